@@ -1,0 +1,157 @@
+"""Where the data of the workloads comes from: official files, checked, or a synthetic stand-in.
+
+One module per data set. Each has
+
+- `FILES`: the official files, `{name: Source}`;
+- `LOCAL`: other forms of the same data that a folder may hold, a list of such dictionaries, best first;
+- `read(paths) -> arrays`: decode whichever files were found (`{name: path}`) into numpy arrays;
+- `synthesise(rng) -> arrays`: the same names, shapes and types, made up but learnable;
+- `PER_SAMPLE`: the arrays whose first axis counts samples, those that a smaller scale shortens;
+- `TRAIN`: the array that counts the training samples, and `COMPLETE`, how many the official set has.
+
+`obtain` turns either into one `.npz` that every workload of the data set reads.
+"""
+
+import importlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pooch
+import requests
+
+from scripts.errors import InputError
+from scripts.files import replacing
+
+Arrays = dict[str, np.ndarray]
+
+#: Seed of every synthetic set: the same bytes on every machine.
+SYNTHETIC_SEED = 2017
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a data set: its checksum (`md5:...` or `sha256:...`) and, if official, its address."""
+
+    checksum: str
+    url: str | None = None
+
+
+def dataset(name: str) -> ModuleType:
+    """Return the module of the data set `name`."""
+    return importlib.import_module(f"scripts.datasets.{name}")
+
+
+def find(name: str, data_dir: Path | None) -> dict[str, Path] | None:
+    """Return the data set's files in `data_dir/<name>` or `data_dir`, or None if it holds none of its forms."""
+    if data_dir is None:
+        return None
+    module = dataset(name)
+    for form in [module.FILES, *module.LOCAL]:
+        for folder in (data_dir / name, data_dir):
+            paths = {file: folder / file for file in form}
+            if all(path.is_file() for path in paths.values()):
+                return paths
+    return None
+
+
+def check(name: str, paths: dict[str, Path]) -> None:
+    """Raise InputError unless every file has the checksum that is known for it."""
+    module = dataset(name)
+    known = {file: source for form in [module.FILES, *module.LOCAL] for file, source in form.items()}
+    for file, path in paths.items():
+        algorithm, expected = known[file].checksum.split(":")
+        found = pooch.file_hash(str(path), alg=algorithm)
+        if found != expected:
+            raise InputError(
+                f"{path}: {algorithm} is {found}, must be {expected}: the file is corrupt or another one"
+            )
+
+
+def in_reach(name: str, timeout_seconds: float = 3.0) -> bool:
+    """Say whether the official host of the data set answers for its first file."""
+    url = next(iter(dataset(name).FILES.values())).url
+    try:
+        return requests.head(url, timeout=timeout_seconds, allow_redirects=True).ok
+    except requests.RequestException:
+        return False
+
+
+def download(name: str, cache: Path) -> dict[str, Path]:
+    """Fetch the official files into `cache/<name>` (kept for the next time), checksums checked.
+
+    Raises InputError that names the file, its URL, its checksum and where to put it by hand.
+    """
+    paths = {}
+    for file, source in dataset(name).FILES.items():
+        kept = cache / name / file
+        if kept.is_file():
+            check(name, {file: kept})
+        try:
+            pooch.retrieve(source.url, source.checksum, fname=file, path=cache / name)
+        except requests.RequestException as error:
+            raise InputError(
+                f"data set {name}: {file} could not be fetched from {source.url} "
+                f"({type(error).__name__}): put the file with {source.checksum} into a folder DIR/{name}/ "
+                "and give --config data_dir=DIR"
+            ) from error
+        except ValueError as error:  # pooch: the checksum of what came is wrong
+            raise InputError(f"data set {name}: {file} from {source.url}: {error}") from error
+        paths[file] = kept
+    return paths
+
+
+def obtain(name: str, kind: str, path: Path, data_dir: Path | None, cache: Path) -> None:
+    """Write the data set to `path` (.npz): `kind` is `real` or `synthetic`.
+
+    Real files are taken from `data_dir` when it has them, else downloaded into `cache`.
+    Raises InputError when a checksum is wrong or nothing can be had.
+    """
+    module = dataset(name)
+    if kind == "synthetic":
+        arrays = module.synthesise(np.random.default_rng(SYNTHETIC_SEED))
+        sources = {}
+    else:
+        paths = find(name, data_dir) or download(name, cache)
+        check(name, paths)
+        arrays = module.read(paths)
+        sources = {file: pooch.file_hash(str(found)) for file, found in paths.items()}
+    about = {
+        "dataset": name,
+        "kind": kind,
+        "train_samples": len(arrays[module.TRAIN]),
+        "complete_train_samples": module.COMPLETE,
+        "sha256": sources,
+    }
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, about=np.array(json.dumps(about, sort_keys=True)), **arrays)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        with np.load(path) as archive:
+            yield archive
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: not a data set made by this project: {error}") from error
+
+
+def describe(path: Path) -> dict[str, Any]:
+    """Return what `obtain` noted about the file: data set, kind, sizes, checksums."""
+    with _opened(path) as archive:
+        return json.loads(str(archive["about"]))
+
+
+def load(path: Path, fraction: float = 1.0) -> Arrays:
+    """Return the arrays of the file, with the first `fraction` (0 to 1] of the samples of each split."""
+    with _opened(path) as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "about"}
+        about = json.loads(str(archive["about"]))
+    for name in dataset(about["dataset"]).PER_SAMPLE:
+        arrays[name] = arrays[name][: max(1, round(len(arrays[name]) * fraction))]
+    return arrays

@@ -1,0 +1,1 @@
+"""How a training is timed, watched and recorded."""

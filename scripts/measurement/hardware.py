@@ -1,0 +1,76 @@
+"""What this machine is, and whether it is what a hardware entry claims."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pynvml
+
+from scripts.errors import InputError
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _gpus() -> tuple[list[dict[str, Any]], str | None]:
+    """Return model and memory of each NVIDIA GPU, and the driver's version (None without a driver)."""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return [], None
+    try:
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+        gpus = [
+            {
+                "model": _text(pynvml.nvmlDeviceGetName(handle)),
+                "memory_mib": pynvml.nvmlDeviceGetMemoryInfo(handle).total // 2**20,
+            }
+            for handle in handles
+        ]
+        return gpus, _text(pynvml.nvmlSystemGetDriverVersion())
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def detect() -> dict[str, Any]:
+    """Return the machine's processor, cores (logical CPUs this process may use), memory and GPUs."""
+    gpus, driver = _gpus()
+    return {
+        "cpu_model": _cpu_model(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_mib": psutil.virtual_memory().total // 2**20,
+        "gpus": gpus,
+        "gpu_driver": driver,
+        "system": platform.platform(),
+    }
+
+
+def check(name: str, claims: dict[str, Any], found: dict[str, Any]) -> None:
+    """Raise InputError unless the machine found is the one that hardware entry `name` claims.
+
+    `claims` may hold `cores` (at least so many), `cpu_model` (part of the name) and `gpus`
+    (`model`, part of each name, and `count`). An entry that claims no GPU is trained without one,
+    so a machine that has some does not fit it.
+    """
+    if found["cores"] < claims["cores"]:
+        raise InputError(f"hardware {name}: claims {claims['cores']} cores, this machine has {found['cores']}")
+    if claims.get("cpu_model", "").lower() not in found["cpu_model"].lower():
+        raise InputError(
+            f"hardware {name}: claims cpu_model {claims['cpu_model']!r}, this machine has {found['cpu_model']!r}"
+        )
+    wanted = claims.get("gpus", {"count": 0, "model": ""})
+    models = [gpu["model"] for gpu in found["gpus"]]
+    fitting = [model for model in models if wanted["model"].lower() in model.lower()]
+    if len(fitting) != wanted["count"] or len(models) != wanted["count"]:
+        claimed = f"{wanted['count']} x {wanted['model']}" if wanted["count"] else "no GPU"
+        raise InputError(f"hardware {name}: claims {claimed}, this machine has {', '.join(models) or 'no GPU'}")

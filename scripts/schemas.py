@@ -1,0 +1,58 @@
+"""Checks files against the JSON schemas of `config/schemas/`; a fault is one line: file, key, value, allowed."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from scripts.errors import InputError
+
+_FOLDER = Path(__file__).resolve().parents[1] / "config" / "schemas"
+
+
+@cache
+def _validator(name: str) -> jsonschema.Draft202012Validator:
+    schema = json.loads((_FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def validate(value: Any, name: str, source: str | Path) -> None:
+    """Raise InputError for the most telling fault of `value` under the schema `name`."""
+    fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
+    if fault is not None:
+        key = fault.json_path.removeprefix("$").removeprefix(".")
+        raise InputError(f"{source}: {key + ': ' if key else ''}{fault.message}")
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML of which no key may stand twice: the second would silently win."""
+
+
+def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
+    keys = [loader.construct_object(key) for key, _ in node.value]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise InputError(f"{loader.name}: {key!r} stands twice")
+    return loader.construct_mapping(node, deep=True)
+
+
+_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def read_yaml(path: Path, schema: str) -> Any:
+    """Return the content of a YAML file that obeys `schema`.
+
+    Raises InputError when it cannot be read, is no YAML, repeats a key, or breaks the schema.
+    """
+    try:
+        with path.open(encoding="utf-8") as file:
+            value = yaml.load(file, _UniqueKeyLoader)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    validate(value, schema, path)
+    return value
