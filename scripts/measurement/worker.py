@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
+from importlib.machinery import PathFinder
 from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -34,18 +34,18 @@ class Job:
     data: Path
 
 
-class _Hidden(MetaPathFinder):
-    """Hides the other frameworks, as if only one were installed.
+def _hide(packages: set[str]) -> None:
+    """Let Python not find `packages`, as if they were not installed.
 
     Keras imports TensorFlow wherever it finds it: seconds and memory that are not this framework's.
     """
 
-    def __init__(self, packages: set[str]) -> None:
-        self._packages = packages
+    class Finder(PathFinder):
+        @classmethod
+        def find_spec(cls, fullname, path=None, target=None):
+            return None if fullname in packages else super().find_spec(fullname, path, target)
 
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-        if fullname in self._packages:
-            raise ModuleNotFoundError(f"{fullname} is hidden from this run", name=fullname)
+    sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     cell = job.cell
     allowed = sorted(os.sched_getaffinity(0))[: job.cores]
     os.sched_setaffinity(0, allowed)
-    sys.meta_path.insert(0, _Hidden(set(frameworks.names()) - {cell.framework}))
+    _hide(set(frameworks.names()) - {cell.framework})
     backend = frameworks.framework(cell.framework)
     os.environ |= backend.environment(job.cores) | {"KERAS_BACKEND": cell.framework}
 
