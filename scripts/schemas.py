@@ -28,7 +28,12 @@ def validate(value: Any, name: str, source: str | Path) -> None:
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML of which no key may stand twice: the second would silently win."""
+    """YAML of which no key may stand twice (the second would silently win); dates stay text."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:

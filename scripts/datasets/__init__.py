@@ -82,6 +82,18 @@ def in_reach(name: str, timeout_seconds: float = 3.0) -> bool:
         return False
 
 
+def choose(policy: str, name: str, folder: Path, data_dir: Path | None) -> str:
+    """Return `real` or `synthetic` for a study whose data policy is one of these or `real-or-synthetic`.
+
+    The last means real wherever the files were obtained before (into `folder`/real), lie in
+    `data_dir`, or can be fetched now.
+    """
+    if policy != "real-or-synthetic":
+        return policy
+    here = (folder / "real" / f"{name}.npz").is_file() or find(name, data_dir) is not None
+    return "real" if here or in_reach(name) else "synthetic"
+
+
 def download(name: str, cache: Path) -> dict[str, Path]:
     """Fetch the official files into `cache/<name>` (kept for the next time), checksums checked.
 

@@ -1,0 +1,69 @@
+import json
+import os
+import sys
+from pathlib import Path
+
+from scripts import datasets, errors, grid, schemas, workloads
+
+DATA_DIR = config["data_dir"] or os.environ.get("EPOCHS_DATA_DIR", "")
+
+
+def choose_data(policy):
+    """Return the function that tells `real` or `synthetic` for a data set under the study's policy."""
+    return lambda dataset: datasets.choose(
+        policy, dataset, Path("data"), Path(DATA_DIR) if DATA_DIR else None
+    )
+
+
+try:
+    CATALOGUE = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
+    name, settings = grid.read(config["study"], config)
+    STUDY = grid.expand(
+        name,
+        settings,
+        CATALOGUE,
+        cores=len(os.sched_getaffinity(0)),
+        kind=choose_data(settings["data"]),
+    )
+except errors.InputError as error:
+    sys.exit(f"error: {error}")
+
+CELLS = {cell.path: cell for cell in STUDY.cells}
+RUNS = [f"results/{STUDY.name}/{cell.path}/r{repeat}" for cell, repeat in STUDY.runs()]
+
+
+wildcard_constraints:
+    study=STUDY.name,
+    workload="|".join(workloads.names()),
+    dataset=r"\w+",
+    hardware=r"[\w.-]+",
+    framework=r"\w+",
+    batch=r"\d+",
+    repeat=r"\d+",
+    chart="|".join(STUDY.config["charts"]),
+
+
+def get_cell(wildcards):
+    return CELLS[
+        "{0.workload}/{0.hardware}/{0.framework}/b{0.batch}".format(wildcards)
+    ]
+
+
+def get_train_arguments(wildcards):
+    """One string, so that any change of the cell is seen; it is the command a person could type."""
+    cell = get_cell(wildcards)
+    return (
+        f"--workload {cell.workload} --hardware {cell.hardware} --framework {cell.framework} "
+        f"--batch-size {cell.batch_size} --epochs {cell.epochs} --samples {cell.samples:g} "
+        f"--data {cell.data} --repeat {wildcards.repeat} --seed {cell.seed(int(wildcards.repeat))}"
+    )
+
+
+def get_claims(wildcards):
+    return json.dumps(CATALOGUE[wildcards.hardware]["machine"], sort_keys=True)
+
+
+def get_data(wildcards):
+    cell = get_cell(wildcards)
+    dataset = workloads.workload(cell.workload).DATASET
+    return f"data/{cell.data}/{dataset}.npz"

@@ -1,0 +1,52 @@
+# Every module that a training imports: an edit there re-runs the trainings that it touches.
+TRAINER = [
+    "scripts/train.py",
+    "scripts/workloads/__init__.py",
+    "scripts/frameworks/__init__.py",
+    "scripts/measurement/stopwatch.py",
+    "scripts/measurement/worker.py",
+    "scripts/measurement/watch.py",
+    "scripts/measurement/telemetry.py",
+]
+
+
+rule fetch_data:
+    input:
+        "scripts/datasets/{dataset}.py",
+    output:
+        ensure("data/{kind}/{dataset}.npz", non_empty=True),
+    log:
+        "data/logs/{kind}-{dataset}.log",
+    wildcard_constraints:
+        kind="real|synthetic",
+    message:
+        "data set {wildcards.dataset} ({wildcards.kind})"
+    shell:
+        # The folder is no parameter: where the same files were found is no reason to train again.
+        "python -m scripts.fetch {wildcards.dataset} {wildcards.kind} {output} --data-dir {DATA_DIR:q} 2> {log}"
+
+
+rule train:
+    input:
+        trainer=TRAINER,
+        workload="scripts/workloads/{workload}.py",
+        framework="scripts/frameworks/{framework}.py",
+        lock="envs/{framework}.lock",
+        data=get_data,
+    output:
+        run="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/run.json",
+        epochs="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/epochs.csv",
+        telemetry="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/telemetry.csv",
+    log:
+        "results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/train.log",
+    message:
+        "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, batch {wildcards.batch}, run {wildcards.repeat}"
+    params:
+        arguments=get_train_arguments,
+        claims=get_claims,
+        folder=subpath(output.run, parent=True),
+    # All cores: a timed run shares the machine with nothing.
+    threads: workflow.cores
+    shell:
+        # Exit code 3: the training failed and its record says how; that is a result too.
+        "python -m scripts.train {params.arguments} --output {params.folder} &> {log} || [ $? -eq 3 ]"

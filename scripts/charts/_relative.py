@@ -1,0 +1,130 @@
+"""Bars relative to a base cell, as the studies of 2017 drew them: value labels, a dashed line at 1.00x."""
+
+import numpy as np
+import pandas as pd
+from plotnine import (
+    aes,
+    coord_flip,
+    element_blank,
+    geom_col,
+    geom_hline,
+    geom_point,
+    geom_text,
+    ggplot,
+    labs,
+    scale_fill_manual,
+    scale_x_discrete,
+    scale_y_continuous,
+    theme,
+)
+
+from scripts.charts import Chart, View
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, FRAMEWORK_NAMES, INK, WIDTH, look
+
+CELL = ["hardware", "framework", "batch_size"]
+
+
+def cell_label(cell: pd.Series, view: View) -> str:
+    """Return the cell's name in a chart: framework, machine, and the batch size where it is not the published one."""
+    name = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
+    label = f"{name} · {view.labels.get(cell['hardware'], cell['hardware'])}"
+    if cell["batch_size"] != view.published_batch_size:
+        label += f" · batch {cell['batch_size']}"
+    return label
+
+
+def is_base(cells: pd.DataFrame, view: View) -> pd.Series:
+    """Say of each row whether it belongs to the base cell: its hardware and framework, the first batch size."""
+    same = (cells["hardware"] == view.base["hardware"]) & (cells["framework"] == view.base["framework"])
+    first = cells.loc[same, "batch_size"]
+    return same & (cells["batch_size"] == (first.iloc[0] if len(first) else -1))
+
+
+def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
+    """Return one row per cell: median of `value`, number of runs n, ratio to the base cell, label, status.
+
+    `values` has one row per run in the cell's columns; a run without a value (it failed, or has no
+    price) keeps its cell in the table with an empty ratio. Empty if the base cell has no value.
+    """
+    cells = values.groupby(CELL, sort=False, as_index=False).agg(
+        median=(value, "median"), n=(value, "count"), status=("status", "last")
+    )
+    base = cells.loc[is_base(cells, view), "median"]
+    if base.empty or pd.isna(base.iloc[0]):
+        return cells.iloc[:0].assign(ratio=[], label=[])
+    cells["ratio"] = cells["median"].astype(float) / float(base.iloc[0])
+    cells["label"] = [cell_label(cell, view) for _, cell in cells.iterrows()]
+    return cells
+
+
+def describe_runs(cells: pd.DataFrame) -> str:
+    """Say how many runs stand behind each bar."""
+    counts = sorted(set(cells.loc[cells["n"] > 0, "n"]))
+    if counts == [1]:
+        return "one run per cell, so no spread is known"
+    span = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"bars are medians of {span} runs per cell, points the single runs"
+
+
+def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplot, pd.DataFrame] | None:
+    """Draw the ratios; return the figure and its table, or None if there is no base or nothing to compare."""
+    cells = relative(values, value, view)
+    if len(cells) == 0:
+        return None
+    base = float(cells.loc[is_base(cells, view), "median"].iloc[0])
+    order = list(reversed(cells["label"]))
+    shown = cells.dropna(subset="ratio")
+    missing = cells[cells["ratio"].isna()].assign(ratio=0.0)
+    missing["text"] = [
+        " no price" if status == "done" else " " + status.replace("_", " ") for status in missing["status"]
+    ]
+    shown = shown.assign(text=[f" {ratio:.2f}×" for ratio in shown["ratio"]])
+    top = max(1.0, float(shown["ratio"].max()))
+    figure = (
+        ggplot(shown, aes("label", "ratio"))
+        + geom_col(aes(fill="framework"), width=0.7, show_legend=False)
+        + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
+        + geom_text(aes(label="text"), ha="left", size=10, color=INK)
+        + geom_text(aes(label="text"), data=missing, ha="left", size=10, color=FAINT, fontstyle="italic")
+        + scale_fill_manual(FRAMEWORK_COLOURS)
+        + scale_x_discrete(limits=order)
+        + scale_y_continuous(limits=(0, top * 1.2), expand=(0, 0), labels=lambda ticks: [f"{t:g}×" for t in ticks])
+        + coord_flip()
+        + labs(x="", y=axis)
+        + look()
+        + theme(panel_grid_major_y=element_blank())
+    )
+    runs = values.dropna(subset=value)
+    if len(runs) > len(shown):
+        points = runs.assign(
+            ratio=runs[value].astype(float) / base,
+            label=[cell_label(run, view) for _, run in runs.iterrows()],
+        )
+        figure = figure + geom_point(data=points, color=INK, fill="none", size=1.5, alpha=0.8)
+    return figure, cells
+
+
+def height(rows: int) -> float:
+    """Return the height (inches) of a chart of so many bars."""
+    return 0.75 + 0.36 * rows
+
+
+def sentence(cells: pd.DataFrame) -> str:
+    """Read the bars out: every cell's ratio, or why it has none."""
+    parts = [
+        f"{cell['label']} {cell['ratio']:.2f}×" if np.isfinite(cell["ratio"]) else f"{cell['label']} {cell['status']}"
+        for _, cell in cells.iterrows()
+    ]
+    return "; ".join(parts)
+
+
+def chart(figure: ggplot, cells: pd.DataFrame, caption: str, what: str) -> Chart:
+    """Put figure, data and words together."""
+    return Chart(
+        figure=figure,
+        width=WIDTH,
+        height=height(len(cells)),
+        data=cells[[*CELL, "label", "median", "n", "ratio", "status"]],
+        caption=caption,
+        description=f"Bar chart, {what}: {sentence(cells)}.",
+    )

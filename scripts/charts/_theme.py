@@ -1,0 +1,54 @@
+"""The one look of all charts, and how a figure becomes an SVG that follows the page's light or dark ink."""
+
+import io
+
+import matplotlib
+from plotnine import element_blank, element_line, element_rect, element_text, theme, theme_minimal
+
+from scripts.charts import Chart
+
+#: Stand-ins in the drawing for the page's own colours.
+INK, FAINT, LINE = "#1b1f24", "#5f6873", "#d5dae0"
+_PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LINE: "var(--line, #d5dae0)"}
+
+#: One colour per framework, at least 3:1 on white and on the dark page.
+FRAMEWORK_COLOURS = {"tensorflow": "#d97706", "jax": "#3b82c4", "torch": "#c2497a", "cntk": "#4d9a5b"}
+FRAMEWORK_NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "cntk": "CNTK"}
+
+WIDTH = 5.6
+_FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
+
+
+def look() -> theme:
+    """Return the theme: quiet lines, readable at phone width."""
+    return theme_minimal(base_size=11, base_family="DejaVu Sans") + theme(
+        text=element_text(color=INK),
+        axis_text=element_text(color=INK, size=11),
+        axis_title=element_text(color=FAINT, size=10),
+        panel_grid_major=element_line(color=LINE, size=0.6),
+        panel_grid_minor=element_blank(),
+        panel_background=element_blank(),
+        plot_background=element_rect(fill="none", color="none"),
+        legend_position="top",
+        legend_title=element_blank(),
+        legend_text=element_text(color=INK, size=10),
+    )
+
+
+def svg(chart: Chart, name: str) -> str:
+    """Return the chart as one `<svg>` element, the same bytes for the same data; `name` keeps its ids apart."""
+    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.sans-serif": _FONTS}
+    stream = io.StringIO()
+    with matplotlib.rc_context(settings):
+        figure = chart.figure + theme(figure_size=(chart.width, chart.height), svg_usefonts=True)
+        figure.save(
+            stream,
+            format="svg",
+            verbose=False,
+            metadata={"Date": None, "Creator": None},
+        )
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    for drawn, page in _PAGE_COLOURS.items():
+        text = text.replace(drawn, page)
+    return text

@@ -1,0 +1,69 @@
+"""Accuracy (or loss) after each epoch, beside the published training."""
+
+import pandas as pd
+from plotnine import (
+    aes,
+    element_line,
+    geom_line,
+    geom_point,
+    ggplot,
+    labs,
+    scale_color_manual,
+    scale_x_continuous,
+    theme,
+)
+
+from scripts.charts import Chart, View
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, FRAMEWORK_NAMES, INK, WIDTH, look
+
+TITLE = "What was learned"
+HELP = "Every line is a run; the grey dashed one is the published training at full size."
+
+
+def draw(view: View) -> Chart | None:
+    metric = view.reference.metric
+    runs = view.epochs[["run", "framework", "epoch", metric]].dropna().rename(columns={metric: "value"})
+    if runs.empty:
+        return None
+    runs["epoch"] = runs["epoch"] + 1
+    last = int(runs["epoch"].max())
+    published = pd.DataFrame(
+        {
+            "epoch": range(1, min(last, len(view.reference.values)) + 1),
+            "value": view.reference.values[:last],
+        }
+    )
+    name = {"val_acc": "validation accuracy", "loss": "training loss"}[metric]
+    figure = (
+        ggplot(runs, aes("epoch", "value"))
+        + geom_line(data=published, color=FAINT, linetype="dashed", size=0.9)
+        + geom_point(data=published, color=FAINT, size=1.8, shape="s")
+        + geom_line(aes(color="framework", group="run"), size=0.9)
+        + geom_point(aes(color="framework"), size=1.8)
+        + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(k, k) for k in keys])
+        + scale_x_continuous(breaks=_ticks(last))
+        + labs(x="epoch", y=name)
+        + look()
+        + theme(axis_line_x=element_line(color=INK, size=0.6))
+    )
+    ends = runs[runs["epoch"] == runs.groupby("run")["epoch"].transform("max")]
+    spoken = "; ".join(f"{row.run} {row.value:.3f}" for row in ends.itertuples())
+    best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
+    caption = (
+        f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs, best end {best:.3f}; dashed: published, "
+        f"{view.published_epochs} epochs of all samples, {view.reference.values[-1]:.3f} at their end "
+        f"({view.reference.source})."
+    )
+    return Chart(
+        figure=figure,
+        width=WIDTH,
+        height=3.2,
+        data=runs,
+        caption=caption,
+        description=f"Line chart of {name} per epoch. At the end: {spoken}.",
+    )
+
+
+def _ticks(last: int) -> list[int]:
+    step = max(1, -(-last // 8))
+    return list(range(1, last + 1, step))

@@ -1,0 +1,24 @@
+"""Cost of the training relative to the base cell."""
+
+from scripts.charts import Chart, View, _relative
+
+TITLE = "Relative cost"
+HELP = "Shorter bars are cheaper; the dashed line is the base cell."
+
+
+def draw(view: View) -> Chart | None:
+    priced = view.costs[view.costs["price_option"] == view.price_option]
+    runs = view.runs.merge(priced[["run", "cost_usd", "usd_per_hour", "price_as_of"]], on="run", how="left")
+    drawn = _relative.bars(runs, "cost_usd", f"cost ({view.price_option}), × the base cell", view)
+    if drawn is None:
+        return None
+    figure, cells = drawn
+    base = cells[_relative.is_base(cells, view)].iloc[0]
+    dates = sorted(set(priced["price_as_of"]))
+    rates = priced.drop_duplicates("hardware")
+    rents = ", ".join(f"{view.labels[row.hardware]} {row.usd_per_hour:.4g} USD/h" for row in rates.itertuples())
+    caption = (
+        f"Time to train × {view.price_option} price ({rents}; prices of {' and '.join(dates)}), over that of "
+        f"{base['label']} (1.00× = {base['median']:.3g} USD); {_relative.describe_runs(cells)}."
+    )
+    return _relative.chart(figure, cells, caption, "relative cost")

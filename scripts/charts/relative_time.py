@@ -1,0 +1,20 @@
+"""Time to train relative to the base cell."""
+
+from scripts.charts import Chart, View, _relative
+
+TITLE = "Relative time to train"
+HELP = "Shorter bars train faster; the dashed line is the base cell."
+
+
+def draw(view: View) -> Chart | None:
+    runs = view.runs.assign(train_seconds=view.runs["train_seconds"].where(view.runs["status"] == "done"))
+    drawn = _relative.bars(runs, "train_seconds", "time to train, × the base cell", view)
+    if drawn is None:
+        return None
+    figure, cells = drawn
+    base = cells[_relative.is_base(cells, view)].iloc[0]
+    caption = (
+        f"Time to train (epochs and validation, without the first step) over that of {base['label']} "
+        f"(1.00× = {base['median']:.3g} s); {_relative.describe_runs(cells)}."
+    )
+    return _relative.chart(figure, cells, caption, "relative time to train")

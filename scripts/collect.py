@@ -1,0 +1,74 @@
+"""Gather run records into two tables: one row per run, one row per epoch."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts import errors, tables
+from scripts.measurement import record
+
+
+def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
+    """Return the row of the runs table for one run record; `name` is its path below the study's folder."""
+    cell, origin, data = run["cell"], run["provenance"], run["data"]
+    found = origin["hardware"]
+    use = {
+        key: run["telemetry"][key]
+        for key in ("cpu_percent", "peak_memory_mib", "gpu_percent", "peak_gpu_memory_mib", "gpu_power_watts")
+    }
+    final = {key: run["final"][key] for key in ("loss", "acc", "val_loss", "val_acc")}
+    packages = origin["packages"] or {}
+    return {
+        "run": name,
+        **{key: cell[key] for key in ("workload", "hardware", "framework", "batch_size", "epochs", "data")},
+        "samples_fraction": cell["samples"],
+        "data_fraction": data["train_samples"] / data["complete_train_samples"],
+        **{key: run[key] for key in ("repeat", "seed", "status", "reason", "train_samples")},
+        "validation_samples": run["validation_samples"],
+        "samples_per_second": run["samples_per_second"],
+        "epochs_done": run["final"]["epochs"],
+        **run["times"],
+        **final,
+        **use,
+        "cpu_model": found["cpu_model"],
+        "cores": run["claims"]["cores"],
+        "gpu_model": ", ".join(gpu["model"] for gpu in found["gpus"]) or None,
+        "packages": ", ".join(f"{package} {version}" for package, version in packages.items()) or None,
+        "python": origin["python"],
+        "system": found["system"],
+        "git_commit": origin["git_commit"] and origin["git_commit"][:12] + ("+" if origin["git_dirty"] else ""),
+        "started_at": origin["started_at"],
+    }
+
+
+def collect(folder: Path, records: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the runs and epochs tables of the `run.json` files, which lie below `folder`."""
+    runs, epochs = [], []
+    for path in records:
+        row = run_row(str(path.parent.relative_to(folder)), record.read_run(path))
+        runs.append(row)
+        keys = {key: row[key] for key in ("run", "workload", "hardware", "framework", "batch_size", "repeat")}
+        epochs += [keys | epoch for epoch in record.read_epochs(path.with_name("epochs.csv"))]
+    return (
+        pd.DataFrame(runs, columns=list(tables.columns("runs"))),
+        pd.DataFrame(epochs, columns=list(tables.columns("epochs"))),
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("records", nargs="+", type=Path, help="run.json files")
+    parser.add_argument("--folder", required=True, type=Path, help="folder of the study, above all records")
+    parser.add_argument("--runs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
+    parser.add_argument("--epochs", required=True, type=Path, help="likewise")
+    options = parser.parse_args()
+    runs, epochs = collect(options.folder, options.records)
+    tables.write(runs, "runs", options.runs)
+    tables.write(epochs, "epochs", options.epochs)
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

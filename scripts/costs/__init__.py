@@ -1,0 +1,1 @@
+"""From seconds and prices to dollars: pure functions on numbers and tables."""

@@ -1,0 +1,147 @@
+"""From a study's config to its cells."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scripts import charts, frameworks, schemas, workloads
+from scripts.errors import InputError
+from scripts.measurement.cell import Cell
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Keys of a study that the command line may replace: snakemake --config 'frameworks=[jax]'
+AXES = ("workloads", "hardware", "frameworks", "batch_sizes", "repeats", "data", "scale", "base", "price")
+
+_DEFAULTS: dict[str, Any] = {
+    "summary": "",
+    "data": "real",
+    "batch_sizes": ["published"],
+    "repeats": 1,
+    "scale": "full",
+    "exclude": [],
+    "overrides": [],
+    "price": "on-demand",
+    "charts": ["relative_time", "relative_cost", "learning"],
+}
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study's config with every default filled in, and its cells in the order of the grid."""
+
+    name: str
+    config: dict[str, Any]
+    cells: list[Cell]
+
+    def runs(self) -> list[tuple[Cell, int]]:
+        """Return (cell, repeat) in rounds, A B C A B C: drift of the machine meets all cells alike."""
+        return [(cell, repeat) for repeat in range(1, self.config["repeats"] + 1) for cell in self.cells]
+
+    @property
+    def base(self) -> Cell:
+        """Return the first cell that counts as 1.00x."""
+        wanted = (self.config["base"]["hardware"], self.config["base"]["framework"])
+        return next(cell for cell in self.cells if (cell.hardware, cell.framework) == wanted)
+
+
+def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return name and config of a study: `name` is one of `config/studies/`, or the path of a YAML file.
+
+    `replaced` holds the axes that the command line gives. Raises InputError for a bad file or value.
+    """
+    path = Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
+    if not path.is_file():
+        known = sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
+        raise InputError(f"study {name!r} is unknown: it is one of {', '.join(known)}, or a path to a .yaml file")
+    config = schemas.read_yaml(path, "study")
+    axes = {key: replaced[key] for key in AXES if key in replaced}
+    if axes:
+        config |= axes
+        schemas.validate(config, "study", "--config")
+    return path.stem, _DEFAULTS | config
+
+
+def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: int, kind) -> Study:
+    """Return the study with its cells: workload x hardware x framework x batch size.
+
+    Args:
+        name: of the study.
+        config: from `read`.
+        catalogue: content of `config/hardware.yaml`.
+        cores: of this machine, for `hardware: local`.
+        kind: tells `real` or `synthetic` for a data set's name.
+
+    Raises InputError that names file, key and value, and what is allowed.
+    """
+    source = f"study {name}"
+    hardware = config["hardware"]
+    if hardware == "local":
+        hardware = [
+            entry
+            for entry, about in catalogue.items()
+            if about.get("local") and about["machine"]["cores"] <= cores and "gpus" not in about["machine"]
+        ]
+    _known(source, "workloads", config["workloads"], workloads.names())
+    _known(source, "hardware", hardware, list(catalogue))
+    _known(source, "frameworks", config["frameworks"], frameworks.names())
+    _known(source, "charts", config["charts"], charts.names())
+    known = {"workload": config["workloads"], "hardware": hardware, "framework": config["frameworks"]}
+    if config["hardware"] == "local":
+        known["hardware"] = list(catalogue)  # what fits elsewhere may be named here
+    rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
+    rules += [(f"overrides[{i}].where", rule["where"]) for i, rule in enumerate(config["overrides"])]
+    for key, where in rules:
+        for axis, values in where.items():
+            _known(source, f"{key}.{axis}", _listed(values), known[axis])
+
+    scale = {} if config["scale"] == "full" else config["scale"]
+    cells: dict[str, Cell] = {}
+    for workload in config["workloads"]:
+        work = workloads.workload(workload)
+        for machine in hardware:
+            for framework in config["frameworks"]:
+                for batch_size in config["batch_sizes"]:
+                    cell = Cell(
+                        workload=workload,
+                        hardware=machine,
+                        framework=framework,
+                        batch_size=work.BATCH_SIZE if batch_size == "published" else batch_size,
+                        epochs=scale.get("epochs", work.EPOCHS),
+                        samples=float(scale.get("samples", 1.0)),
+                        data=kind(work.DATASET),
+                    )
+                    if any(_matches(cell, where) for where in config["exclude"]):
+                        continue
+                    for override in config["overrides"]:
+                        if _matches(cell, override["where"]):
+                            cell = replace(cell, **override["set"])
+                    cells.setdefault(cell.path, cell)
+    if not cells:
+        raise InputError(f"{source}: exclude: leaves no cell")
+    study = Study(name, config, list(cells.values()))
+    try:
+        study.base
+    except StopIteration:
+        base = config["base"]
+        raise InputError(
+            f"{source}: base: no cell has hardware {base['hardware']!r} and framework {base['framework']!r}; "
+            f"there are {', '.join(sorted({f'{c.hardware} {c.framework}' for c in study.cells}))}"
+        ) from None
+    return study
+
+
+def _known(source: str, key: str, values: list[str], allowed: list[str]) -> None:
+    for value in values:
+        if value not in allowed:
+            raise InputError(f"{source}: {key}: {value!r} is unknown: it is one of {', '.join(allowed)}")
+        if values.count(value) > 1:
+            raise InputError(f"{source}: {key}: {value!r} stands twice")
+
+
+def _listed(values: str | list[str]) -> list[str]:
+    return [values] if isinstance(values, str) else values
+
+
+def _matches(cell: Cell, where: dict[str, Any]) -> bool:
+    return all(getattr(cell, axis) in _listed(values) for axis, values in where.items())
