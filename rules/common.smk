@@ -5,13 +5,18 @@ from pathlib import Path
 
 from scripts import datasets, errors, grid, schemas, workloads
 
-DATA_DIR = config["data_dir"] or os.environ.get("EPOCHS_DATA_DIR", "")
+# Through the environment and not as a parameter: where the same files were found is no reason to train again.
+if config["data_dir"]:
+    os.environ |= {"EPOCHS_DATA_DIR": config["data_dir"]}
+# What libraries would else keep in the home directory stays in the clone.
+os.environ.setdefault("XDG_CACHE_HOME", str(Path(".cache").resolve()))
+os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
 
 
 def choose_data(policy):
     """Return the function that tells `real` or `synthetic` for a data set under the study's policy."""
     return lambda dataset: datasets.choose(
-        policy, dataset, Path("data"), Path(DATA_DIR) if DATA_DIR else None
+        policy, dataset, Path("data"), datasets.given_folder()
     )
 
 
@@ -44,9 +49,7 @@ wildcard_constraints:
 
 
 def get_cell(wildcards):
-    return CELLS[
-        "{0.workload}/{0.hardware}/{0.framework}/b{0.batch}".format(wildcards)
-    ]
+    return CELLS["{0.workload}/{0.hardware}/{0.framework}/b{0.batch}".format(wildcards)]
 
 
 def get_train_arguments(wildcards):

@@ -13,11 +13,13 @@ rule collect:
         epochs_csv="results/{study}/epochs.csv",
     log:
         "results/{study}/logs/collect.log",
+    conda:
+        "../envs/workflow.yaml"
     message:
         "collect the runs"
     shell:
         "python -m scripts.collect {input.runs} --folder results/{wildcards.study} "
-        "--runs {output.runs} --epochs {output.epochs} 2> {log}"
+        "--runs {output.runs} --epochs {output.epochs} |& tee {log}"
 
 
 rule price:
@@ -30,10 +32,12 @@ rule price:
         costs_csv="results/{study}/costs.csv",
     log:
         "results/{study}/logs/price.log",
+    conda:
+        "../envs/workflow.yaml"
     message:
         "price the runs"
     shell:
-        "python -m scripts.price {input.runs} {input.hardware} {output.costs} 2> {log}"
+        "python -m scripts.price {input.runs} {input.hardware} {output.costs} |& tee {log}"
 
 
 rule chart:
@@ -52,13 +56,15 @@ rule chart:
         directory("results/{study}/charts/{chart}"),
     log:
         "results/{study}/logs/chart-{chart}.log",
-    message:
-        "draw {wildcards.chart}"
+    conda:
+        "../envs/workflow.yaml"
     params:
         study=STUDY_JSON,
+    message:
+        "draw {wildcards.chart}"
     shell:
         "python -m scripts.chart {wildcards.chart} --study {params.study:q} --hardware {input.hardware} "
-        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --output {output} 2> {log}"
+        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --output {output} |& tee {log}"
 
 
 rule report:
@@ -71,15 +77,22 @@ rule report:
             chart=STUDY.config["charts"],
             allow_missing=True,
         ),
-        lib=["scripts/report.py", "reports/report.html.j2", "reports/style.css"],
+        lib=[
+            "scripts/report.py",
+            "scripts/summary.py",
+            "reports/report.html.j2",
+            "reports/style.css",
+        ],
     output:
         "results/{study}/report.html",
     log:
         "results/{study}/logs/report.log",
-    message:
-        "write the report"
+    conda:
+        "../envs/workflow.yaml"
     params:
         study=STUDY_JSON,
+    message:
+        "write the report"
     shell:
         "python -m scripts.report {output} --study {params.study:q} --hardware {input.hardware} "
-        "--runs {input.runs} --costs {input.costs} --charts {input.charts} 2> {log}"
+        "--runs {input.runs} --costs {input.costs} --charts {input.charts} |& tee {log}"

@@ -19,11 +19,12 @@ rule fetch_data:
         "data/logs/{kind}-{dataset}.log",
     wildcard_constraints:
         kind="real|synthetic",
+    conda:
+        "../envs/workflow.yaml"
     message:
         "data set {wildcards.dataset} ({wildcards.kind})"
     shell:
-        # The folder is no parameter: where the same files were found is no reason to train again.
-        "python -m scripts.fetch {wildcards.dataset} {wildcards.kind} {output} --data-dir {DATA_DIR:q} 2> {log}"
+        "python -m scripts.fetch {wildcards.dataset} {wildcards.kind} {output} |& tee {log}"
 
 
 rule train:
@@ -39,14 +40,17 @@ rule train:
         telemetry="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/telemetry.csv",
     log:
         "results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/train.log",
-    message:
-        "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, batch {wildcards.batch}, run {wildcards.repeat}"
+    conda:
+        "../envs/{framework}.yaml"
+    # All cores: a timed run shares the machine with nothing.
+    threads: workflow.cores
     params:
         arguments=get_train_arguments,
         claims=get_claims,
         folder=subpath(output.run, parent=True),
-    # All cores: a timed run shares the machine with nothing.
-    threads: workflow.cores
+    message:
+        "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, batch {wildcards.batch}, run {wildcards.repeat}"
     shell:
         # Exit code 3: the training failed and its record says how; that is a result too.
-        "python -m scripts.train {params.arguments} --output {params.folder} &> {log} || [ $? -eq 3 ]"
+        "python -m scripts.train {params.arguments} --output {params.folder} &> {log} || "
+        "{{ code=$?; [ $code -eq 3 ] || {{ tail -n 1 {log} >&2; exit $code; }}; }}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import charts, errors, schemas, tables, workloads
+from scripts import charts, errors, schemas, summary, tables, workloads
 from scripts.charts import _theme
 from scripts.files import write_text
 
@@ -16,7 +16,7 @@ def scale(runs: pd.DataFrame) -> str:
     """Say in words on how much of the official data, and of which kind, the runs trained, and when and where."""
     kinds = " and ".join(sorted(set(runs["data"])))
     done = runs.dropna(subset="train_samples")
-    fraction = (done["samples_fraction"] * done["data_fraction"]).drop_duplicates()
+    fraction = summary.part_of_data(done).drop_duplicates()
     epochs = sorted(set(runs["epochs"]))
     size = " or ".join(f"{part:.3g}" for part in sorted(fraction * 100)) or "?"
     days = sorted({started[:10] for started in runs["started_at"]})
@@ -27,7 +27,9 @@ def scale(runs: pd.DataFrame) -> str:
     )
 
 
-def view(study: dict[str, Any], catalogue: dict[str, Any], workload: str, frames: dict[str, pd.DataFrame]) -> charts.View:
+def view(
+    study: dict[str, Any], catalogue: dict[str, Any], workload: str, frames: dict[str, pd.DataFrame]
+) -> charts.View:
     """Return what a chart may see of one workload."""
     work = workloads.workload(workload)
     parts = {name: frame[frame["workload"] == workload] for name, frame in frames.items()}

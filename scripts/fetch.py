@@ -1,4 +1,7 @@
-"""Make one data set ready: take its official files, or make the synthetic stand-in, and write one .npz."""
+"""Make one data set ready: take its official files, or make the synthetic stand-in, and write one .npz.
+
+The variable EPOCHS_DATA_DIR names a folder that holds the files already.
+"""
 
 import argparse
 from pathlib import Path
@@ -11,10 +14,10 @@ def main() -> int:
     parser.add_argument("name")
     parser.add_argument("kind", choices=("real", "synthetic"))
     parser.add_argument("output", type=Path)
-    parser.add_argument("--data-dir", help="folder that holds the files already; empty for none")
     options = parser.parse_args()
-    data_dir = Path(options.data_dir) if options.data_dir else None
-    datasets.obtain(options.name, options.kind, options.output, data_dir, options.output.parents[1] / "downloads")
+    datasets.obtain(
+        options.name, options.kind, options.output, datasets.given_folder(), options.output.parents[1] / "downloads"
+    )
     return 0
 
 

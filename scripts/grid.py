@@ -38,12 +38,6 @@ class Study:
         """Return (cell, repeat) in rounds, A B C A B C: drift of the machine meets all cells alike."""
         return [(cell, repeat) for repeat in range(1, self.config["repeats"] + 1) for cell in self.cells]
 
-    @property
-    def base(self) -> Cell:
-        """Return the first cell that counts as 1.00x."""
-        wanted = (self.config["base"]["hardware"], self.config["base"]["framework"])
-        return next(cell for cell in self.cells if (cell.hardware, cell.framework) == wanted)
-
 
 def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return name and config of a study: `name` is one of `config/studies/`, or the path of a YAML file.
@@ -120,14 +114,12 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
     if not cells:
         raise InputError(f"{source}: exclude: leaves no cell")
     study = Study(name, config, list(cells.values()))
-    try:
-        study.base
-    except StopIteration:
-        base = config["base"]
+    base = config["base"]
+    if not any(cell.hardware == base["hardware"] and cell.framework == base["framework"] for cell in study.cells):
         raise InputError(
             f"{source}: base: no cell has hardware {base['hardware']!r} and framework {base['framework']!r}; "
             f"there are {', '.join(sorted({f'{c.hardware} {c.framework}' for c in study.cells}))}"
-        ) from None
+        )
     return study
 
 

@@ -30,7 +30,7 @@ def validate(value: Any, name: str, source: str | Path) -> None:
 class _UniqueKeyLoader(yaml.SafeLoader):
     """YAML of which no key may stand twice (the second would silently win); dates stay text."""
 
-    yaml_implicit_resolvers = {
+    yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
@@ -54,7 +54,7 @@ def read_yaml(path: Path, schema: str) -> Any:
     """
     try:
         with path.open(encoding="utf-8") as file:
-            value = yaml.load(file, _UniqueKeyLoader)
+            value = yaml.load(file, _UniqueKeyLoader)  # noqa: S506, a SafeLoader
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except yaml.YAMLError as error:

@@ -5,6 +5,7 @@ the workflow is measured. Exit codes: 0 trained; 3 it failed, and the record say
 """
 
 import argparse
+import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -37,9 +38,7 @@ def _fraction(text: str) -> float:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workload", required=True, choices=workloads.names())
     parser.add_argument("--framework", required=True, choices=frameworks.names())
     parser.add_argument("--hardware", required=True, help="an entry of config/hardware.yaml")
@@ -48,10 +47,17 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=_positive, help="default: as published")
     parser.add_argument("--samples", type=_fraction, default=1.0, help="fraction of the samples (default 1)")
     parser.add_argument("--data", choices=("real", "synthetic"), default="real")
-    parser.add_argument("--data-dir", type=Path, help="folder that holds the data files already")
+    parser.add_argument(
+        "--data-dir", type=Path, help="folder that holds the data files already (default: EPOCHS_DATA_DIR)"
+    )
     parser.add_argument("--repeat", type=_positive, default=1, help="number of this run of the cell")
     parser.add_argument("--seed", type=int, help="default: made from the cell and the repeat")
     return parser.parse_args(arguments)
+
+
+def _finite(value: float | None) -> float | None:
+    """Return the value, or None for one that JSON cannot hold (a diverged loss)."""
+    return value if value is not None and math.isfinite(value) else None
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -66,7 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
 
     data = ROOT / "data" / options.data / f"{work.DATASET}.npz"
     if not data.is_file():
-        datasets.obtain(work.DATASET, options.data, data, options.data_dir, ROOT / "data" / "downloads")
+        datasets.obtain(
+            work.DATASET, options.data, data, options.data_dir or datasets.given_folder(), ROOT / "data" / "downloads"
+        )
     cell = Cell(
         workload=options.workload,
         hardware=options.hardware,
@@ -106,10 +114,9 @@ def main(arguments: list[str] | None = None) -> int:
         | totals,
         "samples_per_second": throughput,
         "final": {"epochs": len(outcome.epochs)}
-        | {name: last.get(name) for name in ("loss", "acc", "val_loss", "val_acc")},
+        | {name: _finite(last.get(name)) for name in ("loss", "acc", "val_loss", "val_acc")},
         "telemetry": use | {"peak_memory_mib": facts.get("peak_memory_mib", use["peak_memory_mib"])},
-        "provenance": origin
-        | {name: facts.get(name) for name in ("devices", "cores", "packages")},
+        "provenance": origin | {name: facts.get(name) for name in ("devices", "cores", "packages")},
     }
     record.write(options.output, run, outcome.epochs, outcome.samples, outcome.clock)
     print(f"{outcome.status}: {outcome.reason or options.output / 'run.json'}", flush=True)

@@ -6,6 +6,7 @@ None where the study has nothing to show for that workload.
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -45,6 +46,17 @@ class Chart:
     data: pd.DataFrame
     caption: str
     description: str
+
+
+#: How frameworks are written in charts and tables.
+FRAMEWORK_NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "cntk": "CNTK"}
+
+
+def cell_name(cell: Mapping[str, Any], labels: Mapping[str, str], published_batch_size: int) -> str:
+    """Return a cell's name: framework, machine, and the batch size where it is not the published one."""
+    framework = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
+    name = f"{framework} · {labels.get(cell['hardware'], cell['hardware'])}"
+    return name if cell["batch_size"] == published_batch_size else f"{name} · batch {cell['batch_size']}"
 
 
 def names() -> list[str]:

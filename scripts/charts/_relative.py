@@ -18,19 +18,14 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, FRAMEWORK_NAMES, INK, WIDTH, look
+from scripts.charts import Chart, View, cell_name
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 
 CELL = ["hardware", "framework", "batch_size"]
 
 
-def cell_label(cell: pd.Series, view: View) -> str:
-    """Return the cell's name in a chart: framework, machine, and the batch size where it is not the published one."""
-    name = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
-    label = f"{name} · {view.labels.get(cell['hardware'], cell['hardware'])}"
-    if cell["batch_size"] != view.published_batch_size:
-        label += f" · batch {cell['batch_size']}"
-    return label
+def _name(cell: pd.Series, view: View) -> str:
+    return cell_name({str(key): value for key, value in cell.items()}, view.labels, view.published_batch_size)
 
 
 def is_base(cells: pd.DataFrame, view: View) -> pd.Series:
@@ -53,7 +48,7 @@ def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
     if base.empty or pd.isna(base.iloc[0]):
         return cells.iloc[:0].assign(ratio=[], label=[])
     cells["ratio"] = cells["median"].astype(float) / float(base.iloc[0])
-    cells["label"] = [cell_label(cell, view) for _, cell in cells.iterrows()]
+    cells["label"] = [_name(cell, view) for _, cell in cells.iterrows()]
     return cells
 
 
@@ -84,7 +79,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
         ggplot(shown, aes("label", "ratio"))
         + geom_col(aes(fill="framework"), width=0.7, show_legend=False)
         + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
-        + geom_text(aes(label="text"), ha="left", size=10, color=INK)
+        + geom_text(aes(label="text"), ha="left", size=10, color=INK, nudge_y=top * 0.01)
         + geom_text(aes(label="text"), data=missing, ha="left", size=10, color=FAINT, fontstyle="italic")
         + scale_fill_manual(FRAMEWORK_COLOURS)
         + scale_x_discrete(limits=order)
@@ -98,7 +93,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
     if len(runs) > len(shown):
         points = runs.assign(
             ratio=runs[value].astype(float) / base,
-            label=[cell_label(run, view) for _, run in runs.iterrows()],
+            label=[_name(run, view) for _, run in runs.iterrows()],
         )
         figure = figure + geom_point(data=points, color=INK, fill="none", size=1.5, alpha=0.8)
     return figure, cells

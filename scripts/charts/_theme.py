@@ -1,6 +1,7 @@
 """The one look of all charts, and how a figure becomes an SVG that follows the page's light or dark ink."""
 
 import io
+import re
 
 import matplotlib
 from plotnine import element_blank, element_line, element_rect, element_text, theme, theme_minimal
@@ -13,9 +14,8 @@ _PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LIN
 
 #: One colour per framework, at least 3:1 on white and on the dark page.
 FRAMEWORK_COLOURS = {"tensorflow": "#d97706", "jax": "#3b82c4", "torch": "#c2497a", "cntk": "#4d9a5b"}
-FRAMEWORK_NAMES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch", "cntk": "CNTK"}
 
-WIDTH = 5.6
+WIDTH = 4.6
 _FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 
 
@@ -37,7 +37,7 @@ def look() -> theme:
 
 def svg(chart: Chart, name: str) -> str:
     """Return the chart as one `<svg>` element, the same bytes for the same data; `name` keeps its ids apart."""
-    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.sans-serif": _FONTS}
+    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.sans-serif": _FONTS, "savefig.facecolor": "none"}
     stream = io.StringIO()
     with matplotlib.rc_context(settings):
         figure = chart.figure + theme(figure_size=(chart.width, chart.height), svg_usefonts=True)
@@ -49,6 +49,9 @@ def svg(chart: Chart, name: str) -> str:
         )
     text = stream.getvalue()
     text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    # Several charts share one page: their ids must differ.
+    text = re.sub(r'\b(id="|url\(#|xlink:href="#)', rf"\g<1>{name}-", text)
     for drawn, page in _PAGE_COLOURS.items():
         text = text.replace(drawn, page)
     return text

@@ -13,8 +13,8 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, FRAMEWORK_NAMES, INK, WIDTH, look
+from scripts.charts import FRAMEWORK_NAMES, Chart, View
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 
 TITLE = "What was learned"
 HELP = "Every line is a run; the grey dashed one is the published training at full size."

@@ -15,8 +15,8 @@ def draw(view: View) -> Chart | None:
     figure, cells = drawn
     base = cells[_relative.is_base(cells, view)].iloc[0]
     dates = sorted(set(priced["price_as_of"]))
-    rates = priced.drop_duplicates("hardware")
-    rents = ", ".join(f"{view.labels[row.hardware]} {row.usd_per_hour:.4g} USD/h" for row in rates.itertuples())
+    rates = priced.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
+    rents = ", ".join(f"{view.labels[str(name)]} {rate:.4g} USD/h" for name, rate in rates.items())
     caption = (
         f"Time to train × {view.price_option} price ({rents}; prices of {' and '.join(dates)}), over that of "
         f"{base['label']} (1.00× = {base['median']:.3g} USD); {_relative.describe_runs(cells)}."

@@ -47,9 +47,7 @@ def price_table(catalogue: dict[str, Any]) -> pd.DataFrame:
         for hardware, about in catalogue.items()
         for option, price in about.get("prices", {}).items()
     ]
-    return pd.DataFrame(
-        rows, columns=["hardware", "price_option", "usd_per_hour", "price_as_of", "price_source"]
-    )
+    return pd.DataFrame(rows, columns=["hardware", "price_option", "usd_per_hour", "price_as_of", "price_source"])
 
 
 def price_runs(runs: pd.DataFrame, prices: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ One module per data set. Each has
 
 import importlib
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -47,6 +48,17 @@ def dataset(name: str) -> ModuleType:
     return importlib.import_module(f"scripts.datasets.{name}")
 
 
+def given_folder() -> Path | None:
+    """Return the folder of data files that the variable EPOCHS_DATA_DIR names, None without one.
+
+    Raises InputError if there is no such folder.
+    """
+    given = os.environ.get("EPOCHS_DATA_DIR")
+    if given and not Path(given).is_dir():
+        raise InputError(f"data_dir: {given}: no such folder")
+    return Path(given) if given else None
+
+
 def find(name: str, data_dir: Path | None) -> dict[str, Path] | None:
     """Return the data set's files in `data_dir/<name>` or `data_dir`, or None if it holds none of its forms."""
     if data_dir is None:
@@ -68,9 +80,7 @@ def check(name: str, paths: dict[str, Path]) -> None:
         algorithm, expected = known[file].checksum.split(":")
         found = pooch.file_hash(str(path), alg=algorithm)
         if found != expected:
-            raise InputError(
-                f"{path}: {algorithm} is {found}, must be {expected}: the file is corrupt or another one"
-            )
+            raise InputError(f"{path}: {algorithm} is {found}, must be {expected}: the file is corrupt or another one")
 
 
 def in_reach(name: str, timeout_seconds: float = 3.0) -> bool:

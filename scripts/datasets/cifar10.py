@@ -14,19 +14,13 @@ from scripts.errors import InputError
 _ARCHIVE = "cifar-10-python.tar.gz"
 
 FILES = {
-    _ARCHIVE: Source(
-        "md5:c58f30108f718f92721af3b95e74349a", f"https://www.cs.toronto.edu/~kriz/{_ARCHIVE}"
-    ),
+    _ARCHIVE: Source("md5:c58f30108f718f92721af3b95e74349a", f"https://www.cs.toronto.edu/~kriz/{_ARCHIVE}"),
 }
 #: The first fifth of the training images and all test images, each file packed with xz.
 LOCAL = [
     {
-        "data_batch_1.xz": Source(
-            "sha256:7465e66abd451a285c0112b5e4659febd40730fec38492884cf7d2c1546bb580"
-        ),
-        "test_batch.xz": Source(
-            "sha256:a0cd5b6ca0f4bbb1aa5437407b5f5e184be5c26d6f2edb912d58e374ce8b4fd2"
-        ),
+        "data_batch_1.xz": Source("sha256:7465e66abd451a285c0112b5e4659febd40730fec38492884cf7d2c1546bb580"),
+        "test_batch.xz": Source("sha256:a0cd5b6ca0f4bbb1aa5437407b5f5e184be5c26d6f2edb912d58e374ce8b4fd2"),
     }
 ]
 PER_SAMPLE = ("x_train", "y_train", "x_test", "y_test")
@@ -37,11 +31,7 @@ COMPLETE = 50_000
 class _Unpickler(pickle.Unpickler):
     """Opens the official files and nothing else: plain containers and numpy arrays."""
 
-    _ALLOWED = {
-        ("numpy.core.multiarray", "_reconstruct"),
-        ("numpy", "ndarray"),
-        ("numpy", "dtype"),
-    }
+    _ALLOWED = frozenset({("numpy.core.multiarray", "_reconstruct"), ("numpy", "ndarray"), ("numpy", "dtype")})
 
     def find_class(self, module: str, name: str) -> object:
         if (module, name) not in self._ALLOWED:

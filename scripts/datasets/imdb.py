@@ -8,18 +8,10 @@ from scripts.datasets import Arrays, Source
 
 _URL = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/imdb.npz"
 
-FILES = {
-    "imdb.npz": Source(
-        "sha256:69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f", _URL
-    )
-}
+FILES = {"imdb.npz": Source("sha256:69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f", _URL)}
 #: The same sequences without pickled objects: flat tokens, offsets and labels of each split.
 LOCAL = [
-    {
-        "imdb_keras_sequences.npz": Source(
-            "sha256:42e808c09612c8b9b8edffa54e75239b94d91e0f4646bd9916b587c201512cae"
-        )
-    }
+    {"imdb_keras_sequences.npz": Source("sha256:42e808c09612c8b9b8edffa54e75239b94d91e0f4646bd9916b587c201512cae")}
 ]
 #: `*_tokens` hold all reviews one after the other, `*_lengths` their lengths.
 PER_SAMPLE = ("train_lengths", "train_labels", "test_lengths", "test_labels")
@@ -42,7 +34,7 @@ def read(paths: dict[str, Path]) -> Arrays:
     """Return for both splits the flat tokens (uint32), lengths (int32) and labels (uint8)."""
     path = next(iter(paths.values()))
     rng = np.random.RandomState(113)  # Keras's own seed: the order that every Keras user has
-    arrays = {}
+    arrays: Arrays = {}
     # The official file holds object arrays; its checksum has been checked before.
     with np.load(path, allow_pickle=True) as archive:
         for split in ("train", "test"):
@@ -61,7 +53,7 @@ def read(paths: dict[str, Path]) -> Arrays:
 
 def synthesise(rng: np.random.Generator) -> Arrays:
     """Reviews of words, low ranks more often; a tenth of the words come from the class's own hundred."""
-    arrays = {}
+    arrays: Arrays = {}
     for split in ("train", "test"):
         labels = rng.integers(0, 2, COMPLETE, dtype=np.uint8)
         lengths = rng.integers(60, 401, COMPLETE).astype(np.int32)

@@ -11,18 +11,10 @@ from scripts.errors import InputError
 _HOST = "https://storage.googleapis.com/cvdf-datasets/mnist"
 
 FILES = {
-    "train-images-idx3-ubyte.gz": Source(
-        "md5:f68b3c2dcbeaaa9fbdd348bbdeb94873", f"{_HOST}/train-images-idx3-ubyte.gz"
-    ),
-    "train-labels-idx1-ubyte.gz": Source(
-        "md5:d53e105ee54ea40749a09fcbcd1e9432", f"{_HOST}/train-labels-idx1-ubyte.gz"
-    ),
-    "t10k-images-idx3-ubyte.gz": Source(
-        "md5:9fb629c4189551a2d022fa330f9573f3", f"{_HOST}/t10k-images-idx3-ubyte.gz"
-    ),
-    "t10k-labels-idx1-ubyte.gz": Source(
-        "md5:ec29112dd5afa0611ce80d1b7f02629c", f"{_HOST}/t10k-labels-idx1-ubyte.gz"
-    ),
+    "train-images-idx3-ubyte.gz": Source("md5:f68b3c2dcbeaaa9fbdd348bbdeb94873", f"{_HOST}/train-images-idx3-ubyte.gz"),
+    "train-labels-idx1-ubyte.gz": Source("md5:d53e105ee54ea40749a09fcbcd1e9432", f"{_HOST}/train-labels-idx1-ubyte.gz"),
+    "t10k-images-idx3-ubyte.gz": Source("md5:9fb629c4189551a2d022fa330f9573f3", f"{_HOST}/t10k-images-idx3-ubyte.gz"),
+    "t10k-labels-idx1-ubyte.gz": Source("md5:ec29112dd5afa0611ce80d1b7f02629c", f"{_HOST}/t10k-labels-idx1-ubyte.gz"),
 }
 LOCAL: list[dict[str, Source]] = []
 PER_SAMPLE = ("x_train", "y_train", "x_test", "y_test")

@@ -21,9 +21,7 @@ COMPLETE = 600_893
 
 def read(paths: dict[str, Path]) -> Arrays:
     """Return `text` (n,) uint8 and `characters` (57,) uint32 code points."""
-    points = np.frombuffer(
-        paths["nietzsche.txt"].read_text(encoding="utf-8").lower().encode("utf-32-le"), np.uint32
-    )
+    points = np.frombuffer(paths["nietzsche.txt"].read_text(encoding="utf-8").lower().encode("utf-32-le"), np.uint32)
     characters, text = np.unique(points, return_inverse=True)
     return {"text": text.astype(np.uint8), "characters": characters}
 

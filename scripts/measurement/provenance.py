@@ -12,9 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _git(*arguments: str) -> str | None:
     try:
-        answer = subprocess.run(
-            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=10, check=True
-        )
+        answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.strip()

@@ -14,7 +14,6 @@ from importlib.metadata import version
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from scripts.measurement.cell import Cell
 

@@ -18,7 +18,6 @@ from types import ModuleType
 
 import numpy as np
 
-
 #: The log from which the references of 2017 come, one value per epoch.
 PUBLISHED_2017_07 = (
     "minimaxir/deep-learning-cpu-gpu-benchmark @ 08adcf4, logs/gpu/{log}: "
@@ -66,6 +65,11 @@ class Reference:
     metric: str
     values: tuple[float, ...]
     source: str
+
+
+def per_epoch(values: str) -> tuple[float, ...]:
+    """Return the numbers of a text, one per epoch."""
+    return tuple(float(value) for value in values.split())
 
 
 def names() -> list[str]:

@@ -2,19 +2,17 @@
 
 import numpy as np
 
-from scripts.workloads import PUBLISHED_2017_07, Reference, Split
+from scripts.workloads import PUBLISHED_2017_07, Reference, Split, per_epoch
 
 DATASET = "cifar10"
 BATCH_SIZE = 32
 EPOCHS = 20
 REFERENCE = Reference(
     metric="val_acc",
-    # fmt: off
-    values=(
-        0.4296, 0.4997, 0.5465, 0.5767, 0.5998, 0.6228, 0.6318, 0.6516, 0.6701, 0.6810,
-        0.6956, 0.6983, 0.7069, 0.7177, 0.7277, 0.7250, 0.7330, 0.7386, 0.7317, 0.7513,
-    ),
-    # fmt: on
+    values=per_epoch("""
+        0.4296 0.4997 0.5465 0.5767 0.5998 0.6228 0.6318 0.6516 0.6701 0.6810 0.6956
+        0.6983 0.7069 0.7177 0.7277 0.7250 0.7330 0.7386 0.7317 0.7513
+    """),
     source=PUBLISHED_2017_07.format(log="cifar10_cnn_tensorflow.csv"),
 )
 

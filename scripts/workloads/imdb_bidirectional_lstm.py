@@ -10,11 +10,7 @@ BATCH_SIZE = 32
 EPOCHS = 4
 REFERENCE = Reference(
     metric="val_acc",
-    # fmt: off
-    values=(
-        0.8506, 0.8476, 0.8371, 0.8335,
-    ),
-    # fmt: on
+    values=(0.8506, 0.8476, 0.8371, 0.8335),
     source=PUBLISHED_2017_07.format(log="imdb_bidirectional_lstm_tensorflow.csv"),
 )
 

@@ -14,11 +14,7 @@ BATCH_SIZE = 32
 EPOCHS = 5
 REFERENCE = Reference(
     metric="val_acc",
-    # fmt: off
-    values=(
-        0.8602, 0.8942, 0.9014, 0.9038, 0.9068,
-    ),
-    # fmt: on
+    values=(0.8602, 0.8942, 0.9014, 0.9038, 0.9068),
     source=PUBLISHED_2017_07.format(log="imdb_fasttext_tensorflow.csv"),
 )
 

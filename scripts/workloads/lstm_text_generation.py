@@ -12,11 +12,7 @@ BATCH_SIZE = 128
 EPOCHS = 10
 REFERENCE = Reference(
     metric="loss",
-    # fmt: off
-    values=(
-        1.9910, 1.6394, 1.5493, 1.5040, 1.4755, 1.4556, 1.4404, 1.4274, 1.4172, 1.4075,
-    ),
-    # fmt: on
+    values=(1.9910, 1.6394, 1.5493, 1.5040, 1.4755, 1.4556, 1.4404, 1.4274, 1.4172, 1.4075),
     source=PUBLISHED_2017_07.format(log="lstm_text_generation_tensorflow.csv"),
 )
 

@@ -2,19 +2,17 @@
 
 import numpy as np
 
-from scripts.workloads import PUBLISHED_2017_07, Reference, Split
+from scripts.workloads import PUBLISHED_2017_07, Reference, Split, per_epoch
 
 DATASET = "mnist"
 BATCH_SIZE = 128
 EPOCHS = 20
 REFERENCE = Reference(
     metric="val_acc",
-    # fmt: off
-    values=(
-        0.9638, 0.9672, 0.9789, 0.9806, 0.9814, 0.9824, 0.9823, 0.9803, 0.9830, 0.9830,
-        0.9826, 0.9808, 0.9847, 0.9829, 0.9839, 0.9845, 0.9828, 0.9828, 0.9838, 0.9820,
-    ),
-    # fmt: on
+    values=per_epoch("""
+        0.9638 0.9672 0.9789 0.9806 0.9814 0.9824 0.9823 0.9803 0.9830 0.9830 0.9826
+        0.9808 0.9847 0.9829 0.9839 0.9845 0.9828 0.9828 0.9838 0.9820
+    """),
     source=PUBLISHED_2017_07.format(log="mnist_mlp_tensorflow.csv"),
 )
 

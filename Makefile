@@ -1,0 +1,63 @@
+# Two commands: `make report` and `make test`. Both set up .venv from the locks in envs/ first.
+# With PyTorch too: make report FRAMEWORKS="tensorflow jax torch"
+FRAMEWORKS ?= tensorflow jax
+PYTHON ?= python3
+
+BIN := .venv/bin
+LOCKS := envs/workflow.lock $(foreach framework,$(FRAMEWORKS),envs/$(framework).lock)
+PIP := $(BIN)/python -m pip install --quiet --no-cache-dir --disable-pip-version-check --require-hashes
+
+# What the tools would else keep in the home directory stays in the clone.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export XDG_CACHE_HOME := $(CURDIR)/.cache
+
+empty :=
+comma := ,
+list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS)))]
+
+.PHONY: report test quick lint docs lock clean
+
+report: .venv/report
+	snakemake --profile profiles/local --config 'frameworks=$(list)'
+
+test: .venv/test lint
+	pytest
+
+quick: .venv/test
+	pytest -m "not slow"
+
+lint: .venv/test
+	ruff check
+	ruff format --check
+	snakefmt --check Snakefile rules
+	snakemake --lint
+	mypy
+
+docs: .venv/test
+	python -m scripts.document
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "error: Python 3.11 or newer is needed, this is " + sys.version)'
+	$(PYTHON) -m venv .venv
+
+.venv/report: $(LOCKS) | .venv/bin/python
+	@echo "installing $(LOCKS) into .venv: some minutes the first time"
+	$(PIP) $(addprefix -r ,$(LOCKS))
+	@touch $@
+
+.venv/test: $(LOCKS) envs/test.lock | .venv/bin/python
+	@echo "installing $(LOCKS) envs/test.lock into .venv: some minutes the first time"
+	$(PIP) $(addprefix -r ,$(LOCKS)) -r envs/test.lock
+	@touch $@
+
+# Makes the locks anew from envs/*.in; all of them agree on the versions that they share.
+UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	--no-emit-index-url --no-emit-find-links
+lock:
+	$(UV) envs/workflow.in envs/tensorflow.in envs/jax.in envs/test.in -o .cache/all.lock
+	for name in workflow tensorflow jax test torch; do \
+	  $(UV) -c .cache/all.lock envs/$$name.in -o envs/$$name.lock || exit 1; done
+	cat envs/torch-cpu.lock >> envs/torch.lock
+
+clean:
+	rm -rf .venv .snakemake .cache results

@@ -1,0 +1,99 @@
+"""What the tables of a study say: cells from runs, the best of each workload, what was learned. Pure."""
+
+from typing import Any
+
+import pandas as pd
+
+from scripts import workloads
+
+CELL = ["workload", "hardware", "framework", "batch_size"]
+
+_MEDIANS = ["train_seconds", "first_step_seconds", "samples_per_second", "peak_memory_mib"]
+
+
+def cost_column(option: str) -> str:
+    """Return the column of `cells` that holds the cost per million samples (USD) at a purchase option."""
+    return f"usd_per_million_samples, {option}"
+
+
+def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per cell, in the order of the runs.
+
+    Columns: the cell's, `status` and `reason` of its last run, `runs` and `runs_done`, medians over the
+    runs that are done of times (s), throughput and memory, and one cost column per purchase option.
+    """
+    table = runs.groupby(CELL, sort=False, as_index=False).agg(
+        status=("status", "last"), reason=("reason", "last"), runs=("run", "count")
+    )
+    done = runs[runs["status"] == "done"].groupby(CELL)
+    table = table.merge(done[_MEDIANS].median().reset_index(), on=CELL, how="left")
+    table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
+    for option, priced in costs.groupby("price_option"):
+        price = priced.groupby(CELL)["usd_per_million_samples"].median()
+        table = table.merge(price.rename(cost_column(str(option))).reset_index(), on=CELL, how="left")
+    return table.fillna({"runs_done": 0})
+
+
+def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
+    """Return for each workload the row of `cells` with the smallest value in `column`, None without one."""
+    found: dict[str, dict[str, Any] | None] = {}
+    for workload, group in table.groupby("workload", sort=False):
+        rows = group.dropna(subset=column) if column in group else group.iloc[:0]
+        first = rows.sort_values(column).iloc[0] if len(rows) else None
+        found[str(workload)] = None if first is None else {str(name): value for name, value in first.items()}
+    return found
+
+
+def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tuple[int, int]]:
+    """Return for each other machine (cells with a smaller value than the base machine's, cells compared).
+
+    Compared are cells of the same workload, framework and batch size that have a value on both.
+    """
+    if column not in table:
+        return {}
+    keys = ["workload", "framework", "batch_size"]
+    values = table.dropna(subset=column)
+    base = values.loc[values["hardware"] == base_hardware, [*keys, column]]
+    pairs = values[values["hardware"] != base_hardware].merge(base, on=keys, suffixes=("", "_base"))
+    return {
+        str(hardware): (int((group[column] < group[f"{column}_base"]).sum()), len(group))
+        for hardware, group in pairs.groupby("hardware", sort=False)
+    }
+
+
+def part_of_data(runs: pd.DataFrame) -> pd.Series:
+    """Return the fraction (0 to 1] of the official training samples that each run trained on."""
+    return runs["samples_fraction"] * runs["data_fraction"]
+
+
+def is_reduced(runs: pd.DataFrame) -> bool:
+    """Say whether any run had fewer samples or epochs than published."""
+    epochs = runs["workload"].map({name: workloads.workload(name).EPOCHS for name in set(runs["workload"])})
+    return bool(((part_of_data(runs) < 1) | (runs["epochs"] < epochs)).any())
+
+
+def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return one row per cell that is done: its result beside the published one after as many epochs.
+
+    `comparable` is true where the data are real and complete and the published training is as long.
+    """
+    rows = []
+    for key, group in runs[runs["status"] == "done"].groupby(CELL, sort=False):
+        cell = dict(zip(CELL, key, strict=True))
+        reference = workloads.workload(str(cell["workload"])).REFERENCE
+        last = group.iloc[-1]
+        epochs, part = int(last["epochs_done"]), float(part_of_data(group).iloc[-1])
+        rows.append(
+            cell
+            | {
+                "metric": reference.metric,
+                "value": float(group[reference.metric].median()),
+                "published": reference.values[min(epochs, len(reference.values)) - 1],
+                "epochs": epochs,
+                "published_epochs": len(reference.values),
+                "part": part,
+                "comparable": last["data"] == "real" and part == 1 and epochs <= len(reference.values),
+                "source": reference.source,
+            }
+        )
+    return rows

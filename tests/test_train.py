@@ -1,0 +1,185 @@
+"""One cell without Snakemake: what is recorded when it trains, fails, is killed or asked for nonsense."""
+
+import csv
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scripts import schemas, workloads
+from scripts.measurement import record
+from tests.conftest import Project, frameworks_here
+from tests.test_workflow import spawned, wait_for
+
+pytestmark = pytest.mark.slow
+
+
+def train(project: Project, *arguments: str, workload: str = "mnist_mlp", framework: str = "jax"):
+    """Train on synthetic data at a small scale and return the finished command."""
+    return project.run(
+        "python", "scripts/train.py", "--workload", workload, "--framework", framework, "--hardware", "cpu1",
+        "--output", "out", "--data", "synthetic", "--samples", "0.02", "--epochs", "2", *arguments, check=False,
+    )  # fmt: skip
+
+
+def written(project: Project) -> dict:
+    return json.loads((project.path / "out" / "run.json").read_text())
+
+
+@pytest.mark.parametrize("framework", ["tensorflow", "jax", "torch"])
+@pytest.mark.parametrize("workload", workloads.names())
+def test_every_workload_trains_on_every_framework(_trained: Project, tmp_path: Path, workload: str, framework: str):
+    if framework not in frameworks_here():
+        pytest.skip(f"{framework} is not installed: make test FRAMEWORKS='tensorflow jax torch'")
+    done = train(_trained, "--output", str(tmp_path), workload=workload, framework=framework)
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = record.read_run(tmp_path / "run.json")
+    assert run["status"] == "done"
+    assert run["data"]["kind"] == "synthetic"
+    assert run["provenance"]["cores"] == run["provenance"]["cores"][:1], "held to one core"
+    assert framework in run["provenance"]["packages"]
+    assert run["samples_per_second"] > 0
+    assert run["times"]["train_seconds"] == pytest.approx(
+        run["times"]["training_seconds"] + run["times"]["validation_seconds"]
+    )
+    first, last = record.read_epochs(tmp_path / "epochs.csv")
+    assert last["loss"] < first["loss"], "synthetic data can be learned"
+    assert sum(row["elapsed"] for row in (first, last)) == pytest.approx(
+        run["times"]["train_seconds"] + run["times"]["first_step_seconds"]
+    )
+    header = (tmp_path / "epochs.csv").read_text().splitlines()[0]
+    assert header.startswith("epoch,elapsed,loss,acc,val_loss,val_acc,")
+    stages = {row["stage"] for row in csv.DictReader((tmp_path / "telemetry.csv").open())}
+    assert {"import", "train"} & stages
+
+
+def test_frameworks_get_the_same_samples(_trained: Project, tmp_path: Path) -> None:
+    counts = set()
+    for framework in frameworks_here():
+        assert train(_trained, "--output", str(tmp_path / framework), framework=framework).returncode == 0
+        run = record.read_run(tmp_path / framework / "run.json")
+        counts.add((run["train_samples"], run["validation_samples"], run["parameters"]))
+    assert len(counts) == 1
+
+
+def test_same_seed_same_losses(_trained: Project, tmp_path: Path) -> None:
+    losses = []
+    for name in ("a", "b"):
+        assert train(_trained, "--output", str(tmp_path / name), "--seed", "7").returncode == 0
+        losses.append([row["loss"] for row in record.read_epochs(tmp_path / name / "epochs.csv")])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+
+
+FAULTY = '''
+"""A workload that fails."""
+import numpy as np
+from scripts.workloads.mnist_mlp import BATCH_SIZE, DATASET, EPOCHS, REFERENCE, prepare
+from scripts.workloads import mnist_mlp
+
+def build(split):
+    {body}
+'''
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "reason"),
+    [
+        ("np.ones(2**50)", "out_of_memory", "Unable to allocate"),
+        ("raise RuntimeError('broken\\nmodel')", "failed", "RuntimeError: broken model"),
+        (
+            "import keras; m = mnist_mlp.build(split); "
+            "m.compile(keras.optimizers.SGD(1e30), 'sparse_categorical_crossentropy', metrics=['acc']); return m",
+            "diverged",
+            "the loss is not a finite number",
+        ),
+        ("import os; os._exit(7)", "killed", "exit code 7"),
+    ],
+)
+def test_failure_is_recorded(trained: Project, body: str, status: str, reason: str) -> None:
+    (trained.path / "scripts/workloads/faulty.py").write_text(FAULTY.format(body=body))
+    done = train(trained, workload="faulty")
+    assert done.returncode == 3, done.stdout + done.stderr
+    run = written(trained)
+    schemas.validate(run, "run", "out/run.json")
+    assert run["status"] == status
+    assert reason in run["reason"]
+    assert "\n" not in run["reason"]
+
+
+def started(project: Project) -> subprocess.Popen:
+    command = ["python", "scripts/train.py", "--workload", "mnist_mlp", "--framework", "jax", "--hardware", "cpu1"]
+    process = subprocess.Popen(
+        [*command, "--output", "out", "--data", "synthetic"],
+        cwd=project.path, env=project.environment(), text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    for line in process.stdout or []:
+        if line.startswith("epoch 1"):
+            return process
+    raise AssertionError("ended before its first epoch")
+
+
+@pytest.mark.parametrize("kill", ["training", "watcher"])
+def test_killed_run_keeps_its_epochs(trained: Project, kill: str) -> None:
+    process = started(trained)
+    if kill == "training":
+        spawned(process.pid)[0].kill()
+    else:
+        process.terminate()
+    process.communicate(timeout=60)
+    assert process.returncode == 3
+    run = written(trained)
+    assert run["status"] == "killed"
+    assert {"training": "SIGKILL", "watcher": "SIGTERM"}[kill] in run["reason"]
+    assert run["final"]["epochs"] >= 1
+    assert len(record.read_epochs(trained.path / "out" / "epochs.csv")) == run["final"]["epochs"]
+
+
+def test_interrupted_run_writes_nothing(trained: Project) -> None:
+    process = started(trained)
+    training = spawned(process.pid)[0]
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert not (trained.path / "out").exists()
+    wait_for(lambda: not training.is_running())
+
+
+def test_training_dies_with_its_watcher(trained: Project) -> None:
+    process = started(trained)
+    training = spawned(process.pid)[0]
+    process.kill()
+    process.communicate(timeout=60)
+    wait_for(lambda: not training.is_running(), seconds=10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--hardware", "cray"], "error: hardware 'cray' is unknown: it is one of cpu1, cpu2, cpu4, cpu8"),
+        (["--batch-size", "0"], "argument --batch-size: 0 is below 1"),
+        (["--batch-size", "big"], "argument --batch-size: invalid"),
+        (["--workload", "gpt9"], "argument --workload: invalid choice: 'gpt9'"),
+        (["--framework", "caffe"], "argument --framework: invalid choice: 'caffe'"),
+        (["--samples", "2"], "argument --samples: 2.0 is not above 0 and at most 1"),
+        (["--data", "real", "--data-dir", "bad"], "train-images-idx3-ubyte.gz: md5 is "),
+    ],
+)
+def test_bad_input_is_one_line(trained: Project, arguments: list[str], message: str) -> None:
+    (trained.path / "bad").mkdir()
+    for name in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+        (trained.path / "bad" / f"{name}-ubyte.gz").write_bytes(b"corrupt")
+    done = train(trained, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not (trained.path / "out").exists()
+
+
+def test_machine_that_is_not_the_one_claimed(trained: Project) -> None:
+    trained.edit("config/hardware.yaml", "machine: {cores: 1}", "machine: {cores: 4096}")
+    done = train(trained)
+    assert done.returncode == 2
+    assert "hardware cpu1: claims 4096 cores, this machine has" in done.stderr.splitlines()[-1]
