@@ -27,6 +27,17 @@ rule all:
         [f"{run}/run.json" for run in RUNS],
 
 
+onstart:
+    # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.
+    trainings = [
+        job for job in workflow.dag.needrun_jobs() if job.rule.name == "train"
+    ]
+    os.environ |= {
+        "EPOCHS_TRAININGS": str(len(trainings)),
+        "EPOCHS_STARTED": str(time.time()),
+    }
+
+
 onsuccess:
     report = Path(f"results/{STUDY.name}/report.html")
     if report.is_file():

@@ -1,6 +1,7 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 from scripts import datasets, errors, grid, schemas, workloads

@@ -48,9 +48,10 @@ rule train:
         arguments=get_train_arguments,
         claims=get_claims,
         folder=subpath(output.run, parent=True),
+        cell="{workload}/{hardware}/{framework}/b{batch}",
     message:
         "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, batch {wildcards.batch}, run {wildcards.repeat}"
     shell:
         # Exit code 3: the training failed and its record says how; that is a result too.
-        "python -m scripts.train {params.arguments} --output {params.folder} &> {log} || "
-        "{{ code=$?; [ $code -eq 3 ] || {{ tail -n 1 {log} >&2; exit $code; }}; }}"
+        "python -m scripts.train {params.arguments} --output {params.folder} |& tee {log} | "
+        "python -m scripts.progress results/{wildcards.study} {params.cell} || [ $? -eq 3 ]"

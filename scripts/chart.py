@@ -10,6 +10,7 @@ import pandas as pd
 from scripts import charts, errors, schemas, summary, tables, workloads
 from scripts.charts import _theme
 from scripts.files import write_text
+from scripts.numbers import number
 
 
 def scale(runs: pd.DataFrame) -> str:
@@ -18,7 +19,7 @@ def scale(runs: pd.DataFrame) -> str:
     done = runs.dropna(subset="train_samples")
     fraction = summary.part_of_data(done).drop_duplicates()
     epochs = sorted(set(runs["epochs"]))
-    size = " or ".join(f"{part:.3g}" for part in sorted(fraction * 100)) or "?"
+    size = " or ".join(number(part) for part in sorted(fraction * 100)) or "—"
     days = sorted({started[:10] for started in runs["started_at"]})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     return (
@@ -55,6 +56,7 @@ def main() -> int:
     parser.add_argument("--costs", required=True, type=Path)
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     options = parser.parse_args()
+    print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs", "costs")}

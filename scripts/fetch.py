@@ -15,6 +15,7 @@ def main() -> int:
     parser.add_argument("kind", choices=("real", "synthetic"))
     parser.add_argument("output", type=Path)
     options = parser.parse_args()
+    print(f"data set {options.name}: {options.kind}", flush=True)
     datasets.obtain(
         options.name, options.kind, options.output, datasets.given_folder(), options.output.parents[1] / "downloads"
     )

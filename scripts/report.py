@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Mapping
-from math import floor, log10
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,9 @@ from markupsafe import Markup
 from scripts import errors, schemas, summary, tables, workloads
 from scripts.charts import cell_name
 from scripts.files import write_text
+from scripts.numbers import number
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "reports"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """Return a number for a table: `digits` significant ones, thousands parted; an em dash for nothing."""
-    if value is None or pd.isna(value):
-        return "—"
-    decimals = digits if value == 0 else max(0, digits - 1 - floor(log10(abs(value))))
-    return f"{value:,.{decimals}f}"
 
 
 def drawn(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
@@ -103,6 +95,7 @@ def main() -> int:
     parser.add_argument("--costs", required=True, type=Path)
     parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
     options = parser.parse_args()
+    print("writing the report", flush=True)
     html = page(
         json.loads(options.study),
         schemas.read_yaml(options.hardware, "hardware"),

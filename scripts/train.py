@@ -119,7 +119,8 @@ def main(arguments: list[str] | None = None) -> int:
         "provenance": origin | {name: facts.get(name) for name in ("devices", "cores", "packages")},
     }
     record.write(options.output, run, outcome.epochs, outcome.samples, outcome.clock)
-    print(f"{outcome.status}: {outcome.reason or options.output / 'run.json'}", flush=True)
+    seconds = f"{outcome.times['total_seconds']:.0f} s"
+    print(f"{outcome.status} in {seconds}" + (f": {outcome.reason}" if outcome.reason else ""), flush=True)
     return 0 if outcome.status == "done" else RECORDED_FAILURE
 
 

@@ -98,16 +98,17 @@ def fresh(tmp_path: Path) -> Project:
 
 
 @pytest.fixture(scope="session")
-def _trained(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def tiny_study(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The project with the tiny study complete, shared by all tests: not to be changed."""
     project = copy_project(tmp_path_factory.mktemp("trained") / "project")
     project.snakemake()
     return project
 
 
 @pytest.fixture
-def trained(_trained: Project, tmp_path: Path) -> Project:
+def trained(tiny_study: Project, tmp_path: Path) -> Project:
     """A copy of the project in which the tiny study is complete."""
-    shutil.copytree(_trained.path, tmp_path / "project", symlinks=True)
+    shutil.copytree(tiny_study.path, tmp_path / "project", symlinks=True)
     return Project(tmp_path / "project")
 
 

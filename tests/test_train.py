@@ -11,7 +11,7 @@ import pytest
 from scripts import schemas, workloads
 from scripts.measurement import record
 from tests.conftest import Project, frameworks_here
-from tests.test_workflow import spawned, wait_for
+from tests.test_workflow import interruptible, spawned, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -30,10 +30,10 @@ def written(project: Project) -> dict:
 
 @pytest.mark.parametrize("framework", ["tensorflow", "jax", "torch"])
 @pytest.mark.parametrize("workload", workloads.names())
-def test_every_workload_trains_on_every_framework(_trained: Project, tmp_path: Path, workload: str, framework: str):
+def test_every_workload_trains_on_every_framework(tiny_study: Project, tmp_path: Path, workload: str, framework: str):
     if framework not in frameworks_here():
         pytest.skip(f"{framework} is not installed: make test FRAMEWORKS='tensorflow jax torch'")
-    done = train(_trained, "--output", str(tmp_path), workload=workload, framework=framework)
+    done = train(tiny_study, "--output", str(tmp_path), workload=workload, framework=framework)
     assert done.returncode == 0, done.stdout + done.stderr
     run = record.read_run(tmp_path / "run.json")
     assert run["status"] == "done"
@@ -55,19 +55,19 @@ def test_every_workload_trains_on_every_framework(_trained: Project, tmp_path: P
     assert {"import", "train"} & stages
 
 
-def test_frameworks_get_the_same_samples(_trained: Project, tmp_path: Path) -> None:
+def test_frameworks_get_the_same_samples(tiny_study: Project, tmp_path: Path) -> None:
     counts = set()
     for framework in frameworks_here():
-        assert train(_trained, "--output", str(tmp_path / framework), framework=framework).returncode == 0
+        assert train(tiny_study, "--output", str(tmp_path / framework), framework=framework).returncode == 0
         run = record.read_run(tmp_path / framework / "run.json")
         counts.add((run["train_samples"], run["validation_samples"], run["parameters"]))
     assert len(counts) == 1
 
 
-def test_same_seed_same_losses(_trained: Project, tmp_path: Path) -> None:
+def test_same_seed_same_losses(tiny_study: Project, tmp_path: Path) -> None:
     losses = []
     for name in ("a", "b"):
-        assert train(_trained, "--output", str(tmp_path / name), "--seed", "7").returncode == 0
+        assert train(tiny_study, "--output", str(tmp_path / name), "--seed", "7").returncode == 0
         losses.append([row["loss"] for row in record.read_epochs(tmp_path / name / "epochs.csv")])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)
 
@@ -112,7 +112,7 @@ def started(project: Project) -> subprocess.Popen:
     command = ["python", "scripts/train.py", "--workload", "mnist_mlp", "--framework", "jax", "--hardware", "cpu1"]
     process = subprocess.Popen(
         [*command, "--output", "out", "--data", "synthetic"],
-        cwd=project.path, env=project.environment(), text=True, start_new_session=True,
+        cwd=project.path, env=project.environment(), text=True, start_new_session=True, preexec_fn=interruptible,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     for line in process.stdout or []:

@@ -113,7 +113,7 @@ def test_interrupted_study_leaves_nothing_half_written_and_goes_on(fresh: Projec
     folder = fresh.path / "results" / "tiny" / MLP_JAX / "r1"
     command = ["snakemake", "--cores", "all", "--config", "study=tiny"]
     workflow = subprocess.Popen(
-        command, cwd=fresh.path, env=fresh.environment(), start_new_session=True,
+        command, cwd=fresh.path, env=fresh.environment(), start_new_session=True, preexec_fn=interruptible,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     wait_for(lambda: any("train.log" in str(path) for path in (fresh.path / "results").rglob("*.log")))
@@ -140,6 +140,11 @@ def test_killed_training_is_a_result(trained: Project) -> None:
     page = (trained.path / "results" / "tiny" / "report.html").read_text()
     assert "1 of 4 runs did not end as done" in page
     assert "ended by SIGKILL" in page
+
+
+def interruptible() -> None:
+    """Undo what a shell does to the jobs it puts into the background: they would ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def spawned(pid: int) -> list[psutil.Process]:

@@ -1,6 +1,7 @@
 """Cost of the training relative to the base cell."""
 
 from scripts.charts import Chart, View, _relative
+from scripts.numbers import number
 
 TITLE = "Relative cost"
 HELP = "Shorter bars are cheaper; the dashed line is the base cell."
@@ -16,9 +17,9 @@ def draw(view: View) -> Chart | None:
     base = cells[_relative.is_base(cells, view)].iloc[0]
     dates = sorted(set(priced["price_as_of"]))
     rates = priced.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
-    rents = ", ".join(f"{view.labels[str(name)]} {rate:.4g} USD/h" for name, rate in rates.items())
+    rents = ", ".join(f"{view.labels[str(name)]} {number(rate)} USD/h" for name, rate in rates.items())
     caption = (
         f"Time to train × {view.price_option} price ({rents}; prices of {' and '.join(dates)}), over that of "
-        f"{base['label']} (1.00× = {base['median']:.3g} USD); {_relative.describe_runs(cells)}."
+        f"{base['label']} (1.00× = {number(base['median'])} USD); {_relative.describe_runs(cells)}."
     )
     return _relative.chart(figure, cells, caption, "relative cost")

@@ -1,6 +1,7 @@
 """Time to train relative to the base cell."""
 
 from scripts.charts import Chart, View, _relative
+from scripts.numbers import number
 
 TITLE = "Relative time to train"
 HELP = "Shorter bars train faster; the dashed line is the base cell."
@@ -15,6 +16,6 @@ def draw(view: View) -> Chart | None:
     base = cells[_relative.is_base(cells, view)].iloc[0]
     caption = (
         f"Time to train (epochs and validation, without the first step) over that of {base['label']} "
-        f"(1.00× = {base['median']:.3g} s); {_relative.describe_runs(cells)}."
+        f"(1.00× = {number(base['median'])} s); {_relative.describe_runs(cells)}."
     )
     return _relative.chart(figure, cells, caption, "relative time to train")

@@ -1,0 +1,190 @@
+"""Rows and tables small enough to check by hand."""
+
+import pandas as pd
+
+from scripts import tables
+from scripts.costs import prices
+
+PRICE = {"as_of": "2026-01-02", "source": "a price list"}
+
+#: At 0.036 USD/h, 100 s cost 0.001 USD.
+CATALOGUE = {
+    "cpu1": {
+        "label": "1 vCPU",
+        "local": True,
+        "machine": {"cores": 1},
+        "prices": {"on-demand": PRICE | {"usd_per_hour": 0.036}, "spot": PRICE | {"usd_per_hour": 0.018}},
+    },
+    "cpu4": {
+        "label": "4 vCPUs",
+        "local": True,
+        "machine": {"cores": 4},
+        "prices": {"on-demand": PRICE | {"usd_per_hour": 0.144}},
+    },
+    "gpu": {"label": "a card", "local": True, "machine": {"cores": 4, "gpus": {"model": "K80", "count": 1}}},
+}
+
+#: Merge into `run` for a run that never trained.
+FAILED = {
+    "status": "killed",
+    "reason": "ended by SIGKILL",
+    "epochs_done": 0,
+    "train_seconds": None,
+    "training_seconds": None,
+    "validation_seconds": None,
+    "first_step_seconds": None,
+    "samples_per_second": None,
+    "val_acc": None,
+    "packages": None,
+}
+
+
+def run(**values) -> dict:
+    """Return a row of the runs table: mnist_mlp at full size, a million samples in 100 s."""
+    row = {
+        "workload": "mnist_mlp",
+        "hardware": "cpu1",
+        "framework": "tensorflow",
+        "batch_size": 128,
+        "repeat": 1,
+        "seed": 7,
+        "status": "done",
+        "data": "real",
+        "data_fraction": 1.0,
+        "samples_fraction": 1.0,
+        "epochs": 20,
+        "epochs_done": 20,
+        "train_samples": 50_000,
+        "train_seconds": 100.0,
+        "first_step_seconds": 2.0,
+        "samples_per_second": 10_000.0,
+        "peak_memory_mib": 512.0,
+        "val_acc": 0.98,
+        "loss": 0.1,
+        "cpu_model": "Some CPU",
+        "packages": "keras 3",
+        "python": "3.11",
+        "system": "Linux",
+        "started_at": "2026-01-02T03:04:05+00:00",
+    } | values
+    path = "{workload}/{hardware}/{framework}/b{batch_size}/r{repeat}".format(**row)
+    return {"run": path} | row
+
+
+def runs(*rows: dict) -> pd.DataFrame:
+    """Return the runs table of the rows of `run`."""
+    return tables.conform(pd.DataFrame(rows, columns=list(tables.columns("runs"))), "runs")
+
+
+def costs(frame: pd.DataFrame, catalogue: dict = CATALOGUE) -> pd.DataFrame:
+    """Return the costs table of a runs table."""
+    return tables.conform(prices.price_runs(frame, prices.price_table(catalogue)), "costs")
+
+
+def record(**values) -> dict:
+    """Return a valid run record of two epochs."""
+    return {
+        "schema_version": 1,
+        "cell": {
+            "workload": "mnist_mlp",
+            "hardware": "cpu1",
+            "framework": "jax",
+            "batch_size": 128,
+            "epochs": 2,
+            "samples": 0.5,
+            "data": "real",
+        },
+        "repeat": 1,
+        "seed": 7,
+        "status": "done",
+        "reason": None,
+        "claims": {"cores": 1},
+        "data": {
+            "dataset": "mnist",
+            "kind": "real",
+            "train_samples": 30_000,
+            "complete_train_samples": 60_000,
+            "sha256": {},
+        },
+        "train_samples": 15_000,
+        "validation_samples": 5_000,
+        "parameters": 669_706,
+        "times": {
+            "import_seconds": 8.0,
+            "data_seconds": 1.0,
+            "build_seconds": 3.0,
+            "first_step_seconds": 2.0,
+            "training_seconds": 10.0,
+            "validation_seconds": 1.0,
+            "train_seconds": 11.0,
+            "total_seconds": 30.0,
+        },
+        "samples_per_second": 2_987.2,
+        "final": {"epochs": 2, "loss": 0.2, "acc": 0.9, "val_loss": 0.3, "val_acc": 0.8},
+        "telemetry": {
+            "samples": 20,
+            "cpu_percent": 99.0,
+            "machine_cpu_percent": 50.0,
+            "peak_memory_mib": 512.0,
+            "gpu_percent": None,
+            "peak_gpu_memory_mib": None,
+            "gpu_power_watts": None,
+        },
+        "provenance": {
+            "started_at": "2026-01-02T03:04:05+00:00",
+            "hardware": {
+                "cpu_model": "Some CPU",
+                "cores": 4,
+                "memory_mib": 8192,
+                "gpus": [],
+                "gpu_driver": None,
+                "system": "Linux",
+            },
+            "python": "3.11.7",
+            "git_commit": "0123456789abcdef0123456789abcdef01234567",
+            "git_dirty": False,
+            "container": None,
+            "load_average": 0.5,
+            "devices": ["cpu:0"],
+            "cores": [0],
+            "packages": {"keras": "3.15.1", "jax": "0.10.2"},
+        },
+    } | values
+
+
+def failed_record(**values) -> dict:
+    """Return the record of a run that died before its first step."""
+    whole = record()
+    return (
+        whole
+        | {
+            "status": "out_of_memory",
+            "reason": "killed by Linux for want of memory",
+            "train_samples": None,
+            "validation_samples": None,
+            "parameters": None,
+            "times": dict.fromkeys(whole["times"]) | {"total_seconds": 5.0},
+            "samples_per_second": None,
+            "final": {"epochs": 0} | dict.fromkeys(("loss", "acc", "val_loss", "val_acc")),
+            "telemetry": dict.fromkeys(whole["telemetry"]) | {"samples": 0},
+            "provenance": whole["provenance"]
+            | dict.fromkeys(("git_commit", "git_dirty", "devices", "cores", "packages")),
+        }
+        | values
+    )
+
+
+def epoch(number: int = 0, **values) -> dict:
+    """Return a row of `epochs.csv`."""
+    return {
+        "epoch": number,
+        "elapsed": 6.5,
+        "loss": 0.5,
+        "acc": 0.7,
+        "val_loss": 0.6,
+        "val_acc": 0.65,
+        "first_step_seconds": 0.0,
+        "training_seconds": 5.0,
+        "validation_seconds": 1.5,
+        "samples": 1_000,
+    } | values

@@ -1,0 +1,103 @@
+"""What the documents say can be typed, and what they list is there."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scripts import document, schemas
+from tests.conftest import ROOT, Project
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def commands() -> list[str]:
+    """Return every line of the ```console blocks."""
+    blocks = [block for page in PAGES for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)]
+    return sorted({line for block in blocks for line in block.splitlines() if line})
+
+
+def test_there_are_commands() -> None:
+    assert {"make report", "make test", "snakemake -n", "python scripts/train.py --help"} <= set(commands())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", commands())
+def test_command_of_the_documents(fresh: Project, command: str) -> None:
+    """Make and long runs are dry; a folder that stands for the reader's own is made."""
+    (fresh.path / "data-here").mkdir()
+    words = shlex.split(command.replace("/path/to/data", "data-here"))
+    if words[0] in ("make", "snakemake"):
+        words.insert(1, "-n")
+    elif "--help" not in words:
+        words += ["--data", "synthetic", "--samples", "0.02", "--epochs", "1"]
+        fresh.edit("config/hardware.yaml", "machine: {cores: 2}", "machine: {cores: 1}")
+    if "study=full" in words:
+        words.append("data=synthetic")
+    done = fresh.run(*words)
+    assert done.returncode == 0
+    if words[0] == "snakemake":
+        assert "train" in done.stdout + done.stderr
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_documented_machine_is_valid() -> None:
+    block = re.search(r"```yaml\n(workstation:.*?)```", (ROOT / "docs/adding.md").read_text(), re.DOTALL)
+    assert block
+    schemas.validate(yaml.load(block[1], schemas._UniqueKeyLoader), "hardware", "docs/adding.md")
+
+
+def test_page_of_tables_is_up_to_date() -> None:
+    assert document.PAGE.read_text() == document.text(), "run: make docs"
+
+
+def test_locks_name_no_host_and_hash_everything() -> None:
+    for lock in (ROOT / "envs").glob("*.lock"):
+        text = lock.read_text()
+        assert "://" not in text
+        pins = re.findall(r"^[a-z0-9][\w.-]*==.*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert pins
+        assert all("--hash=sha256:" in pin for pin in pins), lock.name
+
+
+def test_locks_agree_on_versions() -> None:
+    versions: dict[tuple[str, str], set[str]] = {}
+    for lock in (ROOT / "envs").glob("*.lock"):
+        for name, version, marker in re.findall(
+            r"^([\w.-]+)==([^\s;]+)(?: ; ([^\\]+))?", lock.read_text(), re.MULTILINE
+        ):
+            versions.setdefault((name, marker.strip()), set()).add(version)
+    assert {name: found for name, found in versions.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("name", ["workflow", "tensorflow", "jax", "torch"])
+def test_conda_environments_are_those_of_the_locks(name: str) -> None:
+    pip = yaml.safe_load((ROOT / f"envs/{name}.yaml").read_text())["dependencies"][-1]["pip"]
+    wanted = {
+        line.split("#")[0].strip()
+        for file in (f"{name}.in", "train.in")
+        for line in (ROOT / "envs" / file).read_text().splitlines()
+    }
+    asked = {line for line in wanted if line and not line.startswith("-r")}
+    if name == "torch":
+        asked = {line for line in asked if line in (ROOT / "envs/train.in").read_text()} | {"torch==2.13.0"}
+    assert set(pip) == asked
+
+
+def test_tracked_files_are_small() -> None:
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    sizes = {name: (ROOT / name).stat().st_size for name in tracked.split("\0") if name and (ROOT / name).is_file()}
+    assert {name: size for name, size in sizes.items() if size > 2**21} == {}
+
+
+def test_ci_runs_the_readme_test_command() -> None:
+    assert "make test" in commands()
+    assert "make test" in Path(ROOT / ".ci/run").read_text()

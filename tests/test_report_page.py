@@ -1,0 +1,92 @@
+"""The report in a real browser."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import Project
+
+pytestmark = pytest.mark.slow
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=options)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(params=[(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")], ids=lambda p: f"{p[0]}-{p[1]}")
+def page(browser: Browser, tiny_study: Project, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The open report, with what it fetched and said in `page.asked` and `page.said`."""
+    width, scheme = request.param
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.asked, page.said = [], []
+    page.on("request", lambda sent: page.asked.append(sent.url))
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.goto((tiny_study.path / "results/tiny/report.html").as_uri(), wait_until="load")
+    yield page
+    page.close()
+
+
+def test_nothing_is_fetched_and_the_console_is_clean(page: Page) -> None:
+    assert [url for url in page.asked if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in page.asked if url.startswith("file:")]) == 1
+    assert page.said == []
+
+
+def test_every_chart_is_there_with_its_words(page: Page) -> None:
+    charts = page.locator("figure")
+    assert charts.count() == 6  # two workloads, three charts
+    for chart in charts.all():
+        box = chart.locator("svg").bounding_box()
+        assert box is not None
+        assert box["width"] > 250
+        assert box["height"] > 80
+        assert chart.locator("svg text").count() > 3
+        assert len(chart.get_by_role("img").get_attribute("aria-label") or "") > 40
+        caption = chart.locator("figcaption").inner_text()
+        assert "Synthetic data" in caption
+        assert "2 epochs" in caption
+
+
+def test_page_fits_the_screen(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_text_of_charts_is_readable(page: Page) -> None:
+    """At least 9 px high on any screen, and in the ink of the page, so that it shows in light and dark."""
+    heights = page.eval_on_selector_all("svg text", "all => all.map(text => text.getBoundingClientRect().height)")
+    assert min(heights) >= 9
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    fills = set(page.eval_on_selector_all("svg text", "all => all.map(text => getComputedStyle(text).fill)"))
+    assert ink in fills
+    assert "rgb(0, 0, 0)" not in fills
+
+
+def test_synthetic_data_and_scale_are_said_at_the_top(page: Page) -> None:
+    head = page.locator("header").inner_text()
+    assert "Synthetic data." in head
+    assert "Reduced scale." in head
+    assert "One run per cell." in head
+
+
+def test_config_texts_are_escaped(page: Page) -> None:
+    assert page.locator("h1").inner_text() == 'Tiny <b>study</b> & "quotes"'
+    assert page.locator("h1 b").count() == 0
+
+
+def test_ids_are_unique(page: Page) -> None:
+    assert page.evaluate(
+        "(() => { const ids = [...document.querySelectorAll('[id]')].map(e => e.id);"
+        " return ids.length === new Set(ids).size })()"
+    )
