@@ -54,6 +54,7 @@ docs: .venv/test
 UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
 	--no-emit-index-url --no-emit-find-links
 lock:
+	mkdir -p .cache
 	$(UV) envs/workflow.in envs/tensorflow.in envs/jax.in envs/test.in -o .cache/all.lock
 	for name in workflow tensorflow jax test torch; do \
 	  $(UV) -c .cache/all.lock envs/$$name.in -o envs/$$name.lock || exit 1; done

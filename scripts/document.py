@@ -1,17 +1,38 @@
-"""Write docs/tables.md, the columns of every table, from config/schemas/tables.yaml."""
+"""Write the pages of docs/ that are made from other files.
+
+`tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the
+workloads reach at full size, from the run records of `reports/accuracy/`.
+"""
 
 from pathlib import Path
+from typing import Any
 
-from scripts import errors, tables
+from scripts import errors, tables, workloads
+from scripts.errors import InputError
 from scripts.files import write_text
+from scripts.measurement import record
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "tables.md"
+ROOT = Path(__file__).resolve().parents[1]
 
-_INTRODUCTION = """\
+_TABLES = """\
 # The tables of a study
 
 `results/<study>/` holds each table as `.parquet` for programs and `.csv` for people. This page is made from
 `config/schemas/tables.yaml`, against which the tables are checked; `make docs` writes it.
+"""
+
+_ACCURACY = """\
+# Do the workloads reach the published accuracy?
+
+Full size, real data, every run that was made, beside the log of July 2017 after as many samples. Where two cores would
+have taken too long, the training is a prefix: fewer epochs, compared with as many published ones. Of CIFAR-10 only the
+first fifth of the training images was at hand: 20 epochs of 10,000 images are compared with 4 of 50,000.
+The runs shared their machine with other work: they are no measurement of time.
+
+This page is made from the run records in `reports/accuracy/`; `make docs` writes it.
+
+| workload | framework | run | epochs | training samples | measure | here | published | after epochs | difference |
+| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |
 """
 
 _MEANING = {
@@ -21,9 +42,9 @@ _MEANING = {
 }
 
 
-def text() -> str:
+def tables_page() -> str:
     """Return the page."""
-    parts = [_INTRODUCTION]
+    parts = [_TABLES]
     for table, meaning in _MEANING.items():
         parts += [f"## {table}\n", f"{meaning}\n", "| column | type | unit | meaning |\n| --- | --- | --- | --- |"]
         parts += [
@@ -34,8 +55,54 @@ def text() -> str:
     return "\n".join(parts)
 
 
+def accuracy_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return one row per run record below `folder`: its last result, and the published one after as many samples."""
+    rows = []
+    for path in sorted(folder.rglob("run.json")):
+        run = record.read_run(path)
+        reference = workloads.workload(run["cell"]["workload"]).REFERENCE
+        part = run["data"]["train_samples"] / run["data"]["complete_train_samples"] * run["cell"]["samples"]
+        published = reference.after(run["final"]["epochs"] * part)
+        if run["status"] != "done" or run["data"]["kind"] != "real" or published is None:
+            raise InputError(f"{path}: status {run['status']}, {run['data']['kind']} data: nothing to compare")
+        rows.append(
+            {key: run["cell"][key] for key in ("workload", "framework")}
+            | {
+                "run": run["repeat"],
+                "epochs": run["final"]["epochs"],
+                "samples": run["train_samples"],
+                "metric": reference.metric,
+                "here": run["final"][reference.metric],
+                "published": published[1],
+                "published_epochs": published[0],
+            }
+        )
+    return rows
+
+
+def accuracy_page(rows: list[dict[str, Any]]) -> str:
+    """Return the page of accuracies."""
+    measures = {"val_acc": "validation accuracy", "loss": "training loss"}
+    lines = [
+        f"| {row['workload']} | {row['framework']} | {row['run']} | {row['epochs']} | {row['samples']:,} | "
+        f"{measures[row['metric']]} | {row['here']:.4f} | {row['published']:.4f} | {row['published_epochs']} | "
+        f"{row['here'] - row['published']:+.4f} |"
+        for row in rows
+    ]
+    return _ACCURACY + "\n".join(lines) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """Return every page that is made, with its text."""
+    return {
+        ROOT / "docs" / "tables.md": tables_page(),
+        ROOT / "docs" / "accuracy.md": accuracy_page(accuracy_rows(ROOT / "reports" / "accuracy")),
+    }
+
+
 def main() -> int:
-    write_text(PAGE, text())
+    for path, text in pages().items():
+        write_text(path, text)
     return 0
 
 

@@ -111,8 +111,13 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
                         if _matches(cell, override["where"]):
                             cell = replace(cell, **override["set"])
                     cells.setdefault(cell.path, cell)
+    if not hardware:
+        raise InputError(f"{source}: hardware: no local entry of config/hardware.yaml fits {cores} cores")
     if not cells:
         raise InputError(f"{source}: exclude: leaves no cell")
+    options = {option for machine in hardware for option in catalogue[machine].get("prices", {})}
+    if options and config["price"] not in options:
+        raise InputError(f"{source}: price: {config['price']!r} is unknown: it is one of {', '.join(sorted(options))}")
     study = Study(name, config, list(cells.values()))
     base = config["base"]
     if not any(cell.hardware == base["hardware"] and cell.framework == base["framework"] for cell in study.cells):

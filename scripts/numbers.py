@@ -9,5 +9,6 @@ def number(value: float | None, digits: int = 3) -> str:
     """Return `value` with `digits` significant digits, thousands parted, no exponent; an em dash for nothing."""
     if value is None or pd.isna(value):
         return "—"
-    decimals = digits if value == 0 else max(0, digits - 1 - floor(log10(abs(value))))
+    rounded = float(f"{value:.{digits - 1}e}")  # 9.996 has the decimals of 10.0
+    decimals = digits if rounded == 0 else max(0, digits - 1 - floor(log10(abs(rounded))))
     return f"{value:,.{decimals}f}"

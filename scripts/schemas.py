@@ -1,7 +1,9 @@
 """Checks files against the JSON schemas of `config/schemas/`; a fault is one line: file, key, value, allowed."""
 
 import json
+from collections.abc import Iterator, Mapping
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,23 @@ _FOLDER = Path(__file__).resolve().parents[1] / "config" / "schemas"
 @cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
     schema = json.loads((_FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator(schema)
+    return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+
+
+def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
+    """Yield each float within `value` and its path: YAML knows .nan and .inf, which pass every bound of a schema."""
+    if isinstance(value, float):
+        yield path, value
+    elif isinstance(value, Mapping | list):
+        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from _numbers(item, f"{path}.{key}".removeprefix("."))
 
 
 def validate(value: Any, name: str, source: str | Path) -> None:
     """Raise InputError for the most telling fault of `value` under the schema `name`."""
+    for path, number in _numbers(value):
+        if not isfinite(number):
+            raise InputError(f"{source}: {path}: {number} is not a finite number")
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
         key = fault.json_path.removeprefix("$").removeprefix(".")
@@ -37,7 +51,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [loader.construct_object(key) for key, _ in node.value]
+    keys = [loader.construct_object(key) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
     for key in keys:
         if keys.count(key) > 1:
             raise InputError(f"{loader.name}: {key!r} stands twice")
@@ -57,7 +71,7 @@ def read_yaml(path: Path, schema: str) -> Any:
             value = yaml.load(file, _UniqueKeyLoader)  # noqa: S506, a SafeLoader
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     validate(value, schema, path)
     return value

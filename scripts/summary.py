@@ -1,6 +1,5 @@
 """What the tables of a study say: cells from runs, the best of each workload, what was learned. Pure."""
 
-from math import floor
 from typing import Any
 
 import pandas as pd
@@ -23,9 +22,8 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     Columns: the cell's, `status` and `reason` of its last run, `runs` and `runs_done`, medians over the
     runs that are done of times (s), throughput and memory, and one cost column per purchase option.
     """
-    table = runs.groupby(CELL, sort=False, as_index=False).agg(
-        status=("status", "last"), reason=("reason", "last"), runs=("run", "count")
-    )
+    last = runs.drop_duplicates(CELL, keep="last")[[*CELL, "status", "reason"]]
+    table = runs.groupby(CELL, sort=False).size().rename("runs").reset_index().merge(last, on=CELL)
     done = runs[runs["status"] == "done"].groupby(CELL)
     table = table.merge(done[_MEDIANS].median().reset_index(), on=CELL, how="left")
     table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
@@ -86,8 +84,7 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
         reference = workloads.workload(str(cell["workload"])).REFERENCE
         last = group.iloc[-1]
         part = float(part_of_data(group).iloc[-1])
-        published_epochs = min(floor(last["epochs_done"] * part + 1e-9), len(reference.values))
-        comparable = last["data"] == "real" and published_epochs >= 1
+        published = reference.after(last["epochs_done"] * part) if last["data"] == "real" else None
         rows.append(
             cell
             | {
@@ -96,8 +93,8 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
                 "runs": len(group),
                 "epochs": int(last["epochs_done"]),
                 "part": part,
-                "published": reference.values[published_epochs - 1] if comparable else None,
-                "published_epochs": published_epochs if comparable else None,
+                "published_epochs": published and published[0],
+                "published": published and published[1],
                 "source": reference.source,
             }
         )

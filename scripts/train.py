@@ -88,7 +88,10 @@ def main(arguments: list[str] | None = None) -> int:
     origin = provenance.collect(found)
 
     print(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {options.data} data", flush=True)
-    outcome = watch.run(Job(cell, seed, claims["cores"], data), lambda line: print(line, flush=True))
+    outcome = watch.run(
+        Job(cell, seed, claims["cores"], claims.get("gpus", {}).get("count", 0), data),
+        progress=lambda line: print(line, flush=True),
+    )
 
     totals = record.totals(outcome.epochs, cell.batch_size)
     throughput = totals.pop("samples_per_second")

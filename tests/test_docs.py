@@ -4,11 +4,12 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from statistics import median
 
 import pytest
 import yaml
 
-from scripts import document, schemas
+from scripts import document, frameworks, schemas, workloads
 from tests.conftest import ROOT, Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -55,8 +56,21 @@ def test_the_documented_machine_is_valid() -> None:
     schemas.validate(yaml.load(block[1], schemas._UniqueKeyLoader), "hardware", "docs/adding.md")
 
 
-def test_page_of_tables_is_up_to_date() -> None:
-    assert document.PAGE.read_text() == document.text(), "run: make docs"
+def test_made_pages_are_up_to_date() -> None:
+    for path, text in document.pages().items():
+        assert path.read_text() == text, "run: make docs"
+
+
+def test_every_workload_reaches_the_published_accuracy_on_every_framework() -> None:
+    """Within 2 points (accuracy) or 0.05 (loss) of the log, the median of a cell's runs counting."""
+    rows = document.accuracy_rows(ROOT / "reports" / "accuracy")
+    cells: dict[tuple[str, str], list[dict]] = {}
+    for row in rows:
+        cells.setdefault((row["workload"], row["framework"]), []).append(row)
+    assert set(cells) == {(name, framework) for name in workloads.names() for framework in frameworks.names()}
+    for cell, runs in cells.items():
+        limit = {"val_acc": 0.02, "loss": 0.05}[runs[0]["metric"]]
+        assert abs(median(run["here"] for run in runs) - runs[0]["published"]) <= limit, cell
 
 
 def test_locks_name_no_host_and_hash_everything() -> None:

@@ -17,7 +17,7 @@ from scripts.charts import FRAMEWORK_NAMES, Chart, View
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 
 TITLE = "What was learned"
-HELP = "Every line is a run; the grey dashed one is the published training at full size."
+HELP = "Every line is a run."
 
 
 def draw(view: View) -> Chart | None:
@@ -27,17 +27,9 @@ def draw(view: View) -> Chart | None:
         return None
     runs["epoch"] = runs["epoch"] + 1
     last = int(runs["epoch"].max())
-    published = pd.DataFrame(
-        {
-            "epoch": range(1, min(last, len(view.reference.values)) + 1),
-            "value": view.reference.values[:last],
-        }
-    )
     name = {"val_acc": "validation accuracy", "loss": "training loss"}[metric]
     figure = (
         ggplot(runs, aes("epoch", "value"))
-        + geom_line(data=published, color=FAINT, linetype="dashed", size=0.9)
-        + geom_point(data=published, color=FAINT, size=1.8, shape="s")
         + geom_line(aes(color="framework", group="run"), size=0.9)
         + geom_point(aes(color="framework"), size=1.8)
         + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(k, k) for k in keys])
@@ -49,11 +41,19 @@ def draw(view: View) -> Chart | None:
     ends = runs[runs["epoch"] == runs.groupby("run")["epoch"].transform("max")]
     spoken = "; ".join(f"{row.run} {row.value:.3f}" for row in ends.itertuples())
     best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
-    caption = (
-        f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs, best end {best:.3f}; dashed: published, "
-        f"{view.published_epochs} epochs of all samples, {view.reference.values[-1]:.3f} at their end "
-        f"({view.reference.source})."
-    )
+    caption = f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs, best end {best:.3f}."
+    if (view.runs["data"] == "real").any():
+        values = view.reference.values[:last]
+        published = pd.DataFrame({"epoch": range(1, len(values) + 1), "value": values})
+        figure = (
+            figure
+            + geom_line(data=published, color=FAINT, linetype="dashed", size=0.9)
+            + geom_point(data=published, color=FAINT, size=1.8, shape="s")
+        )
+        caption += (
+            f" Dashed: published, {view.published_epochs} epochs of all samples, "
+            f"{view.reference.values[-1]:.3f} at their end ({view.reference.source})."
+        )
     return Chart(
         figure=figure,
         width=WIDTH,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import pooch
@@ -122,6 +123,8 @@ def download(name: str, cache: Path) -> dict[str, Path]:
                 f"({type(error).__name__}): put the file with {source.checksum} into a folder DIR/{name}/ "
                 "and give --config data_dir=DIR"
             ) from error
+        except OSError as error:
+            raise InputError(f"data set {name}: {cache / name}: cannot be written: {error}") from error
         except ValueError as error:  # pooch: the checksum of what came is wrong
             raise InputError(f"data set {name}: {file} from {source.url}: {error}") from error
         paths[file] = kept
@@ -159,7 +162,7 @@ def _opened(path: Path) -> Iterator[Any]:
     try:
         with np.load(path) as archive:
             yield archive
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
         raise InputError(f"{path}: not a data set made by this project: {error}") from error
 
 

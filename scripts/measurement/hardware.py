@@ -58,9 +58,9 @@ def detect() -> dict[str, Any]:
 def check(name: str, claims: dict[str, Any], found: dict[str, Any]) -> None:
     """Raise InputError unless the machine found is the one that hardware entry `name` claims.
 
-    `claims` may hold `cores` (at least so many), `cpu_model` (part of the name) and `gpus`
-    (`model`, part of each name, and `count`). An entry that claims no GPU is trained without one,
-    so a machine that has some does not fit it.
+    `claims` may hold `cores` (at least so many), `cpu_model` (part of the name) and `gpus` (`model`,
+    part of each name, and `count`, exactly so many). Without `gpus` a run is held to the CPU, and
+    GPUs that are there are hidden from it.
     """
     if found["cores"] < claims["cores"]:
         raise InputError(f"hardware {name}: claims {claims['cores']} cores, this machine has {found['cores']}")
@@ -68,9 +68,11 @@ def check(name: str, claims: dict[str, Any], found: dict[str, Any]) -> None:
         raise InputError(
             f"hardware {name}: claims cpu_model {claims['cpu_model']!r}, this machine has {found['cpu_model']!r}"
         )
-    wanted = claims.get("gpus", {"count": 0, "model": ""})
-    models = [gpu["model"] for gpu in found["gpus"]]
-    fitting = [model for model in models if wanted["model"].lower() in model.lower()]
-    if len(fitting) != wanted["count"] or len(models) != wanted["count"]:
-        claimed = f"{wanted['count']} x {wanted['model']}" if wanted["count"] else "no GPU"
-        raise InputError(f"hardware {name}: claims {claimed}, this machine has {', '.join(models) or 'no GPU'}")
+    if "gpus" in claims:
+        wanted = claims["gpus"]
+        models = [gpu["model"] for gpu in found["gpus"]]
+        if len(models) != wanted["count"] or any(wanted["model"].lower() not in model.lower() for model in models):
+            raise InputError(
+                f"hardware {name}: claims {wanted['count']} x {wanted['model']}, "
+                f"this machine has {', '.join(models) or 'no GPU'}"
+            )

@@ -25,11 +25,12 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Job:
-    """One run to train: the cell, its seed, how many cores it is held to, and its data file."""
+    """One run to train: the cell, its seed, the cores and GPUs (numbers) it is held to, and its data file."""
 
     cell: Cell
     seed: int
     cores: int
+    gpus: int
     data: Path
 
 
@@ -84,6 +85,8 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     _hide(set(frameworks.names()) - {cell.framework})
     backend = frameworks.framework(cell.framework)
     os.environ |= backend.environment(job.cores) | {"KERAS_BACKEND": cell.framework}
+    if job.gpus == 0:
+        os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 
     with _stage(pipe, "import"):
         devices = backend.start(job.cores)
@@ -96,6 +99,9 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         raise RuntimeError(f"Keras runs on {keras.backend.backend()}, not on {cell.framework}")
     if sorted(os.sched_getaffinity(0)) != allowed:
         raise RuntimeError(f"held to cores {sorted(os.sched_getaffinity(0))}, not to {allowed}")
+    gpus = [device for device in devices if "cpu" not in device.lower()]
+    if len(gpus) != job.gpus:
+        raise RuntimeError(f"{cell.framework} sees {len(gpus)} GPUs, not {job.gpus}: its devices are {devices}")
 
     work = workload(cell.workload)
     keras.utils.set_random_seed(job.seed)

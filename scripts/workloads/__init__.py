@@ -14,6 +14,7 @@ Keras is imported inside the functions: the grid reads the constants without it.
 import importlib
 import pkgutil
 from dataclasses import dataclass
+from math import floor
 from types import ModuleType
 
 import numpy as np
@@ -65,6 +66,11 @@ class Reference:
     metric: str
     values: tuple[float, ...]
     source: str
+
+    def after(self, epochs: float) -> tuple[int, float] | None:
+        """Return the last published epoch within `epochs` (of all samples) and its value, None before the first."""
+        whole = min(floor(epochs + 1e-9), len(self.values))
+        return (whole, self.values[whole - 1]) if whole else None
 
 
 def per_epoch(values: str) -> tuple[float, ...]:

@@ -1,0 +1,27 @@
+from dataclasses import replace
+
+import pytest
+
+from scripts.measurement.cell import Cell
+
+CELL = Cell("mnist_mlp", "cpu1", "jax", batch_size=128, epochs=20, samples=1.0, data="real")
+
+
+def test_path_can_be_typed() -> None:
+    assert CELL.path == "mnist_mlp/cpu1/jax/b128"
+
+
+def test_every_run_has_its_own_seed() -> None:
+    cells = [CELL, replace(CELL, batch_size=64), replace(CELL, hardware="cpu2"), replace(CELL, framework="torch")]
+    seeds = [cell.seed(repeat) for cell in cells for repeat in range(1, 6)]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**32 for seed in seeds), "NumPy takes no other"
+
+
+@pytest.mark.parametrize("change", [{"epochs": 2}, {"samples": 0.1}, {"data": "synthetic"}])
+def test_seed_does_not_change_with_the_scale(change: dict) -> None:
+    assert replace(CELL, **change).seed(1) == CELL.seed(1)
+
+
+def test_seed_is_the_same_tomorrow() -> None:
+    assert CELL.seed(1) == 3511922428, "published in run records"

@@ -1,0 +1,84 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts import tables
+from scripts.collect import collect
+from scripts.errors import InputError
+from scripts.measurement import record
+from tests import made
+
+CELL = Path("mnist_mlp/cpu1/jax/b128")
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A folder with one run that is done and one that died."""
+    record.write(tmp_path / CELL / "r1", made.record(), [made.epoch(0), made.epoch(1, val_acc=0.8)], [], 0.0)
+    record.write(tmp_path / CELL / "r2", made.failed_record(repeat=2, seed=8), [], [], None)
+    return tmp_path
+
+
+def collected(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables as the next rule finds them."""
+    runs, epochs = collect(folder, sorted(folder.rglob("run.json")))
+    tables.write(runs, "runs", folder / "runs.parquet")
+    tables.write(epochs, "epochs", folder / "epochs.parquet")
+    return tables.read(folder / "runs.parquet"), tables.read(folder / "epochs.parquet")
+
+
+def test_one_row_per_run_in_the_order_given(study: Path) -> None:
+    runs, _ = collected(study)
+    assert runs["run"].to_list() == [f"{CELL}/r1", f"{CELL}/r2"]
+    assert runs["repeat"].to_list() == [1, 2]
+    assert runs["seed"].to_list() == [7, 8]
+
+
+def test_row_holds_what_the_record_says(study: Path) -> None:
+    row = collected(study)[0].iloc[0]
+    assert row["status"] == "done"
+    assert (row["samples_fraction"], row["data_fraction"], row["epochs"]) == (0.5, 0.5, 2)
+    assert (row["train_seconds"], row["first_step_seconds"], row["samples_per_second"]) == (11.0, 2.0, 2_987.2)
+    assert (row["loss"], row["val_acc"], row["epochs_done"]) == (0.2, 0.8, 2)
+    assert (row["cores"], row["cpu_model"], row["packages"]) == (1, "Some CPU", "keras 3.15.1, jax 0.10.2")
+    assert row["git_commit"] == "0123456789ab"
+    assert pd.isna(row["gpu_model"])
+
+
+def test_failed_run_is_a_row_with_status_and_reason(study: Path) -> None:
+    row = collected(study)[0].iloc[1]
+    assert (row["status"], row["reason"]) == ("out_of_memory", "killed by Linux for want of memory")
+    assert (row["epochs_done"], row["total_seconds"]) == (0, 5.0)
+    assert row[["train_seconds", "samples_per_second", "val_acc", "packages", "git_commit"]].isna().all()
+
+
+def test_one_row_per_epoch(study: Path) -> None:
+    _, epochs = collected(study)
+    assert epochs["run"].to_list() == [f"{CELL}/r1"] * 2
+    assert epochs["epoch"].to_list() == [0, 1]
+    assert epochs["val_acc"].to_list() == [0.65, 0.8]
+    assert set(epochs["hardware"]) == {"cpu1"}
+
+
+def test_study_of_which_all_failed_has_tables(study: Path) -> None:
+    (study / CELL / "r1" / "run.json").unlink()
+    runs, epochs = collected(study)
+    assert (len(runs), len(epochs)) == (1, 0)
+
+
+def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
+    found = made.record()["provenance"]
+    cards = [{"model": "K80", "memory_mib": 11441}] * 2
+    origin = found | {"git_dirty": True, "hardware": found["hardware"] | {"gpus": cards}}
+    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), [made.epoch()], [], 0.0)
+    row = collected(tmp_path)[0].iloc[0]
+    assert (row["git_commit"], row["gpu_model"]) == ("0123456789ab+", "K80, K80")
+
+
+def test_record_that_breaks_the_schema_is_named(study: Path) -> None:
+    path = study / CELL / "r1" / "run.json"
+    path.write_text(json.dumps(made.record(status="fine")))
+    with pytest.raises(InputError, match=r"r1/run\.json: status: 'fine' is not one of"):
+        collect(study, [path])

@@ -1,0 +1,162 @@
+import csv
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scripts import datasets, workloads
+from scripts.workloads import Reference, Split, imdb_fasttext
+
+ROOT = Path(__file__).resolve().parents[2]
+RNG = np.random.default_rng(1)
+
+
+def images(*shape: int) -> dict[str, np.ndarray]:
+    """Return 4 + 2 images."""
+    return {
+        "x_train": RNG.integers(0, 256, (4, *shape), dtype=np.uint8),
+        "y_train": np.array([0, 1, 2, 9], np.uint8),
+        "x_test": RNG.integers(0, 256, (2, *shape), dtype=np.uint8),
+        "y_test": np.array([3, 9], np.uint8),
+    }
+
+
+def reviews(train: list[list[int]], test: list[list[int]]) -> dict[str, np.ndarray]:
+    """Return reviews as `scripts.datasets.imdb` stores them, labels 0 1 0 1 ..."""
+    arrays = {}
+    for split, texts in (("train", train), ("test", test)):
+        arrays[f"{split}_tokens"] = np.concatenate(texts).astype(np.uint32)
+        arrays[f"{split}_lengths"] = np.array([len(text) for text in texts], np.int32)
+        arrays[f"{split}_labels"] = (np.arange(len(texts)) % 2).astype(np.uint8)
+    return arrays
+
+
+TINY = {
+    "cifar10": images(32, 32, 3),
+    "imdb": reviews([[1, 5, 6], [1, 5], [1, 30_000, 9], [1]], [[1, 7, 5, 6], [1]]),
+    "mnist": images(28, 28),
+    "nietzsche": {"text": np.arange(50, dtype=np.uint8) % 7, "characters": np.arange(97, 104, dtype=np.uint32)},
+}
+
+
+@pytest.fixture(params=workloads.names())
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def test_module_has_what_a_workload_needs(name: str) -> None:
+    work = workloads.workload(name)
+    assert datasets.dataset(work.DATASET).COMPLETE >= work.BATCH_SIZE > 0
+    assert len(work.REFERENCE.values) == work.EPOCHS
+    assert work.REFERENCE.metric in ("val_acc", "loss")
+    assert "MIT licence" in work.REFERENCE.source
+    assert callable(work.prepare)
+    assert callable(work.build)
+    assert work.__doc__.splitlines()[0].endswith("."), "the report shows the first line"
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "y", "kind"),
+    [
+        ("cifar10_cnn", (4, 32, 32, 3), (4,), "float32"),
+        ("mnist_cnn", (4, 28, 28, 1), (4,), "float32"),
+        ("mnist_mlp", (4, 784), (4,), "float32"),
+        ("imdb_bidirectional_lstm", (4, 100), (4,), "int32"),
+        ("imdb_fasttext", (4, 400), (4,), "int32"),
+        ("lstm_text_generation", (4, 40, 7), (4,), "bool"),
+    ],
+)
+def test_prepared_arrays_have_the_documented_shape(name: str, x: tuple, y: tuple, kind: str) -> None:
+    work = workloads.workload(name)
+    split = work.prepare(TINY[work.DATASET])
+    assert (split.x_train.shape, split.x_train.dtype.name, split.y_train.shape) == (x, kind, y)
+    if split.x_val is None:
+        assert work.REFERENCE.metric == "loss", "without validation the loss is the result"
+    else:
+        assert (split.x_val.shape, split.y_val.shape) == ((2, *x[1:]), (2,))
+        assert split.x_val.dtype == split.x_train.dtype
+
+
+@pytest.mark.parametrize("name", ["cifar10_cnn", "mnist_cnn", "mnist_mlp"])
+def test_pixels_go_from_0_to_1(name: str) -> None:
+    work = workloads.workload(name)
+    arrays = TINY[work.DATASET]
+    split = work.prepare(arrays)
+    np.testing.assert_allclose(split.x_train.ravel() * 255, arrays["x_train"].ravel(), atol=1e-4)
+    assert split.y_train.tolist() == [0, 1, 2, 9]
+
+
+def test_lstm_sees_the_end_of_a_review() -> None:
+    long = [1, *range(100, 250)]
+    split = workloads.workload("imdb_bidirectional_lstm").prepare(reviews([long, [1, 25_000]], [[1]]))
+    assert split.x_train[0].tolist() == list(range(150, 250))
+    assert split.x_train[1].tolist() == [0] * 98 + [1, 2]
+    assert split.y_train.tolist() == [0, 1]
+
+
+def test_fasttext_appends_the_pairs_that_training_knows() -> None:
+    split = imdb_fasttext.prepare(reviews([[1, 5, 6], [1, 5]], [[1, 7, 5, 6], [1, 7]]))
+    first, second = 20_001, 20_002  # pairs (1, 5) and (5, 6); 20,000 words and the padding come before
+    assert [[i for i in row if i] for row in split.x_train.tolist()] == [[1, 5, 6, first, second], [1, 5, first]]
+    assert [[i for i in row if i] for row in split.x_val.tolist()] == [[1, 7, 5, 6, second], [1, 7]]
+    assert split.classes == 20_003
+
+
+def test_fasttext_embedding_has_a_row_for_every_index() -> None:
+    split = imdb_fasttext.prepare(TINY["imdb"])
+    assert max(split.x_train.max(), split.x_val.max()) < split.classes
+    assert split.x_train.max() == split.classes - 1
+
+
+def test_text_is_windows_of_40_characters_3_apart() -> None:
+    split = workloads.workload("lstm_text_generation").prepare(TINY["nietzsche"])
+    assert split.x_train.argmax(axis=2)[:, 0].tolist() == [0, 3, 6, 2]
+    assert split.x_train.argmax(axis=2)[1].tolist() == [i % 7 for i in range(3, 43)]
+    assert (split.x_train.sum(axis=2) == 1).all()
+    assert split.y_train.tolist() == [i % 7 for i in (40, 43, 46, 49)]
+    assert split.classes == 7
+
+
+@pytest.mark.parametrize(
+    ("train", "val", "left"),
+    [(100, 50, (96, 32)), (64, 32, (64, 32)), (32, 20, (32, 20)), (63, None, (32, None))],
+)
+def test_short_runs_are_cut_to_whole_batches(train: int, val: int | None, left: tuple[int, int | None]) -> None:
+    x, y = np.arange(train), np.arange(train) * 2
+    given = Split(x, y, classes=5) if val is None else Split(x, y, np.arange(val), np.arange(val), 5)
+    cut = given.whole_batches(32)
+    assert (len(cut.x_train), None if cut.x_val is None else len(cut.x_val)) == left
+    assert (cut.y_train == cut.x_train * 2).all()
+    assert cut.classes == 5
+
+
+def test_less_than_one_batch_is_refused() -> None:
+    with pytest.raises(ValueError, match="31 samples do not fill one batch of 32"):
+        Split(np.zeros(31), np.zeros(31)).whole_batches(32)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "published"),
+    [(0, None), (0.9, None), (1, (1, 0.5)), (1.9, (1, 0.5)), (1.9999999999999998, (2, 0.7)), (9, (3, 0.9))],
+)
+def test_reference_is_that_after_as_many_whole_epochs(epochs: float, published: tuple[int, float] | None) -> None:
+    assert Reference("val_acc", (0.5, 0.7, 0.9), "a log").after(epochs) == published
+
+
+def published() -> Path | None:
+    """Return the folder of the published logs, None where they are not here."""
+    given = os.environ.get("EPOCHS_PUBLISHED_DIR")
+    folder = Path(given) if given else ROOT.parent / "shared" / "published"
+    return folder if given or folder.is_dir() else None
+
+
+@pytest.mark.skipif(published() is None, reason="the published logs are not here: set EPOCHS_PUBLISHED_DIR")
+def test_reference_is_that_of_the_published_log(name: str) -> None:
+    reference = workloads.workload(name).REFERENCE
+    project, log = re.match(r"\w+/(\S+) @ \w+, (logs/\S+\.csv): ", reference.source).groups()
+    (path,) = published().glob(f"{project}*/{log}")
+    with path.open(newline="") as file:
+        values = [float(row[reference.metric]) for row in csv.DictReader(file)]
+    assert reference.values == tuple(round(value, 4) for value in values)
