@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from scripts import charts, frameworks, schemas, workloads
 from scripts.errors import InputError
 from scripts.measurement.cell import Cell
@@ -49,11 +51,21 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         known = sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
         raise InputError(f"study {name!r} is unknown: it is one of {', '.join(known)}, or a path to a .yaml file")
     config = schemas.read_yaml(path, "study")
-    axes = {key: replaced[key] for key in AXES if key in replaced}
+    axes = {key: _typed(replaced[key]) for key in AXES if key in replaced}
     if axes:
         config |= axes
         schemas.validate(config, "study", "--config")
     return path.stem, _DEFAULTS | config
+
+
+def _typed(value: Any) -> Any:
+    """Turn the texts that Snakemake makes of numbers within a list (`--config batch_sizes=[64]`) into numbers."""
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    if isinstance(value, str):
+        number = yaml.safe_load(value)
+        return number if isinstance(number, int | float) else value
+    return value
 
 
 def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: int, kind) -> Study:
@@ -80,9 +92,7 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
     _known(source, "hardware", hardware, list(catalogue))
     _known(source, "frameworks", config["frameworks"], frameworks.names())
     _known(source, "charts", config["charts"], charts.names())
-    known = {"workload": config["workloads"], "hardware": hardware, "framework": config["frameworks"]}
-    if config["hardware"] == "local":
-        known["hardware"] = list(catalogue)  # what fits elsewhere may be named here
+    known = {"workload": workloads.names(), "hardware": list(catalogue), "framework": frameworks.names()}
     rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
     rules += [(f"overrides[{i}].where", rule["where"]) for i, rule in enumerate(config["overrides"])]
     for key, where in rules:

@@ -25,6 +25,7 @@ def drawn(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
         about = json.loads((folder / "chart.json").read_text(encoding="utf-8"))
         for one in about["drawn"]:
             svg = (folder / f"{one['workload']}.svg").read_text(encoding="utf-8")
+            svg = svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its description stands around it
             words = {"name": about["chart"], "title": about["title"], "help": about["help"]}
             found.setdefault(one["workload"], []).append(
                 one | words | {"svg": Markup(svg)}  # noqa: S704, our own drawing

@@ -38,7 +38,10 @@ def validate(value: Any, name: str, source: str | Path) -> None:
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
         key = fault.json_path.removeprefix("$").removeprefix(".")
-        raise InputError(f"{source}: {key + ': ' if key else ''}{fault.message}")
+        message = fault.message
+        if fault.validator == "anyOf":  # jsonschema's own words would not say what is allowed
+            message = f"{fault.instance!r} is not allowed: {fault.schema['description']}"
+        raise InputError(f"{source}: {key + ': ' if key else ''}{message}")
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
