@@ -114,7 +114,8 @@ def test_rules_may_name_what_this_grid_leaves_out(tmp_path: Path) -> None:
 def test_numbers_of_the_command_line_are_numbers(tmp_path: Path) -> None:
     path = tmp_path / "given.yaml"
     path.write_text(
-        "{title: t, workloads: [mnist_mlp], hardware: [cpu1], frameworks: [jax], base: {hardware: cpu1, framework: jax}}"
+        "{title: t, workloads: [mnist_mlp], hardware: [cpu1], frameworks: [jax], "
+        "base: {hardware: cpu1, framework: jax}}"
     )
     assert grid.read(str(path), {"batch_sizes": ["64", "published"]})[1]["batch_sizes"] == [64, "published"]
 
