@@ -1,7 +1,10 @@
 # Two commands: `make report` and `make test`. Both set up .venv from the locks in envs/ first.
 # With PyTorch too: make report FRAMEWORKS="tensorflow jax torch"
 FRAMEWORKS ?= tensorflow jax
-PYTHON ?= python3
+# The first Python for which every framework has a build: TensorFlow has none for 3.14 yet.
+FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c '$(FITS)' 2>/dev/null && echo $$python && break; done)
 
 BIN := .venv/bin
 LOCKS := envs/workflow.lock $(foreach framework,$(FRAMEWORKS),envs/$(framework).lock)
@@ -37,7 +40,7 @@ docs: .venv/test
 	python -m scripts.document
 
 .venv/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "error: Python 3.11 or newer is needed, this is " + sys.version)'
+	@[ -n "$(PYTHON)" ] || { echo "error: no Python 3.11, 3.12 or 3.13 on the PATH; if there is one: make PYTHON=/path/to/it" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/report: $(LOCKS) | .venv/bin/python

@@ -48,9 +48,11 @@ rule chart:
         hardware="config/hardware.yaml",
         lib=[
             "scripts/chart.py",
+            "scripts/charts/__init__.py",
             "scripts/charts/{chart}.py",
             "scripts/charts/_relative.py",
             "scripts/charts/_theme.py",
+            "scripts/numbers.py",
         ],
     output:
         directory("results/{study}/charts/{chart}"),

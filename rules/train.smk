@@ -1,6 +1,8 @@
-# Every module that a training imports: an edit there re-runs the trainings that it touches.
+# What decides what is trained and how it is timed: an edit there trains again. Modules that only write
+# the record are left out.
 TRAINER = [
     "scripts/train.py",
+    "scripts/datasets/__init__.py",
     "scripts/workloads/__init__.py",
     "scripts/frameworks/__init__.py",
     "scripts/measurement/stopwatch.py",
