@@ -61,11 +61,16 @@ class Split:
 
 @dataclass(frozen=True)
 class Reference:
-    """What a published training reached after each epoch: `metric` is `val_acc`, or `loss` without validation."""
+    """What a published training reached after each epoch: `metric` is `val_acc`, or `loss` without validation.
+
+    `training` is the accuracy on the training samples, where it is needed: with part of the images the
+    same number of steps learns as much of them, and less about others.
+    """
 
     metric: str
     values: tuple[float, ...]
     source: str
+    training: tuple[float, ...] = ()
 
     def after(self, epochs: float) -> tuple[int, float] | None:
         """Return the last published epoch within `epochs` (of all samples) and its value, None before the first."""
