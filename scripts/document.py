@@ -30,7 +30,7 @@ have taken too long, the training is a prefix: fewer epochs, compared with as ma
 The runs shared their machine with other work: they are no measurement of time.
 
 Of CIFAR-10 only the first fifth of the training images was at hand. 20 epochs of 10,000 images are as many steps as 4
-of 50,000, and are compared with these. What is held to be equal there is the training accuracy, the mean over the epochs
+of 50,000, and are compared with these. Held to be equal there is the training accuracy, the mean over the epochs
 that make up the last published one. The validation accuracy, in a second row, is lower than published: each image has
 been seen five times as often.
 
