@@ -16,39 +16,40 @@ export XDG_CACHE_HOME := $(CURDIR)/.cache
 
 empty :=
 comma := ,
+NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS)))]
 
 .PHONY: report test quick lint docs lock clean
 
-report: .venv/report
+report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
 
-test: .venv/test lint
+test: .venv/test-$(NAMES) lint
 	pytest
 
-quick: .venv/test
+quick: .venv/test-$(NAMES)
 	pytest -m "not slow"
 
-lint: .venv/test
+lint: .venv/test-$(NAMES)
 	ruff check
 	ruff format --check
 	snakefmt --check Snakefile rules
 	snakemake --lint
 	mypy
 
-docs: .venv/test
+docs: .venv/test-$(NAMES)
 	python -m scripts.document
 
 .venv/bin/python:
 	@[ -n "$(PYTHON)" ] || { echo "error: no Python 3.11, 3.12 or 3.13 on the PATH; if there is one: make PYTHON=/path/to/it" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
-.venv/report: $(LOCKS) | .venv/bin/python
+.venv/report-$(NAMES): $(LOCKS) | .venv/bin/python
 	@echo "installing $(LOCKS) into .venv: some minutes the first time"
 	$(PIP) $(addprefix -r ,$(LOCKS))
 	@touch $@
 
-.venv/test: $(LOCKS) envs/test.lock | .venv/bin/python
+.venv/test-$(NAMES): $(LOCKS) envs/test.lock | .venv/bin/python
 	@echo "installing $(LOCKS) envs/test.lock into .venv: some minutes the first time"
 	$(PIP) $(addprefix -r ,$(LOCKS)) -r envs/test.lock
 	@touch $@

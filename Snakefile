@@ -29,16 +29,16 @@ rule all:
 
 onstart:
     # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.
-    trainings = [
-        job for job in workflow.dag.needrun_jobs() if job.rule.name == "train"
-    ]
+    to_run = [job.rule.name for job in workflow.dag.needrun_jobs()]
     os.environ |= {
-        "EPOCHS_TRAININGS": str(len(trainings)),
+        "EPOCHS_TRAININGS": str(to_run.count("train")),
         "EPOCHS_STARTED": str(time.time()),
     }
 
 
 onsuccess:
     report = Path(f"results/{STUDY.name}/report.html")
-    if report.is_file():
+    if report.is_file() and report.stat().st_mtime >= float(
+        os.environ.get("EPOCHS_STARTED", 0)
+    ):
         print(f"report: {report.resolve()}")

@@ -2,6 +2,7 @@ import json
 import os
 import sys
 import time
+from functools import cache
 from pathlib import Path
 
 from scripts import datasets, errors, grid, schemas, workloads
@@ -16,9 +17,12 @@ os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
 
 def choose_data(policy):
     """Return the function that tells `real` or `synthetic` for a data set under the study's policy."""
-    return lambda dataset: datasets.choose(
-        policy, dataset, Path("data"), datasets.given_folder()
-    )
+
+    @cache
+    def choose(dataset):  # once for each data set: its host may be asked
+        return datasets.choose(policy, dataset, Path("data"), datasets.given_folder())
+
+    return choose
 
 
 try:

@@ -67,6 +67,7 @@ def main() -> int:
         seen = view(study, catalogue, workload, frames)
         made = module.draw(seen) if len(seen.runs) else None
         if made is None:
+            drawn.append({"workload": workload, "missing": f"No chart: {module.MISSING}."})
             continue
         write_text(options.output / f"{workload}.svg", _theme.svg(made, f"{options.chart}-{workload}"))
         write_text(options.output / f"{workload}.csv", made.data.to_csv(index=False, lineterminator="\n"))

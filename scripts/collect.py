@@ -34,7 +34,7 @@ def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
         **use,
         "cpu_model": found["cpu_model"],
         "cores": run["claims"]["cores"],
-        "gpu_model": ", ".join(gpu["model"] for gpu in found["gpus"]) or None,
+        "gpu_model": ", ".join(gpu["model"] for gpu in found["gpus"]) if "gpus" in run["claims"] else None,
         "packages": ", ".join(f"{package} {version}" for package, version in packages.items()) or None,
         "python": origin["python"],
         "system": found["system"],

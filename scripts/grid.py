@@ -4,8 +4,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from scripts import charts, frameworks, schemas, workloads
 from scripts.errors import InputError
 from scripts.measurement.cell import Cell
@@ -51,9 +49,14 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         known = sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
         raise InputError(f"study {name!r} is unknown: it is one of {', '.join(known)}, or a path to a .yaml file")
     config = schemas.read_yaml(path, "study")
+    unknown = sorted(set(replaced) - {*AXES, "study", "data_dir"})
+    if unknown:
+        raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of study, data_dir, {', '.join(AXES)}")
     axes = {key: _typed(replaced[key]) for key in AXES if key in replaced}
     if axes:
         config |= axes
+        if "base" not in axes and config["base"]["framework"] not in config["frameworks"]:
+            config["base"] = config["base"] | {"framework": config["frameworks"][0]}
         schemas.validate(config, "study", "--config")
     return path.stem, _DEFAULTS | config
 
@@ -62,9 +65,11 @@ def _typed(value: Any) -> Any:
     """Turn the texts that Snakemake makes of numbers within a list (`--config batch_sizes=[64]`) into numbers."""
     if isinstance(value, list):
         return [_typed(item) for item in value]
-    if isinstance(value, str):
-        number = yaml.safe_load(value)
-        return number if isinstance(number, int | float) else value
+    for number in (int, float):
+        try:
+            return number(value) if isinstance(value, str) else value
+        except ValueError:
+            continue
     return value
 
 

@@ -24,12 +24,12 @@ def drawn(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
     for folder in folders:
         about = json.loads((folder / "chart.json").read_text(encoding="utf-8"))
         for one in about["drawn"]:
-            svg = (folder / f"{one['workload']}.svg").read_text(encoding="utf-8")
-            svg = svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its description stands around it
-            words = {"name": about["chart"], "title": about["title"], "help": about["help"]}
-            found.setdefault(one["workload"], []).append(
-                one | words | {"svg": Markup(svg)}  # noqa: S704, our own drawing
-            )
+            figure = one | {"name": about["chart"], "title": about["title"], "help": about["help"]}
+            if "missing" not in one:
+                svg = (folder / f"{one['workload']}.svg").read_text(encoding="utf-8")
+                svg = svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its description stands around it
+                figure["svg"] = Markup(svg)  # noqa: S704, our own drawing
+            found.setdefault(one["workload"], []).append(figure)
     return found
 
 
@@ -63,7 +63,9 @@ def page(
         style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),  # noqa: S704, our own file
         labels=labels,
         name_of=lambda cell: cell_name(cell, labels, modules[cell["workload"]].BATCH_SIZE),
-        about={name: (module.__doc__ or "").splitlines()[0].replace("`", "") for name, module in modules.items()},
+        about={
+            name: (module.__doc__ or name).strip().splitlines()[0].replace("`", "") for name, module in modules.items()
+        },
         pictures=pictures,
         runs=runs.to_dict("records"),
         cells=table.to_dict("records"),

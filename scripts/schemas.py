@@ -15,10 +15,19 @@ from scripts.errors import InputError
 _FOLDER = Path(__file__).resolve().parents[1] / "config" / "schemas"
 
 
+#: JSON would take 2.0 for an integer; Python's ranges and our paths would not.
+_Validator = jsonschema.validators.extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
 @cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
+def _validator(name: str) -> Any:
     schema = json.loads((_FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+    return _Validator(schema, format_checker=jsonschema.FormatChecker())
 
 
 def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:

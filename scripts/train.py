@@ -8,6 +8,7 @@ import argparse
 import math
 import sys
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 
 if __package__ in (None, ""):  # `python scripts/train.py`: Python puts scripts/ on the path, not its parent
@@ -69,6 +70,13 @@ def main(arguments: list[str] | None = None) -> int:
     claims = catalogue[options.hardware]["machine"]
     found = hardware.detect()
     hardware.check(options.hardware, claims, found)
+
+    backend = frameworks.framework(options.framework)
+    for package in backend.DISTRIBUTIONS:
+        if find_spec(package) is None:
+            raise InputError(
+                f"framework {options.framework}: {package} is not installed; see envs/{options.framework}.lock"
+            )
 
     data = ROOT / "data" / options.data / f"{work.DATASET}.npz"
     if not data.is_file():

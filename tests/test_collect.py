@@ -72,9 +72,22 @@ def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
     found = made.record()["provenance"]
     cards = [{"model": "K80", "memory_mib": 11441}] * 2
     origin = found | {"git_dirty": True, "hardware": found["hardware"] | {"gpus": cards}}
-    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), [made.epoch()], [], 0.0)
+    record.write(
+        tmp_path / CELL / "r1",
+        made.record(provenance=origin, claims={"cores": 1, "gpus": {"model": "K80", "count": 2}}),
+        [made.epoch()],
+        [],
+        0.0,
+    )
     row = collected(tmp_path)[0].iloc[0]
     assert (row["git_commit"], row["gpu_model"]) == ("0123456789ab+", "K80, K80")
+
+
+def test_card_that_was_hidden_from_the_run_is_not_named(tmp_path: Path) -> None:
+    origin = made.record()["provenance"]
+    origin = origin | {"hardware": origin["hardware"] | {"gpus": [{"model": "K80", "memory_mib": 11441}]}}
+    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), [made.epoch()], [], 0.0)
+    assert collected(tmp_path)[0]["gpu_model"].isna().all()
 
 
 def test_record_that_breaks_the_schema_is_named(study: Path) -> None:

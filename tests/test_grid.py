@@ -147,8 +147,23 @@ def test_mistake_is_named_with_key_and_what_is_allowed(tmp_path: Path, keys: dic
 
 
 def test_command_line_replaces_axes_alone(tmp_path: Path) -> None:
-    config = read(tmp_path, {"frameworks": ["jax"], "repeats": 3, "study": "given", "title": "Mine"})
+    config = read(tmp_path, {"frameworks": ["jax"], "repeats": 3, "study": "given"})
     assert (config["frameworks"], config["repeats"], config["title"]) == (["jax"], 3, "A study")
+
+
+def test_unknown_key_of_the_command_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--config: 'hardwere' is unknown: it is one of study, data_dir, workloads"):
+        read(tmp_path, {"hardwere": ["cpu1"]})
+
+
+def test_base_follows_the_frameworks_of_the_command_line(tmp_path: Path) -> None:
+    assert read(tmp_path, {"frameworks": ["torch"]})["base"]["framework"] == "torch"
+
+
+@pytest.mark.parametrize("repeats", [2.0, True, "a: b: c"])
+def test_whole_number_is_one(tmp_path: Path, repeats: object) -> None:
+    with pytest.raises(InputError, match="--config: repeats"):
+        read(tmp_path, {"repeats": repeats})
 
 
 def test_command_line_is_checked_too(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Charts: one module per chart, one theme. A tidy table goes in, a plotnine figure comes out.
 
 A chart module has `TITLE`, `HELP` (one sentence: how to read it) and `draw(view) -> Chart | None`,
-None where the study has nothing to show for that workload.
+None where there is nothing to show for that workload; `MISSING` says why in the report.
 """
 
 import importlib

@@ -37,7 +37,13 @@ def look() -> theme:
 
 def svg(chart: Chart, name: str) -> str:
     """Return the chart as one `<svg>` element, the same bytes for the same data; `name` keeps its ids apart."""
-    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.sans-serif": _FONTS, "savefig.facecolor": "none"}
+    settings = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": name,
+        "font.sans-serif": _FONTS,
+        "savefig.facecolor": "none",
+        "text.parse_math": False,
+    }
     stream = io.StringIO()
     with matplotlib.rc_context(settings):
         figure = chart.figure + theme(figure_size=(chart.width, chart.height), svg_usefonts=True)

@@ -17,6 +17,7 @@ from scripts.charts import FRAMEWORK_NAMES, Chart, View
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 
 TITLE = "What was learned"
+MISSING = "no epoch ended"
 HELP = "Every line is a run."
 
 
@@ -42,7 +43,8 @@ def draw(view: View) -> Chart | None:
     spoken = "; ".join(f"{row.run} {row.value:.3f}" for row in ends.itertuples())
     best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
     caption = f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs, best end {best:.3f}."
-    if (view.runs["data"] == "real").any():
+    whole = view.runs["samples_fraction"] * view.runs["data_fraction"] == 1
+    if (whole & (view.runs["data"] == "real")).all():
         values = view.reference.values[:last]
         published = pd.DataFrame({"epoch": range(1, len(values) + 1), "value": values})
         figure = (

@@ -4,6 +4,7 @@ from scripts.charts import Chart, View, _relative
 from scripts.numbers import number
 
 TITLE = "Relative cost"
+MISSING = "the base cell has no cost to compare with"
 HELP = "Shorter bars are cheaper; the dashed line is the base cell."
 
 

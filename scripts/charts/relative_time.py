@@ -4,6 +4,7 @@ from scripts.charts import Chart, View, _relative
 from scripts.numbers import number
 
 TITLE = "Relative time to train"
+MISSING = "the base cell has no time to compare with"
 HELP = "Shorter bars train faster; the dashed line is the base cell."
 
 

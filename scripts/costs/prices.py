@@ -53,14 +53,15 @@ def price_table(catalogue: dict[str, Any]) -> pd.DataFrame:
 def price_runs(runs: pd.DataFrame, prices: pd.DataFrame) -> pd.DataFrame:
     """Return one row per run and purchase option, with what its training cost (USD).
 
-    As in the studies of 2017, cost is the time to train x the hourly price / 3600, to the second and
-    without a minimum. A run that did not train to its end, or whose machine has no price, has no row.
+    Cost is the time to train x the hourly price / 3600, without a minimum or rounding: not yet a bill.
+    Samples are those trained on in that time, without the first step's batch. A run that did not train
+    to its end, or whose machine has no price, has no row.
     """
     done = runs[runs["status"] == "done"]
     costs = done[["run", "workload", "hardware", "framework", "batch_size", "repeat"]].assign(
-        billed_seconds=done["train_seconds"], samples=done["train_samples"] * done["epochs_done"]
+        priced_seconds=done["train_seconds"], samples=done["train_samples"] * done["epochs_done"] - done["batch_size"]
     )
     costs = costs.merge(prices, on="hardware")
-    costs["cost_usd"] = costs["billed_seconds"] * costs["usd_per_hour"] / _SECONDS_PER_HOUR
+    costs["cost_usd"] = costs["priced_seconds"] * costs["usd_per_hour"] / _SECONDS_PER_HOUR
     costs["usd_per_million_samples"] = costs["cost_usd"] / costs["samples"] * 1e6
     return costs.drop(columns="samples")

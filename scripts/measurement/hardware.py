@@ -38,6 +38,8 @@ def _gpus() -> tuple[list[dict[str, Any]], str | None]:
             for handle in handles
         ]
         return gpus, _text(pynvml.nvmlSystemGetDriverVersion())
+    except pynvml.NVMLError:  # a driver that does not answer is none
+        return [], None
     finally:
         pynvml.nvmlShutdown()
 

@@ -35,6 +35,7 @@ class Stopwatch(keras.callbacks.Callback):
         self._started = started
         self._batches_begun = 0
         self._first_step_seconds = 0.0
+        self._first_step_ended = False
         self._validation_seconds = 0.0
         self.diverged = False
 
@@ -49,18 +50,27 @@ class Stopwatch(keras.callbacks.Callback):
             self._started(self._epoch_start)
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
-        if self._batches_begun < 2:
+        if not self._first_step_ended:
             self._batches_begun += 1
             if self._batches_begun == 2:
-                self._first_step_seconds = self._now() - self._epoch_start
+                self._end_first_step()
+
+    def _end_first_step(self) -> None:
+        """The first step ends where the second begins, or its epoch's training, if that is one batch."""
+        self._first_step_seconds = self._now() - self._epoch_start
+        self._first_step_ended = True
 
     def on_test_begin(self, logs: dict | None = None) -> None:
+        if not self._first_step_ended:
+            self._end_first_step()
         self._validation_start = self._now()
 
     def on_test_end(self, logs: dict | None = None) -> None:
         self._validation_seconds = self._now() - self._validation_start
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        if not self._first_step_ended:
+            self._end_first_step()
         elapsed = self._now() - self._epoch_start
         logs = logs or {}
         first_step = self._first_step_seconds if epoch == 0 else 0.0

@@ -84,7 +84,11 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     os.sched_setaffinity(0, allowed)
     _hide(set(frameworks.names()) - {cell.framework})
     backend = frameworks.framework(cell.framework)
-    os.environ |= backend.environment(job.cores) | {"KERAS_BACKEND": cell.framework}
+    os.environ |= backend.environment(job.cores) | {
+        "KERAS_BACKEND": cell.framework,
+        # Not the user's ~/.keras/keras.json, which may change types and layouts.
+        "KERAS_HOME": str(Path(__file__).resolve().parents[2] / ".cache" / "keras"),
+    }
     if job.gpus == 0:
         os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 

@@ -65,9 +65,9 @@ def test_training_costs_its_time_at_each_option() -> None:
         ["mnist_mlp/cpu1/tensorflow/b128/r1", "spot"],
         ["mnist_mlp/cpu4/tensorflow/b128/r1", "on-demand"],
     ]
-    assert table["billed_seconds"].to_list() == [100, 100, 50]
+    assert table["priced_seconds"].to_list() == [100, 100, 50]
     assert table["cost_usd"].to_list() == pytest.approx([0.001, 0.0005, 0.002])
-    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001, 0.0005, 0.004])
+    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001, 0.0005, 0.004], rel=5e-4)
 
 
 @pytest.mark.parametrize("row", [run(**FAILED), run(status="diverged"), run(hardware="gpu"), run(hardware="sold")])
@@ -86,4 +86,5 @@ def test_cost_is_time_and_price(seconds: list[float], hourly: float) -> None:
     catalogue = {"cpu1": {"prices": {"on-demand": PRICE | {"usd_per_hour": hourly}}}}
     table = costs(runs(*(run(repeat=i, train_seconds=time) for i, time in enumerate(seconds))), catalogue)
     assert (table["cost_usd"] * 3600).to_list() == pytest.approx([time * hourly for time in seconds])
-    assert table["usd_per_million_samples"].to_list() == pytest.approx(table["cost_usd"].to_list())
+    timed = (1e6 - 128) / 1e6  # million samples of the run without its first batch
+    assert (table["usd_per_million_samples"] * timed).to_list() == pytest.approx(table["cost_usd"].to_list())
