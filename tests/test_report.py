@@ -154,6 +154,15 @@ def test_page_fetches_nothing() -> None:
     assert all(link.startswith(("#", "data:")) for link in links)
 
 
+def test_chart_that_could_not_be_drawn_says_why(tmp_path: Path) -> None:
+    missing = {"workload": "mnist_mlp", "missing": "No chart: the base cell has no time."}
+    about = {"chart": "relative_time", "title": "Time", "help": "Read it.", "drawn": [missing]}
+    (tmp_path / "chart.json").write_text(json.dumps(about))
+    read = Read(page(run(**FAILED), pictures=report.drawn([tmp_path])))
+    assert "No chart: the base cell has no time." in read.text
+    assert "svg" not in read.tags
+
+
 def test_drawn_charts_are_gathered_by_workload_in_the_order_of_the_study(tmp_path: Path) -> None:
     for name, workloads in (("relative_time", ["mnist_mlp", "mnist_cnn"]), ("learning", ["mnist_mlp"])):
         words = [{"workload": each, "caption": f"of {each}", "description": "Bars."} for each in workloads]

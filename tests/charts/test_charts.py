@@ -174,8 +174,8 @@ def test_learning_is_not_drawn_of_nothing(epochs: list[dict]) -> None:
 
 @pytest.fixture(scope="module")
 def svgs() -> dict[str, str]:
-    """The same page's worth of charts, with a label that tries to be markup."""
-    catalogue = CATALOGUE | {"cpu4": CATALOGUE["cpu4"] | {"label": "<script>4 & 'more'</script>"}}
+    """The same page's worth of charts, with a label that tries to be markup and mathematics."""
+    catalogue = CATALOGUE | {"cpu4": CATALOGUE["cpu4"] | {"label": "<script>4 & 'more' $x_{$</script>"}}
     seen = view(*THREE, run(repeat=2), catalogue=catalogue, epochs=curve("a", "jax", 0.4, 0.6))
     return {name: _theme.svg(drawn(name, seen), f"{name}-mnist_mlp") for name in charts.names()}
 
@@ -201,7 +201,7 @@ def test_svgs_of_one_page_share_no_id_and_find_their_own(svgs: dict[str, str]) -
 def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, str]) -> None:
     svg = svgs["relative_time"]
     words = [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
-    assert {"TensorFlow · 1 vCPU", "JAX · 1 vCPU", "TensorFlow · <script>4 & 'more'</script>"} <= set(words)
+    assert {"TensorFlow · 1 vCPU", "JAX · 1 vCPU", "TensorFlow · <script>4 & 'more' $x_{$</script>"} <= set(words)
     assert {" 1.00×", " 0.40×", " 1.50×"} <= {f" {(word or '').strip()}" for word in words}
     assert "var(--ink" in svg
 
