@@ -9,6 +9,7 @@ configfile: "config/config.yaml"
 include: "rules/common.smk"
 include: "rules/train.smk"
 include: "rules/report.smk"
+include: "rules/published.smk"
 
 
 localrules:
@@ -18,12 +19,20 @@ localrules:
     price,
     chart,
     report,
+    import_logs,
+    collect_facts,
+    show,
+    publish_page,
+    publish_index,
+    published,
+    import_published,
+    refresh_prices,
 
 
 rule all:
     default_target: True
     input:
-        f"results/{STUDY.name}/report.html",
+        f"results/{NAME}/report.html",
         [f"{run}/run.json" for run in RUNS],
 
 
@@ -37,7 +46,7 @@ onstart:
 
 
 onsuccess:
-    report = Path(f"results/{STUDY.name}/report.html")
+    report = Path(f"results/{NAME}/report.html")
     if report.is_file() and report.stat().st_mtime >= float(
         os.environ.get("EPOCHS_STARTED", 0)
     ):

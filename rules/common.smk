@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import sys
 import time
 from functools import cache
@@ -27,30 +28,66 @@ def choose_data(policy):
 
 try:
     CATALOGUE = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
-    name, settings = grid.read(config["study"], config)
-    STUDY = grid.expand(
-        name,
-        settings,
-        CATALOGUE,
-        cores=len(os.sched_getaffinity(0)),
-        kind=choose_data(settings["data"]),
-    )
+    NAME, settings = grid.read(config["study"], config)
+    STUDIES = dict(grid.read(study, {}) for study in config["published"])
+    STUDIES[NAME] = settings
+    CELLS, RUNS = {}, []
+    if grid.is_grid(settings):
+        study = grid.expand(
+            NAME,
+            settings,
+            CATALOGUE,
+            cores=len(os.sched_getaffinity(0)),
+            kind=choose_data(settings["data"]),
+        )
+        CELLS = {cell.path: cell for cell in study.cells}
+        RUNS = [
+            f"results/{NAME}/{cell.path}/r{repeat}" for cell, repeat in study.runs()
+        ]
 except errors.InputError as error:
     sys.exit(f"error: {error}")
 
-CELLS = {cell.path: cell for cell in STUDY.cells}
-RUNS = [f"results/{STUDY.name}/{cell.path}/r{repeat}" for cell, repeat in STUDY.runs()]
+
+def either(names):
+    """Return a pattern that matches just these names."""
+    return "|".join(map(re.escape, names)) or "(?!x)x"
+
+
+SHOWN = [name for name, study in STUDIES.items() if not grid.is_grid(study)]
 
 
 wildcard_constraints:
-    study=STUDY.name,
-    workload="|".join(workloads.names()),
+    study=either(STUDIES),
+    workload=either(workloads.names()),
     dataset=r"\w+",
     hardware=r"[\w.-]+",
     framework=r"\w+",
     batch=r"\d+",
     repeat=r"\d+",
-    chart="|".join(STUDY.config["charts"]),
+    chart=either({chart for study in STUDIES.values() for chart in study["charts"]}),
+
+
+def get_study(wildcards):
+    """The study's config as one string, so that any change of it is seen."""
+    return json.dumps(STUDIES[wildcards.study], sort_keys=True)
+
+
+def get_books(wildcards):
+    """The price books that a study names."""
+    study = STUDIES[wildcards.study]
+    named = [
+        study["book"],
+        *(option.get("book", []) for option in study["prices"].values()),
+    ]
+    names = [
+        name
+        for books in named
+        for name in ([books] if isinstance(books, str) else books)
+    ]
+    return [
+        name if name.endswith(".csv") else f"config/prices/{name}.csv"
+        for name in dict.fromkeys(names)
+    ]
 
 
 def get_cell(wildcards):
@@ -75,3 +112,30 @@ def get_data(wildcards):
     cell = get_cell(wildcards)
     dataset = workloads.workload(cell.workload).DATASET
     return f"data/{cell.data}/{dataset}.npz"
+
+
+def get_charts(wildcards):
+    return [
+        f"results/{wildcards.study}/charts/{chart}"
+        for chart in STUDIES[wildcards.study]["charts"]
+    ]
+
+
+def get_facts(wildcards):
+    """The table that an imported study's runs are made of: given, made from logs, or none for a study of figures."""
+    given = STUDIES[wildcards.study].get("import")
+    return given.get("facts", f"results/{wildcards.study}/facts.csv") if given else []
+
+
+def get_logs(wildcards):
+    """Every log file in the folder of an imported study: a new or changed one is read again."""
+    folder = Path(STUDIES[wildcards.study]["import"].get("folder", ""))
+    return [str(file) for file in sorted(folder.rglob("*")) if file.is_file()]
+
+
+def get_others(wildcards):
+    """The committed facts of all published studies: a log of one may be a log of another."""
+    given = [
+        STUDIES[name].get("import", {}).get("facts") for name in config["published"]
+    ]
+    return [facts for facts in given if facts]

@@ -1,6 +1,3 @@
-STUDY_JSON = json.dumps(STUDY.config, sort_keys=True)
-
-
 rule collect:
     input:
         runs=[f"{run}/run.json" for run in RUNS],
@@ -13,6 +10,8 @@ rule collect:
         epochs_csv="results/{study}/epochs.csv",
     log:
         "results/{study}/logs/collect.log",
+    wildcard_constraints:
+        study=either([NAME] if RUNS else []),
     conda:
         "../envs/workflow.yaml"
     message:
@@ -26,18 +25,33 @@ rule price:
     input:
         runs="results/{study}/runs.parquet",
         hardware="config/hardware.yaml",
-        lib=["scripts/price.py", "scripts/costs/prices.py", "scripts/tables.py"],
+        books=get_books,
+        terms=["config/prices/billing.csv", "config/prices/currencies.csv"],
+        lib=[
+            "scripts/price.py",
+            "scripts/costs/prices.py",
+            "scripts/costs/book.py",
+            "scripts/costs/billing.py",
+            "scripts/costs/ownership.py",
+            "scripts/costs/spot.py",
+            "scripts/tables.py",
+        ],
     output:
         costs="results/{study}/costs.parquet",
         costs_csv="results/{study}/costs.csv",
+        prices="results/{study}/prices.parquet",
+        prices_csv="results/{study}/prices.csv",
     log:
         "results/{study}/logs/price.log",
     conda:
         "../envs/workflow.yaml"
+    params:
+        study=get_study,
     message:
-        "price the runs"
+        "price the runs of {wildcards.study}"
     shell:
-        "python -m scripts.price {input.runs} {input.hardware} {output.costs} |& tee {log}"
+        "python -m scripts.price {input.runs} --study {params.study:q} --hardware {input.hardware} "
+        "--costs {output.costs} --prices {output.prices} |& tee {log}"
 
 
 rule chart:
@@ -45,15 +59,16 @@ rule chart:
         runs="results/{study}/runs.parquet",
         epochs="results/{study}/epochs.parquet",
         costs="results/{study}/costs.parquet",
+        prices="results/{study}/prices.parquet",
         hardware="config/hardware.yaml",
         lib=[
             "scripts/chart.py",
             "scripts/charts/__init__.py",
-            "scripts/charts/{chart}.py",
             "scripts/charts/_relative.py",
             "scripts/charts/_theme.py",
             "scripts/numbers.py",
         ],
+        module=lambda wildcards: f"scripts/charts/{wildcards.chart.partition('.')[0]}.py",
     output:
         directory("results/{study}/charts/{chart}"),
     log:
@@ -61,12 +76,13 @@ rule chart:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=STUDY_JSON,
+        study=get_study,
     message:
         "draw {wildcards.chart}"
     shell:
         "python -m scripts.chart {wildcards.chart} --study {params.study:q} --hardware {input.hardware} "
-        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --output {output} |& tee {log}"
+        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
+        "--output {output} |& tee {log}"
 
 
 rule report:
@@ -74,14 +90,13 @@ rule report:
         runs="results/{study}/runs.parquet",
         costs="results/{study}/costs.parquet",
         hardware="config/hardware.yaml",
-        charts=expand(
-            "results/{study}/charts/{chart}",
-            chart=STUDY.config["charts"],
-            allow_missing=True,
-        ),
+        charts=get_charts,
         lib=[
             "scripts/report.py",
+            "scripts/page.py",
             "scripts/summary.py",
+            "reports/layout.html.j2",
+            "reports/figure.html.j2",
             "reports/report.html.j2",
             "reports/style.css",
         ],
@@ -89,10 +104,12 @@ rule report:
         "results/{study}/report.html",
     log:
         "results/{study}/logs/report.log",
+    wildcard_constraints:
+        study=either([NAME] if RUNS else []),
     conda:
         "../envs/workflow.yaml"
     params:
-        study=STUDY_JSON,
+        study=get_study,
     message:
         "write the report"
     shell:

@@ -2,12 +2,13 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from scripts import charts, errors, schemas, summary, tables, workloads
+from scripts import charts, errors, figures, grid, schemas, summary, tables, workloads
 from scripts.charts import _theme
 from scripts.files import write_text
 from scripts.numbers import number
@@ -28,57 +29,78 @@ def scale(runs: pd.DataFrame) -> str:
     )
 
 
+def origin(study: dict[str, Any]) -> str:
+    """Say whose figures a published study shows."""
+    return "Figures of {by}, {date}: {title}.".format(**study["published"]) if "published" in study else ""
+
+
 def view(
-    study: dict[str, Any], catalogue: dict[str, Any], workload: str, frames: dict[str, pd.DataFrame]
+    study: dict[str, Any],
+    machines: dict[str, Any],
+    workload: str,
+    frames: dict[str, pd.DataFrame],
+    option: str,
+    derived: Mapping[str, pd.DataFrame],
 ) -> charts.View:
-    """Return what a chart may see of one workload."""
-    work = workloads.workload(workload)
-    parts = {name: frame[frame["workload"] == workload] for name, frame in frames.items()}
+    """Return what a chart may see of one workload, or of all of a study's if it is empty."""
+    work = workloads.workload(workload) if workload in workloads.names() else None
+    parts = {name: frame[frame["workload"] == workload] if workload else frame for name, frame in frames.items()}
     return charts.View(
         workload=workload,
         **parts,
-        base=study["base"],
-        labels={name: about["label"] for name, about in catalogue.items()},
-        reference=work.REFERENCE,
-        published_batch_size=work.BATCH_SIZE,
-        published_epochs=work.EPOCHS,
-        price_option=study["price"],
+        base=study.get("base", {"hardware": "", "framework": ""}),
+        labels={name: about["label"] for name, about in machines.items()},
+        reference=work.REFERENCE if work else None,
+        published_batch_size=work.BATCH_SIZE if work else None,
+        published_epochs=work.EPOCHS if work else None,
+        price_option=option,
+        price_label=study["prices"][option].get("label", option),
+        one_framework=not grid.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
+        tables=derived,
     )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("chart", choices=charts.names())
+    parser.add_argument("chart", help="a module of scripts/charts/, with .OPTION for a price option of its own")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     parser.add_argument("--runs", required=True, type=Path)
     parser.add_argument("--epochs", required=True, type=Path)
     parser.add_argument("--costs", required=True, type=Path)
+    parser.add_argument("--prices", required=True, type=Path)
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
-    catalogue = schemas.read_yaml(options.hardware, "hardware")
+    machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
     frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs", "costs")}
-    module = charts.chart(options.chart)
+    name, _, option = options.chart.partition(".")
+    module = charts.chart(name)
+    whole = getattr(module, "SCOPE", "workload") == "study"
+    derived = figures.tables(study, frames["runs"], frames["costs"], tables.read(options.prices))
 
     drawn = []
-    for workload in study["workloads"]:
-        seen = view(study, catalogue, workload, frames)
-        made = module.draw(seen) if len(seen.runs) else None
+    for workload in [""] if whole else study.get("workloads", list(dict.fromkeys(frames["runs"]["workload"]))):
+        seen = view(study, machines, workload, frames, option or study["price"], derived)
+        made = module.draw(seen) if whole or len(seen.runs) else None
         if made is None:
             drawn.append({"workload": workload, "missing": f"No chart: {module.MISSING}."})
             continue
-        write_text(options.output / f"{workload}.svg", _theme.svg(made, f"{options.chart}-{workload}"))
-        write_text(options.output / f"{workload}.csv", made.data.to_csv(index=False, lineterminator="\n"))
+        file = workload or "study"
+        write_text(options.output / f"{file}.svg", _theme.svg(made, f"{options.chart}-{file}".replace(".", "-")))
+        write_text(options.output / f"{file}.csv", made.data.to_csv(index=False, lineterminator="\n"))
+        where = scale(seen.runs) if grid.is_grid(study) else origin(study)
         drawn.append(
             {
                 "workload": workload,
-                "caption": f"{made.caption} {scale(seen.runs)}",
+                "caption": f"{made.caption} {where}".strip(),
                 "description": made.description,
             }
         )
-    about = {"chart": options.chart, "title": module.TITLE, "help": module.HELP, "drawn": drawn}
+    label = study["prices"][option].get("label", option) if option else ""
+    title = f"{module.TITLE}: {label}" if option else module.TITLE
+    about = {"chart": options.chart.replace(".", "-"), "title": title, "help": module.HELP, "drawn": drawn}
     write_text(options.output / "chart.json", json.dumps(about, indent=2) + "\n")
     return 0
 

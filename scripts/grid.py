@@ -11,7 +11,13 @@ from scripts.measurement.cell import Cell
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Keys of a study that the command line may replace: snakemake --config 'frameworks=[jax]'
-AXES = ("workloads", "hardware", "frameworks", "batch_sizes", "repeats", "data", "scale", "base", "price")
+AXES = ("workloads", "hardware", "frameworks", "batch_sizes", "repeats", "data", "scale", "base", "price", "book")
+
+#: Keys of config/config.yaml.
+_SETTINGS = ("study", "data_dir", "published", "logs_dir", "catalogue")
+
+#: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
+_GRID = ("workloads", "hardware", "frameworks", "base")
 
 _DEFAULTS: dict[str, Any] = {
     "summary": "",
@@ -21,7 +27,15 @@ _DEFAULTS: dict[str, Any] = {
     "scale": "full",
     "exclude": [],
     "overrides": [],
+    "book": ["current", "listed"],
     "price": "on-demand",
+    "prices": {
+        "on-demand": {"purchase": "on-demand"},
+        "spot": {"purchase": "spot"},
+        "owned": {"purchase": "owned"},
+    },
+    "machines": {},
+    "claims": [],
     "charts": ["relative_time", "relative_cost", "learning"],
 }
 
@@ -49,16 +63,41 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         known = sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
         raise InputError(f"study {name!r} is unknown: it is one of {', '.join(known)}, or a path to a .yaml file")
     config = schemas.read_yaml(path, "study")
-    unknown = sorted(set(replaced) - {*AXES, "study", "data_dir"})
+    unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
     if unknown:
-        raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of study, data_dir, {', '.join(AXES)}")
+        raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of {', '.join((*_SETTINGS, *AXES))}")
     axes = {key: _typed(replaced[key]) for key in AXES if key in replaced}
     if axes:
         config |= axes
-        if "base" not in axes and config["base"]["framework"] not in config["frameworks"]:
+        if "base" not in axes and is_grid(config) and config["base"]["framework"] not in config["frameworks"]:
             config["base"] = config["base"] | {"framework": config["frameworks"][0]}
         schemas.validate(config, "study", "--config")
-    return path.stem, _DEFAULTS | config
+    if is_grid(config):
+        for key in _GRID:
+            if key not in config:
+                raise InputError(f"{path}: {key!r} is a required property of a grid")
+    elif {"import", "office", "schedule"}.isdisjoint(config):
+        raise InputError(f"{path}: has nothing to show: give {', '.join(_GRID)}, or import: with the logs of others")
+    config = _DEFAULTS | config
+    if config["price"] not in config["prices"]:
+        known = ", ".join(config["prices"])
+        raise InputError(f"{path}: price: {config['price']!r} is unknown: it is one of {known}")
+    for chart in config["charts"]:
+        _known(str(path), "charts", [chart.partition(".")[0]], charts.names())
+        option = chart.partition(".")[2]
+        if option and option not in config["prices"]:
+            raise InputError(f"{path}: charts: {chart!r}: {option!r} is none of prices: {', '.join(config['prices'])}")
+    return path.stem, config
+
+
+def is_grid(config: dict[str, Any]) -> bool:
+    """Say whether a study is a grid to be trained."""
+    return any(key in config for key in _GRID[:3])
+
+
+def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:
+    """Return the machines a study may name: those of `config/hardware.yaml`, and its own."""
+    return catalogue | config["machines"]
 
 
 def _typed(value: Any) -> Any:
@@ -96,7 +135,6 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
     _known(source, "workloads", config["workloads"], workloads.names())
     _known(source, "hardware", hardware, list(catalogue))
     _known(source, "frameworks", config["frameworks"], frameworks.names())
-    _known(source, "charts", config["charts"], charts.names())
     known = {"workload": workloads.names(), "hardware": list(catalogue), "framework": frameworks.names()}
     rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
     rules += [(f"overrides[{i}].where", rule["where"]) for i, rule in enumerate(config["overrides"])]
@@ -130,9 +168,6 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
         raise InputError(f"{source}: hardware: no local entry of config/hardware.yaml fits {cores} cores")
     if not cells:
         raise InputError(f"{source}: exclude: leaves no cell")
-    options = {option for machine in hardware for option in catalogue[machine].get("prices", {})}
-    if options and config["price"] not in options:
-        raise InputError(f"{source}: price: {config['price']!r} is unknown: it is one of {', '.join(sorted(options))}")
     study = Study(name, config, list(cells.values()))
     base = config["base"]
     if not any(cell.hardware == base["hardware"] and cell.framework == base["framework"] for cell in study.cells):

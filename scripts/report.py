@@ -6,31 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
-from markupsafe import Markup
 
 from scripts import errors, schemas, summary, tables, workloads
 from scripts.charts import cell_name
 from scripts.files import write_text
-from scripts.numbers import number
-
-TEMPLATES = Path(__file__).resolve().parents[1] / "reports"
-
-
-def drawn(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
-    """Return the charts of each workload in the order of `folders`, with the SVG text of each."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for folder in folders:
-        about = json.loads((folder / "chart.json").read_text(encoding="utf-8"))
-        for one in about["drawn"]:
-            figure = one | {"name": about["chart"], "title": about["title"], "help": about["help"]}
-            if "missing" not in one:
-                svg = (folder / f"{one['workload']}.svg").read_text(encoding="utf-8")
-                svg = svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its description stands around it
-                figure["svg"] = Markup(svg)  # noqa: S704, our own drawing
-            found.setdefault(one["workload"], []).append(figure)
-    return found
+from scripts.page import drawn, environment
 
 
 def page(
@@ -41,14 +22,6 @@ def page(
     pictures: Mapping[str, list[dict[str, Any]]],
 ) -> str:
     """Return the report as HTML; every text from a config or a log is escaped."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = number
     labels = {name: about["label"] for name, about in catalogue.items()}
     modules = {name: workloads.workload(name) for name in study["workloads"]}
     table = summary.cells(runs, costs)
@@ -56,36 +29,40 @@ def page(
     done = runs[runs["status"] == "done"]
     options = sorted(set(costs["price_option"]), key=lambda option: (option != study["price"], option))
 
-    return environment.get_template(
-        "report.html.j2"
-    ).render(
-        study=study,
-        style=Markup((TEMPLATES / "style.css").read_text(encoding="utf-8")),  # noqa: S704, our own file
-        labels=labels,
-        name_of=lambda cell: cell_name(cell, labels, modules[cell["workload"]].BATCH_SIZE),
-        about={
-            name: (module.__doc__ or name).strip().splitlines()[0].replace("`", "") for name, module in modules.items()
-        },
-        pictures=pictures,
-        runs=runs.to_dict("records"),
-        cells=table.to_dict("records"),
-        fastest=summary.best(table, "train_seconds"),
-        cheapest=summary.best(table, cost),
-        cost=cost,
-        cost_columns={option: summary.cost_column(option) for option in options},
-        faster=summary.versus(table, study["base"]["hardware"], "train_seconds"),
-        cheaper=summary.versus(table, study["base"]["hardware"], cost),
-        learned=summary.learned(runs),
-        synthetic=sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
-        reduced=summary.is_reduced(runs),
-        failed=runs[runs["status"] != "done"].to_dict("records"),
-        single=bool((table["runs_done"] <= 1).all()),
-        prices=costs.drop_duplicates(["hardware", "price_option"]).to_dict("records"),
-        machines=sorted(set(zip(runs["cpu_model"], runs["gpu_model"].fillna("no GPU"), runs["system"], strict=True))),
-        versions=sorted(set(done["packages"])),
-        pythons=sorted(set(runs["python"])),
-        commits=sorted(set(runs["git_commit"].dropna())),
-        days=sorted({started[:10] for started in runs["started_at"]}),
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            study=study,
+            labels=labels,
+            name_of=lambda cell: cell_name(cell, labels, modules[cell["workload"]].BATCH_SIZE),
+            about={
+                name: (module.__doc__ or name).strip().splitlines()[0].replace("`", "")
+                for name, module in modules.items()
+            },
+            pictures=pictures,
+            runs=runs.to_dict("records"),
+            cells=table.to_dict("records"),
+            fastest=summary.best(table, "train_seconds"),
+            cheapest=summary.best(table, cost),
+            cost=cost,
+            cost_columns={option: summary.cost_column(option) for option in options},
+            faster=summary.versus(table, study["base"]["hardware"], "train_seconds"),
+            cheaper=summary.versus(table, study["base"]["hardware"], cost),
+            learned=summary.learned(runs),
+            synthetic=sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
+            reduced=summary.is_reduced(runs),
+            failed=runs[runs["status"] != "done"].to_dict("records"),
+            single=bool((table["runs_done"] <= 1).all()),
+            prices=costs.drop_duplicates(["hardware", "price_option"]).to_dict("records"),
+            machines=sorted(
+                set(zip(runs["cpu_model"], runs["gpu_model"].fillna("no GPU"), runs["system"], strict=True))
+            ),
+            versions=sorted(set(done["packages"])),
+            pythons=sorted(set(runs["python"])),
+            commits=sorted(set(runs["git_commit"].dropna())),
+            days=sorted({started[:10] for started in runs["started_at"]}),
+        )
     )
 
 

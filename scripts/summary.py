@@ -23,12 +23,12 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     runs that are done of times (s), throughput and memory, and one cost column per purchase option.
     """
     last = runs.drop_duplicates(CELL, keep="last")[[*CELL, "status", "reason"]]
-    table = runs.groupby(CELL, sort=False).size().rename("runs").reset_index().merge(last, on=CELL)
-    done = runs[runs["status"] == "done"].groupby(CELL)
+    table = runs.groupby(CELL, sort=False, dropna=False).size().rename("runs").reset_index().merge(last, on=CELL)
+    done = runs[runs["status"] == "done"].groupby(CELL, dropna=False)
     table = table.merge(done[_MEDIANS].median().reset_index(), on=CELL, how="left")
     table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
     for option, priced in costs.groupby("price_option"):
-        price = priced.groupby(CELL)["usd_per_million_samples"].median()
+        price = priced.groupby(CELL, dropna=False)["usd_per_million_samples"].median()
         table = table.merge(price.rename(cost_column(str(option))).reset_index(), on=CELL, how="left")
     return table.fillna({"runs_done": 0})
 

@@ -25,14 +25,17 @@ CELL = ["hardware", "framework", "batch_size"]
 
 
 def _name(cell: pd.Series, view: View) -> str:
-    return cell_name({str(key): value for key, value in cell.items()}, view.labels, view.published_batch_size)
+    named = {str(key): value for key, value in cell.items()}
+    return cell_name(named, view.labels, view.published_batch_size, view.one_framework)
 
 
 def is_base(cells: pd.DataFrame, view: View) -> pd.Series:
     """Say of each row whether it belongs to the base cell: its hardware and framework, the first batch size."""
     same = (cells["hardware"] == view.base["hardware"]) & (cells["framework"] == view.base["framework"])
-    first = cells.loc[same, "batch_size"]
-    return same & (cells["batch_size"] == (first.iloc[0] if len(first) else -1))
+    if not same.any():
+        return same
+    first = cells.loc[same, "batch_size"].iloc[0]
+    return same & (cells["batch_size"].isna() if pd.isna(first) else cells["batch_size"].eq(first).fillna(False))
 
 
 def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
@@ -41,7 +44,7 @@ def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
     `values` has one row per run in the cell's columns; a run without a value (it failed, or has no
     price) keeps its cell in the table with an empty ratio. Empty if the base cell has no value.
     """
-    cells = values.groupby(CELL, sort=False, as_index=False).agg(
+    cells = values.groupby(CELL, sort=False, as_index=False, dropna=False).agg(
         median=(value, "median"), n=(value, "count"), status=("status", "last")
     )
     base = cells.loc[is_base(cells, view), "median"]

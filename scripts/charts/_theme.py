@@ -13,7 +13,13 @@ INK, FAINT, LINE = "#1b1f24", "#5f6873", "#d5dae0"
 _PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LINE: "var(--line, #d5dae0)"}
 
 #: One colour per framework, at least 3:1 on white and on the dark page.
-FRAMEWORK_COLOURS = {"tensorflow": "#d97706", "jax": "#3b82c4", "torch": "#c2497a", "cntk": "#4d9a5b"}
+FRAMEWORK_COLOURS = {
+    "tensorflow": "#d97706",
+    "tensorflow-compiled": "#b0522d",
+    "jax": "#3b82c4",
+    "torch": "#c2497a",
+    "cntk": "#4d9a5b",
+}
 
 WIDTH = 4.6
 _FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]

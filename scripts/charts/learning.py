@@ -22,6 +22,8 @@ HELP = "Every line is a run."
 
 
 def draw(view: View) -> Chart | None:
+    if view.reference is None or view.epochs.empty:
+        return None
     metric = view.reference.metric
     runs = view.epochs[["run", "framework", "epoch", metric]].dropna().rename(columns={metric: "value"})
     if runs.empty:

@@ -11,7 +11,7 @@ HELP = "Shorter bars are cheaper; the dashed line is the base cell."
 def draw(view: View) -> Chart | None:
     priced = view.costs[view.costs["price_option"] == view.price_option]
     runs = view.runs.merge(priced[["run", "cost_usd", "usd_per_hour", "price_as_of"]], on="run", how="left")
-    drawn = _relative.bars(runs, "cost_usd", f"cost ({view.price_option}), × the base cell", view)
+    drawn = _relative.bars(runs, "cost_usd", f"cost ({view.price_label or view.price_option}), × the base cell", view)
     if drawn is None:
         return None
     figure, cells = drawn
@@ -19,8 +19,9 @@ def draw(view: View) -> Chart | None:
     dates = sorted(set(priced["price_as_of"]))
     rates = priced.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
     rents = ", ".join(f"{view.labels[str(name)]} {number(rate)} USD/h" for name, rate in rates.items())
+    rate = view.price_label or f"{view.price_option} price"
     caption = (
-        f"Time to train × {view.price_option} price ({rents}; prices of {' and '.join(dates)}), over that of "
+        f"Time to train × {rate} ({rents}; prices of {' and '.join(dates)}), over that of "
         f"{base['label']} (1.00× = {number(base['median'])} USD); {_relative.describe_runs(cells)}."
     )
     return _relative.chart(figure, cells, caption, "relative cost")

@@ -1,67 +1,185 @@
-"""What an hour of a machine costs, rented or owned."""
+"""What a study's machines cost per hour, and what its runs cost: measured once, priced many times."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-_SECONDS_PER_HOUR = 3600
+from scripts.costs import billing, book, outcomes, ownership, spot
+from scripts.errors import InputError
+
+RUN = ["run", "workload", "hardware", "framework", "batch_size", "repeat"]
+
+_TIERS = {"n1": billing.N1_TIERS, "n2": billing.N2_TIERS}
+_PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
 
 
-def owned_usd_per_hour(
-    acquisition_usd: float,
-    life_months: float,
-    power_watts: float,
-    usd_per_kwh: float,
-    hours_per_month: float,
-) -> float:
-    """Return the cost of one hour of use (USD): the price spread over the hours of its life, and the power.
+def _owned(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the price of an hour of a machine that is owned: nobody rounds, nobody preempts."""
+    figures = {
+        key: value for key, value in own.items() if key not in ("hours_per_month", "as_of", "source", "inferred")
+    }
+    hourly = float(ownership.usd_per_hour(ownership.Machine(**figures), own["hours_per_month"]))
+    return {
+        "provider": "own",
+        "region": "",
+        "purchase": "owned",
+        "usd_per_hour": hourly,
+        "usd_per_hour_low": hourly,
+        "usd_per_hour_high": hourly,
+        "increment_seconds": 1.0,
+        "minimum_seconds": 0.0,
+        "price_as_of": own["as_of"],
+        "price_source": f"{own['source']}; {own['hours_per_month']:g} hours of use a month",
+        "price_inferred": own.get("inferred", ""),
+    }
 
-    As in "cloud vs office" (Parkopedia, 2018): acquisition / months / hours of use a month, plus the
-    energy of one hour. The less it is used, the dearer the hour.
-    """
-    return acquisition_usd / life_months / hours_per_month + power_watts / 1000 * usd_per_kwh
 
-
-def usd_per_hour(price: dict[str, Any]) -> float:
-    """Return the hourly cost (USD) of one price of `config/hardware.yaml`, rented or owned."""
-    if "usd_per_hour" in price:
-        return float(price["usd_per_hour"])
-    return owned_usd_per_hour(
-        **{
-            key: price[key]
-            for key in ("acquisition_usd", "life_months", "power_watts", "usd_per_kwh", "hours_per_month")
-        }
+def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFrame, terms: book.Terms):
+    """Return the price of an hour of a machine that is rented under a price option, None if it is not offered so."""
+    purchase = option.get("purchase", rent.get("purchase", "on-demand"))
+    hours = option.get("hours_per_month", billing.HOURS_PER_MONTH)
+    price = book.rent(
+        rows,
+        terms,
+        rent["provider"],
+        rent["items"],
+        purchase,
+        rent.get("region", ""),
+        rent.get("premium", ""),
+        hours,
+        option.get("months", 1.0),
     )
+    if price is None:
+        return None
+    share, notes = 1.0, [price.source]
+    if "discount" in option:
+        share *= 1 - option["discount"]["share"]
+        notes.append(f"{option['discount']['share']:.0%} off: {option['discount']['source']}")
+    if "sustained_use" in option:
+        share *= float(billing.sustained_use_share(hours, tiers=_TIERS[option["sustained_use"]]))
+        notes.append(f"sustained use of {hours:g} hours a month")
+    return {
+        "provider": price.provider,
+        "region": price.region,
+        "purchase": purchase,
+        "usd_per_hour": price.usd_per_hour * share,
+        "usd_per_hour_low": price.usd_per_hour_low * share,
+        "usd_per_hour_high": price.usd_per_hour_high * share,
+        "increment_seconds": price.rule.increment_seconds,
+        "minimum_seconds": price.rule.minimum_seconds,
+        "price_as_of": price.as_of,
+        "price_source": "; ".join(notes),
+        "price_inferred": price.inferred,
+    }
 
 
-def price_table(catalogue: dict[str, Any]) -> pd.DataFrame:
-    """Return one row per machine and purchase option: hardware, price_option, usd_per_hour, as_of, source."""
-    rows = [
-        {
-            "hardware": hardware,
-            "price_option": option,
-            "usd_per_hour": usd_per_hour(price),
-            "price_as_of": price["as_of"],
-            "price_source": price["source"],
-        }
-        for hardware, about in catalogue.items()
-        for option, price in about.get("prices", {}).items()
-    ]
-    return pd.DataFrame(rows, columns=["hardware", "price_option", "usd_per_hour", "price_as_of", "price_source"])
+PRICE_COLUMNS = [
+    "hardware",
+    "price_option",
+    "provider",
+    "region",
+    "purchase",
+    "usd_per_hour",
+    "usd_per_hour_low",
+    "usd_per_hour_high",
+    "increment_seconds",
+    "minimum_seconds",
+    *_PREEMPTION,
+    "price_as_of",
+    "price_source",
+    "price_inferred",
+]
 
 
-def price_runs(runs: pd.DataFrame, prices: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per run and purchase option, with what its training cost (USD).
+def price_table(
+    machines: Mapping[str, Any],
+    options: Mapping[str, Any],
+    rows: Callable[[Mapping[str, Any]], pd.DataFrame],
+    terms: book.Terms,
+) -> pd.DataFrame:
+    """Return one row per machine and price option that it is offered under, columns as in `PRICE_COLUMNS`.
 
-    Cost is the time to train x the hourly price / 3600, without a minimum or rounding: not yet a bill.
-    Samples are those trained on in that time, without the first step's batch. A run that did not train
-    to its end, or whose machine has no price, has no row.
+    Args:
+        machines: name -> entry with `rent` (provider, items, ...), `own`, both or none.
+        options: name -> how it is bought: `prices` of a study.
+        rows: returns the rows of the price books of an option.
+        terms: billing rules and currencies.
     """
-    done = runs[runs["status"] == "done"]
-    costs = done[["run", "workload", "hardware", "framework", "batch_size", "repeat"]].assign(
-        priced_seconds=done["train_seconds"], samples=done["train_samples"] * done["epochs_done"] - done["batch_size"]
+    table: list[dict[str, Any]] = []
+    for option, terms_of in options.items():
+        instead = terms_of.get("instead", {})
+        unknown = [name for name in instead if name not in machines]
+        if unknown:
+            raise InputError(f"prices: {option}: instead: {unknown[0]!r} is no machine of this study")
+        for hardware, about in machines.items():
+            if terms_of.get("purchase") == "owned":
+                price = _owned(about["own"]) if "own" in about else None
+            else:
+                rent = instead.get(hardware, about.get("rent"))
+                price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
+            if price is None:
+                continue
+            preemption = {"checkpoint_seconds": np.inf} | terms_of.get("preemption", {})
+            table.append(
+                {"hardware": hardware, "price_option": option}
+                | price
+                | {key: float(preemption.get(key, 0.0)) for key in _PREEMPTION}
+            )
+    return pd.DataFrame(table, columns=PRICE_COLUMNS)
+
+
+def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return one row per run and price option, with what its training cost (USD).
+
+    `useful_seconds` is the time to train. `used_seconds` adds what preemptions are expected to take
+    (`spot.expected_seconds`), or what they took where attempts were recorded. `cost_usd` is used_seconds x
+    the hourly price, without minimum or rounding, and so is proportional: what one more run costs on a
+    machine that is running. `billed_usd` is the bill of this run alone: the whole life of its processes,
+    each attempt rounded as the provider does.
+
+    Args:
+        runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
+        prices: from `price_table`.
+        attempts: columns run and used_seconds (life of the attempt's machine), a row per attempt; None
+            or no row for a run: one attempt.
+    """
+    done = runs[(runs["status"] == "done") & (runs["train_seconds"].notna() | runs["samples_per_second"].notna())]
+    keep = [*RUN, "train_samples", "epochs_done", "first_step_seconds", "samples_per_second", "total_seconds"]
+    costs = done[keep].assign(useful_seconds=done["train_seconds"]).merge(prices, on="hardware")
+    useful = costs["useful_seconds"].astype(float)
+    expected = spot.expected_seconds(useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in _PREEMPTION))
+    around = (costs["total_seconds"].astype(float) - useful).fillna(0.0).clip(lower=0)
+    costs["used_seconds"] = np.where(costs["preemptions_per_hour"] > 0, expected, useful)
+    costs["billed_seconds"] = billing.billed_seconds(
+        (costs["used_seconds"] + around).to_numpy(), costs["increment_seconds"], costs["minimum_seconds"]
     )
-    costs = costs.merge(prices, on="hardware")
-    costs["cost_usd"] = costs["priced_seconds"] * costs["usd_per_hour"] / _SECONDS_PER_HOUR
-    costs["usd_per_million_samples"] = costs["cost_usd"] / costs["samples"] * 1e6
-    return costs.drop(columns="samples")
+    if attempts is not None and len(attempts):
+        costs = _bill_attempts(costs, attempts)
+    for bound in ("", "_low", "_high"):
+        costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
+    costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
+    # The clock of our own runs starts after the first step; a published log counts it in.
+    first_batch = costs["batch_size"].where(costs["first_step_seconds"].notna(), 0)
+    samples = costs["train_samples"] * costs["epochs_done"] - first_batch
+    by_rate = outcomes.usd_per_million_samples(costs["usd_per_hour"], costs["samples_per_second"].astype(float))
+    per_million = (costs["cost_usd"] / samples.astype(float) * 1e6).where(samples.notna() & useful.notna(), by_rate)
+    costs["usd_per_million_samples"] = per_million
+    costs["samples_per_usd"] = 1e6 / per_million.where(per_million > 0)
+    return costs.drop(columns=keep[len(RUN) :])
+
+
+def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
+    """Replace expected by recorded seconds, each attempt rounded for itself."""
+    each = costs[["run", "price_option", "increment_seconds", "minimum_seconds"]].merge(
+        attempts[["run", "used_seconds"]], on="run"
+    )
+    each["billed_seconds"] = billing.billed_seconds(
+        each["used_seconds"].to_numpy(), each["increment_seconds"], each["minimum_seconds"]
+    )
+    real = each.groupby(["run", "price_option"])[["used_seconds", "billed_seconds"]].sum()
+    costs = costs.merge(real.add_prefix("real_").reset_index(), on=["run", "price_option"], how="left")
+    for column in ("used_seconds", "billed_seconds"):
+        costs[column] = costs[f"real_{column}"].fillna(costs[column])
+    return costs.drop(columns=["real_used_seconds", "real_billed_seconds"])

@@ -1,0 +1,53 @@
+"""How many times more samples a dollar buys on the owned machine, by its use."""
+
+from plotnine import (
+    aes,
+    geom_hline,
+    geom_line,
+    ggplot,
+    guide_legend,
+    guides,
+    labs,
+    scale_color_manual,
+    scale_x_continuous,
+    scale_y_continuous,
+    theme,
+)
+
+from scripts.charts import Chart, View
+from scripts.charts._lines import COLOURS
+from scripts.charts._theme import INK, look
+
+SCOPE = "study"
+TITLE = "Gain against use"
+MISSING = "the study owns no machine"
+HELP = "Above the dashed line a dollar buys more on the owned machine."
+
+
+def draw(view: View) -> Chart | None:
+    if "use" not in view.tables:
+        return None
+    names = view.tables["gains"].set_index("against")["label"]
+    table = view.tables["use"].assign(machine=view.tables["use"]["against"].map(names))
+    figure = (
+        ggplot(table, aes("days", "gain", color="machine"))
+        + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
+        + geom_line(size=1.1)
+        + scale_color_manual(COLOURS, breaks=list(names))
+        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30])
+        + scale_y_continuous(labels=lambda ticks: [f"{tick:g}×" for tick in ticks])
+        + labs(x="days of use a month, round the clock", y="samples per USD, × the rented machine")
+        + guides(color=guide_legend(ncol=1))
+        + look()
+        + theme(legend_position="bottom")
+    )
+    pays = "; ".join(f"{row.label}: {row.break_even_days:.1f}" for row in view.tables["gains"].itertuples())
+    return Chart(
+        figure=figure,
+        width=4.6,
+        height=4.2,
+        data=table,
+        caption="From the gains printed for 10 days of use and the cost of the owned hour. "
+        f"Days from which owning pays: {pays}.",
+        description=f"Rising lines of the gain by days of use. Owning pays from these days: {pays}.",
+    )

@@ -1,0 +1,60 @@
+"""What a scheduled machine costs a month, in parts, under each billing rule."""
+
+import pandas as pd
+from plotnine import (
+    aes,
+    coord_flip,
+    element_blank,
+    geom_col,
+    geom_text,
+    ggplot,
+    labs,
+    scale_fill_manual,
+    scale_x_discrete,
+    scale_y_continuous,
+    theme,
+)
+
+from scripts.charts import Chart, View
+from scripts.charts._lines import COLOURS
+from scripts.charts._theme import INK, look
+
+SCOPE = "study"
+TITLE = "A month of scheduled runs"
+MISSING = "the study has no schedule"
+HELP = "Shorter bars are cheaper."
+
+_PARTS = {"compute_usd": "machine", "fees_usd": "disk and scheduler", "services_usd": "start and stop"}
+
+
+def draw(view: View) -> Chart | None:
+    if "monthly" not in view.tables:
+        return None
+    table = view.tables["monthly"]
+    table = table.assign(cell=[f"every {row.every_hours:g} h\n{row.label}" for row in table.itertuples()])
+    parts = table.melt(["cell", "total_usd"], list(_PARTS), "part", "usd")
+    parts["part"] = pd.Categorical(parts["part"].map(_PARTS), list(_PARTS.values()))
+    top = float(table["total_usd"].max())
+    totals = table.assign(text=[f" {total:.2f}" for total in table["total_usd"]])
+    figure = (
+        ggplot(parts, aes("cell", "usd"))
+        + geom_col(aes(fill="part"), width=0.7)
+        + geom_text(aes(y="total_usd", label="text"), data=totals, ha="left", size=10, color=INK)
+        + scale_fill_manual(COLOURS)
+        + scale_x_discrete(limits=list(reversed(table["cell"])))
+        + scale_y_continuous(limits=(0, top * 1.15), expand=(0, 0))
+        + coord_flip()
+        + labs(x="", y="USD a month")
+        + look()
+        + theme(panel_grid_major_y=element_blank(), legend_position="bottom")
+    )
+    spoken = "; ".join(f"{row.cell}: {row.total_usd:.2f} USD".replace("\n", ", ") for row in table.itertuples())
+    return Chart(
+        figure=figure,
+        width=6.4,
+        height=1.0 + 0.55 * len(table),
+        data=table,
+        caption=f"A month of 30 days, {view.price_label or view.price_option}; the first rule is the article's, the "
+        "others bill the same runs at the same price.",
+        description=f"Stacked bars of the monthly cost: {spoken}.",
+    )

@@ -1,0 +1,61 @@
+"""What a dollar buys on the owned machine, at each of its prices."""
+
+from plotnine import (
+    aes,
+    coord_flip,
+    element_blank,
+    geom_col,
+    geom_text,
+    ggplot,
+    labs,
+    position_dodge,
+    scale_fill_manual,
+    scale_y_continuous,
+    theme,
+)
+
+from scripts.charts import Chart, View
+from scripts.charts._lines import COLOURS
+from scripts.charts._theme import INK, look
+from scripts.numbers import number
+
+SCOPE = "study"
+TITLE = "Images per dollar of the office box"
+MISSING = "the study owns no machine"
+HELP = "Longer bars are better."
+
+
+def draw(view: View) -> Chart | None:
+    if "samples_per_usd" not in view.tables:
+        return None
+    table = view.tables["samples_per_usd"]
+    table = table.assign(
+        millions=table["samples_per_usd"] / 1e6,
+        cell=[f"{row.workload} · batch {row.batch_size}" for row in table.itertuples()],
+        at=[f"{row.usd_per_hour:.2f} USD/h ({row.price})" for row in table.itertuples()],
+    )
+    table["text"] = [f" {number(value)}" for value in table["millions"]]
+    prices = list(dict.fromkeys(table["at"]))
+    dodge = position_dodge(width=0.8)
+    figure = (
+        ggplot(table, aes("cell", "millions", fill="at"))
+        + geom_col(position=dodge, width=0.75)
+        + geom_text(aes(label="text"), position=dodge, ha="left", size=9, color=INK)
+        + scale_fill_manual(COLOURS, breaks=prices)
+        + scale_y_continuous(limits=(0, float(table["millions"].max()) * 1.2), expand=(0, 0))
+        + coord_flip()
+        + labs(x="", y="million images per USD")
+        + look()
+        + theme(panel_grid_major_y=element_blank(), legend_position="bottom", legend_direction="vertical")
+    )
+    spoken = "; ".join(f"{row.cell} at {row.at}{row.text} million" for row in table.itertuples())
+    return Chart(
+        figure=figure,
+        width=4.6,
+        height=0.9 + 0.5 * table["cell"].nunique(),
+        data=table.drop(columns="text"),
+        caption="Estimated throughput of the four cards × 3600 ÷ hourly price, at the price that follows from the "
+        "article's breakdown and at the one that it prints. The throughputs of the rented machines are in "
+        "pictures only and not shown.",
+        description=f"Bar chart of images per dollar: {spoken}.",
+    )

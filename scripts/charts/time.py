@@ -1,0 +1,13 @@
+"""Time to train of each cell."""
+
+from scripts.charts import Chart, View, _absolute
+
+TITLE = "Time to train"
+MISSING = "no run tells its time"
+HELP = "Shorter bars are faster."
+
+
+def draw(view: View) -> Chart | None:
+    runs = view.runs.assign(hours=view.runs["train_seconds"] / 3600)
+    epochs = ", ".join(str(epochs) for epochs in sorted(set(runs["epochs_done"].dropna())))
+    return _absolute.bars(runs, "hours", "time to train, hours", view, f"Time to train of {epochs} epochs")

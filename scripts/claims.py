@@ -1,0 +1,129 @@
+"""Checks what somebody says of a study's figures against its tables. Pure.
+
+A claim of a study's config has the words (`says`) and a check:
+
+- `less`, `more`: in each pair of a cell that matches `cell` and one that matches `than`, `by` is less (times
+  `factor`), or more. A pair agrees in the workload and in everything that neither selection names.
+  Without `than` a cell is compared with itself at another price (`than_price`); `pairs` names machines instead.
+- `ratio`: in each such pair, cell over than lies `between` two numbers.
+- `best`, `never_best`: in each workload, a cell that matches `cell` has the smallest `by` of all, or has not.
+- `figure`: a figure that the study computes is the `printed` one, `within` its rounding.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scripts.errors import InputError
+from scripts.numbers import number
+
+_CELL = ["workload", "hardware", "framework", "batch_size"]
+_COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the tables say of a claim: in `held` of `cases` it is true; each case in words."""
+
+    says: str
+    held: int
+    cases: int
+    details: list[str]
+    note: str = ""
+
+    @property
+    def word(self) -> str:
+        """Return holds, partly, fails or no data."""
+        if self.cases == 0:
+            return "no data"
+        return "holds" if self.held == self.cases else "partly" if self.held else "fails"
+
+
+def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per cell with `value`: the median of column `by` over its runs, cells without one left out."""
+    rows = costs[costs["price_option"] == price] if by in _COSTS else runs[runs["status"] == "done"]
+    if by not in rows:
+        raise InputError(f"claims: by: {by!r} is unknown: it is one of {', '.join(_COSTS)}, or a column of runs")
+    cells = rows.groupby(_CELL, sort=False, dropna=False)[by].median().rename("value").reset_index()
+    return cells.dropna(subset="value").reset_index(drop=True)
+
+
+def _select(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    chosen = pd.Series(True, index=cells.index)
+    for axis, names in where.items():
+        chosen &= cells[axis].isin([names] if isinstance(names, str) else names)
+    return cells[chosen]
+
+
+def _cell_words(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return f"{labels.get(row['hardware'], row['hardware'])} {row['framework']}"
+
+
+def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
+    if "pairs" in claim:
+        pairs = pd.DataFrame(claim["pairs"], columns=["hardware", "hardware_than"])
+        both = left.merge(right, on=["workload", "framework"], suffixes=("", "_than"))
+        return both.merge(pairs, on=["hardware", "hardware_than"])
+    named = {*claim["cell"], *claim["than"]} if "than" in claim else set()
+    same = [axis for axis in _CELL if axis == "workload" or axis not in named]
+    return left.merge(right, on=same, suffixes=("", "_than"))
+
+
+def evaluate(
+    claim: Mapping[str, Any],
+    study: Mapping[str, Any],
+    runs: pd.DataFrame,
+    costs: pd.DataFrame,
+    figures: Mapping[str, float],
+    labels: Mapping[str, str],
+) -> Verdict:
+    """Return the verdict on one claim. Raises InputError when it names a column, cell or figure that is not there."""
+    says, note = claim["says"], claim.get("note", "")
+    if claim["check"] == "figure":
+        name = claim["figure"]
+        if name not in figures:
+            raise InputError(f"claims: figure: {name!r} is unknown: it is one of {', '.join(sorted(figures))}")
+        off = abs(figures[name] - claim["printed"])
+        held = off <= claim["within"] + 1e-12
+        words = f"{name.replace('_', ' ')}: {number(figures[name], 4)}, printed {claim['printed']:g}"
+        return Verdict(says, int(held), 1, [words], note)
+
+    for key in ("among", "cell", "than"):
+        for axis, names in claim.get(key, {}).items():
+            for name in [names] if isinstance(names, str) else names:
+                if name not in set(runs[axis]):
+                    known = ", ".join(sorted(set(runs[axis])))
+                    raise InputError(f"claims: {key}: {axis}: {name!r} has no run: it is one of {known}")
+    price = claim.get("price", study["price"])
+    cells = _values(claim["by"], price, runs, costs)
+    among = claim.get("among", {})
+    cells = _select(cells, among)
+    left = _select(cells, claim.get("cell", {}))
+    details, held = [], 0
+    if claim["check"] in ("best", "never_best"):
+        groups = [group for name, group in cells.groupby("workload", sort=False) if name in set(left["workload"])]
+        for group in groups:
+            best = group.loc[group["value"].astype(float).idxmin()]
+            good = (best.name in left.index) == (claim["check"] == "best")
+            held += good
+            details.append(f"{best['workload']}: {_cell_words(best, labels)} is best{'' if good else ' (against)'}")
+        return Verdict(says, held, len(groups), details, note)
+
+    right = _select(_values(claim["by"], claim.get("than_price", price), runs, costs), among)
+    pairs = _pairs(claim, left, _select(right, claim.get("than", claim.get("cell", {}))))
+    low, high = {
+        "less": (float("-inf"), 1 / claim.get("factor", 1)),
+        "more": (claim.get("factor", 1), float("inf")),
+        "ratio": tuple(claim.get("between", (0, 0))),
+    }[claim["check"]]
+    strict = claim["check"] != "ratio"
+    for _, pair in pairs.iterrows():
+        ratio = float(pair["value"]) / float(pair["value_than"])
+        good = low < ratio < high if strict else low <= ratio <= high
+        held += good
+        others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in _CELL}
+        sides = f"{_cell_words(pair, labels)} {ratio:.2f}× {_cell_words(others, labels)}"
+        details.append(f"{pair['workload']}: {sides}{'' if good else ' (against)'}")
+    return Verdict(says, held, len(pairs), details, note)

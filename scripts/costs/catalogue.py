@@ -1,0 +1,327 @@
+"""From SkyPilot's public catalogue of cloud prices to the rows of a price book; what looks wrong is refused.
+
+Columns of the catalogue, in any order: InstanceType, AcceleratorName, AcceleratorCount, Region,
+AvailabilityZone, Price, SpotPrice (USD per hour); others are not read. On GCP a machine type is priced
+without its accelerators, which stand in rows without an InstanceType: a machine costs both, in one zone.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.costs.book import COLUMNS
+from scripts.errors import InputError
+
+#: A region that asks less than this share of what the next dearer one does sells something else.
+REGION_RATIO = 0.6
+
+#: A price that moved by more than this share since the last book, up or down, is not believed.
+LARGEST_MOVE = 0.5
+
+#: The catalogue rounds spot prices: one this near to the on-demand price (share of it) is that price.
+_ROUNDING = 1e-3
+
+_NEEDED = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Region", "Price", "SpotPrice")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The catalogue of one provider.
+
+    Attributes:
+        file: its name, for messages.
+        rows: machine, accelerator, count, region, zone, price and spot (USD per hour, NaN where it
+            offers none) and why either cannot be used: price_fault and spot_fault, else empty.
+        broken: the first line that is no row at all, and how many are; empty if none is.
+    """
+
+    file: str
+    rows: pd.DataFrame
+    broken: str
+
+
+def read(text: str, file: str, *, zones: bool) -> Catalogue:
+    """Return the catalogue that stands in the text of a `vms.csv`; with `zones`, it must tell them.
+
+    Raises InputError when it is no such table, is empty or lacks a column. A bad row spoils only itself.
+    """
+    try:
+        reader = csv.reader(io.StringIO(text))
+        header = next(reader, [])
+        lines = [(reader.line_num, line) for line in reader if line]
+    except csv.Error as error:
+        raise InputError(f"{file}: not a CSV file: {error}") from error
+    missing = [name for name in (*_NEEDED, *(["AvailabilityZone"] if zones else [])) if name not in header]
+    if missing:
+        raise InputError(f"{file}:1: column {missing[0]} is missing; there is {','.join(header)[:200] or 'nothing'}")
+    whole = [(place, line) for place, line in lines if len(line) == len(header)]
+    if not whole:
+        raise InputError(f"{file}: has no rows")
+    raw = pd.DataFrame([line for _, line in whole], columns=header, dtype=str)
+    raw["line"] = [place for place, _ in whole]
+    zone = raw["AvailabilityZone" if zones else "Region"]
+    count = pd.to_numeric(raw["AcceleratorCount"].replace("", "0"), errors="coerce")
+    usable = count.notna() & (raw["Region"] != "") & (zone != "")
+    bad = sorted({place for place, _ in lines} - set(raw["line"][usable]))
+    rows = pd.DataFrame(
+        {
+            "line": raw["line"],
+            "machine": raw["InstanceType"],
+            "accelerator": raw["AcceleratorName"],
+            "count": count,
+            "region": raw["Region"],
+            "zone": zone,
+        }
+    )
+    for name, column in (("price", "Price"), ("spot", "SpotPrice")):
+        value = pd.to_numeric(raw[column], errors="coerce")
+        right = np.isfinite(value) & (value > 0)
+        fault = f"{file}:" + raw["line"].astype(str) + f": {column} '" + raw[column] + "' is not a number above 0"
+        rows[name] = value.where(right)
+        rows[f"{name}_fault"] = fault.where(~right & (raw[column] != ""), "")
+    rows = _once(rows[usable].copy(), file)
+    broken = f"{file}:{bad[0]}: is not a row of this table; {len(bad)} such" if bad else ""
+    return Catalogue(file, rows, broken)
+
+
+def _once(rows: pd.DataFrame, file: str) -> pd.DataFrame:
+    """Return each machine or accelerator once per zone; where two rows differ, neither price is right."""
+    key = ["machine", "accelerator", "count", "region", "zone"]
+    same = rows.groupby(key)
+    first, last = same["line"].transform("min"), same["line"].transform("max")
+    fault = f"{file}:" + last.astype(str) + ": is not what line " + first.astype(str) + " says of the same zone"
+    for name in ("price", "spot"):
+        differ = same[name].transform("nunique") > 1
+        rows[name] = rows[name].where(~differ)
+        rows[f"{name}_fault"] = rows[f"{name}_fault"].where(~differ, fault)
+    return rows[rows["line"] == first]
+
+
+def judge(prices: pd.Series) -> pd.DataFrame:
+    """Say of which regions the on-demand price of one machine or accelerator is right.
+
+    `prices` (USD per hour, by region) are sorted, and parted where a price is less than REGION_RATIO of
+    the next dearer one. The dearest group of two regions or more has the list price: where the
+    catalogue is wrong, it took a cheaper article of the same name, often in most regions. A single
+    region cannot be judged; where no two agree, none is right.
+
+    Returns by region: `fault` (why it is refused, else empty), `confirmed` (another region agrees), and
+    `limit` (USD per hour, what a spot price cannot exceed: the price if it is right).
+    """
+    ordered = prices.sort_values()
+    group = (ordered.shift() < REGION_RATIO * ordered).cumsum()
+    sizes = group.map(group.value_counts())
+    right = group == group[sizes > 1].max()
+    limit, odd = ordered, ordered[~right]
+    below, above = f"less than {REGION_RATIO:g} of", f"more than 1/{REGION_RATIO:g} of"
+    if right.any():
+        low, high, agree = ordered[right].min(), ordered[right].max(), f"{right.sum()} regions ask"
+        limit = ordered.clip(low, high)
+        too_low, too_high = f"{below} the {number(low)} or more", f"{above} the {number(high)} or less"
+        fault = {
+            region: f"{number(price)} is {too_low if price < low else too_high} that {agree}"
+            for region, price in odd.items()
+        }
+    else:
+        words = f"{below}, or {above}, what any other region asks"
+        fault = {region: f"{number(price)} is {words}" for region, price in odd.items() if len(ordered) > 1}
+    judged = pd.DataFrame({"confirmed": right, "limit": limit}, index=prices.index)
+    judged["fault"] = pd.Series([fault.get(region, "") for region in prices.index], index=prices.index, dtype="str")
+    return judged
+
+
+def number(value: float) -> str:
+    """Return a rate as it stands in a book: at most seven decimals, no more than it needs."""
+    return f"{value:.7f}".rstrip("0").rstrip(".")
+
+
+def parts(wanted: dict[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
+    """Return the items of one provider of `wanted.yaml`: name -> its parts (machine, accelerator, count)."""
+    return {
+        **{name: [(name, "", 0)] for name in wanted.get("machines", [])},
+        **{name: [("", accelerator, 1)] for name, accelerator in wanted.get("accelerators", {}).items()},
+        **{
+            name: [(name, "", 0), *(("", accelerator, count) for accelerator, count in added.items())]
+            for name, added in wanted.get("built_in", {}).items()
+        },
+    }
+
+
+def places(wanted: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return every (item, region) of one provider of `wanted.yaml`; the region is empty if it names none."""
+    regions = wanted.get("regions", [""])
+    everywhere = [(item, region) for item in parts(wanted) for region in regions]
+    further = [(item, region) for region, items in wanted.get("elsewhere", {}).items() for item in items]
+    return everywhere + further
+
+
+def _part(catalogue: Catalogue, machine: str, accelerator: str, count: int) -> pd.DataFrame:
+    """Return one machine type, or so many accelerators, by zone: prices, faults, and how its regions were judged."""
+    rows = catalogue.rows
+    # a machine's row may tell its accelerators (AWS): then they are in its price
+    right = rows["machine"] == machine if machine else (rows["accelerator"] == accelerator) & (rows["count"] == count)
+    part = rows[right & ((rows["machine"] == "") != bool(machine))].set_index("zone")
+    judged = judge(part.dropna(subset="price").groupby("region")["price"].median())
+    part = part.join(judged, on="region")
+    named = "" if machine else f"{accelerator}: " if count == 1 else f"{count} x {accelerator}: "
+    part["price_fault"] = [
+        own or (named + odd if odd else "")
+        for own, odd in zip(part["price_fault"], part["fault"].fillna(""), strict=True)
+    ]
+    return part[["region", "price", "spot", "price_fault", "spot_fault", "confirmed", "limit"]]
+
+
+def _zones(catalogue: Catalogue, item: list[tuple[str, str, int]]) -> pd.DataFrame:
+    """Return an item by zone; the price of a machine with accelerators is the sum where the zone has both."""
+    whole, *others = [_part(catalogue, *part) for part in item]
+    for other in others:
+        whole = whole.join(other.add_suffix("_other"), how="inner")
+        for name in ("price", "spot", "limit"):
+            whole[name] += whole[f"{name}_other"]
+        for name in ("price_fault", "spot_fault"):
+            whole[name] = whole[name].where(whole[name] != "", whole[f"{name}_other"])
+        whole["confirmed"] &= whole["confirmed_other"]
+    return whole
+
+
+def _priced(purchase: str, rates: pd.Series, fault: str) -> dict[str, Any]:
+    """Return the offer of one item in one region: the median over the zones, and the range if they differ."""
+    low, high = rates.min(), rates.max()
+    differ = number(low) != number(high)
+    return {
+        "purchase": purchase,
+        "rate": number(rates.median()) if len(rates) else "",
+        "rate_low": number(low) if differ else "",
+        "rate_high": number(high) if differ else "",
+        "fault": fault,
+    }
+
+
+def _in_region(zones: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield the on-demand and the spot offer of one item, from its zones in one region."""
+    on_demand = zones["price"].dropna()
+    price_fault, spot_fault = (next(filter(None, zones[f"{name}_fault"]), "") for name in ("price", "spot"))
+    # a spot price that equals the on-demand price is no offer
+    same = (zones["spot"] - zones["price"]).abs() <= _ROUNDING * zones["price"]
+    offered = zones[zones["spot"].notna() & ~same]
+    above = offered[offered["spot"] > offered["limit"]]
+    if len(above) and not spot_fault:
+        worst = above.sort_values("spot").iloc[-1]
+        spot_fault = f"is above the on-demand price: {number(worst['spot'])} > {number(worst['limit'])} in {worst.name}"
+        if not worst["confirmed"] and not price_fault:
+            price_fault = f"is below the spot price: {number(worst['price'])} < {number(worst['spot'])} in {worst.name}"
+    if len(on_demand) or price_fault:
+        yield _priced("on-demand", on_demand, price_fault)
+    if len(offered) or spot_fault:
+        yield _priced("spot", offered["spot"], spot_fault)
+
+
+def offers(catalogue: Catalogue, wanted: dict[str, Any]) -> pd.DataFrame:
+    """Return what the catalogue offers of one provider's part of `wanted.yaml`.
+
+    Columns: item, region, purchase, rate, rate_low, rate_high (as they stand in a book), and fault: why
+    the rate is refused, else empty. Without an offer there is no row.
+    """
+    found = []
+    zones = {item: _zones(catalogue, made_of) for item, made_of in parts(wanted).items()}
+    for item, region in places(wanted):
+        here = zones[item]
+        for offer in _in_region(here[here["region"] == region] if region else here):
+            found.append({"item": item, "region": region, **offer})
+    return pd.DataFrame(found, columns=["item", "region", "purchase", "rate", "rate_low", "rate_high", "fault"])
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words."""
+
+    kind: str
+    text: str
+
+
+def refresh(
+    old: pd.DataFrame, catalogue: Catalogue, provider: str, wanted: dict[str, Any], as_of: str, source: str
+) -> tuple[pd.DataFrame, list[Change]]:
+    """Return the new rows of one provider, and what changed.
+
+    Args:
+        old: its rows in the last good book, all columns as text; where a price is refused, its row stays.
+        wanted: its part of `wanted.yaml`.
+        as_of, source: of the catalogue.
+
+    Raises InputError when the catalogue as a whole is not to be believed: it is older than the book, or
+    more than half of the book's prices are not in it.
+    """
+    newest = max(old["as_of"], default="")
+    if as_of < newest:
+        raise InputError(f"{catalogue.file}: is of {as_of}, older than the book's {newest}")
+    key = ["item", "region", "purchase"]
+    last: dict[tuple[str, ...], dict[Any, Any]]
+    last = {tuple(row[name] for name in key): row for row in old.to_dict("records")}
+    offered = {tuple(row[name] for name in key): row for row in offers(catalogue, wanted).to_dict("records")}
+    asked = set(places(wanted))
+    gone = [name for name in last if name[:2] in asked and name not in offered]
+    if 2 * len(gone) > len(last):
+        raise InputError(f"{catalogue.file}: {len(gone)} of the book's {len(last)} prices are not in it")
+    rows: list[dict[Any, Any]] = []
+    changes = []
+    for name in sorted(last.keys() | offered.keys()):
+        before, now, words = last.get(name), offered.get(name), " ".join(filter(None, name))
+        if now is None:
+            assert before is not None
+            if name[:2] not in asked:
+                changes.append(Change("dropped", f"{words}: is not wanted any more"))
+            elif catalogue.broken:
+                rows.append(before)
+                changes.append(Change("refused", f"{words}: not found, but {catalogue.broken}; {_kept(before)}"))
+            else:
+                changes.append(Change("gone", f"{words}: is not offered any more; it was {before['rate']}"))
+            continue
+        fault = now["fault"] or (_move(before["rate"], now["rate"]) if before else "")
+        if fault:
+            rows += [before] if before else []
+            rate = f" {now['rate']}" if now["rate"] else ""
+            changes.append(Change("refused", f"{words}{rate}: {fault}; {_kept(before)}"))
+            continue
+        rows.append(
+            {
+                "provider": provider,
+                **{column: now[column] for column in (*key, "rate", "rate_low", "rate_high")},
+                "currency": "USD",
+                "per": "hour",
+                "as_of": as_of,
+                "source": source,
+                "inferred": "",
+            }
+        )
+        if before is None:
+            changes.append(Change("new", f"{words}: {now['rate']}"))
+        elif float(before["rate"]) != float(now["rate"]):
+            percent = 100 * (float(now["rate"]) / float(before["rate"]) - 1)
+            changes.append(Change("changed", f"{words}: {before['rate']} -> {now['rate']} ({percent:+.1f} %)"))
+        else:
+            changes.append(Change("confirmed", words))
+    found = {name[:2] for name in last.keys() | offered.keys()}
+    changes += [
+        Change("missing", f"{' '.join(filter(None, place))}: is not in the catalogue")
+        for place in places(wanted)
+        if place not in found
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)), changes
+
+
+def _move(before: str, now: str) -> str:
+    """Say that a rate moved too far to be believed; empty if it did not."""
+    old, new = float(before), float(now)
+    if abs(new - old) <= LARGEST_MOVE * old:
+        return ""
+    return f"was {before}: moved by more than {LARGEST_MOVE:.0%}; if that is right, delete its row and refresh again"
+
+
+def _kept(before: dict[Any, Any] | None) -> str:
+    return f"kept {before['rate']} of {before['as_of']}" if before else "kept out"

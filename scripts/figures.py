@@ -1,0 +1,169 @@
+"""What a study shows beside its runs: derived tables, and named figures for its claims."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.costs import billing, book, office, ownership, schedule
+
+#: A printed time of two decimals of an hour may be off by half of the last one.
+_HALF = 0.5
+
+
+def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
+    """Return the printed cost of each machine beside the derived one, and whether their roundings meet.
+
+    The derived cost has the range of the printed time's rounding and of the price; the printed one that
+    of its own. Columns: hardware, train_seconds, val_acc, gpu_percent, usd_per_hour, billed_seconds,
+    derived_usd, derived_usd_low, derived_usd_high, printed_usd, within, agrees, price_inferred.
+    """
+    about = study["printed"]
+    rows = costs[costs["price_option"] == about["price"]].merge(
+        runs[["run", "train_seconds", "val_acc", "gpu_percent"]], on="run"
+    )
+    rows = rows.assign(
+        printed_usd=rows["hardware"].map({name: row["usd"] for name, row in about["rows"].items()}),
+        within=rows["hardware"].map({name: row["within"] for name, row in about["rows"].items()}),
+    ).dropna(subset="printed_usd")
+    off = about["seconds_within"]
+    increment = rows["increment_seconds"]
+    low, high = (np.ceil(np.round((rows["train_seconds"] + sign * off) / increment, 9)) * increment for sign in (-1, 1))
+    rows = rows.assign(
+        derived_usd=rows["billed_usd"],
+        derived_usd_low=low / 3600 * rows["usd_per_hour_low"],
+        derived_usd_high=high / 3600 * rows["usd_per_hour_high"],
+    )
+    rows["agrees"] = (rows["derived_usd_low"] <= rows["printed_usd"] + rows["within"]) & (
+        rows["derived_usd_high"] >= rows["printed_usd"] - rows["within"]
+    )
+    keep = ["hardware", "train_seconds", "val_acc", "gpu_percent", "usd_per_hour", "billed_seconds", "derived_usd"]
+    return rows[[*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]]
+
+
+def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    about = study["office"]
+    samples = {name: float(batch * iterations) for name, (batch, iterations) in about["to_train"].items()}
+    efficiencies = office.scaling(about["scaling"], about["batch_sizes"], list(samples))
+    mean = office.mean_efficiency(efficiencies)
+    shown = [value for name in samples for value in about["printed_means"][name]]
+    single = runs.loc[runs["hardware"] == about["single"], ["workload", "batch_size", "samples_per_second"]]
+    estimate = office.estimate(single, mean, about["gpus"], _HALF * 10 ** -about["efficiency_decimals"], _HALF)
+    printed_estimates = {
+        (name, size): value
+        for name, values in about["printed_estimates"].items()
+        for size, value in zip(about["batch_sizes"], values, strict=True)
+    }
+    estimate["printed"] = [printed_estimates[row.workload, row.batch_size] for row in estimate.itertuples()]
+    estimate["agrees"] = (estimate["estimate_low"] <= estimate["printed"] + _HALF) & (
+        estimate["estimate_high"] >= estimate["printed"] - _HALF
+    )
+    own = study["machines"][about["owned"]]["own"]
+    figures = {key: own[key] for key in own if key not in ("hours_per_month", "as_of", "source", "inferred")}
+    box = ownership.Machine(**figures)
+    at_days = own["hours_per_month"] / 24
+    hourly = {
+        str(row.price_option): float(row.usd_per_hour)
+        for row in prices[prices["hardware"] == about["owned"]].itertuples()
+    }
+    largest = estimate[estimate["batch_size"] == max(about["batch_sizes"])]
+    gains = pd.DataFrame(
+        [
+            {
+                "against": against,
+                "label": known["label"],
+                "workload": known["workload"],
+                "gain": known["gain"],
+                "break_even_days": office.break_even_days(box, at_days, known["gain"]),
+            }
+            for against, known in about["gains"].items()
+        ]
+    )
+    rents = prices[(prices["hardware"] != about["owned"]) & (prices["price_option"].isin(about["rents"]))]
+    hours = ownership.break_even_hours_per_month(box, rents["usd_per_hour"].astype(float).to_numpy())
+    # What a rented machine must do for the owned one to gain so much: samples/s of one of its GPUs.
+    at_most = largest.set_index("workload")["estimate"] / float(ownership.usd_per_hour(box, own["hours_per_month"]))
+    rent = prices[prices["price_option"] == study["price"]].set_index("hardware")["usd_per_hour"]
+    one = largest.set_index("workload")["samples_per_second"].astype(float)
+    gains["implied_per_gpu"] = [
+        at_most[known["workload"]] / known["gain"] * float(rent[known["machine"]]) / known["gpus"]
+        if "machine" in known
+        else None
+        for known in about["gains"].values()
+    ]
+    gains["single"] = [one[known["workload"]] for known in about["gains"].values()]
+    return {
+        "scaling": efficiencies,
+        "scaling_means": mean.assign(printed=shown),
+        "estimate": estimate,
+        "samples_per_usd": office.per_usd(estimate, hourly),
+        "to_train": office.to_samples(largest, samples, hourly),
+        "use": office.gain(
+            box,
+            {name: known["gain"] for name, known in about["gains"].items()},
+            at_days,
+            [day / 4 for day in range(4, 121)],
+        ),
+        "gains": gains,
+        "rents": rents[["hardware", "price_option", "usd_per_hour"]].assign(break_even_days=hours / 24),
+    }
+
+
+def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    about = study["schedule"]
+    rows = book.read([book.path(study["book"])])
+    then = prices[(prices["hardware"] == about["machine"]) & (prices["price_option"] == study["price"])]
+    table = schedule.monthly(about, rows, book.read_terms(), float(then["usd_per_hour"].iloc[0]))
+    return {"monthly": table}
+
+
+def tables(
+    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, prices: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return the derived tables of a study by name: `printed`, those of `office`, `monthly`."""
+    found: dict[str, pd.DataFrame] = {}
+    if "printed" in study:
+        found["printed"] = printed(study, runs, costs)
+    if "office" in study:
+        found |= _office(study, runs, prices)
+    if "schedule" in study:
+        found |= _schedule(study, prices)
+    return found
+
+
+def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], prices: pd.DataFrame) -> dict[str, float]:
+    """Return the named figures that a study's claims may point at."""
+    found = {f"usd_per_hour_{row.hardware}_{row.price_option}": float(row.usd_per_hour) for row in prices.itertuples()}
+    for row in prices.itertuples():
+        found[f"usd_a_month_{row.hardware}_{row.price_option}"] = float(row.usd_per_hour) * billing.HOURS_PER_MONTH
+    rates = prices.pivot(index="hardware", columns="price_option", values="usd_per_hour")
+    if {"spot", "on-demand"} <= set(rates):
+        found |= {f"spot_share_{name}": float(share) for name, share in (rates["spot"] / rates["on-demand"]).items()}
+    if "printed" in derived:
+        found["printed_rows_that_agree"] = float(derived["printed"]["agrees"].sum())
+    if "estimate" in derived:
+        found["estimates_that_agree"] = float(derived["estimate"]["agrees"].sum())
+        for row in derived["scaling_means"].itertuples():
+            found[f"mean_efficiency_{row.workload}_{row.batch_size}"] = float(row.efficiency)
+        for row in derived["gains"].itertuples():
+            found[f"break_even_days_{row.against}"] = float(row.break_even_days)
+        for row in derived["to_train"].drop_duplicates("workload").itertuples():
+            found[f"samples_to_train_{row.workload}"] = float(row.samples)
+        for row in derived["gains"].dropna(subset="implied_per_gpu").itertuples():
+            found[f"implied_over_single_{row.against}"] = float(row.implied_per_gpu) / float(row.single)
+        use = derived["use"]
+        for day in study["office"]["gains_at_days"]:
+            for row in use[np.isclose(use["days"], day)].itertuples():
+                found[f"gain_{row.against}_at_{day:g}_days"] = float(row.gain)
+    if "monthly" in derived:
+        for row in derived["monthly"].itertuples():
+            found[f"usd_a_month_{row.rule}_every_{row.every_hours:g}_hours"] = float(row.total_usd)
+        first = derived["monthly"].groupby("every_hours", sort=False)
+        base = next(iter(study["schedule"]["rules"]))
+        for hours, group in first:
+            totals = group.set_index("rule")["total_usd"]
+            for rule in totals.index[1:]:
+                found[f"more_usd_a_month_{rule}_every_{hours:g}_hours"] = float(totals[rule] - totals[base])
+                found[f"more_share_{rule}_every_{hours:g}_hours"] = float(totals[rule] / totals[base] - 1)
+    return found

@@ -1,0 +1,61 @@
+"""Read somebody's logs into a table of facts, one row per run. What cannot be read is listed, the rest is kept."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts import errors, facts, grid, importers
+from scripts.importers import sources
+
+
+def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
+    """Return the folder of a study's logs.
+
+    That is `folder` of its import; or, for logs of a repository, `given`/<repository>*/<below>, or else the
+    files of the committed facts, fetched at the pinned commit and checked against their checksums.
+    """
+    about = study["import"]
+    if "folder" in about:
+        return Path(about["folder"])
+    if "commit" not in about:
+        raise errors.InputError("import: give folder, or repository and commit")
+    below = about.get("below", ".")
+    name = about["repository"].partition("/")[2]
+    if given is not None:
+        found = sorted(path for path in given.glob(f"{name}*/{below}") if path.is_dir())
+        if not found:
+            raise errors.InputError(f"{given}: holds no folder {name}*/{below}")
+        return found[0]
+    known = facts.read(grid.ROOT / about["facts"])
+    files = {f"{below}/{row.file}": str(row.sha256) for row in known.itertuples()}
+    return sources.fetch(about["repository"], about["commit"], files, Path(".cache/logs")) / below
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path, help="table of facts to write (.csv)")
+    parser.add_argument("--study", required=True, help="name of a study, or its config (JSON)")
+    parser.add_argument("--logs-dir", help="a folder that holds the published logs already")
+    options = parser.parse_args()
+    study = json.loads(options.study) if options.study.startswith("{") else grid.read(options.study, {})[1]
+    about = study["import"]
+    given = Path(options.logs_dir) if options.logs_dir else None
+    layout = importers.Layout(about["hardware"], about.get("framework", {}), about.get("workload"))
+    imported = importers.importer(about["format"]).read(folder_of(study, given), layout)
+    for problem in imported.problems:
+        print(f"not imported: {problem}", file=sys.stderr)
+    unknown = sorted(set(about["hardware"].values()) - set(study["machines"]))
+    if unknown:
+        raise errors.InputError(f"import: hardware: {unknown[0]!r} is none of machines: {', '.join(study['machines'])}")
+    if imported.runs.empty:
+        raise errors.InputError(f"import: no run could be read ({len(imported.problems)} problems)")
+    facts.write(facts.in_order(imported.runs, study), options.output)
+    print(f"imported {len(imported.runs)} runs, {len(imported.problems)} problems")
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

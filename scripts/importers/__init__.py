@@ -1,0 +1,96 @@
+"""Importers: one module per format of published logs. A folder of logs goes in, one row per run comes out.
+
+An importer module has
+
+- `HELP`: one line, which files it reads;
+- `read(folder, layout) -> Imported`: every log below `folder`, in the order of their paths.
+
+A log that cannot be used is a `Problem` with its file and line; it never takes the good ones with it.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+
+import pandas as pd
+
+from scripts.errors import InputError
+
+#: Columns of the table of facts and their types. A value that the log does not give is missing.
+COLUMNS = {
+    "run": "string",  # path of the log below the folder without its suffix, #n if it holds several runs
+    "file": "string",  # path of the log below the folder
+    "sha256": "string",  # of the log
+    "workload": "string",
+    "hardware": "string",  # name of the machine in the study
+    "framework": "string",
+    "batch_size": "Int64",  # samples per step, as the log counts it
+    "repeat": "Int64",  # number of the run of its cell, from 1, in the order of the files
+    "status": "string",  # done, diverged (a loss is not finite) or failed
+    "epochs_done": "Int64",
+    "train_seconds": "Float64",  # s, time to train, as the log counts it
+    "first_epoch_seconds": "Float64",  # s
+    "median_epoch_seconds": "Float64",  # s, median of the epochs after the first
+    "samples_per_second": "Float64",
+    "train_samples": "Int64",  # per epoch
+    "loss": "Float64",  # this and the next three: after the last epoch or step
+    "acc": "Float64",
+    "val_loss": "Float64",
+    "val_acc": "Float64",
+    "gpu_percent": "Float64",  # %, mean use of the GPU
+    "missing_columns": "string",  # columns of a log by epoch that are absent or empty, parted by commas
+    "started_at": "string",  # UTC, ISO 8601
+}
+
+#: Modules of this package that read no logs.
+_OTHERS = ("audit", "sources")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was not taken over: file or folder below the imported folder, line (from 1) if there is one."""
+
+    file: str
+    line: int | None
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{'' if self.line is None else f'{self.line}:'} {self.message}"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The runs found, a table of `COLUMNS`, and what was refused."""
+
+    runs: pd.DataFrame
+    problems: list[Problem]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the logs do not say themselves.
+
+    Keys of `hardware` and `framework` are paths below the imported folder: of a folder, for all logs
+    in it and below, or of one log without its suffix; the longest that fits counts, `.` is the folder
+    itself. A `framework` given here counts more than that of the log, a `workload` only where the
+    log names none.
+    """
+
+    hardware: Mapping[str, str]
+    framework: Mapping[str, str] = field(default_factory=dict)
+    workload: str | None = None
+
+
+def names() -> list[str]:
+    """Return the names of all importers, sorted; modules with an underscore are shared parts."""
+    modules = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in modules if not name.startswith("_") and name not in _OTHERS)
+
+
+def importer(name: str) -> ModuleType:
+    """Return the module of the importer `name`. Raises InputError if there is none."""
+    if name not in names():
+        raise InputError(f"importer: {name!r} is not allowed; allowed are {', '.join(names())}")
+    return importlib.import_module(f"scripts.importers.{name}")

@@ -1,0 +1,301 @@
+"""Write the report of a study that shows published figures: claims, charts, tables, then and now, audit."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts import claims, errors, facts, figures, grid, page, schemas, summary, tables
+from scripts.charts import cell_name
+from scripts.files import write_text
+from scripts.importers import audit
+from scripts.numbers import number
+
+#: Titles of the derived tables, what they are, and their columns: name -> (heading, digits or None for text).
+TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
+    "printed": (
+        "Printed and derived",
+        "The printed time, billed as the provider bills, at its hourly price; the range is that of the rounding of the "
+        "time and of the price. It agrees where both roundings meet. An inferred price comes from the printed cost "
+        "itself and cannot disagree.",
+        {
+            "hardware": ("machine", None),
+            "train_seconds": ("time, s", 4),
+            "val_acc": ("accuracy", 4),
+            "gpu_percent": ("GPU, %", 2),
+            "usd_per_hour": ("USD/h", 4),
+            "price_inferred": ("inferred", None),
+            "billed_seconds": ("billed, s", 4),
+            "derived_usd": ("derived, USD", 4),
+            "derived_usd_low": ("from", 4),
+            "derived_usd_high": ("to", 4),
+            "printed_usd": ("printed, USD", 4),
+            "agrees": ("agrees", None),
+        },
+    ),
+    "scaling": (
+        "Scaling",
+        "Scaling efficiency as printed: throughput on n GPUs over n times that on one.",
+        {
+            "single": ("one GPU", None),
+            "multi": ("several", None),
+            "gpus": ("GPUs", 2),
+            "workload": ("workload", None),
+            "batch_size": ("batch per GPU", 2),
+            "efficiency": ("efficiency", 2),
+        },
+    ),
+    "scaling_means": (
+        "Average scaling",
+        "The mean over the machines, computed and as printed.",
+        {
+            "workload": ("workload", None),
+            "batch_size": ("batch per GPU", 2),
+            "efficiency": ("computed", 4),
+            "printed": ("printed", 2),
+        },
+    ),
+    "estimate": (
+        "Four cards from one",
+        "Throughput of one card × 4 × the average efficiency; the range is that of the rounding of both.",
+        {
+            "workload": ("workload", None),
+            "batch_size": ("batch per GPU", 2),
+            "samples_per_second": ("one card, images/s", 3),
+            "estimate": ("four cards, images/s", 4),
+            "estimate_low": ("from", 4),
+            "estimate_high": ("to", 4),
+            "printed": ("printed", 3),
+            "agrees": ("agrees", None),
+        },
+    ),
+    "to_train": (
+        "ImageNet on the office box",
+        "Time and cost to see the samples of each paper, at batch 64 and the estimated throughput. Rented machines are "
+        "left out: their throughputs are in pictures of the article only.",
+        {
+            "workload": ("workload", None),
+            "samples": ("samples", 3),
+            "hours": ("hours", 3),
+            "price": ("price", None),
+            "cost_usd": ("USD", 3),
+        },
+    ),
+    "gains": (
+        "When owning pays",
+        "From the gains that the article prints for 10 days of use a month. 'Implied' is what one GPU of the rented "
+        "machine must do for that gain to be true, beside the one card of the office.",
+        {
+            "label": ("against", None),
+            "gain": ("gain at 10 days", 3),
+            "break_even_days": ("pays from, days a month", 3),
+            "implied_per_gpu": ("implied, images/s a GPU", 3),
+            "single": ("GTX 1080 Ti, images/s", 3),
+        },
+    ),
+    "rents": (
+        "Rents, and the use from which an owned hour is cheaper",
+        "By the hour, not by what is done in it. A month has 30.4 days.",
+        {
+            "hardware": ("machine", None),
+            "price_option": ("price", None),
+            "usd_per_hour": ("USD/h", 4),
+            "usd_per_day": ("a day", 4),
+            "usd_per_week": ("a week", 4),
+            "usd_per_month": ("30.5 days", 5),
+            "break_even_days": ("owning is cheaper from, days a month", 3),
+        },
+    ),
+    "monthly": (
+        "A month in parts",
+        "30 days; two minutes of machine for each start.",
+        {
+            "label": ("billing rule", None),
+            "every_hours": ("every, h", 1),
+            "starts": ("starts", 3),
+            "compute_usd": ("machine, USD", 2),
+            "fees_usd": ("disk and scheduler, USD", 2),
+            "services_usd": ("start and stop, USD", 2),
+            "total_usd": ("a month, USD", 3),
+        },
+    ),
+}
+
+
+def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
+    title, about, columns = TABLES[name]
+
+    def shown(column: str, value: Any) -> str:
+        digits = columns[column][1]
+        if column == "agrees":
+            return "yes" if value else "no"
+        if column == "break_even_days" and value > 30.5:
+            return "never"
+        return number(value, digits) if digits else labels.get(value, str(value))
+
+    return {
+        "name": name.replace("_", "-"),
+        "title": title,
+        "about": about,
+        "columns": [{"title": heading, "number": digits is not None} for heading, digits in columns.values()],
+        "rows": [[shown(column, row[column]) for column in columns] for row in frame.to_dict("records")],
+    }
+
+
+def then_and_now(study: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return each machine's hourly price under the study's option and under `today`, and what is priced now."""
+    if "today" not in study["prices"]:
+        return []
+    instead = study["prices"]["today"].get("instead", {})
+    by_option = {option: rows.set_index("hardware") for option, rows in prices.groupby("price_option")}
+    then, now = by_option[study["price"]], by_option.get("today", prices.iloc[:0].set_index("hardware"))
+    rows = []
+    for hardware in then.index:
+        what, as_of, price = "not offered in today's books", "—", None
+        if hardware in now.index:
+            row = now.loc[hardware]
+            rent = instead.get(hardware, study["machines"][hardware].get("rent", {}))
+            items = " + ".join(f"{count} {item}" if count > 1 else item for item, count in rent["items"].items())
+            what = f"{row['provider']} {items}, {row['purchase']}"
+            as_of, price = row["price_as_of"], float(row["usd_per_hour"])
+        before = float(then.loc[hardware, "usd_per_hour"])
+        ratio = None if price is None else price / before
+        rows.append({"hardware": hardware, "then": before, "now": price, "ratio": ratio, "what": what, "as_of": as_of})
+    return rows
+
+
+def cells(
+    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, labels: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return one row per cell: medians, what they are of the base cell, and costs under each price option."""
+    table = summary.cells(runs, costs)
+    accuracy = runs[runs["status"] == "done"].groupby(summary.CELL, dropna=False)["val_acc"].median()
+    paid = costs.groupby([*summary.CELL, "price_option"], dropna=False)["cost_usd"].median()
+    one = runs["framework"].nunique() == 1
+    keys = [tuple(row) for row in table[summary.CELL].itertuples(index=False, name=None)]
+    rows = []
+    for key, row in zip(keys, table.to_dict("records"), strict=True):
+        base = next(
+            (i for i, other in enumerate(keys) if other[0] == key[0] and other[1:3] == tuple(study["base"].values())),
+            None,
+        )
+        of_base = None if base is None else keys[base]
+        money = {option: paid.get((*key, option)) for option in study["prices"]}
+        base_money = {option: paid.get((*of_base, option)) if of_base else None for option in study["prices"]}
+        seconds = None if base is None else table["train_seconds"].iloc[base]
+        rows.append(
+            row
+            | {
+                "name": cell_name(row, labels, None, one),
+                "accuracy": accuracy.get(key),
+                "relative_time": None if seconds is None or pd.isna(seconds) else row["train_seconds"] / seconds,
+                "costs": money,
+                "relative_costs": {
+                    option: money[option] / base_money[option]
+                    if money[option] is not None and base_money[option] is not None
+                    else None
+                    for option in money
+                },
+            }
+        )
+    return rows
+
+
+def short_runs(study: Mapping[str, Any], costs: pd.DataFrame) -> str:
+    """Say how many runs are shorter than the least that their provider bills."""
+    rows = costs[(costs["price_option"] == study["price"]) & (costs["minimum_seconds"] > 0)]
+    short = rows[rows["useful_seconds"] < rows["minimum_seconds"]]
+    if short.empty:
+        return ""
+    more = (short["billed_usd"] / short["cost_usd"]).max()
+    return (
+        f"{len(short)} of {len(rows)} runs are shorter than the {number(short['minimum_seconds'].max())} s that their "
+        f"provider billed at least: alone on a machine they would have cost up to {number(more)} times what is shown, "
+        "which is the cost of one more run on a machine that is running."
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("output", type=Path, help="page to write (.html)")
+    parser.add_argument("--claims", required=True, type=Path, help="verdicts to write (.json), for the index")
+    parser.add_argument("--name", required=True, help="of the study")
+    parser.add_argument("--study", required=True, help="the study's config (JSON)")
+    parser.add_argument("--facts", type=Path, help="table of facts (.csv), for the audit")
+    parser.add_argument("--others", nargs="*", default=[], type=Path, help="tables of facts of other studies")
+    parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
+    parser.add_argument("--runs", required=True, type=Path)
+    parser.add_argument("--costs", required=True, type=Path)
+    parser.add_argument("--prices", required=True, type=Path)
+    parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
+    options = parser.parse_args()
+    print("writing the report", flush=True)
+    study = json.loads(options.study)
+    runs, costs, prices = (tables.read(getattr(options, name)) for name in ("runs", "costs", "prices"))
+    machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
+    labels = {name: about["label"] for name, about in machines.items()}
+
+    derived = figures.tables(study, runs, costs, prices)
+    named = figures.figures(study, derived, prices)
+    verdicts = [claims.evaluate(claim, study, runs, costs, named, labels) for claim in study["claims"]]
+    now = [
+        claims.evaluate(claim | {"price": "today"}, study, runs, costs, named, labels)
+        for claim in study["claims"]
+        if claim.get("by") in ("cost_usd", "billed_usd") and "price" not in claim and "today" in study["prices"]
+    ]
+    findings: list[dict[str, Any]] = []
+    if options.facts:
+        others = {path.stem: facts.read(path) for path in options.others if path != options.facts}
+        found = audit.findings(facts.read(options.facts), study["import"].get("unlike", []), others)
+        findings = found.to_dict("records")
+    if "rents" in derived:
+        days = {"usd_per_day": 1, "usd_per_week": 7, "usd_per_month": 30.5}
+        hourly = derived["rents"]["usd_per_hour"]
+        derived["rents"] = derived["rents"].assign(**{name: hourly * 24 * count for name, count in days.items()})
+    base = study.get("base", {})
+    told = {
+        "name": options.name,
+        "title": study["title"],
+        "summary": study["summary"],
+        "published": study.get("published"),
+        "runs": len(runs),
+        "findings": len(findings),
+        "claims": [asdict(verdict) | {"word": verdict.word} for verdict in verdicts],
+    }
+    html = (
+        page.environment()
+        .get_template("show.html.j2")
+        .render(
+            study=study,
+            labels=labels,
+            source=f"Read by the importer {study['import']['format']}."
+            if "import" in study and "published" not in study
+            else "",
+            runs=runs.to_dict("records"),
+            cells=cells(study, runs, costs, labels) if len(runs) else [],
+            base_name=cell_name({**about, "batch_size": None}, labels, None, runs["framework"].nunique() == 1)
+            if about
+            else "",
+            pictures=page.drawn(options.charts),
+            tables=[_table(name, derived[name], labels) for name in TABLES if name in derived],
+            claims=verdicts,
+            tally={word: sum(verdict.word == word for verdict in verdicts) for word in ("holds", "partly", "fails")},
+            now_claims=now,
+            then_and_now=then_and_now(study, prices),
+            option_labels={option: about.get("label", option) for option, about in study["prices"].items()},
+            short_runs=short_runs(study, costs),
+            audit=findings,
+            prices=prices.to_dict("records"),
+        )
+    )
+    write_text(options.claims, json.dumps(told, indent=2) + "\n")
+    write_text(options.output, html)
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

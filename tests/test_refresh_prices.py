@@ -1,0 +1,417 @@
+import csv
+import hashlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pooch
+import pytest
+
+from scripts import errors, refresh_prices
+from scripts.costs import book, catalogue
+from tests.conftest import ROOT
+
+WANTED = """
+gce:
+  catalogue: v8/gcp
+  regions: [east]
+  machines: [n1]
+  built_in: {a2: {A100: 1}}
+aws:
+  catalogue: v8/aws
+  regions: [us]
+  machines: [p3]
+lambda:
+  catalogue: v8/lambda
+  note: by hand
+  machines: [gpu]
+"""
+
+FILES = {
+    "gcp": """\
+InstanceType,vCPUs,AcceleratorName,AcceleratorCount,Region,AvailabilityZone,Price,SpotPrice
+n1,1.0,,,east,east-a,0.1,0.04
+n1,1.0,,,east,east-b,0.1,0.06
+a2,12.0,,,east,east-a,1,0.5
+,,A100,1.0,east,east-a,3,1.5
+""",
+    "aws": "Price,SpotPrice,InstanceType,AcceleratorName,AcceleratorCount,Region,AvailabilityZone,Arch\n"
+    "3.06,3.06,p3,V100,1.0,us,us-1,x86_64\n",
+    "lambda": "InstanceType,AcceleratorName,AcceleratorCount,Price,Region,SpotPrice\ngpu,A10,1.0,1.29,north,\n",
+}
+
+HEADER = "provider,item,region,purchase,rate,rate_low,rate_high,currency,per,as_of,source,inferred\n"
+
+
+def source(cloud: str) -> str:
+    return f"SkyPilot catalogue {cloud}_vms.csv, sha256 {hashlib.sha256(FILES[cloud].encode()).hexdigest()[:8]}"
+
+
+BOOK = f"""{HEADER}\
+aws,p3,us,on-demand,3.06,,,USD,hour,2026-02-01,"{source("aws")}",
+gce,a2,east,on-demand,4,,,USD,hour,2026-02-01,"{source("gcp")}",
+gce,a2,east,spot,2,,,USD,hour,2026-02-01,"{source("gcp")}",
+gce,n1,east,on-demand,0.1,,,USD,hour,2026-02-01,"{source("gcp")}",
+gce,n1,east,spot,0.05,0.04,0.06,USD,hour,2026-02-01,"{source("gcp")}",
+lambda,gpu,,on-demand,1.29,,,USD,hour,2026-02-01,"{source("lambda")} (by hand)",
+"""
+
+
+class Desk:
+    """A folder with a catalogue, a list of what is wanted, and a book."""
+
+    def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+        self.folder, self.wanted, self.book = path / "catalogue", path / "wanted.yaml", path / "books" / "current.csv"
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+        self.folder.mkdir()
+        self.wanted.write_text(WANTED)
+        for cloud, text in FILES.items():
+            (self.folder / f"{cloud}_vms.csv").write_text(text)
+
+    def edit(self, cloud: str, old: str, new: str) -> None:
+        """Replace text in a file of the catalogue; it must be there."""
+        path = self.folder / f"{cloud}_vms.csv"
+        assert old in path.read_text()
+        path.write_text(path.read_text().replace(old, new))
+
+    def run(self, *options: str, root: str | None = None) -> tuple[int, str, str]:
+        """Return exit code, stdout and stderr of a refresh."""
+        words = ["--catalogue", root or str(self.folder), "--wanted", str(self.wanted), "--book", str(self.book)]
+        self.monkeypatch.setattr(sys, "argv", ["refresh_prices", *words, *options])
+        with pytest.raises(SystemExit) as exit_:
+            errors.run(refresh_prices.main)
+        said = self.capsys.readouterr()
+        if self.book.parent.is_dir():
+            assert list(self.book.parent.iterdir()) in ([], [self.book]), "something half-written is left"
+        return exit_.value.code, said.out, said.err
+
+    def rows(self) -> dict[str, tuple[str, str]]:
+        """Return 'item purchase' -> (rate, as_of) of the book."""
+        with self.book.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        return {f"{row['item']} {row['purchase']}": (row["rate"], row["as_of"]) for row in rows}
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> Desk:
+    return Desk(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def kept(desk: Desk) -> Desk:
+    """A desk whose book is that of the last month."""
+    desk.book.parent.mkdir()
+    desk.book.write_text(BOOK)
+    return desk
+
+
+def test_first_book(desk: Desk) -> None:
+    code, said, _ = desk.run("--as-of", "2026-02-01")
+    assert code == 0
+    assert desk.book.read_text() == BOOK
+    assert "gce, catalogue of 2026-02-01\n  new      a2 east on-demand: 4\n" in said
+    assert said.endswith("current.csv: 6 prices, 6 new\n")
+    assert len(book.read([desk.book])) == 6
+
+
+def test_same_catalogue_makes_the_same_book(kept: Desk) -> None:
+    code, said, _ = kept.run("--as-of", "2026-02-01")
+    assert code == 0
+    assert kept.book.read_text() == BOOK
+    assert said.endswith("current.csv: 6 prices, 6 confirmed\n")
+
+
+def test_a_month_later(kept: Desk) -> None:
+    kept.edit("gcp", "east,east-a,3,1.5", "east,east-a,3.5,")
+    kept.edit("lambda", "1.29", "2.5")
+    kept.edit("aws", "3.06,3.06", "3.06,1")
+    code, said, _ = kept.run("--as-of", "2026-03-01")
+    assert code == 0
+    assert kept.rows() == {
+        "p3 on-demand": ("3.06", "2026-03-01"),
+        "p3 spot": ("1", "2026-03-01"),
+        "a2 on-demand": ("4.5", "2026-03-01"),
+        "n1 on-demand": ("0.1", "2026-03-01"),
+        "n1 spot": ("0.05", "2026-03-01"),
+        "gpu on-demand": ("1.29", "2026-02-01"),
+    }
+    assert f'"{source("lambda")} (by hand)"' in kept.book.read_text(), "the source is that of the price"
+    assert said.splitlines() == [
+        "gce, catalogue of 2026-03-01",
+        "  changed  a2 east on-demand: 4 -> 4.5 (+12.5 %)",
+        "  gone     a2 east spot: is not offered any more; it was 2",
+        "aws, catalogue of 2026-03-01",
+        "  new      p3 us spot: 1",
+        "lambda, catalogue of 2026-03-01",
+        "  refused  gpu on-demand 2.5: was 1.29: moved by more than 50%; if that is right, delete its row and refresh "
+        "again; kept 1.29 of 2026-02-01",
+        f"{kept.book}: 6 prices, 3 confirmed, 1 new, 1 changed, 1 gone, 1 refused",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "reason"),
+    [
+        (
+            lambda desk: (desk.folder / "gcp_vms.csv").unlink(),
+            "must have one gcp/vms.csv or gcp_vms*.csv; there is none",
+        ),
+        (lambda desk: (desk.folder / "gcp_vms_2.csv").touch(), "there are gcp_vms.csv, gcp_vms_2.csv"),
+        (lambda desk: (desk.folder / "gcp_vms.csv").write_text(""), "gcp_vms.csv:1: column InstanceType is missing"),
+        (lambda desk: desk.edit("gcp", "SpotPrice", "Spot"), "gcp_vms.csv:1: column SpotPrice is missing"),
+        (lambda desk: desk.edit("gcp", "AvailabilityZone", "Zone"), "column AvailabilityZone is missing"),
+        (lambda desk: (desk.folder / "gcp_vms.csv").write_bytes(b"\xff\xfe"), "not text: invalid start byte at byte 0"),
+        (lambda desk: desk.edit("gcp", "n1,", "n9,"), None),
+        (lambda desk: [desk.edit("gcp", "n1,", "n9,"), desk.edit("gcp", "a2,", "a9,")], "4 of the book's 4 prices are"),
+    ],
+)
+def test_prices_of_a_provider_that_fails_are_kept(kept: Desk, break_it, reason: str | None) -> None:
+    break_it(kept)
+    code, said, _ = kept.run("--as-of", "2026-03-01")
+    assert code == 0
+    assert kept.rows()["gpu on-demand"] == ("1.29", "2026-03-01"), "the others are refreshed"
+    if reason is None:  # half of them may go
+        assert "n1 spot" not in kept.rows()
+    else:
+        line = next(line for line in said.splitlines() if "not refreshed:" in line)
+        assert reason in line
+        assert line.endswith("; all 4 prices kept from the last book")
+        assert said.endswith("2 confirmed, 1 of 3 providers not refreshed\n")
+        old, new = BOOK.splitlines(), kept.book.read_text().splitlines()
+        assert [row for row in new if row.startswith("gce")] == [row for row in old if row.startswith("gce")]
+
+
+def test_nothing_could_be_refreshed(kept: Desk) -> None:
+    for path in kept.folder.iterdir():
+        path.write_text("")
+    code, said, _ = kept.run("--as-of", "2026-03-01")
+    assert code == 1
+    assert said.endswith("current.csv: not changed, nothing could be refreshed\n")
+    assert kept.book.read_text() == BOOK
+
+
+def test_older_catalogue_replaces_nothing(kept: Desk) -> None:
+    code, said, _ = kept.run("--as-of", "2026-01-31")
+    assert code == 1
+    assert "gcp_vms.csv: is of 2026-01-31, older than the book's 2026-02-01" in said
+    assert kept.book.read_text() == BOOK
+
+
+def test_dates_and_notes_may_differ_by_provider(desk: Desk) -> None:
+    code, said, _ = desk.run("--as-of", "2026-03-01", "--as-of", "aws=2025-10", "--note", "aws=undated", "--note", "n")
+    assert code == 0
+    assert "aws, catalogue of 2025-10\n" in said
+    with desk.book.open(newline="") as file:
+        found = {row["provider"]: (row["as_of"], row["source"]) for row in csv.DictReader(file)}
+    assert found == {
+        "aws": ("2025-10", f"{source('aws')} (undated)"),
+        "gce": ("2026-03-01", f"{source('gcp')} (n)"),
+        "lambda": ("2026-03-01", f"{source('lambda')} (by hand; n)"),
+    }
+
+
+def test_provider_that_is_not_wanted_any_more(kept: Desk) -> None:
+    kept.wanted.write_text(WANTED[: WANTED.index("lambda")])
+    code, said, _ = kept.run("--as-of", "2026-03-01")
+    assert code == 0
+    assert "lambda\n  dropped  is not wanted any more\n" in said
+    assert "gpu on-demand" not in kept.rows()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--as-of: must be given for a folder: the date of its catalogue of gce"),
+        (["--as-of", "gce=2026-02-01"], "the date of its catalogue of aws"),
+        (["--as-of", "yesterday"], "--as-of: 'yesterday' is not a date (YYYY-MM-DD, YYYY-MM or YYYY)"),
+        (["--as-of", "2026-02-30"], "'2026-02-30' is not a date"),
+        (["--as-of", "azure=2026-02-01"], "--as-of: 'azure' is unknown: it is one of gce, aws, lambda"),
+        (["--as-of", "2026-02-01", "--catalogue", "/none"], "--catalogue: /none: no such folder"),
+    ],
+)
+def test_mistake_on_the_command_line(kept: Desk, options: list[str], message: str) -> None:
+    code, _, said = kept.run(*options)
+    assert code == 2
+    assert said.startswith("error: ")
+    assert message in said
+    assert said.count("\n") == 1
+    assert kept.book.read_text() == BOOK
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("v8/gcp", "gcp", "gce.catalogue: 'gcp' does not match"),
+        ("[n1]", "[n1, n1]", "gce.machines: ['n1', 'n1'] has non-unique elements"),
+        ("[n1]", "[n1, a2]", "wanted.yaml: gce: 'a2' stands twice"),
+        ("{A100: 1}", "{A100: 0}", "gce.built_in.a2.A100: 0 is less than the minimum of 1"),
+        ("[east]", "[east]\n  elsewhere: {west: [n2]}", "gce.elsewhere.west: 'n2' is none of its items"),
+        ("  machines: [p3]\n", "  machine: [p3]\n", "('machine' was unexpected)"),
+        ("  note: by hand\n", "  elsewhere: {west: [gpu]}\n", "'regions' is a dependency of 'elsewhere'"),
+    ],
+)
+def test_mistake_in_what_is_wanted(kept: Desk, old: str, new: str, message: str) -> None:
+    assert old in WANTED
+    kept.wanted.write_text(WANTED.replace(old, new))
+    code, _, said = kept.run("--as-of", "2026-03-01")
+    assert code == 2
+    assert message in said
+
+
+def test_broken_book_is_not_overwritten(kept: Desk) -> None:
+    broken = BOOK.replace(",0.1,", ",much,")
+    kept.book.write_text(broken)
+    code, _, said = kept.run("--as-of", "2026-03-01")
+    assert code == 2
+    assert "current.csv:5: rate: 'much' is not a number from 0" in said
+    assert kept.book.read_text() == broken
+
+
+def test_ctrl_c_half_way_leaves_the_last_book(kept: Desk) -> None:
+    done = []
+
+    def interrupted(*arguments):
+        if done:
+            raise KeyboardInterrupt
+        done.append(arguments)
+        return real(*arguments)
+
+    real = catalogue.refresh
+    kept.monkeypatch.setattr(catalogue, "refresh", interrupted)
+    code, said, _ = kept.run("--as-of", "2026-03-01")
+    assert code == 130
+    assert "gce, catalogue of" in said
+    assert kept.book.read_text() == BOOK
+
+
+def test_full_disk_leaves_the_last_book(kept: Desk) -> None:
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    kept.monkeypatch.setattr(Path, "replace", full)
+    code, _, said = kept.run("--as-of", "2026-03-01")
+    assert code == 2
+    assert "current.csv: cannot be written: No space left on device" in said
+    assert kept.book.read_text() == BOOK
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The address of a server on this machine that has the catalogue, but no file of lambda."""
+    for cloud in ("gcp", "aws"):
+        path = tmp_path / "served" / "v8" / cloud / "vms.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text(FILES[cloud])
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "served")) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+def test_download(kept: Desk, address: str, caplog: pytest.LogCaptureFixture) -> None:
+    kept.monkeypatch.setattr(pooch.get_logger(), "handlers", [caplog.handler])
+    code, said, _ = kept.run("--as-of", "2026-03-01", root=address)
+    assert code == 0
+    assert f"not refreshed: {address}/v8/lambda/vms.csv: could not be fetched: status 404; all 1 prices kept" in said
+    assert kept.rows()["p3 on-demand"] == ("3.06", "2026-03-01")
+    assert kept.rows()["gpu on-demand"] == ("1.29", "2026-02-01")
+    digest = hashlib.sha256(FILES["gcp"].encode()).hexdigest()[:8]
+    assert f"SkyPilot catalogue v8/gcp/vms.csv, sha256 {digest}" in kept.book.read_text()
+    assert caplog.records == [], "pooch would advise to write the checksum down"
+
+
+def test_download_is_of_today(desk: Desk, address: str) -> None:
+    desk.run(root=address + "/")
+    assert refresh_prices.date.today().isoformat() in {as_of for _, as_of in desk.rows().values()}
+
+
+def test_no_network(kept: Desk) -> None:
+    code, said, _ = kept.run(root="http://127.0.0.1:9")
+    assert code == 1
+    assert "http://127.0.0.1:9/v8/gcp/vms.csv: could not be fetched: ConnectionError; all 4 prices kept" in said
+    assert kept.book.read_text() == BOOK
+
+
+def prices() -> Path | None:
+    """Return the folder of the catalogue that the project's book was made of, None where it is not here."""
+    given = os.environ.get("EPOCHS_PRICES_DIR")
+    folder = Path(given) if given else ROOT.parent / "shared" / "prices"
+    return folder if given or folder.is_dir() else None
+
+
+here = pytest.mark.skipif(
+    prices() is None, reason="the price catalogues are not here: put them in ../shared/prices or set EPOCHS_PRICES_DIR"
+)
+
+#: How config/prices/current.csv was made, beside --catalogue and --book.
+MADE = [
+    *("--as-of", "2026-05-20", "--as-of", "aws=2025-10", "--as-of", "paperspace=2024-03"),
+    *("--note", "gce=anycloud-sh/catalog @ 62ff0a9", "--note", "lambda=anycloud-sh/catalog @ 62ff0a9"),
+    *("--note", "aws=undated, about 2025-09/10; skypilot-catalog @ e385a0d"),
+]
+
+
+@here
+def test_book_of_the_project_is_what_its_catalogue_gives(desk: Desk) -> None:
+    desk.wanted = book.path("current").with_name("wanted.yaml")
+    code, said, _ = desk.run(*MADE, root=str(prices() / "skypilot-catalog"))
+    assert code == 0
+    refused = [line.split(":")[0] for line in said.splitlines() if line.startswith("  refused")]
+    assert refused == [
+        "  refused  a2-ultragpu-1g us-central1 on-demand 2.94582",
+        "  refused  a2-ultragpu-2g us-central1 on-demand 5.89164",
+        "  refused  a2-ultragpu-4g us-central1 on-demand 11.78328",
+        "  refused  a2-ultragpu-8g us-central1 on-demand 23.56656",
+        "  refused  a3-highgpu-1g us-central1 on-demand 5.38327",
+        "  refused  a3-highgpu-8g us-central1 on-demand 43.06615",
+    ]
+    made, committed = desk.book.read_text(), book.path("current").read_text()
+    digest = hashlib.sha256((prices() / "skypilot-catalog" / "gcp_vms.csv").read_bytes()).hexdigest()[:8]
+    if f"sha256 {digest}" not in committed:
+        pytest.skip("config/prices/current.csv was refreshed since from another catalogue than ../shared/prices has")
+    assert made == committed
+
+
+@here
+def test_every_wrong_price_that_is_known_of_the_catalogue_is_caught() -> None:
+    """Those that ../shared/prices/README.md names, and no sound machine (the TPUs have placeholders)."""
+    path = prices() / "skypilot-catalog" / "gcp_vms.csv"
+    rows = catalogue.read(path.read_text(), path.name, zones=True).rows.dropna(subset="price")
+    rows = rows[~rows["accelerator"].str.startswith("tpu-")]
+    wrong: dict[str, set[str]] = {}
+    for (machine, accelerator, _), part in rows.groupby(["machine", "accelerator", "count"]):
+        judged = catalogue.judge(part.groupby("region")["price"].median())
+        for region in judged.index[judged["fault"] != ""]:
+            wrong.setdefault(machine + accelerator, set()).add(region)
+    assert set(wrong) == {"A100", "A100-80GB", "H100", "H100-MEGA", "H200"}
+    assert wrong["A100-80GB"] == {"us-central1", "europe-west4", "us-east4"}
+    assert {"us-central1", "us-west1", "us-west4"} <= wrong["H100"]
+    assert "us-east4" not in wrong["H100"]
+    assert {"asia-south1", "europe-west1", "europe-west4", "us-south1"} <= wrong["H200"]
+    assert "us-central1" not in wrong["H200"]
+
+
+@here
+def test_listed_prices_are_those_of_the_lists() -> None:
+    lists = {
+        "gce": ("gce_prices_us-central1_k8s-autoscaler-2026-06-23.csv", "name"),
+        "aws": ("aws_on-demand_us-east-1_karpenter-2026-07-20.csv", "InstanceType"),
+    }
+    rates = {}
+    for provider, (name, key) in lists.items():
+        with (prices() / "other" / name).open(newline="") as file:
+            rates |= {(provider, row[key]): float(row["on_demand_usd_per_h"]) for row in csv.DictReader(file)}
+    listed = book.read([book.path("listed")])
+    assert len(listed) == 21
+    for row in listed.itertuples():
+        assert row.rate == rates[row.provider, row.item], row.item
+        assert lists[row.provider][0].endswith(f"{row.as_of}.csv")
