@@ -134,8 +134,7 @@ def get_logs(wildcards):
 
 
 def get_others(wildcards):
-    """The committed facts of all published studies: a log of one may be a log of another."""
-    given = [
-        STUDIES[name].get("import", {}).get("facts") for name in config["published"]
-    ]
-    return [facts for facts in given if facts]
+    """Facts of other studies: a log of one may be a log of another."""
+    shown = [STUDIES[name].get("import", {}) for name in config["published"]]
+    given = STUDIES[wildcards.study].get("import", {}).get("others", [])
+    return [about["facts"] for about in shown if "facts" in about] + given

@@ -4,6 +4,8 @@ rule import_logs:
         lib=lambda wildcards: [
             "scripts/import_logs.py",
             "scripts/importers/__init__.py",
+            "scripts/importers/_epochs.py",
+            "scripts/importers/_logs.py",
             f"scripts/importers/{STUDIES[wildcards.study]['import']['format']}.py",
         ],
     output:

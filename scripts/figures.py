@@ -139,7 +139,8 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
         found[f"usd_a_month_{row.hardware}_{row.price_option}"] = float(row.usd_per_hour) * billing.HOURS_PER_MONTH
     rates = prices.pivot(index="hardware", columns="price_option", values="usd_per_hour")
     if {"spot", "on-demand"} <= set(rates):
-        found |= {f"spot_share_{name}": float(share) for name, share in (rates["spot"] / rates["on-demand"]).items()}
+        shares = (rates["spot"] / rates["on-demand"]).dropna()
+        found |= {f"spot_share_{name}": float(share) for name, share in shares.items()}
     if "printed" in derived:
         found["printed_rows_that_agree"] = float(derived["printed"]["agrees"].sum())
     if "estimate" in derived:

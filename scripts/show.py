@@ -272,14 +272,9 @@ def main() -> int:
         .render(
             study=study,
             labels=labels,
-            source=f"Read by the importer {study['import']['format']}."
-            if "import" in study and "published" not in study
-            else "",
             runs=runs.to_dict("records"),
             cells=cells(study, runs, costs, labels) if len(runs) else [],
-            base_name=cell_name({**about, "batch_size": None}, labels, None, runs["framework"].nunique() == 1)
-            if about
-            else "",
+            base_name=base and cell_name(base | {"batch_size": None}, labels, None, runs["framework"].nunique() == 1),
             pictures=page.drawn(options.charts),
             tables=[_table(name, derived[name], labels) for name in TABLES if name in derived],
             claims=verdicts,
