@@ -69,7 +69,7 @@ wildcard_constraints:
 
 def get_study(wildcards):
     """The study's config as one string, so that any change of it is seen."""
-    return json.dumps(STUDIES[wildcards.study], sort_keys=True)
+    return json.dumps(STUDIES[wildcards.study])
 
 
 def get_books(wildcards):

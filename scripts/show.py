@@ -173,33 +173,31 @@ def cells(
 ) -> list[dict[str, Any]]:
     """Return one row per cell: medians, what they are of the base cell, and costs under each price option."""
     table = summary.cells(runs, costs)
-    accuracy = runs[runs["status"] == "done"].groupby(summary.CELL, dropna=False)["val_acc"].median()
-    paid = costs.groupby([*summary.CELL, "price_option"], dropna=False)["cost_usd"].median()
+    keys = summary.CELL
+    accuracy = runs[runs["status"] == "done"].groupby(keys, dropna=False)["val_acc"].median()
+    table = table.merge(accuracy.rename("accuracy").reset_index(), on=keys, how="left")
+    for option in study["prices"]:
+        paid = costs[costs["price_option"] == option].groupby(keys, dropna=False)["cost_usd"].median()
+        table = table.merge(paid.rename(f"cost, {option}").reset_index(), on=keys, how="left")
+    base = table[(table["hardware"] == study["base"]["hardware"]) & (table["framework"] == study["base"]["framework"])]
+    base = base.drop_duplicates("workload").set_index("workload")
     one = runs["framework"].nunique() == 1
-    keys = [tuple(row) for row in table[summary.CELL].itertuples(index=False, name=None)]
     rows = []
-    for key, row in zip(keys, table.to_dict("records"), strict=True):
-        base = next(
-            (i for i, other in enumerate(keys) if other[0] == key[0] and other[1:3] == tuple(study["base"].values())),
-            None,
-        )
-        of_base = None if base is None else keys[base]
-        money = {option: paid.get((*key, option)) for option in study["prices"]}
-        base_money = {option: paid.get((*of_base, option)) if of_base else None for option in study["prices"]}
-        seconds = None if base is None else table["train_seconds"].iloc[base]
+    for row in table.to_dict("records"):
+        of_base = base.loc[row["workload"]] if row["workload"] in base.index else None
+
+        def relative(column: str, row: dict = row, of_base: pd.Series | None = of_base) -> float | None:
+            if of_base is None or pd.isna(row[column]) or pd.isna(of_base[column]):
+                return None
+            return float(row[column]) / float(of_base[column])
+
         rows.append(
             row
             | {
                 "name": cell_name(row, labels, None, one),
-                "accuracy": accuracy.get(key),
-                "relative_time": None if seconds is None or pd.isna(seconds) else row["train_seconds"] / seconds,
-                "costs": money,
-                "relative_costs": {
-                    option: money[option] / base_money[option]
-                    if money[option] is not None and base_money[option] is not None
-                    else None
-                    for option in money
-                },
+                "relative_time": relative("train_seconds"),
+                "costs": {option: row[f"cost, {option}"] for option in study["prices"]},
+                "relative_costs": {option: relative(f"cost, {option}") for option in study["prices"]},
             }
         )
     return rows

@@ -11,7 +11,7 @@ HELP = "Shorter bars are cheaper; the dashed line is the base cell."
 def draw(view: View) -> Chart | None:
     priced = view.costs[view.costs["price_option"] == view.price_option]
     runs = view.runs.merge(priced[["run", "cost_usd", "usd_per_hour", "price_as_of"]], on="run", how="left")
-    drawn = _relative.bars(runs, "cost_usd", f"cost ({view.price_label or view.price_option}), × the base cell", view)
+    drawn = _relative.bars(runs, "cost_usd", "cost, × the base cell", view)
     if drawn is None:
         return None
     figure, cells = drawn

@@ -15,8 +15,10 @@ def draw(view: View) -> Chart | None:
         return None
     figure, cells = drawn
     base = cells[_relative.is_base(cells, view)].iloc[0]
+    ours = view.runs["first_step_seconds"].notna().any()
+    counted = "epochs and validation, without the first step" if ours else "as the source counts it"
     caption = (
-        f"Time to train (epochs and validation, without the first step) over that of {base['label']} "
+        f"Time to train ({counted}) over that of {base['label']} "
         f"(1.00× = {number(base['median'])} s); {_relative.describe_runs(cells)}."
     )
     return _relative.chart(figure, cells, caption, "relative time to train")
