@@ -44,6 +44,8 @@ def view(
 ) -> charts.View:
     """Return what a chart may see of one workload, or of all of a study's if it is empty."""
     work = workloads.workload(workload) if workload in workloads.names() else None
+    sizes = frames["runs"].loc[frames["runs"]["workload"] == workload, "batch_size"].dropna().unique()
+    only = int(sizes[0]) if len(sizes) == 1 else None
     parts = {name: frame[frame["workload"] == workload] if workload else frame for name, frame in frames.items()}
     return charts.View(
         workload=workload,
@@ -51,7 +53,7 @@ def view(
         base=study.get("base", {"hardware": "", "framework": ""}),
         labels={name: about["label"] for name, about in machines.items()},
         reference=work.REFERENCE if work else None,
-        published_batch_size=work.BATCH_SIZE if work else None,
+        published_batch_size=work.BATCH_SIZE if work and grid.is_grid(study) else only,
         published_epochs=work.EPOCHS if work else None,
         price_option=option,
         price_label=study["prices"][option].get("label", option),

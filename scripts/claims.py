@@ -18,6 +18,7 @@ import pandas as pd
 
 from scripts.errors import InputError
 from scripts.numbers import number
+from scripts.tables import records
 
 _CELL = ["workload", "hardware", "framework", "batch_size"]
 _COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
@@ -105,8 +106,9 @@ def evaluate(
     if claim["check"] in ("best", "never_best"):
         groups = [group for name, group in cells.groupby("workload", sort=False) if name in set(left["workload"])]
         for group in groups:
-            best = group.loc[group["value"].astype(float).idxmin()]
-            good = (best.name in left.index) == (claim["check"] == "best")
+            place = int(group["value"].astype(float).to_numpy().argmin())
+            best = records(group)[place]
+            good = (group.index[place] in left.index) == (claim["check"] == "best")
             held += good
             details.append(f"{best['workload']}: {_cell_words(best, labels)} is best{'' if good else ' (against)'}")
         return Verdict(says, held, len(groups), details, note)
@@ -119,7 +121,7 @@ def evaluate(
         "ratio": tuple(claim.get("between", (0, 0))),
     }[claim["check"]]
     strict = claim["check"] != "ratio"
-    for _, pair in pairs.iterrows():
+    for pair in records(pairs):
         ratio = float(pair["value"]) / float(pair["value_than"])
         good = low < ratio < high if strict else low <= ratio <= high
         held += good

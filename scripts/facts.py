@@ -28,8 +28,9 @@ def read(path: Path) -> pd.DataFrame:
         if bad.any():
             row = int(bad.to_numpy().argmax())
             raise InputError(f"{path}:{row + 2}: {name}: {cells.iloc[row]!r} is not a number")
-        table[name] = numbers.astype(kind)
-    return table.replace({"started_at": {"": pd.NA}})
+        table = table.assign(**{name: numbers}).astype({name: kind})
+    table["started_at"] = table["started_at"].replace("", pd.NA)
+    return table
 
 
 def write(facts: pd.DataFrame, path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, book, office, ownership, schedule
+from scripts.tables import records
 
 #: A printed time of two decimals of an hour may be off by half of the last one.
 _HALF = 0.5
@@ -55,7 +56,7 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
         for name, values in about["printed_estimates"].items()
         for size, value in zip(about["batch_sizes"], values, strict=True)
     }
-    estimate["printed"] = [printed_estimates[row.workload, row.batch_size] for row in estimate.itertuples()]
+    estimate["printed"] = [printed_estimates[row["workload"], row["batch_size"]] for row in records(estimate)]
     estimate["agrees"] = (estimate["estimate_low"] <= estimate["printed"] + _HALF) & (
         estimate["estimate_high"] >= estimate["printed"] - _HALF
     )
@@ -64,8 +65,7 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
     box = ownership.Machine(**figures)
     at_days = own["hours_per_month"] / 24
     hourly = {
-        str(row.price_option): float(row.usd_per_hour)
-        for row in prices[prices["hardware"] == about["owned"]].itertuples()
+        row["price_option"]: float(row["usd_per_hour"]) for row in records(prices[prices["hardware"] == about["owned"]])
     }
     largest = estimate[estimate["batch_size"] == max(about["batch_sizes"])]
     gains = pd.DataFrame(
@@ -134,9 +134,10 @@ def tables(
 
 def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], prices: pd.DataFrame) -> dict[str, float]:
     """Return the named figures that a study's claims may point at."""
-    found = {f"usd_per_hour_{row.hardware}_{row.price_option}": float(row.usd_per_hour) for row in prices.itertuples()}
-    for row in prices.itertuples():
-        found[f"usd_a_month_{row.hardware}_{row.price_option}"] = float(row.usd_per_hour) * billing.HOURS_PER_MONTH
+    found: dict[str, float] = {}
+    for row in records(prices):
+        name, hourly = f"{row['hardware']}_{row['price_option']}", float(row["usd_per_hour"])
+        found |= {f"usd_per_hour_{name}": hourly, f"usd_a_month_{name}": hourly * billing.HOURS_PER_MONTH}
     rates = prices.pivot(index="hardware", columns="price_option", values="usd_per_hour")
     if {"spot", "on-demand"} <= set(rates):
         shares = (rates["spot"] / rates["on-demand"]).dropna()
@@ -145,21 +146,21 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
         found["printed_rows_that_agree"] = float(derived["printed"]["agrees"].sum())
     if "estimate" in derived:
         found["estimates_that_agree"] = float(derived["estimate"]["agrees"].sum())
-        for row in derived["scaling_means"].itertuples():
-            found[f"mean_efficiency_{row.workload}_{row.batch_size}"] = float(row.efficiency)
-        for row in derived["gains"].itertuples():
-            found[f"break_even_days_{row.against}"] = float(row.break_even_days)
-        for row in derived["to_train"].drop_duplicates("workload").itertuples():
-            found[f"samples_to_train_{row.workload}"] = float(row.samples)
-        for row in derived["gains"].dropna(subset="implied_per_gpu").itertuples():
-            found[f"implied_over_single_{row.against}"] = float(row.implied_per_gpu) / float(row.single)
+        for row in records(derived["scaling_means"]):
+            found[f"mean_efficiency_{row['workload']}_{row['batch_size']}"] = float(row["efficiency"])
+        for row in records(derived["gains"]):
+            found[f"break_even_days_{row['against']}"] = float(row["break_even_days"])
+        for row in records(derived["to_train"].drop_duplicates("workload")):
+            found[f"samples_to_train_{row['workload']}"] = float(row["samples"])
+        for row in records(derived["gains"].dropna(subset="implied_per_gpu")):
+            found[f"implied_over_single_{row['against']}"] = float(row["implied_per_gpu"]) / float(row["single"])
         use = derived["use"]
         for day in study["office"]["gains_at_days"]:
-            for row in use[np.isclose(use["days"], day)].itertuples():
-                found[f"gain_{row.against}_at_{day:g}_days"] = float(row.gain)
+            for row in records(use[np.isclose(use["days"], day)]):
+                found[f"gain_{row['against']}_at_{day:g}_days"] = float(row["gain"])
     if "monthly" in derived:
-        for row in derived["monthly"].itertuples():
-            found[f"usd_a_month_{row.rule}_every_{row.every_hours:g}_hours"] = float(row.total_usd)
+        for row in records(derived["monthly"]):
+            found[f"usd_a_month_{row['rule']}_every_{row['every_hours']:g}_hours"] = float(row["total_usd"])
         first = derived["monthly"].groupby("every_hours", sort=False)
         base = next(iter(study["schedule"]["rules"]))
         for hours, group in first:

@@ -73,18 +73,18 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             config["base"] = config["base"] | {"framework": config["frameworks"][0]}
         schemas.validate(config, "study", "--config")
     if is_grid(config):
-        for key in _GRID:
-            if key not in config:
-                raise InputError(f"{path}: {key!r} is a required property of a grid")
+        missing = [key for key in _GRID if key not in config]
+        if missing:
+            raise InputError(f"{path}: {missing[0]!r} is a required property of a grid")
     elif {"import", "office", "schedule"}.isdisjoint(config):
         raise InputError(f"{path}: has nothing to show: give {', '.join(_GRID)}, or import: with the logs of others")
     config = _DEFAULTS | config
     if config["price"] not in config["prices"]:
-        known = ", ".join(config["prices"])
-        raise InputError(f"{path}: price: {config['price']!r} is unknown: it is one of {known}")
+        options = ", ".join(config["prices"])
+        raise InputError(f"{path}: price: {config['price']!r} is unknown: it is one of {options}")
     for chart in config["charts"]:
-        _known(str(path), "charts", [chart.partition(".")[0]], charts.names())
-        option = chart.partition(".")[2]
+        module, _, option = chart.partition(".")
+        _known(str(path), "charts", [module], charts.names())
         if option and option not in config["prices"]:
             raise InputError(f"{path}: charts: {chart!r}: {option!r} is none of prices: {', '.join(config['prices'])}")
     return path.stem, config

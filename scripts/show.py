@@ -128,6 +128,11 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
 
 def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
     title, about, columns = TABLES[name]
+    if name == "gains" and (frame["implied_per_gpu"] > frame["single"]).any():
+        about += (
+            " Here a K80 would have to do more than a GTX 1080 Ti, which is not plausible: the gains may be over "
+            "another machine than the one named."
+        )
 
     def shown(column: str, value: Any) -> str:
         digits = columns[column][1]
@@ -135,6 +140,10 @@ def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[st
             return "yes" if value else "no"
         if column == "break_even_days" and value > 30.5:
             return "never"
+        if column.endswith("_usd") and name == "monthly":
+            return f"{value:.2f}"
+        if digits and float(value).is_integer():
+            return f"{value:,.0f}"
         return number(value, digits) if digits else labels.get(value, str(value))
 
     return {
@@ -142,7 +151,7 @@ def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[st
         "title": title,
         "about": about,
         "columns": [{"title": heading, "number": digits is not None} for heading, digits in columns.values()],
-        "rows": [[shown(column, row[column]) for column in columns] for row in frame.to_dict("records")],
+        "rows": [[shown(column, row[column]) for column in columns] for row in tables.records(frame)],
     }
 
 
@@ -183,7 +192,7 @@ def cells(
     base = base.drop_duplicates("workload").set_index("workload")
     one = runs["framework"].nunique() == 1
     rows = []
-    for row in table.to_dict("records"):
+    for row in tables.records(table):
         of_base = base.loc[row["workload"]] if row["workload"] in base.index else None
 
         def relative(column: str, row: dict = row, of_base: pd.Series | None = of_base) -> float | None:
@@ -249,7 +258,7 @@ def main() -> int:
     if options.facts:
         others = {path.stem: facts.read(path) for path in options.others if path != options.facts}
         found = audit.findings(facts.read(options.facts), study["import"].get("unlike", []), others)
-        findings = found.to_dict("records")
+        findings = tables.records(found)
     if "rents" in derived:
         days = {"usd_per_day": 1, "usd_per_week": 7, "usd_per_month": 30.5}
         hourly = derived["rents"]["usd_per_hour"]
@@ -270,7 +279,7 @@ def main() -> int:
         .render(
             study=study,
             labels=labels,
-            runs=runs.to_dict("records"),
+            runs=tables.records(runs),
             cells=cells(study, runs, costs, labels) if len(runs) else [],
             base_name=base and cell_name(base | {"batch_size": None}, labels, None, runs["framework"].nunique() == 1),
             pictures=page.drawn(options.charts),
@@ -282,7 +291,7 @@ def main() -> int:
             option_labels={option: about.get("label", option) for option, about in study["prices"].items()},
             short_runs=short_runs(study, costs),
             audit=findings,
-            prices=prices.to_dict("records"),
+            prices=tables.records(prices),
         )
     )
     write_text(options.claims, json.dumps(told, indent=2) + "\n")

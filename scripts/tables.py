@@ -1,6 +1,7 @@
 """The tables of a study as files: parquet for programs, CSV for people, columns as documented."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -14,6 +15,11 @@ _COLUMNS = Path(__file__).resolve().parents[1] / "config" / "schemas" / "tables.
 def columns(table: str) -> dict[str, dict[str, str]]:
     """Return the documented columns of `runs`, `epochs` or `costs`: name -> type, unit, meaning."""
     return yaml.safe_load(_COLUMNS.read_text(encoding="utf-8"))[table]
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a small table as mappings from column to value."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def conform(frame: pd.DataFrame, table: str) -> pd.DataFrame:

@@ -3,23 +3,68 @@
 import pandas as pd
 
 from scripts import tables
-from scripts.costs import prices
+from scripts.costs import book
+from scripts.costs import prices as pricing
 
-PRICE = {"as_of": "2026-01-02", "source": "a price list"}
+#: A row of a price book without its item, purchase and rate.
+PRICE = {
+    "provider": "cloud",
+    "region": "",
+    "rate_low": float("nan"),
+    "rate_high": float("nan"),
+    "currency": "USD",
+    "per": "hour",
+    "as_of": "2026-01-02",
+    "source": "a price list",
+    "inferred": "",
+}
+
+#: Billed per second with a minimum of a minute, since 2020 by the second only; a euro is 1.20 to 1.30 USD.
+TERMS = book.Terms(
+    pd.DataFrame(
+        [("cloud", "", 1.0, 60.0), ("cloud", "2020-01-01", 1.0, 0.0)],
+        columns=["provider", "from", "increment_seconds", "minimum_seconds"],
+    ),
+    pd.DataFrame(
+        [("USD", "1900", 1.0, 1.0, 1.0), ("EUR", "2020", 1.25, 1.20, 1.30)],
+        columns=["currency", "as_of", "usd", "usd_low", "usd_high"],
+    ),
+)
+
+#: How the machines are bought in a study that does not say.
+OPTIONS = {name: {"purchase": name} for name in ("on-demand", "spot", "owned")}
+
+
+def offer(item: str, rate: float, **values) -> dict:
+    """Return a row of a price book: an hour of `item` on demand."""
+    return PRICE | {"item": item, "purchase": "on-demand", "rate": rate} | values
+
+
+def price_book(*rows: dict) -> pd.DataFrame:
+    """Return the price book of the rows of `offer`, as `scripts.costs.book.read` does."""
+    return pd.DataFrame(rows, columns=list(book.COLUMNS))
+
 
 #: At 0.036 USD/h, 100 s cost 0.001 USD.
+BOOK = price_book(
+    offer("1-core", 0.036),
+    offer("1-core", 0.018, purchase="spot"),
+    offer("4-core", 0.144),
+)
+
+#: cpu4 has no spot price, gpu has none at all.
 CATALOGUE = {
     "cpu1": {
         "label": "1 vCPU",
         "local": True,
         "machine": {"cores": 1},
-        "prices": {"on-demand": PRICE | {"usd_per_hour": 0.036}, "spot": PRICE | {"usd_per_hour": 0.018}},
+        "rent": {"provider": "cloud", "items": {"1-core": 1}},
     },
     "cpu4": {
         "label": "4 vCPUs",
         "local": True,
         "machine": {"cores": 4},
-        "prices": {"on-demand": PRICE | {"usd_per_hour": 0.144}},
+        "rent": {"provider": "cloud", "items": {"4-core": 1}},
     },
     "gpu": {"label": "a card", "local": True, "machine": {"cores": 4, "gpus": {"model": "K80", "count": 1}}},
 }
@@ -76,9 +121,16 @@ def runs(*rows: dict) -> pd.DataFrame:
     return tables.conform(pd.DataFrame(rows, columns=list(tables.columns("runs"))), "runs")
 
 
-def costs(frame: pd.DataFrame, catalogue: dict = CATALOGUE) -> pd.DataFrame:
+def prices(catalogue: dict = CATALOGUE, options: dict = OPTIONS, rows: pd.DataFrame = BOOK) -> pd.DataFrame:
+    """Return the prices table of a catalogue of machines under price options that all use the same book."""
+    return tables.conform(pricing.price_table(catalogue, options, lambda option: rows, TERMS), "prices")
+
+
+def costs(
+    frame: pd.DataFrame, catalogue: dict = CATALOGUE, options: dict = OPTIONS, rows: pd.DataFrame = BOOK
+) -> pd.DataFrame:
     """Return the costs table of a runs table."""
-    return tables.conform(prices.price_runs(frame, prices.price_table(catalogue)), "costs")
+    return tables.conform(pricing.price_runs(frame, prices(catalogue, options, rows)), "costs")
 
 
 def record(**values) -> dict:

@@ -18,7 +18,7 @@ from plotnine import (
 
 from scripts.charts import Chart, View, cell_name
 from scripts.charts._relative import CELL, describe_runs, height
-from scripts.charts._theme import FRAMEWORK_COLOURS, INK, WIDTH, look
+from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
 from scripts.numbers import number
 
 
@@ -60,7 +60,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, 
         figure = figure + geom_errorbar(aes(ymin="low", ymax="high"), width=0.35, color=INK, size=0.6)
     return Chart(
         figure=figure,
-        width=WIDTH,
+        width=wide_enough(list(cells["label"])),
         height=height(len(cells)),
         data=cells.drop(columns=["text", "end"]),
         caption=f"{caption}; {describe_runs(cells)}.",

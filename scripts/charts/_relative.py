@@ -19,7 +19,7 @@ from plotnine import (
 )
 
 from scripts.charts import Chart, View, cell_name
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
 
 CELL = ["hardware", "framework", "batch_size"]
 
@@ -120,7 +120,7 @@ def chart(figure: ggplot, cells: pd.DataFrame, caption: str, what: str) -> Chart
     """Put figure, data and words together."""
     return Chart(
         figure=figure,
-        width=WIDTH,
+        width=wide_enough(list(cells["label"])),
         height=height(len(cells)),
         data=cells[[*CELL, "label", "median", "n", "ratio", "status"]],
         caption=caption,

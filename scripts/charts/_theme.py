@@ -22,6 +22,9 @@ FRAMEWORK_COLOURS = {
 }
 
 WIDTH = 4.6
+
+#: Letters of a label for which that is wide enough, and the width (inches) of each one more.
+_LETTERS, _LETTER = 26, 0.075
 _FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 
 
@@ -39,6 +42,11 @@ def look() -> theme:
         legend_title=element_blank(),
         legend_text=element_text(color=INK, size=10),
     )
+
+
+def wide_enough(labels: list[str]) -> float:
+    """Return the width (inches) of a chart of bars with these labels."""
+    return WIDTH + max(0, max(map(len, labels)) - _LETTERS) * _LETTER
 
 
 def svg(chart: Chart, name: str) -> str:

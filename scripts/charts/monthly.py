@@ -31,7 +31,7 @@ def draw(view: View) -> Chart | None:
     if "monthly" not in view.tables:
         return None
     table = view.tables["monthly"]
-    table = table.assign(cell=[f"every {row.every_hours:g} h\n{row.label}" for row in table.itertuples()])
+    table = table.assign(cell=[f"every {row.every_hours:g} h · {row.label}" for row in table.itertuples()])
     parts = table.melt(["cell", "total_usd"], list(_PARTS), "part", "usd")
     parts["part"] = pd.Categorical(parts["part"].map(_PARTS), list(_PARTS.values()))
     top = float(table["total_usd"].max())
@@ -42,17 +42,17 @@ def draw(view: View) -> Chart | None:
         + geom_text(aes(y="total_usd", label="text"), data=totals, ha="left", size=10, color=INK)
         + scale_fill_manual(COLOURS)
         + scale_x_discrete(limits=list(reversed(table["cell"])))
-        + scale_y_continuous(limits=(0, top * 1.15), expand=(0, 0))
+        + scale_y_continuous(limits=(0, top * 1.2), expand=(0, 0))
         + coord_flip()
         + labs(x="", y="USD a month")
         + look()
-        + theme(panel_grid_major_y=element_blank(), legend_position="bottom")
+        + theme(panel_grid_major_y=element_blank(), legend_position="bottom", legend_direction="vertical")
     )
-    spoken = "; ".join(f"{row.cell}: {row.total_usd:.2f} USD".replace("\n", ", ") for row in table.itertuples())
+    spoken = "; ".join(f"{row.cell}: {row.total_usd:.2f} USD" for row in table.itertuples())
     return Chart(
         figure=figure,
-        width=6.4,
-        height=1.0 + 0.55 * len(table),
+        width=7.4,
+        height=1.5 + 0.36 * len(table),
         data=table,
         caption=f"A month of 30 days, {view.price_label or view.price_option}; the first rule is the article's, the "
         "others bill the same runs at the same price.",

@@ -7,9 +7,14 @@ from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import FAINT, INK, look
 from scripts.numbers import number
+from scripts.tables import records
 
 SCOPE = "study"
 TITLE = "What an owned hour costs"
+#: Rents nearer than this factor to the one below would be written over one another.
+_APART = 1.25
+_DAYS_PER_MONTH = 30.4
+
 MISSING = "the study owns no machine"
 HELP = "Where the curve is below a line, an hour of the owned machine costs less than an hour of that rented one."
 
@@ -18,29 +23,36 @@ def draw(view: View) -> Chart | None:
     if "use" not in view.tables:
         return None
     curve = view.tables["use"].drop_duplicates("days")[["days", "usd_per_hour"]]
-    rents = view.tables["rents"].dropna(subset="usd_per_hour")
+    rents = view.tables["rents"].dropna(subset="usd_per_hour").sort_values("usd_per_hour")
     rents = rents.assign(
         label=[
-            f"{view.labels[row.hardware]} ({row.price_option}), {number(row.usd_per_hour)}"
-            for row in rents.itertuples()
+            f"{view.labels[row['hardware']]} ({row['price_option']}), {number(row['usd_per_hour'])}"
+            for row in records(rents)
         ]
     )
-    near = rents[rents["usd_per_hour"].between(curve["usd_per_hour"].min(), curve["usd_per_hour"].max() * 1.1)]
-    shown = near.sort_values("usd_per_hour")
-    lines = pd.DataFrame({"y": shown["usd_per_hour"].astype(float), "label": shown["label"]})
+    low, high = float(curve["usd_per_hour"].min()), float(curve["usd_per_hour"].max())
+    lines, last = [], low
+    for row in records(rents):
+        if last * _APART < row["usd_per_hour"] < high:
+            last = float(row["usd_per_hour"])
+            lines.append({"y": last, "label": row["label"]})
     figure = (
         ggplot(curve, aes("days", "usd_per_hour"))
-        + geom_hline(aes(yintercept="y"), data=lines, color=FAINT, linetype="dashed", size=0.4)
-        + geom_text(aes(x=30, y="y", label="label"), data=lines, ha="right", va="bottom", size=7, color=INK)
+        + geom_hline(aes(yintercept="y"), data=pd.DataFrame(lines), color=FAINT, linetype="dashed", size=0.4)
+        + geom_text(
+            aes(x=30, y="y", label="label"), data=pd.DataFrame(lines), ha="right", va="bottom", size=8, color=INK
+        )
         + geom_line(color=COLOURS[1], size=1.2)
         + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 30))
-        + scale_y_log10()
+        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="days of use a month, round the clock", y="USD per hour (log scale)")
         + look()
     )
     pays = "; ".join(
-        f"{row.label}: from {row.break_even_days:.1f} days" if row.break_even_days <= 30.5 else f"{row.label}: never"
-        for row in rents.sort_values("usd_per_hour").itertuples()
+        f"{row['label']}: from {row['break_even_days']:.1f} days"
+        if row["break_even_days"] <= _DAYS_PER_MONTH
+        else f"{row['label']}: never"
+        for row in records(rents)
     )
     return Chart(
         figure=figure,
@@ -48,6 +60,7 @@ def draw(view: View) -> Chart | None:
         height=5.0,
         data=curve,
         caption="Acquisition over its life and its hours of use, and the energy of one hour. An hour is not the "
-        "same work on every machine: the lines compare rents, not throughput.",
+        "same work on every machine: the lines compare rents, not throughput. "
+        f"{len(lines)} of {len(rents)} rents are drawn, the others stand in the table.",
         description=f"A falling curve of the owned hour by use, rents as lines. Owning an hour pays against {pays}.",
     )

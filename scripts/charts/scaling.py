@@ -1,5 +1,6 @@
 """Scaling efficiency of machines with several GPUs, by batch size."""
 
+import pandas as pd
 from plotnine import (
     aes,
     facet_wrap,
@@ -32,13 +33,14 @@ def draw(view: View) -> Chart | None:
     table = view.tables["scaling"].assign(machine=view.tables["scaling"]["multi"].map(lambda name: view.labels[name]))
     means = view.tables["scaling_means"]
     machines = list(dict.fromkeys(table["machine"]))
+    table["machine"] = pd.Categorical(table["machine"], machines)
     figure = (
         ggplot(table, aes("batch_size", "efficiency", color="machine", shape="machine"))
         + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
         + geom_line(size=0.9)
         + geom_point(size=2.2)
         + facet_wrap("workload", ncol=1)
-        + scale_color_manual(COLOURS, breaks=machines)
+        + scale_color_manual(COLOURS)
         + scale_x_continuous(breaks=sorted(set(table["batch_size"])))
         + scale_y_continuous(limits=(0, 1.05))
         + labs(x="batch size per GPU", y="scaling efficiency", shape="machine", color="machine")

@@ -1,12 +1,13 @@
 """From seconds of use to the bill: increments and minimums, months, discounts for long use."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-#: What the arithmetic here takes and returns: a number, an array, or a Series (whose index is kept).
-Numbers = float | np.ndarray | pd.Series
+#: A number, an array, or a Series, whose index is kept; like comes from like, which NumPy's types do not say.
+Numbers = Any
 
 SECONDS_PER_HOUR = 3600.0
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from scripts.costs.billing import HOURS_PER_MONTH, Rule
 from scripts.errors import InputError
+from scripts.tables import records
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
 
@@ -179,10 +180,11 @@ def read_terms(folder: Path = FOLDER) -> Terms:
 def _in_usd_per_hour(rows: pd.DataFrame, terms: Terms, hours_per_month: float) -> pd.DataFrame:
     """Return low, rate and high of each row in USD per hour (a share stays a share, `once` an amount)."""
     values = {"low": [], "rate": [], "high": []}  # type: dict[str, list[float]]
-    for row in rows.itertuples():
-        hours = {**_HOURS, "month": hours_per_month}.get(str(row.per), 1.0)
-        worth = (1.0, 1.0, 1.0) if row.per == "share" else terms.usd(str(row.currency), str(row.as_of))
-        around = [row.rate if bound != bound else bound for bound in (row.rate_low, row.rate, row.rate_high)]
+    for row in records(rows):
+        hours = {**_HOURS, "month": hours_per_month}.get(row["per"], 1.0)
+        worth = (1.0, 1.0, 1.0) if row["per"] == "share" else terms.usd(row["currency"], row["as_of"])
+        bounds = (row["rate_low"], row["rate"], row["rate_high"])
+        around = [row["rate"] if pd.isna(bound) else bound for bound in bounds]
         for name, bound, usd in zip(values, around, worth, strict=True):
             values[name].append(float(bound) * usd / hours)
     return rows.assign(**values)
@@ -242,7 +244,7 @@ def rent(
     hourly = parts[parts["per"] != "share"]
     low, rate, high = (float((hourly[bound] * hourly["count"]).sum() * factor) for bound in ("low", "rate", "high"))
     as_of = min(parts["as_of"])
-    notes = [f"{row.item}: {row.inferred}" for row in parts.itertuples() if row.inferred]
+    notes = [f"{row['item']}: {row['inferred']}" for row in records(parts) if row["inferred"]]
     return Price(
         provider=provider,
         region=region or "".join(sorted(set(hourly["region"]))[:1]),

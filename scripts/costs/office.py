@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, outcomes, ownership
+from scripts.tables import records
 
 _HOURS_PER_DAY = 24
 
@@ -76,12 +77,12 @@ def to_samples(
 ) -> pd.DataFrame:
     """Return hours and USD to train each workload on so many samples: workload, samples, hours, price, cost_usd."""
     rows = []
-    for row in throughput.itertuples():
-        hours = outcomes.seconds_to_samples(samples[str(row.workload)], row.estimate) / billing.SECONDS_PER_HOUR
+    for row in records(throughput):
+        hours = outcomes.seconds_to_samples(samples[row["workload"]], row["estimate"]) / billing.SECONDS_PER_HOUR
         rows += [
             {
-                "workload": row.workload,
-                "samples": samples[str(row.workload)],
+                "workload": row["workload"],
+                "samples": samples[row["workload"]],
                 "hours": hours,
                 "price": price,
                 "cost_usd": hours * hourly,

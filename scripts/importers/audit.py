@@ -60,7 +60,8 @@ def _of(run: Mapping[str, Any]) -> Finding:
 
 def _same_bytes(facts: pd.DataFrame) -> Iterator[Finding]:
     """Two measurements never agree in every digit."""
-    for _, same in facts.drop_duplicates("file").groupby("sha256", sort=False):
+    files = facts[facts["sha256"] != ""].drop_duplicates("file")  # figures of an article have no file
+    for _, same in files.groupby("sha256", sort=False):
         first, *copies = _rows(same)
         for run in copies:
             message = f"same bytes as {first['file']}: no second measurement"
@@ -74,7 +75,7 @@ def _same_bytes(facts: pd.DataFrame) -> Iterator[Finding]:
 
 def _same_bytes_elsewhere(facts: pd.DataFrame, others: Mapping[str, pd.DataFrame]) -> Iterator[Finding]:
     for study, other in others.items():
-        known = {run["sha256"]: run for run in _rows(other)}
+        known = {run["sha256"]: run for run in _rows(other) if run["sha256"]}
         for run in _rows(facts.drop_duplicates("file")):
             if run["sha256"] in known:
                 first = known[run["sha256"]]
