@@ -19,10 +19,13 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS)))]
 
-.PHONY: report test quick lint docs lock clean
+.PHONY: report published test quick lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
+
+published: .venv/report-$(NAMES)
+	snakemake --profile profiles/local published
 
 test: .venv/test-$(NAMES) lint
 	pytest
@@ -36,6 +39,9 @@ lint: .venv/test-$(NAMES)
 	snakefmt --check Snakefile rules
 	snakemake --lint
 	mypy
+
+bench: .venv/test-$(NAMES)
+	python -m tests.bench.pricing
 
 docs: .venv/test-$(NAMES)
 	python -m scripts.document

@@ -129,8 +129,9 @@ def get_facts(wildcards):
 
 def get_logs(wildcards):
     """Every log file in the folder of an imported study: a new or changed one is read again."""
-    folder = Path(STUDIES[wildcards.study]["import"].get("folder", ""))
-    return [str(file) for file in sorted(folder.rglob("*")) if file.is_file()]
+    folder = STUDIES[wildcards.study]["import"].get("folder")
+    found = sorted(Path(folder).rglob("*")) if folder else []
+    return [str(file) for file in found if file.is_file()]
 
 
 def get_others(wildcards):

@@ -39,6 +39,8 @@ rule collect_facts:
         runs_csv="results/{study}/runs.csv",
         epochs="results/{study}/epochs.parquet",
         epochs_csv="results/{study}/epochs.csv",
+        attempts="results/{study}/attempts.parquet",
+        attempts_csv="results/{study}/attempts.csv",
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
@@ -48,7 +50,8 @@ rule collect_facts:
     message:
         "collect the runs of {wildcards.study}"
     shell:
-        "python -m scripts.collect_facts {input.facts} --runs {output.runs} --epochs {output.epochs} |& tee {log}"
+        "python -m scripts.collect_facts {input.facts} --runs {output.runs} --epochs {output.epochs} "
+        "--attempts {output.attempts} |& tee {log}"
 
 
 rule show:
@@ -93,22 +96,7 @@ rule show:
         "--charts {input.charts} |& tee {log}"
 
 
-rule publish_page:
-    input:
-        "results/{study}/report.html",
-    output:
-        "reports/published/{study}.html",
-    log:
-        "results/{study}/logs/publish.log",
-    conda:
-        "../envs/workflow.yaml"
-    message:
-        "publish {wildcards.study}"
-    shell:
-        "cp {input} {output} |& tee {log}"
-
-
-rule publish_index:
+rule index:
     input:
         claims=expand("results/{study}/claims.json", study=config["published"]),
         lib=[
@@ -119,9 +107,9 @@ rule publish_index:
             "reports/style.css",
         ],
     output:
-        "reports/published/index.html",
+        "results/published.html",
     log:
-        "results/logs/publish.log",
+        "results/logs/index.log",
     conda:
         "../envs/workflow.yaml"
     message:
@@ -130,10 +118,22 @@ rule publish_index:
         "python -m scripts.publish {output} {input.claims} |& tee {log}"
 
 
+# No output of its own: what is committed must neither keep the pages from being made, nor be deleted before they are.
 rule published:
     input:
-        "reports/published/index.html",
-        expand("reports/published/{study}.html", study=config["published"]),
+        index="results/published.html",
+        pages=expand("results/{study}/report.html", study=config["published"]),
+    log:
+        "results/logs/published.log",
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        studies=config["published"],
+    message:
+        "publish under reports/published"
+    shell:
+        "(cp {input.index} reports/published/index.html && "
+        "for study in {params.studies}; do cp results/$study/report.html reports/published/$study.html; done) |& tee {log}"
 
 
 rule import_published:
@@ -154,8 +154,12 @@ rule refresh_prices:
     conda:
         "../envs/workflow.yaml"
     params:
-        catalogue=f"--catalogue {config['catalogue']}" if config["catalogue"] else "",
+        catalogue=["--catalogue", config["catalogue"]] if config["catalogue"] else [],
+        as_of=(
+            ["--as-of", config["catalogue_as_of"]] if config["catalogue_as_of"] else []
+        ),
     message:
         "refresh config/prices/current.csv"
     shell:
-        "python -m scripts.refresh_prices {params.catalogue} --book config/prices/current.csv |& tee {log}"
+        "python -m scripts.refresh_prices {params.catalogue:q} {params.as_of:q} "
+        "--book config/prices/current.csv |& tee {log}"

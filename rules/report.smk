@@ -8,6 +8,8 @@ rule collect:
         runs_csv="results/{study}/runs.csv",
         epochs="results/{study}/epochs.parquet",
         epochs_csv="results/{study}/epochs.csv",
+        attempts="results/{study}/attempts.parquet",
+        attempts_csv="results/{study}/attempts.csv",
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
@@ -18,12 +20,13 @@ rule collect:
         "collect the runs"
     shell:
         "python -m scripts.collect {input.runs} --folder results/{wildcards.study} "
-        "--runs {output.runs} --epochs {output.epochs} |& tee {log}"
+        "--runs {output.runs} --epochs {output.epochs} --attempts {output.attempts} |& tee {log}"
 
 
 rule price:
     input:
         runs="results/{study}/runs.parquet",
+        attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
         books=get_books,
         terms=["config/prices/billing.csv", "config/prices/currencies.csv"],
@@ -50,7 +53,7 @@ rule price:
     message:
         "price the runs of {wildcards.study}"
     shell:
-        "python -m scripts.price {input.runs} --study {params.study:q} --hardware {input.hardware} "
+        "python -m scripts.price {input.runs} --attempts {input.attempts} --study {params.study:q} --hardware {input.hardware} "
         "--costs {output.costs} --prices {output.prices} |& tee {log}"
 
 
@@ -88,13 +91,18 @@ rule chart:
 rule report:
     input:
         runs="results/{study}/runs.parquet",
+        epochs="results/{study}/epochs.parquet",
         costs="results/{study}/costs.parquet",
+        prices="results/{study}/prices.parquet",
         hardware="config/hardware.yaml",
         charts=get_charts,
         lib=[
             "scripts/report.py",
             "scripts/page.py",
             "scripts/summary.py",
+            "scripts/costs/outcomes.py",
+            "scripts/costs/ownership.py",
+            "scripts/costs/uncertainty.py",
             "reports/layout.html.j2",
             "reports/figure.html.j2",
             "reports/report.html.j2",
@@ -114,4 +122,5 @@ rule report:
         "write the report"
     shell:
         "python -m scripts.report {output} --study {params.study:q} --hardware {input.hardware} "
-        "--runs {input.runs} --costs {input.costs} --charts {input.charts} |& tee {log}"
+        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
+        "--charts {input.charts} |& tee {log}"

@@ -56,7 +56,7 @@ def view(
         published_batch_size=work.BATCH_SIZE if work and grid.is_grid(study) else only,
         published_epochs=work.EPOCHS if work else None,
         price_option=option,
-        price_label=study["prices"][option].get("label", option),
+        price_label=study["prices"][option].get("label", f"{option} price"),
         one_framework=not grid.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
         tables=derived,
     )

@@ -16,12 +16,23 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.costs import outcomes
 from scripts.errors import InputError
 from scripts.numbers import number
 from scripts.tables import records
 
 _CELL = ["workload", "hardware", "framework", "batch_size"]
 _COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
+
+#: What each check cannot do without; `less`, `more` and `ratio` also need two sides.
+_NEEDS = {
+    "figure": ("figure", "printed", "within"),
+    "best": ("by", "cell"),
+    "never_best": ("by", "cell"),
+    "less": ("by",),
+    "more": ("by",),
+    "ratio": ("by", "between"),
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +56,7 @@ class Verdict:
 def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell with `value`: the median of column `by` over its runs, cells without one left out."""
     rows = costs[costs["price_option"] == price] if by in _COSTS else runs[runs["status"] == "done"]
-    if by not in rows:
+    if by not in rows or not pd.api.types.is_numeric_dtype(rows[by]):
         raise InputError(f"claims: by: {by!r} is unknown: it is one of {', '.join(_COSTS)}, or a column of runs")
     cells = rows.groupby(_CELL, sort=False, dropna=False)[by].median().rename("value").reset_index()
     return cells.dropna(subset="value").reset_index(drop=True)
@@ -65,11 +76,37 @@ def _cell_words(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
 def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     if "pairs" in claim:
         pairs = pd.DataFrame(claim["pairs"], columns=["hardware", "hardware_than"])
-        both = left.merge(right, on=["workload", "framework"], suffixes=("", "_than"))
+        both = left.merge(right, on=[axis for axis in _CELL if axis != "hardware"], suffixes=("", "_than"))
         return both.merge(pairs, on=["hardware", "hardware_than"])
     named = {*claim["cell"], *claim["than"]} if "than" in claim else set()
     same = [axis for axis in _CELL if axis == "workload" or axis not in named]
     return left.merge(right, on=same, suffixes=("", "_than"))
+
+
+def _names(where: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (axis, name) for each name of a selection."""
+    listed = {axis: [names] if isinstance(names, str) else names for axis, names in where.items()}
+    return [(axis, name) for axis, names in listed.items() for name in names]
+
+
+def _check(claim: Mapping[str, Any], study: Mapping[str, Any], runs: pd.DataFrame) -> None:
+    """Raise InputError for a claim that lacks something, or names a price or a cell that is not there."""
+    needs = [key for key in _NEEDS[claim["check"]] if key not in claim]
+    if claim["check"] in ("less", "more", "ratio") and "pairs" not in claim:
+        needs += [key for key in ("cell",) if key not in claim]
+        needs += ["than (or than_price, or pairs)"] if {"than", "than_price"}.isdisjoint(claim) else []
+    if needs:
+        raise InputError(f"claims: {claim['says']!r}: check {claim['check']} needs {needs[0]}")
+    for key in ("price", "than_price"):
+        if key in claim and claim[key] not in study["prices"]:
+            known = ", ".join(study["prices"])
+            raise InputError(f"claims: {key}: {claim[key]!r} is unknown: it is one of {known}")
+    given = [(key, *name) for key in ("among", "cell", "than") for name in _names(claim.get(key, {}))]
+    given += [("pairs", "hardware", name) for pair in claim.get("pairs", []) for name in pair]
+    for key, axis, name in given:
+        if name not in set(runs[axis]):
+            known = ", ".join(sorted(set(runs[axis])))
+            raise InputError(f"claims: {key}: {axis}: {name!r} has no run: it is one of {known}")
 
 
 def evaluate(
@@ -80,7 +117,11 @@ def evaluate(
     figures: Mapping[str, float],
     labels: Mapping[str, str],
 ) -> Verdict:
-    """Return the verdict on one claim. Raises InputError when it names a column, cell or figure that is not there."""
+    """Return the verdict on one claim.
+
+    Raises InputError when it lacks something, or names a column, price, cell or figure that is not there.
+    """
+    _check(claim, study, runs)
     says, note = claim["says"], claim.get("note", "")
     if claim["check"] == "figure":
         name = claim["figure"]
@@ -91,12 +132,6 @@ def evaluate(
         words = f"{name.replace('_', ' ')}: {number(figures[name], 4)}, printed {claim['printed']:g}"
         return Verdict(says, int(held), 1, [words], note)
 
-    for key in ("among", "cell", "than"):
-        for axis, names in claim.get(key, {}).items():
-            for name in [names] if isinstance(names, str) else names:
-                if name not in set(runs[axis]):
-                    known = ", ".join(sorted(set(runs[axis])))
-                    raise InputError(f"claims: {key}: {axis}: {name!r} has no run: it is one of {known}")
     price = claim.get("price", study["price"])
     cells = _values(claim["by"], price, runs, costs)
     among = claim.get("among", {})
@@ -118,11 +153,11 @@ def evaluate(
     low, high = {
         "less": (float("-inf"), 1 / claim.get("factor", 1)),
         "more": (claim.get("factor", 1), float("inf")),
-        "ratio": tuple(claim.get("between", (0, 0))),
+        "ratio": tuple(claim.get("between", ())),
     }[claim["check"]]
     strict = claim["check"] != "ratio"
     for pair in records(pairs):
-        ratio = float(pair["value"]) / float(pair["value_than"])
+        ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
         good = low < ratio < high if strict else low <= ratio <= high
         held += good
         others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in _CELL}

@@ -1,4 +1,4 @@
-"""Gather run records into two tables: one row per run, one row per epoch."""
+"""Gather run records into tables: one row per run, per epoch, and per attempt that was recorded."""
 
 import argparse
 from pathlib import Path
@@ -43,17 +43,23 @@ def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def collect(folder: Path, records: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the runs and epochs tables of the `run.json` files, which lie below `folder`."""
-    runs, epochs = [], []
+def collect(folder: Path, records: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the runs, epochs and attempts tables of the `run.json` files, which lie below `folder`."""
+    runs, epochs, attempts = [], [], []
     for path in records:
-        row = run_row(str(path.parent.relative_to(folder)), record.read_run(path))
+        run = record.read_run(path)
+        row = run_row(str(path.parent.relative_to(folder)), run)
         runs.append(row)
         keys = {key: row[key] for key in ("run", "workload", "hardware", "framework", "batch_size", "repeat")}
+        attempts += [
+            {"run": row["run"], "attempt": number} | attempt
+            for number, attempt in enumerate(run.get("attempts", []), 1)
+        ]
         epochs += [keys | epoch for epoch in record.read_epochs(path.with_name("epochs.csv"))]
     return (
         pd.DataFrame(runs, columns=list(tables.columns("runs"))),
         pd.DataFrame(epochs, columns=list(tables.columns("epochs"))),
+        pd.DataFrame(attempts, columns=list(tables.columns("attempts"))),
     )
 
 
@@ -63,10 +69,12 @@ def main() -> int:
     parser.add_argument("--folder", required=True, type=Path, help="folder of the study, above all records")
     parser.add_argument("--runs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
     parser.add_argument("--epochs", required=True, type=Path, help="likewise")
+    parser.add_argument("--attempts", required=True, type=Path, help="likewise")
     options = parser.parse_args()
-    runs, epochs = collect(options.folder, options.records)
+    runs, epochs, attempts = collect(options.folder, options.records)
     tables.write(runs, "runs", options.runs)
     tables.write(epochs, "epochs", options.epochs)
+    tables.write(attempts, "attempts", options.attempts)
     return 0
 
 

@@ -18,10 +18,12 @@ def main() -> int:
     parser.add_argument("facts", nargs="?", type=Path, help="table of facts (.csv); none for a study without runs")
     parser.add_argument("--runs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
     parser.add_argument("--epochs", required=True, type=Path, help="likewise, empty: facts keep totals")
+    parser.add_argument("--attempts", required=True, type=Path, help="likewise, empty")
     options = parser.parse_args()
     table = facts.read(options.facts) if options.facts else pd.DataFrame(columns=list(importers.COLUMNS))
     tables.write(runs_of(table), "runs", options.runs)
-    tables.write(pd.DataFrame(columns=list(tables.columns("epochs"))), "epochs", options.epochs)
+    for name in ("epochs", "attempts"):
+        tables.write(pd.DataFrame(columns=list(tables.columns(name))), name, getattr(options, name))
     return 0
 
 

@@ -44,7 +44,9 @@ This page is made from the run records in `reports/accuracy/`; `make docs` write
 _MEANING = {
     "runs": "One row per run, from its `run.json`.",
     "epochs": "One row per epoch of each run, from its `epochs.csv`.",
-    "costs": "One row per run that is done and purchase option of its machine.",
+    "attempts": "One row per recorded attempt of a run: those that were preempted have several.",
+    "costs": "One row per run that is done and price option that its machine is offered under.",
+    "prices": "One row per machine and price option that it is offered under.",
 }
 
 

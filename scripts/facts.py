@@ -1,36 +1,37 @@
 """The table of facts as a file: one row per run of somebody's logs, columns as `scripts.importers.COLUMNS`."""
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from scripts.errors import InputError
-from scripts.files import write_text
+from scripts.files import read_csv, write_text
 from scripts.importers import COLUMNS
 
 
-def read(path: Path) -> pd.DataFrame:
-    """Return the facts of a CSV file. Raises InputError with the file and what is wrong with it."""
+def _number(place: str, key: str, value: str, whole: bool) -> float | None:
+    """Return a finite number, None for nothing."""
     try:
-        table = pd.read_csv(path, dtype="string", keep_default_na=False)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not a table of facts: {error}") from error
-    if list(table.columns) != list(COLUMNS):
-        raise InputError(f"{path}:1: the columns must be {','.join(COLUMNS)}")
+        number = float(value) if value else None
+        if number is None or (isfinite(number) and (number.is_integer() or not whole)):
+            return number
+    except ValueError:
+        pass
+    raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number")
+
+
+def read(path: Path) -> pd.DataFrame:
+    """Return the facts of a CSV file. Raises InputError with file, line and what is wrong with it."""
+    rows = read_csv(path, list(COLUMNS))
+    table = pd.DataFrame([row for _, row in rows], columns=list(COLUMNS), dtype="string")
     for name, kind in COLUMNS.items():
-        if kind == "string":
-            continue
-        cells = table[name].replace("", pd.NA)
-        numbers = pd.to_numeric(cells, errors="coerce")
-        bad = numbers.isna() & cells.notna()
-        if bad.any():
-            row = int(bad.to_numpy().argmax())
-            raise InputError(f"{path}:{row + 2}: {name}: {cells.iloc[row]!r} is not a number")
-        table = table.assign(**{name: numbers}).astype({name: kind})
-    table["started_at"] = table["started_at"].replace("", pd.NA)
-    return table
+        if kind != "string":
+            numbers = [_number(place, name, row[name], kind == "Int64") for place, row in rows]
+            table = table.assign(**{name: pd.Series(numbers, dtype="Float64")}).astype({name: kind})
+    return table.assign(started_at=table["started_at"].replace("", pd.NA))
 
 
 def write(facts: pd.DataFrame, path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, book, office, ownership, schedule
+from scripts.errors import InputError
 from scripts.tables import records
 
 #: A printed time of two decimals of an hour may be off by half of the last one.
@@ -29,18 +30,29 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -
         within=rows["hardware"].map({name: row["within"] for name, row in about["rows"].items()}),
     ).dropna(subset="printed_usd")
     off = about["seconds_within"]
-    increment = rows["increment_seconds"]
-    low, high = (np.ceil(np.round((rows["train_seconds"] + sign * off) / increment, 9)) * increment for sign in (-1, 1))
-    rows = rows.assign(
-        derived_usd=rows["billed_usd"],
-        derived_usd_low=low / 3600 * rows["usd_per_hour_low"],
-        derived_usd_high=high / 3600 * rows["usd_per_hour_high"],
-    )
+    rows["derived_usd"] = rows["billed_usd"]
+    for bound, sign in (("low", -1), ("high", 1)):
+        used = (rows["train_seconds"] + sign * off).clip(lower=0).astype(float)
+        billed = billing.billed_seconds(used, rows["increment_seconds"], rows["minimum_seconds"])
+        rows[f"derived_usd_{bound}"] = billing.cost_usd(billed, rows[f"usd_per_hour_{bound}"])
     rows["agrees"] = (rows["derived_usd_low"] <= rows["printed_usd"] + rows["within"]) & (
         rows["derived_usd_high"] >= rows["printed_usd"] - rows["within"]
     )
     keep = ["hardware", "train_seconds", "val_acc", "gpu_percent", "usd_per_hour", "billed_seconds", "derived_usd"]
     return rows[[*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]]
+
+
+def several_gpus(study: Mapping[str, Any], runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the time to train with all GPUs of a machine and with one of them: label, gpus, hours, workload."""
+    hours = runs.groupby(["workload", "hardware"], sort=False)["train_seconds"].median() / billing.SECONDS_PER_HOUR
+    return pd.DataFrame(
+        [
+            {"workload": workload, "label": pair["label"], "gpus": gpus, "hours": float(hours[workload, pair[gpus]])}
+            for workload in dict.fromkeys(runs["workload"])
+            for pair in study["several_gpus"]
+            for gpus in ("several", "one")
+        ]
+    )
 
 
 def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -61,8 +73,7 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
         estimate["estimate_high"] >= estimate["printed"] - _HALF
     )
     own = study["machines"][about["owned"]]["own"]
-    figures = {key: own[key] for key in own if key not in ("hours_per_month", "as_of", "source", "inferred")}
-    box = ownership.Machine(**figures)
+    box = ownership.machine(own)
     at_days = own["hours_per_month"] / 24
     hourly = {
         row["price_option"]: float(row["usd_per_hour"]) for row in records(prices[prices["hardware"] == about["owned"]])
@@ -112,8 +123,10 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
 
 def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
     about = study["schedule"]
-    rows = book.read([book.path(study["book"])])
+    rows = book.read(book.files(study["book"]))
     then = prices[(prices["hardware"] == about["machine"]) & (prices["price_option"] == study["price"])]
+    if then.empty:
+        raise InputError(f"schedule: machine: {about['machine']!r} has no price of option {study['price']}")
     table = schedule.monthly(about, rows, book.read_terms(), float(then["usd_per_hour"].iloc[0]))
     return {"monthly": table}
 
@@ -125,6 +138,8 @@ def tables(
     found: dict[str, pd.DataFrame] = {}
     if "printed" in study:
         found["printed"] = printed(study, runs, costs)
+    if "several_gpus" in study:
+        found["several_gpus"] = several_gpus(study, runs)
     if "office" in study:
         found |= _office(study, runs, prices)
     if "schedule" in study:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from scripts import charts, frameworks, schemas, workloads
+from scripts import charts, frameworks, importers, schemas, workloads
 from scripts.errors import InputError
 from scripts.measurement.cell import Cell
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 AXES = ("workloads", "hardware", "frameworks", "batch_sizes", "repeats", "data", "scale", "base", "price", "book")
 
 #: Keys of config/config.yaml.
-_SETTINGS = ("study", "data_dir", "published", "logs_dir", "catalogue")
+_SETTINGS = ("study", "data_dir", "published", "logs_dir", "catalogue", "catalogue_as_of")
 
 #: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
 _GRID = ("workloads", "hardware", "frameworks", "base")
@@ -35,8 +35,9 @@ _DEFAULTS: dict[str, Any] = {
         "owned": {"purchase": "owned"},
     },
     "machines": {},
+    "targets": {},
     "claims": [],
-    "charts": ["relative_time", "relative_cost", "learning"],
+    "charts": ["relative_time", "relative_cost", "pareto", "learning"],
 }
 
 
@@ -69,19 +70,27 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     axes = {key: _typed(replaced[key]) for key in AXES if key in replaced}
     if axes:
         config |= axes
-        if "base" not in axes and is_grid(config) and config["base"]["framework"] not in config["frameworks"]:
-            config["base"] = config["base"] | {"framework": config["frameworks"][0]}
         schemas.validate(config, "study", "--config")
     if is_grid(config):
         missing = [key for key in _GRID if key not in config]
         if missing:
             raise InputError(f"{path}: {missing[0]!r} is a required property of a grid")
+        if "import" in config:
+            raise InputError(f"{path}: has {', '.join(_GRID)} and import: a study trains, or shows the logs of others")
+        if axes and "base" not in axes and config["base"]["framework"] not in config["frameworks"]:
+            config["base"] = config["base"] | {"framework": config["frameworks"][0]}
     elif {"import", "office", "schedule"}.isdisjoint(config):
         raise InputError(f"{path}: has nothing to show: give {', '.join(_GRID)}, or import: with the logs of others")
+    if "import" in config:
+        _known(str(path), "import.format", [config["import"]["format"]], importers.names())
+        if {"facts", "hardware"}.isdisjoint(config["import"]):
+            raise InputError(f"{path}: import: 'hardware' is a required property of logs: folder of logs -> machine")
     config = _DEFAULTS | config
-    if config["price"] not in config["prices"]:
-        options = ", ".join(config["prices"])
-        raise InputError(f"{path}: price: {config['price']!r} is unknown: it is one of {options}")
+    options = [("price", config["price"])]
+    for i, claim in enumerate(config["claims"]):
+        options += [(f"claims[{i}].{key}", claim[key]) for key in ("price", "than_price") if key in claim]
+    for key, option in options:
+        _known(str(path), key, [option], list(config["prices"]))
     for chart in config["charts"]:
         module, _, option = chart.partition(".")
         _known(str(path), "charts", [module], charts.names())
@@ -135,6 +144,7 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
     _known(source, "workloads", config["workloads"], workloads.names())
     _known(source, "hardware", hardware, list(catalogue))
     _known(source, "frameworks", config["frameworks"], frameworks.names())
+    _known(source, "targets", list(config["targets"]), workloads.names())
     known = {"workload": workloads.names(), "hardware": list(catalogue), "framework": frameworks.names()}
     rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
     rules += [(f"overrides[{i}].where", rule["where"]) for i, rule in enumerate(config["overrides"])]

@@ -20,7 +20,7 @@ def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
     about = study["import"]
     if "folder" in about:
         return Path(about["folder"])
-    if "commit" not in about:
+    if not {"repository", "commit"} <= about.keys():
         raise errors.InputError("import: give folder, or repository and commit")
     below = about.get("below", ".")
     name = about["repository"].partition("/")[2]
@@ -29,6 +29,8 @@ def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
         if not found:
             raise errors.InputError(f"{given}: holds no folder {name}*/{below}")
         return found[0]
+    if "facts" not in about:
+        raise errors.InputError("import: facts: is missing: it names the files to fetch, and their checksums")
     known = facts.read(grid.ROOT / about["facts"])
     files = {f"{below}/{row.file}": str(row.sha256) for row in known.itertuples()}
     return sources.fetch(about["repository"], about["commit"], files, Path(".cache/logs")) / below
@@ -41,7 +43,9 @@ def main() -> int:
     parser.add_argument("--logs-dir", help="a folder that holds the published logs already")
     options = parser.parse_args()
     study = json.loads(options.study) if options.study.startswith("{") else grid.read(options.study, {})[1]
-    about = study["import"]
+    about = study.get("import", {})
+    if "hardware" not in about:
+        raise errors.InputError("import: hardware: is missing: give folder of logs -> machine")
     given = Path(options.logs_dir) if options.logs_dir else None
     layout = importers.Layout(about["hardware"], about.get("framework", {}), about.get("workload"))
     imported = importers.importer(about["format"]).read(folder_of(study, given), layout)

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,23 +13,27 @@ from scripts import errors, grid, schemas, tables
 from scripts.costs import book, prices
 
 
-def price_table(study: Mapping[str, Any], machines: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the prices of the machines under every price option of a study, from its price books."""
-
-    @cache
-    def rows(names: tuple[str, ...]) -> pd.DataFrame:
-        return book.read([book.path(name) for name in names])
-
-    def books(option: Mapping[str, Any]) -> pd.DataFrame:
-        named = option.get("book", study["book"])
-        return rows((named,) if isinstance(named, str) else tuple(named))
-
-    return prices.price_table(machines, study["prices"], books, book.read_terms())
+def price_table(study: Mapping[str, Any], machines: Mapping[str, Any], named: Container[str]) -> pd.DataFrame:
+    """Return the prices of those `machines` that are `named`, under every price option of a study, from its books."""
+    for option, about in study["prices"].items():
+        for name in about.get("instead", {}):
+            if name not in machines:
+                known = ", ".join(machines)
+                raise errors.InputError(f"prices: {option}: instead: {name!r} is unknown: it is one of {known}")
+    priced = {name: about for name, about in machines.items() if name in named}
+    read = cache(lambda *files: book.read(files))
+    return prices.price_table(
+        priced,
+        study["prices"],
+        lambda option: read(*book.files(option.get("book", study["book"]))),
+        book.read_terms(),
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=Path, help="table of runs (.parquet)")
+    parser.add_argument("--attempts", required=True, type=Path, help="table of attempts (.parquet)")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     parser.add_argument("--costs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
@@ -37,11 +41,10 @@ def main() -> int:
     options = parser.parse_args()
     study = json.loads(options.study)
     runs = tables.read(options.runs)
-    named = {*study["machines"], *runs["hardware"]}
     machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
-    table = price_table(study, {name: about for name, about in machines.items() if name in named})
+    table = price_table(study, machines, {*study["machines"], *runs["hardware"]})
     tables.write(table, "prices", options.prices)
-    tables.write(prices.price_runs(runs, table), "costs", options.costs)
+    tables.write(prices.price_runs(runs, table, tables.read(options.attempts)), "costs", options.costs)
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import errors, schemas, summary, tables, workloads
+from scripts import errors, grid, schemas, summary, tables, workloads
 from scripts.charts import cell_name
 from scripts.files import write_text
 from scripts.page import drawn, environment
@@ -19,6 +19,8 @@ def page(
     catalogue: Mapping[str, Any],
     runs: pd.DataFrame,
     costs: pd.DataFrame,
+    epochs: pd.DataFrame,
+    prices: pd.DataFrame,
     pictures: Mapping[str, list[dict[str, Any]]],
 ) -> str:
     """Return the report as HTML; every text from a config or a log is escaped."""
@@ -27,6 +29,7 @@ def page(
     table = summary.cells(runs, costs)
     cost = summary.cost_column(study["price"])
     done = runs[runs["status"] == "done"]
+    shown = costs[costs["price_option"] == study["price"]]
     options = sorted(set(costs["price_option"]), key=lambda option: (option != study["price"], option))
 
     return (
@@ -54,7 +57,10 @@ def page(
             reduced=summary.is_reduced(runs),
             failed=runs[runs["status"] != "done"].to_dict("records"),
             single=bool((table["runs_done"] <= 1).all()),
-            prices=costs.drop_duplicates(["hardware", "price_option"]).to_dict("records"),
+            prices=tables.records(prices),
+            money=summary.money(shown, study["base"]),
+            own=summary.rent_or_own(dict(catalogue), prices),
+            targets=summary.to_targets(runs, epochs, shown, study["targets"]),
             machines=sorted(
                 set(zip(runs["cpu_model"], runs["gpu_model"].fillna("no GPU"), runs["system"], strict=True))
             ),
@@ -72,15 +78,20 @@ def main() -> int:
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     parser.add_argument("--runs", required=True, type=Path)
+    parser.add_argument("--epochs", required=True, type=Path)
     parser.add_argument("--costs", required=True, type=Path)
+    parser.add_argument("--prices", required=True, type=Path)
     parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
     options = parser.parse_args()
     print("writing the report", flush=True)
+    study = json.loads(options.study)
     html = page(
-        json.loads(options.study),
-        schemas.read_yaml(options.hardware, "hardware"),
+        study,
+        grid.machines(study, schemas.read_yaml(options.hardware, "hardware")),
         tables.read(options.runs),
         tables.read(options.costs),
+        tables.read(options.epochs),
+        tables.read(options.prices),
         drawn(options.charts),
     )
     write_text(options.output, html)

@@ -28,13 +28,13 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
             "val_acc": ("accuracy", 4),
             "gpu_percent": ("GPU, %", 2),
             "usd_per_hour": ("USD/h", 4),
-            "price_inferred": ("inferred", None),
             "billed_seconds": ("billed, s", 4),
             "derived_usd": ("derived, USD", 4),
             "derived_usd_low": ("from", 4),
             "derived_usd_high": ("to", 4),
             "printed_usd": ("printed, USD", 4),
             "agrees": ("agrees", None),
+            "price_inferred": ("inferred", None),
         },
     ),
     "scaling": (
@@ -150,7 +150,10 @@ def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[st
         "name": name.replace("_", "-"),
         "title": title,
         "about": about,
-        "columns": [{"title": heading, "number": digits is not None} for heading, digits in columns.values()],
+        "columns": [
+            {"title": heading, "kind": "n" if digits is not None else "wrap" if column == "price_inferred" else ""}
+            for column, (heading, digits) in columns.items()
+        ],
         "rows": [[shown(column, row[column]) for column in columns] for row in tables.records(frame)],
     }
 

@@ -5,6 +5,8 @@ from typing import Any
 import pandas as pd
 
 from scripts import workloads
+from scripts.costs import outcomes, ownership, uncertainty
+from scripts.tables import records
 
 CELL = ["workload", "hardware", "framework", "batch_size"]
 
@@ -98,4 +100,110 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
                 "source": reference.source,
             }
         )
+    return rows
+
+
+def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
+    """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
+
+    `costs` are those of one price option. Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed
+    ends: fastest run at the lowest price, slowest at the highest), `runs`, `ratio` to the base cell's median,
+    `cheaper` (the probability that a run of it costs less than one of the base cell: the share of their `pairs`;
+    None below two runs on a side, and for the base itself), `billed_usd` (a run alone), `samples_per_usd`, and
+    `front` (no cell of the workload is both faster and cheaper).
+    """
+    rows: list[dict[str, Any]] = []
+    for _, group in costs.groupby("workload", sort=False):
+        cells = [(dict(zip(CELL, key, strict=True)), cell) for key, cell in group.groupby(CELL, sort=False)]
+        of_base = next(
+            (cell for about, cell in cells if all(about[key] == base[key] for key in ("hardware", "framework"))), None
+        )
+        front = outcomes.pareto_front(
+            [float(cell["useful_seconds"].median()) for _, cell in cells],
+            [float(cell["cost_usd"].median()) for _, cell in cells],
+        )
+        for (about, cell), on_front in zip(cells, front, strict=True):
+            cheaper = ratio = None
+            if of_base is not None:
+                ratio = float(cell["cost_usd"].median() / of_base["cost_usd"].median())
+                if cell is not of_base and min(len(cell), len(of_base)) > 1:
+                    cheaper = float(uncertainty.probability_cheaper(cell["cost_usd"], of_base["cost_usd"]))
+            rows.append(
+                about
+                | {
+                    "cost_usd": float(cell["cost_usd"].median()),
+                    "low": float(cell["cost_usd_low"].min()),
+                    "high": float(cell["cost_usd_high"].max()),
+                    "runs": len(cell),
+                    "ratio": ratio,
+                    "cheaper": cheaper,
+                    "pairs": 0 if of_base is None else len(cell) * len(of_base),
+                    "billed_usd": float(cell["billed_usd"].median()),
+                    "samples_per_usd": float(cell["samples_per_usd"].median()),
+                    "front": bool(on_front),
+                }
+            )
+    return rows
+
+
+def rent_or_own(machines: dict[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return for each machine that has both prices from how many days of use a month owning is cheaper.
+
+    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the use of its entry), days (24 h each; inf: never).
+    """
+    rows = []
+    owned = prices[prices["purchase"] == "owned"].set_index("hardware")["usd_per_hour"]
+    for row in records(prices[prices["purchase"] != "owned"]):
+        if row["hardware"] not in owned.index:
+            continue
+        box = ownership.machine(machines[row["hardware"]]["own"])
+        hours = float(ownership.break_even_hours_per_month(box, float(row["usd_per_hour"])))
+        rows.append(
+            {
+                "hardware": row["hardware"],
+                "price_option": row["price_option"],
+                "rented": float(row["usd_per_hour"]),
+                "owned": float(owned[row["hardware"]]),
+                "days": hours / 24,
+            }
+        )
+    return rows
+
+
+def to_targets(
+    runs: pd.DataFrame, epochs: pd.DataFrame, costs: pd.DataFrame, targets: dict[str, float]
+) -> list[dict[str, Any]]:
+    """Return one row per cell of a workload with a target: when its runs first reached it, and at what cost.
+
+    The time is that of whole epochs with their validation and, in the first one, the first step. Keys beside
+    the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd (medians over those; None).
+    `costs` are those of one price option.
+    """
+    rows = []
+    hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
+    for workload, target in targets.items():
+        metric = workloads.workload(workload).REFERENCE.metric
+        of_workload = epochs[epochs["workload"] == workload]
+        if of_workload.empty:
+            continue
+        reached = outcomes.to_target(of_workload, metric, target, higher_is_better=metric == "val_acc")
+        seconds = runs[runs["workload"] == workload].assign(
+            seconds=lambda frame: frame["run"].map(reached["seconds"])  # noqa: B023, used at once
+        )
+        for key, cell in seconds.groupby(CELL, sort=False):
+            about = dict(zip(CELL, key, strict=True))
+            times = cell["seconds"].dropna()
+            time = float(times.median()) if len(times) else None
+            price = hourly.get(about["hardware"])
+            rows.append(
+                about
+                | {
+                    "metric": metric,
+                    "target": target,
+                    "runs": len(cell),
+                    "reached": len(times),
+                    "seconds": time,
+                    "cost_usd": None if time is None or price is None else time * float(price) / 3600,
+                }
+            )
     return rows

@@ -26,8 +26,11 @@ TERMS = book.Terms(
         columns=["provider", "from", "increment_seconds", "minimum_seconds"],
     ),
     pd.DataFrame(
-        [("USD", "1900", 1.0, 1.0, 1.0), ("EUR", "2020", 1.25, 1.20, 1.30)],
-        columns=["currency", "as_of", "usd", "usd_low", "usd_high"],
+        [
+            ("USD", "1900", 1.0, 1.0, 1.0, "by definition", ""),
+            ("EUR", "2020", 1.25, 1.20, 1.30, "a bank", "by eye"),
+        ],
+        columns=["currency", "as_of", "usd", "usd_low", "usd_high", "source", "inferred"],
     ),
 )
 

@@ -23,9 +23,10 @@ def study(tmp_path: Path) -> Path:
 
 def collected(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables as the next rule finds them."""
-    runs, epochs = collect(folder, sorted(folder.rglob("run.json")))
+    runs, epochs, attempts = collect(folder, sorted(folder.rglob("run.json")))
     tables.write(runs, "runs", folder / "runs.parquet")
     tables.write(epochs, "epochs", folder / "epochs.parquet")
+    tables.write(attempts, "attempts", folder / "attempts.parquet")
     return tables.read(folder / "runs.parquet"), tables.read(folder / "epochs.parquet")
 
 
@@ -95,3 +96,18 @@ def test_record_that_breaks_the_schema_is_named(study: Path) -> None:
     path.write_text(json.dumps(made.record(status="fine")))
     with pytest.raises(InputError, match=r"r1/run\.json: status: 'fine' is not one of"):
         collect(study, [path])
+
+
+def test_attempts_are_those_that_the_record_tells(study: Path) -> None:
+    attempts = [
+        {"used_seconds": 40.0, "started_at": "2026-01-02T03:00:00+00:00", "ended": "preempted"},
+        {"used_seconds": 70.0, "started_at": "2026-01-02T03:10:00+00:00", "ended": "done"},
+    ]
+    path = study / CELL / "r1" / "run.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"attempts": attempts}))
+    collected(study)
+    table = tables.read(study / "attempts.parquet")
+    assert table["run"].to_list() == [f"{CELL}/r1"] * 2, "r2 tells of none"
+    assert table["attempt"].to_list() == [1, 2]
+    assert table["used_seconds"].to_list() == [40.0, 70.0]
+    assert table["ended"].to_list() == ["preempted", "done"]

@@ -15,12 +15,26 @@ STUDY = {
     "base": {"hardware": "cpu1", "framework": "jax"},
 }
 
+#: A study of logs: nothing is trained.
+LOGS = {"title": "Logs", "import": {"format": "keras_csv", "folder": "logs", "hardware": {"gpu": "card"}}}
+
 
 def read(folder: Path, replaced: dict | None = None, **keys) -> dict:
     """Return the config of STUDY with other `keys`, of which `replaced` come from the command line."""
     path = folder / "given.yaml"
     path.write_text(yaml.safe_dump(STUDY | keys))
     return grid.read(str(path), replaced or {})[1]
+
+
+def read_alone(folder: Path, config: dict, replaced: dict | None = None) -> dict:
+    """Return the config of a file that holds just `config`."""
+    path = folder / "given.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return grid.read(str(path), replaced or {})[1]
+
+
+def without(config: dict, *keys: str) -> dict:
+    return {key: value for key, value in config.items() if key not in keys}
 
 
 def expand(folder: Path, cores: int = 4, replaced: dict | None = None, **keys) -> grid.Study:
@@ -127,6 +141,23 @@ def test_numbers_of_the_command_line_are_numbers(tmp_path: Path) -> None:
         ({"hardware": ["cray"]}, "hardware: 'cray' is unknown: it is one of cpu1, cpu4, gpu"),
         ({"frameworks": ["caffe"]}, "frameworks: 'caffe' is unknown: it is one of jax"),
         ({"charts": ["pie"]}, "charts: 'pie' is unknown: it is one of .*relative_time"),
+        ({"charts": ["pie.spot"]}, "charts: 'pie' is unknown: it is one of .*relative_time"),
+        (
+            {"charts": ["relative_cost.lease"]},
+            "charts: 'relative_cost.lease': 'lease' is none of prices: on-demand, spot, owned",
+        ),
+        ({"price": "lease"}, "price: 'lease' is unknown: it is one of on-demand, spot, owned"),
+        ({"prices": {"yearly": {}}}, "price: 'on-demand' is unknown: it is one of yearly"),
+        ({"price": "on-demand", "prices": {"today": {}}, "charts": ["learning"]}, "price: 'on-demand' is unknown"),
+        (
+            {"claims": [{"says": "a", "check": "best", "by": "cost_usd", "price": "lease"}]},
+            r"claims\[0\].price: 'lease' is unknown: it is one of on-demand, spot, owned",
+        ),
+        (
+            {"claims": [{"says": "a", "check": "more", "by": "cost_usd", "than_price": "lease"}]},
+            r"claims\[0\].than_price: 'lease' is unknown",
+        ),
+        ({"targets": {"gpt9": 0.9}}, "targets: 'gpt9' is unknown: it is one of .*mnist_mlp"),
         ({"frameworks": ["jax", "jax"]}, "frameworks: 'jax' stands twice"),
         ({"exclude": [{"workload": "gpt9"}]}, r"exclude\[0\].workload: 'gpt9' is unknown"),
         ({"exclude": [{"framework": "caffe"}]}, r"exclude\[0\].framework: 'caffe' is unknown: it is one of jax, tens"),
@@ -152,8 +183,86 @@ def test_command_line_replaces_axes_alone(tmp_path: Path) -> None:
 
 
 def test_unknown_key_of_the_command_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--config: 'hardwere' is unknown: it is one of study, data_dir, workloads"):
+    with pytest.raises(InputError, match=r"--config: 'hardwere' is unknown: it is one of study, data_dir, .*workloads"):
         read(tmp_path, {"hardwere": ["cpu1"]})
+
+
+def test_every_setting_of_the_project_may_be_given_on_the_command_line(tmp_path: Path) -> None:
+    settings = yaml.safe_load((grid.ROOT / "config" / "config.yaml").read_text())
+    assert read(tmp_path, settings) == read(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["workloads", "hardware", "frameworks", "base"])
+def test_grid_without_one_of_its_axes_is_named(tmp_path: Path, key: str) -> None:
+    with pytest.raises(InputError, match=rf"given\.yaml: '{key}' is a required property of a grid"):
+        read_alone(tmp_path, without(STUDY, key))
+
+
+@pytest.mark.parametrize("replaced", [{"repeats": 2}, {"frameworks": ["jax"]}])
+def test_grid_without_a_base_is_named_beside_the_command_line_too(tmp_path: Path, replaced: dict) -> None:
+    with pytest.raises(InputError, match="'base' is a required property of a grid"):
+        read_alone(tmp_path, without(STUDY, "base"), replaced)
+
+
+def test_axis_that_the_file_lacks_may_come_from_the_command_line(tmp_path: Path) -> None:
+    config = read_alone(tmp_path, without(STUDY, "workloads"), {"workloads": ["mnist_cnn"]})
+    assert (config["workloads"], grid.is_grid(config)) == (["mnist_cnn"], True)
+
+
+def test_study_of_logs_is_no_grid_and_has_the_same_defaults(tmp_path: Path) -> None:
+    given, trained = read_alone(tmp_path, LOGS), read(tmp_path)
+    assert (grid.is_grid(given), grid.is_grid(trained)) == (False, True)
+    for key in ("book", "price", "prices", "charts", "claims", "machines"):
+        assert given[key] == trained[key]
+    assert given["book"] == ["current", "listed"]
+    assert list(given["prices"]) == ["on-demand", "spot", "owned"]
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"title": "t"}, "has nothing to show: give workloads, hardware, frameworks, base, or import"),
+        ({"title": "t", "base": STUDY["base"]}, "has nothing to show"),
+        (LOGS | {"import": {"format": "excel", "hardware": {".": "card"}}},
+         "import.format: 'excel' is unknown: it is one of keras_csv, mllog, rare_json, tf_cnn"),
+        (LOGS | {"import": {"format": "keras_csv", "folder": "logs"}},
+         "import: 'hardware' is a required property of logs"),
+        (STUDY | LOGS, "has workloads, hardware, frameworks, base and import"),
+    ],
+    ids=["nothing", "base alone", "format", "no mapping", "both"],
+)  # fmt: skip
+def test_study_that_shows_nothing_is_named(tmp_path: Path, config: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        read_alone(tmp_path, config)
+    assert str(error.value).startswith(str(tmp_path / "given.yaml"))
+
+
+def test_facts_need_no_mapping_of_folders(tmp_path: Path) -> None:
+    given = {"format": "keras_csv", "facts": "facts.csv"}
+    assert read_alone(tmp_path, LOGS | {"import": given})["import"] == given
+
+
+def test_chart_may_name_a_price_option_of_its_own(tmp_path: Path) -> None:
+    charts = ["relative_cost", "relative_cost.spot"]
+    assert read(tmp_path, charts=charts)["charts"] == charts
+
+
+def test_prices_of_a_study_replace_the_usual_ones(tmp_path: Path) -> None:
+    prices = {"then": {"label": "prices of 2017", "book": "gce-2017-07"}, "now": {}}
+    config = read(tmp_path, prices=prices, price="then", book="current", charts=["relative_cost.now"])
+    assert (config["prices"], config["price"], config["book"]) == (prices, "then", "current")
+
+
+def test_book_and_price_may_come_from_the_command_line(tmp_path: Path) -> None:
+    config = read(tmp_path, {"book": "/mine/prices.csv", "price": "spot"})
+    assert (config["book"], config["price"]) == ("/mine/prices.csv", "spot")
+
+
+def test_machines_of_a_study_stand_beside_those_of_the_catalogue(tmp_path: Path) -> None:
+    card = {"label": "my card", "own": {}}
+    machines = grid.machines({"machines": {"card": card, "cpu4": card}}, CATALOGUE)
+    assert list(machines) == ["cpu1", "cpu4", "gpu", "card"]
+    assert (machines["cpu1"], machines["cpu4"]) == (CATALOGUE["cpu1"], card)
 
 
 def test_base_follows_the_frameworks_of_the_command_line(tmp_path: Path) -> None:
@@ -177,9 +286,17 @@ def test_unknown_study_names_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((grid.ROOT / "config" / "studies").glob("*.yaml")), ids=lambda path: path.stem)
-def test_study_of_the_project_expands(path: Path) -> None:
+def test_study_of_the_project_can_be_read(path: Path) -> None:
     catalogue = schemas.read_yaml(grid.ROOT / "config" / "hardware.yaml", "hardware")
     name, config = grid.read(path.stem, {})
-    study = grid.expand(name, config, catalogue, 64, lambda dataset: "real")
     assert name == path.stem
-    assert len({cell.seed(repeat) for cell, repeat in study.runs()}) == len(study.runs())
+    if grid.is_grid(config):
+        study = grid.expand(name, config, catalogue, 64, lambda dataset: "real")
+        assert len({cell.seed(repeat) for cell, repeat in study.runs()}) == len(study.runs())
+
+
+def test_every_published_study_is_one_of_the_project() -> None:
+    settings = yaml.safe_load((grid.ROOT / "config" / "config.yaml").read_text())
+    studies = [grid.read(name, {})[1] for name in settings["published"]]
+    assert [grid.is_grid(study) for study in studies] == [False] * 5
+    assert all("published" in study for study in studies)

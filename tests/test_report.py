@@ -1,12 +1,16 @@
 import json
+import sys
 from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import yaml
+from markupsafe import Markup
 
-from scripts import report
-from tests.made import CATALOGUE, FAILED, PRICE, costs, run, runs
+from scripts import report, tables
+from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
 
 STUDY = {
     "title": "Do more vCPUs pay?",
@@ -14,6 +18,7 @@ STUDY = {
     "workloads": ["mnist_mlp"],
     "base": {"hardware": "cpu1", "framework": "tensorflow"},
     "price": "on-demand",
+    "targets": {},
 }
 
 PICTURE = {
@@ -59,9 +64,26 @@ class Read(HTMLParser):
             self.rows[self._section][-1][-1] += data
 
 
-def page(*rows: dict, catalogue: dict = CATALOGUE, pictures: dict | None = None, **study) -> str:
+def page(
+    *rows: dict,
+    catalogue: dict = CATALOGUE,
+    book: pd.DataFrame = BOOK,
+    options: dict = OPTIONS,
+    epochs: pd.DataFrame | None = None,
+    pictures: dict | None = None,
+    **study,
+) -> str:
     frame = runs(*rows)
-    return report.page(STUDY | study, catalogue, frame, costs(frame, catalogue), pictures or {})
+    curves = pd.DataFrame(columns=list(tables.columns("epochs"))) if epochs is None else epochs
+    return report.page(
+        STUDY | study,
+        catalogue,
+        frame,
+        costs(frame, catalogue, options, book),
+        tables.conform(curves, "epochs"),
+        prices(catalogue, options, book),
+        pictures or {},
+    )
 
 
 def test_table_of_cells_shows_time_and_cost() -> None:
@@ -128,23 +150,20 @@ def test_accuracy_stands_beside_the_published_one(values: dict, published: list[
 
 
 def test_texts_of_configs_and_logs_are_escaped() -> None:
-    catalogue = {
-        "cpu1": {
-            "label": f"machine {EVIL}",
-            "prices": {"on-demand": PRICE | {"usd_per_hour": 1.0, "source": f"list {EVIL}"}},
-        }
-    }
+    catalogue = {"cpu1": CATALOGUE["cpu1"] | {"label": f"machine {EVIL}"}}
+    book = price_book(offer("1-core", 1.0, source=f"list {EVIL}", inferred=f"guess {EVIL}"))
     html = page(
         run(packages=f"keras {EVIL}", cpu_model=f"cpu {EVIL}"),
         run(repeat=2, **FAILED | {"reason": f"reason {EVIL}"}),
         catalogue=catalogue,
+        book=book,
         title=f"title {EVIL}",
         summary=f"summary {EVIL}",
         pictures={"mnist_mlp": [PICTURE | {"caption": f"caption {EVIL}", "description": f'"><b>{EVIL}'}]},
     )
     read = Read(html)
     assert not {"script", "b"} & set(read.tags)
-    for origin in ("machine", "list", "keras", "cpu", "reason", "title", "summary", "caption"):
+    for origin in ("machine", "list", "1-core: guess", "keras", "cpu", "reason", "title", "summary", "caption"):
         assert f"{origin} {EVIL}" in read.text
 
 
@@ -154,29 +173,120 @@ def test_page_fetches_nothing() -> None:
     assert all(link.startswith(("#", "data:")) for link in links)
 
 
-def test_chart_that_could_not_be_drawn_says_why(tmp_path: Path) -> None:
-    missing = {"workload": "mnist_mlp", "missing": "No chart: the base cell has no time."}
-    about = {"chart": "relative_time", "title": "Time", "help": "Read it.", "drawn": [missing]}
-    (tmp_path / "chart.json").write_text(json.dumps(about))
-    read = Read(page(run(**FAILED), pictures=report.drawn([tmp_path])))
-    assert "No chart: the base cell has no time." in read.text
+def test_chart_that_could_not_be_drawn_says_why() -> None:
+    missing = {key: PICTURE[key] for key in ("workload", "name", "title", "help")} | {"missing": "No chart: no time."}
+    read = Read(page(run(**FAILED), pictures={"mnist_mlp": [missing]}))
+    assert "No chart: no time." in read.text
     assert "svg" not in read.tags
 
 
-def test_drawn_charts_are_gathered_by_workload_in_the_order_of_the_study(tmp_path: Path) -> None:
-    for name, workloads in (("relative_time", ["mnist_mlp", "mnist_cnn"]), ("learning", ["mnist_mlp"])):
-        words = [{"workload": each, "caption": f"of {each}", "description": "Bars."} for each in workloads]
-        about = {"chart": name, "title": name.title(), "help": "Read it.", "drawn": words}
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "chart.json").write_text(json.dumps(about))
-        for each in workloads:
-            (tmp_path / name / f"{each}.svg").write_text(f"<svg><text>{name} {each}</text></svg>")
-    pictures = report.drawn([tmp_path / "relative_time", tmp_path / "learning"])
-    assert {workload: [one["name"] for one in found] for workload, found in pictures.items()} == {
-        "mnist_mlp": ["relative_time", "learning"],
-        "mnist_cnn": ["relative_time"],
+def test_charts_stand_in_the_section_of_their_workload_in_the_order_of_the_study() -> None:
+    drawings = [PICTURE | {"name": name, "svg": Markup(f"<svg><text>{name}</text></svg>")} for name in ("b", "a")]
+    html = page(run(), pictures={"mnist_mlp": drawings})
+    assert (
+        html.index('<section id="mnist_mlp">') < html.index("<svg><text>b</text>") < html.index("<svg><text>a</text>")
+    )
+    assert "Medians." in Read(html).text
+
+
+TWICE = (
+    run(train_seconds=100.0, total_seconds=130.0),
+    run(repeat=2, train_seconds=300.0),
+    run(hardware="cpu4", train_seconds=10.0),
+    run(hardware="cpu4", repeat=2, train_seconds=60.0),
+)
+
+
+def test_table_of_costs_shows_the_ends_and_who_is_cheaper() -> None:
+    """At 0.036 USD/h 100 s cost 0.001 USD; 4 cores cost four times that. Three of four pairs are won.
+
+    The samples are 20 epochs of 50,000 without the first batch of 128.
+    """
+    read = Read(page(*TWICE))
+    assert [row[1:9] + row[10:] for row in read.rows["cost"][1:3]] == [
+        ["TensorFlow · 1 vCPU", "2", "0.00200", "0.00100", "0.00300", "1.00", "—", "666,581,333", ""],
+        [
+            "TensorFlow · 4 vCPUs",
+            "2",
+            "0.00140",
+            "0.000400",
+            "0.00240",
+            "0.700",
+            "0.75 (4 pairs)",
+            "1,458,146,667",
+            "●",
+        ],
+    ]
+    assert "no probability to tell" not in read.text
+
+
+def test_bill_of_a_run_alone_stands_beside_its_cost() -> None:
+    """The whole life of the process, 130 s, is billed."""
+    read = Read(page(run(train_seconds=100.0, total_seconds=130.0)))
+    assert (read.rows["cost"][1][3], read.rows["cost"][1][9]) == ("0.00100", "0.00130")
+    assert "With one run per cell there is no probability to tell." in read.text
+
+
+def test_price_that_was_inferred_or_that_assumes_preemptions_says_so() -> None:
+    spot = {"purchase": "spot", "preemption": {"preemptions_per_hour": 0.5, "checkpoint_seconds": 900,
+                                               "restart_seconds": 60, "source": "me"}}  # fmt: skip
+    book = price_book(offer("1-core", 1.0, inferred="a guess"), offer("1-core", 0.5, purchase="spot"))
+    text = Read(page(run(), book=book, options={"on-demand": {}, "spot": spot})).text
+    assert "inferred: 1-core: a guess" in text
+    assert text.count("preemptions an hour") == 1
+    assert "0.50 preemptions an hour, a checkpoint every 900 s, 60.0 s to restart" in text
+
+
+def test_owned_machine_says_from_which_use_it_pays() -> None:
+    """Owned: 730 USD over 10 months and nothing else, 73 USD a month; rented for 1 USD/h: from 73 h or 3.04 days."""
+    own = {"acquisition_usd": 730, "life_months": 10, "power_watts": 0, "usd_per_kwh": 0.2, "hours_per_month": 146,
+           "as_of": "2026", "source": "me"}  # fmt: skip
+    catalogue = {"cpu1": CATALOGUE["cpu1"] | {"own": own}, "cpu4": CATALOGUE["cpu4"]}
+    book = price_book(offer("1-core", 1.0), offer("1-core", 0.01, purchase="spot"), offer("4-core", 1.0))
+    rows = Read(page(run(), catalogue=catalogue, book=book)).rows["cost"]
+    assert rows[-2:] == [
+        ["1 vCPU", "on-demand", "1.00", "0.500", "3.04"],
+        ["1 vCPU", "spot", "0.0100", "0.500", "never"],
+    ]
+
+
+def test_time_and_cost_to_a_target() -> None:
+    """The second epoch of 6.5 s reaches it: 13 s at 0.036 USD/h."""
+    cell = {key: run()[key] for key in ("run", "workload", "hardware", "framework", "batch_size", "repeat")}
+    epochs = pd.DataFrame([cell | epoch(i, val_acc=value) for i, value in enumerate((0.5, 0.9, 0.95))])
+    rows = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.9})).rows["cost"]
+    assert rows[-1] == ["mnist_mlp", "TensorFlow · 1 vCPU", "validation accuracy 0.9", "1 of 1", "13.0", "0.000130"]
+    never = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.99})).rows["cost"]
+    assert never[-1][3:] == ["0 of 1", "—", "—"]
+
+
+def test_page_is_written_from_files_with_machines_of_the_study_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = runs(run())
+    priced = CATALOGUE | {"card": {"label": "my card", "rent": {"provider": "cloud", "items": {"4-core": 1}}}}
+    made = {
+        "runs": frame,
+        "epochs": pd.DataFrame(columns=list(tables.columns("epochs"))),
+        "costs": costs(frame, priced),
+        "prices": prices(priced),
     }
-    html = page(run(), pictures=pictures)
-    assert "<svg><text>learning mnist_mlp</text></svg>" in html
-    assert html.index("relative_time mnist_mlp") < html.index("learning mnist_mlp")
-    assert "of mnist_mlp" in Read(html).text
+    for name, table in made.items():
+        tables.write(table, name, tmp_path / f"{name}.parquet")
+    (tmp_path / "hardware.yaml").write_text(yaml.safe_dump(CATALOGUE))
+    (tmp_path / "time").mkdir()
+    about = {
+        "chart": "time",
+        "title": "Time",
+        "help": "Read it.",
+        "drawn": [{"workload": "mnist_mlp", "missing": "No chart."}],
+    }
+    (tmp_path / "time" / "chart.json").write_text(json.dumps(about))
+    study = STUDY | {"machines": {"card": priced["card"]}}
+    words = [f"--{name}={tmp_path / name}.parquet" for name in made]
+    words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time'}", "--study", json.dumps(study)]
+    monkeypatch.setattr(sys, "argv", ["report", str(tmp_path / "report.html"), *words])
+    assert report.main() == 0
+    text = Read((tmp_path / "report.html").read_text()).text
+    assert "my card, on-demand: 0.144 USD/h as of 2026-01-02 (a price list)" in text
+    assert "No chart." in text

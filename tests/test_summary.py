@@ -131,3 +131,65 @@ def test_failed_cell_learned_nothing() -> None:
 
 def test_example_catalogue_prices_what_the_tests_say() -> None:
     assert costs(runs(run()), CATALOGUE)["cost_usd"].to_list() == pytest.approx([0.001, 0.0005])
+
+
+BASE = {"hardware": "cpu1", "framework": "tensorflow"}
+
+
+def money(*rows: dict) -> dict[tuple[str, str], dict]:
+    priced = costs(runs(*rows))
+    shown = priced[priced["price_option"] == "on-demand"]
+    return {(row["hardware"], row["framework"]): row for row in summary.money(shown, BASE)}
+
+
+def test_money_tells_each_cell_against_the_base() -> None:
+    cells = money(
+        run(train_seconds=100.0),
+        run(train_seconds=120.0, repeat=2),
+        run(hardware="cpu4", train_seconds=20.0),
+        run(hardware="cpu4", train_seconds=28.0, repeat=2),
+        run(framework="jax", train_seconds=200.0),
+    )
+    base, four, jax = cells["cpu1", "tensorflow"], cells["cpu4", "tensorflow"], cells["cpu1", "jax"]
+    assert [base[key] for key in ("cost_usd", "low", "high")] == pytest.approx([0.0011, 0.0010, 0.0012])
+    assert (base["ratio"], base["cheaper"], base["runs"]) == (1.0, None, 2), "the base is not compared with itself"
+    # cpu4 is four times as dear: 20 s cost 0.0008, 28 s 0.00112, against 0.0010 and 0.0012.
+    assert four["ratio"] == pytest.approx(0.00096 / 0.0011)
+    assert (four["cheaper"], four["pairs"]) == (0.75, 4)
+    assert jax["ratio"] == pytest.approx(0.002 / 0.0011)
+    assert jax["cheaper"] is None, "one run tells no probability"
+    assert [cell["front"] for cell in (base, four, jax)] == [False, True, False]
+
+
+def test_money_without_the_base_has_no_ratio() -> None:
+    (cell,) = money(run(hardware="cpu4")).values()
+    assert (cell["ratio"], cell["cheaper"], cell["pairs"]) == (None, None, 0)
+
+
+def test_owning_pays_from_the_days_that_the_rent_says() -> None:
+    # 730 USD over 10 months is 73 a month; at 0.146 USD/h rented and 0.046 for energy, 730 hours.
+    own = {"acquisition_usd": 730, "life_months": 10, "power_watts": 460, "usd_per_kwh": 0.1, "hours_per_month": 100}
+    prices = pd.DataFrame(
+        [("box", "on-demand", "on-demand", 0.146), ("box", "spot", "spot", 0.04), ("box", "owned", "owned", 0.776)],
+        columns=["hardware", "price_option", "purchase", "usd_per_hour"],
+    )
+    rented, spot = summary.rent_or_own({"box": {"own": own}}, prices)
+    assert rented["days"] == pytest.approx(730 / 24)
+    assert (rented["rented"], rented["owned"]) == (0.146, 0.776)
+    assert spot["days"] == float("inf"), "the energy alone is dearer"
+    assert summary.rent_or_own({"box": {}}, prices[prices["purchase"] != "owned"]) == []
+
+
+def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
+    frame = runs(run(), run(repeat=2), run(hardware="cpu4"))
+    path = frame["run"].to_list()
+    epochs = pd.DataFrame(
+        [(path[0], 0, 10.0, 0.5), (path[0], 1, 8.0, 0.9), (path[1], 0, 12.0, 0.9), (path[2], 0, 5.0, 0.2)],
+        columns=["run", "epoch", "elapsed", "val_acc"],
+    ).assign(workload="mnist_mlp", samples=100)
+    priced = costs(frame)
+    shown = priced[priced["price_option"] == "on-demand"]
+    one, four = summary.to_targets(frame, epochs, shown, {"mnist_mlp": 0.9, "imdb_fasttext": 0.8})
+    assert (one["reached"], one["runs"], one["seconds"]) == (2, 2, 15.0)
+    assert one["cost_usd"] == pytest.approx(15 * 0.036 / 3600)
+    assert (four["reached"], four["runs"], four["seconds"], four["cost_usd"]) == (0, 1, None, None)

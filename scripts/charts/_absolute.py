@@ -50,7 +50,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, 
         + geom_text(aes(y="end", label="text"), ha="left", size=10, color=INK, nudge_y=top * 0.01)
         + scale_fill_manual(FRAMEWORK_COLOURS)
         + scale_x_discrete(limits=list(reversed(cells["label"])))
-        + scale_y_continuous(limits=(0, top * 1.22), expand=(0, 0))
+        + scale_y_continuous(limits=(0, top * 1.28), expand=(0, 0))
         + coord_flip()
         + labs(x="", y=axis)
         + look()

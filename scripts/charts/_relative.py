@@ -86,7 +86,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
         + geom_text(aes(label="text"), data=missing, ha="left", size=10, color=FAINT, fontstyle="italic")
         + scale_fill_manual(FRAMEWORK_COLOURS)
         + scale_x_discrete(limits=order)
-        + scale_y_continuous(limits=(0, top * 1.2), expand=(0, 0), labels=lambda ticks: [f"{t:g}×" for t in ticks])
+        + scale_y_continuous(limits=(0, top * 1.28), expand=(0, 0), labels=lambda ticks: [f"{t:g}×" for t in ticks])
         + coord_flip()
         + labs(x="", y=axis)
         + look()

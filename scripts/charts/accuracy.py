@@ -8,7 +8,8 @@ HELP = "All bars should be as long: what trains has no say in what is learned."
 
 
 def draw(view: View) -> Chart | None:
-    runs = view.runs.assign(percent=view.runs["val_acc"] * 100)
+    runs = view.runs[view.runs["status"] == "done"]
+    runs = runs.assign(percent=runs["val_acc"] * 100)
     spread = runs["percent"].max() - runs["percent"].min()
     caption = f"Validation accuracy at the end; {spread:.2f} points between the best and the worst"
     return _absolute.bars(runs, "percent", "validation accuracy, %", view, caption)

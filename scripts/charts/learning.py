@@ -10,6 +10,7 @@ from plotnine import (
     labs,
     scale_color_manual,
     scale_x_continuous,
+    scale_y_continuous,
     theme,
 )
 
@@ -37,6 +38,7 @@ def draw(view: View) -> Chart | None:
         + geom_point(aes(color="framework"), size=1.8)
         + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(k, k) for k in keys])
         + scale_x_continuous(breaks=_ticks(last))
+        + scale_y_continuous(limits=(None, 1) if metric == "val_acc" else (None, None))
         + labs(x="epoch", y=name)
         + look()
         + theme(axis_line_x=element_line(color=INK, size=0.6))

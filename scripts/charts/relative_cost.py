@@ -19,9 +19,8 @@ def draw(view: View) -> Chart | None:
     dates = sorted(set(priced["price_as_of"]))
     rates = priced.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
     rents = ", ".join(f"{view.labels[str(name)]} {number(rate)} USD/h" for name, rate in rates.items())
-    rate = view.price_label or f"{view.price_option} price"
     caption = (
-        f"Time to train × {rate} ({rents}; prices of {' and '.join(dates)}), over that of "
+        f"Time to train × {view.price_label} ({rents}; prices of {' and '.join(dates)}), over that of "
         f"{base['label']} (1.00× = {number(base['median'])} USD); {_relative.describe_runs(cells)}."
     )
     return _relative.chart(figure, cells, caption, "relative cost")

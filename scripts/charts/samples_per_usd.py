@@ -32,7 +32,7 @@ def draw(view: View) -> Chart | None:
     table = table.assign(
         millions=table["samples_per_usd"] / 1e6,
         cell=[f"{row.workload} · batch {row.batch_size}" for row in table.itertuples()],
-        at=[f"{row.usd_per_hour:.2f} USD/h ({row.price})" for row in table.itertuples()],
+        at=[f"{row.usd_per_hour:.2f} USD/h" for row in table.itertuples()],
     )
     table["text"] = [f" {number(value)}" for value in table["millions"]]
     prices = list(dict.fromkeys(table["at"]))

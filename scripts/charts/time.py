@@ -8,6 +8,7 @@ HELP = "Shorter bars are faster."
 
 
 def draw(view: View) -> Chart | None:
-    runs = view.runs.assign(hours=view.runs["train_seconds"] / 3600)
+    runs = view.runs[view.runs["status"] == "done"]
+    runs = runs.assign(hours=runs["train_seconds"] / 3600)
     epochs = ", ".join(str(epochs) for epochs in sorted(set(runs["epochs_done"].dropna())))
     return _absolute.bars(runs, "hours", "time to train, hours", view, f"Time to train of {epochs} epochs")

@@ -3,17 +3,20 @@
 A book is a CSV file of `config/prices/`; docs/pricing.md tells its columns.
 """
 
-import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from math import isfinite
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from scripts.costs.billing import HOURS_PER_MONTH, Rule
 from scripts.errors import InputError
+from scripts.files import read_csv
 from scripts.tables import records
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
@@ -37,7 +40,7 @@ KEY = ["provider", "item", "region", "purchase"]
 PURCHASES = ("on-demand", "spot", "month", "setup", "premium", "fee")
 
 _HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0, "month": HOURS_PER_MONTH}
-_PER = (*_HOURS, "once", "share")
+_PER = {purchase: tuple(_HOURS) for purchase in PURCHASES} | {"setup": ("once",), "premium": ("share",)}
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")  # a source may tell no more than its month or year
 
 
@@ -46,23 +49,9 @@ def path(name: str) -> Path:
     return Path(name) if name.endswith(".csv") else FOLDER / f"{name}.csv"
 
 
-def _rows(file: Path, columns: Iterable[str]) -> list[tuple[str, dict[str, str]]]:
-    """Return (place in the file, row) of a CSV file with exactly these columns."""
-    try:
-        with file.open(encoding="utf-8", newline="") as text:
-            reader = csv.DictReader(text, strict=True)
-            if tuple(reader.fieldnames or ()) != tuple(columns):
-                raise InputError(f"{file}:1: the columns must be {','.join(columns)}")
-            rows = [(f"{file}:{reader.line_num}", row) for row in reader]
-    except FileNotFoundError:
-        books = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
-        raise InputError(f"price book {file}: there is no such file; config/prices/ has {books}") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{file}: not a CSV file: {error}") from error
-    for place, row in rows:
-        if None in row or None in row.values():
-            raise InputError(f"{place}: this row does not have {len(tuple(columns))} values")
-    return rows
+def files(names: str | Iterable[str]) -> list[Path]:
+    """Return the files of a config's `book`: one name, or several."""
+    return [path(name) for name in ([names] if isinstance(names, str) else names)]
 
 
 def _number(place: str, key: str, value: str, *, optional: bool = False) -> float:
@@ -85,9 +74,41 @@ def _one_of(place: str, key: str, value: str, allowed: Iterable[str]) -> str:
 
 
 def _date(place: str, key: str, value: str) -> str:
-    if not _DATE.fullmatch(value):
-        raise InputError(f"{place}: {key}: {value!r} is not a date (YYYY-MM-DD, YYYY-MM or YYYY)")
+    try:
+        if not _DATE.fullmatch(value):
+            raise ValueError
+        date.fromisoformat(value + "YYYY-01-01"[len(value) :])
+    except ValueError:
+        raise InputError(f"{place}: {key}: {value!r} is not a date (YYYY-MM-DD, YYYY-MM or YYYY)") from None
     return value
+
+
+def _filled(place: str, row: dict[str, str], keys: Iterable[str]) -> None:
+    for key in keys:
+        if not row[key]:
+            raise InputError(f"{place}: {key}: is empty")
+
+
+def _currency(place: str, value: str) -> str:
+    if not re.fullmatch("[A-Z]{3}", value):
+        raise InputError(f"{place}: currency: {value!r} is not an ISO 4217 code such as USD")
+    return value
+
+
+def _around(place: str, row: dict[str, str], key: str) -> tuple[float, float, float]:
+    """Return low, value and high of a key and its range, NaN for a range that is empty."""
+    names = (f"{key}_low", f"{key}_high")
+    value, (low, high) = _number(place, key, row[key]), (_number(place, n, row[n], optional=True) for n in names)
+    if (low != low) != (high != high) or low > value or high < value:  # NaN is not itself
+        given = f"{row[names[0]]!r}, {row[names[1]]!r}"
+        raise InputError(f"{place}: {', '.join(names)}: {given} must be empty, or lie around {key} {value:g}")
+    return low, value, high
+
+
+def _once(seen: dict[tuple[str, ...], str], place: str, key: tuple[str, ...]) -> None:
+    if key in seen:
+        raise InputError(f"{place}: {' '.join(filter(None, key))}: stands in line {seen[key].rpartition(':')[2]} too")
+    seen[key] = place
 
 
 def read(files: Iterable[Path]) -> pd.DataFrame:
@@ -98,32 +119,37 @@ def read(files: Iterable[Path]) -> pd.DataFrame:
     """
     books = []
     for file in files:
-        rows = []
-        for place, row in _rows(file, COLUMNS):
-            for key in ("provider", "item", "source"):
-                if not row[key]:
-                    raise InputError(f"{place}: {key}: is empty")
+        rows, seen = [], {}  # type: list[dict[str, Any]], dict[tuple[str, ...], str]
+        if not file.is_file():
+            known = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
+            raise InputError(f"price book {file}: there is no such file; config/prices/ has {known}")
+        for place, row in read_csv(file, COLUMNS):
+            _filled(place, row, ("provider", "item", "source"))
             _one_of(place, "purchase", row["purchase"], PURCHASES)
-            _one_of(place, "per", row["per"], _PER)
+            _one_of(place, "per", row["per"], _PER[row["purchase"]])
             _date(place, "as_of", row["as_of"])
-            if not re.fullmatch("[A-Z]{3}", row["currency"]):
-                raise InputError(f"{place}: currency: {row['currency']!r} is not an ISO 4217 code such as USD")
-            rate = _number(place, "rate", row["rate"])
-            low, high = (_number(place, key, row[key], optional=True) for key in ("rate_low", "rate_high"))
-            if (low != low) != (high != high) or low > rate or high < rate:  # NaN is not itself
-                raise InputError(f"{place}: rate_low and rate_high: must be empty, or lie around the rate {rate:g}")
+            _currency(place, row["currency"])
+            low, rate, high = _around(place, row, "rate")
+            _once(seen, place, tuple(row[key] for key in KEY))
             rows.append(row | {"rate": rate, "rate_low": low, "rate_high": high})
-        frame = pd.DataFrame(rows, columns=list(COLUMNS))
-        twice = frame[frame.duplicated(KEY)]
-        if len(twice):
-            raise InputError(f"{file}: {' '.join(filter(None, twice.iloc[0][KEY]))}: stands twice")
-        books.append(frame)
+        books.append(pd.DataFrame(rows, columns=list(COLUMNS)))
     return pd.concat(books, ignore_index=True).drop_duplicates(KEY, ignore_index=True)
 
 
 _BILLING = ("provider", "from", "increment_seconds", "minimum_seconds", "source")
 _CURRENCIES = ("currency", "as_of", "usd", "usd_low", "usd_high", "source", "inferred")
 _TABLES = ("billing", "currencies")
+_RULE = _BILLING[:4]
+
+
+class Exchange(NamedTuple):
+    """What one unit of a currency is worth in USD, with its range, who says so, and how it was inferred."""
+
+    usd_low: float
+    usd: float
+    usd_high: float
+    source: str
+    inferred: str
 
 
 @dataclass(frozen=True)
@@ -141,53 +167,38 @@ class Terms:
         last = rows.sort_values("from").iloc[-1]
         return Rule(last["increment_seconds"], last["minimum_seconds"])
 
-    def usd(self, currency: str, on: str) -> tuple[float, float, float]:
-        """Return what one unit is worth in USD: low, rate, high, by the last rate at or before a date."""
+    def exchange(self, currency: str, on: str) -> Exchange:
+        """Return what one unit of a currency is worth, by the last rate at or before a date."""
         rows = self.currencies[(self.currencies["currency"] == currency) & (self.currencies["as_of"] <= on)]
         if rows.empty:
             raise InputError(f"{FOLDER / 'currencies.csv'}: {currency} has no rate at or before {on}")
         last = rows.sort_values("as_of").iloc[-1]
-        return float(last["usd_low"]), float(last["usd"]), float(last["usd_high"])
+        low, usd, high = (float(last[name]) for name in ("usd_low", "usd", "usd_high"))
+        return Exchange(low, usd, high, str(last["source"]), str(last["inferred"]))
 
 
 def read_terms(folder: Path = FOLDER) -> Terms:
     """Return `billing.csv` and `currencies.csv` of a folder. Raises InputError with file, line, key and value."""
-    rules = [
-        {
-            "provider": row["provider"],
-            "from": _date(place, "from", row["from"]) if row["from"] else "",
-            "increment_seconds": _number(place, "increment_seconds", row["increment_seconds"]),
-            "minimum_seconds": _number(place, "minimum_seconds", row["minimum_seconds"]),
-        }
-        for place, row in _rows(folder / "billing.csv", _BILLING)
-    ]
-    currencies = []
-    for place, row in _rows(folder / "currencies.csv", _CURRENCIES):
-        usd = _number(place, "usd", row["usd"])
-        low, high = (_number(place, key, row[key], optional=True) for key in ("usd_low", "usd_high"))
-        currencies.append(
-            {
-                "currency": row["currency"],
-                "as_of": _date(place, "as_of", row["as_of"]),
-                "usd": usd,
-                "usd_low": usd if low != low else low,
-                "usd_high": usd if high != high else high,
-            }
-        )
-    return Terms(pd.DataFrame(rules), pd.DataFrame(currencies))
-
-
-def _in_usd_per_hour(rows: pd.DataFrame, terms: Terms, hours_per_month: float) -> pd.DataFrame:
-    """Return low, rate and high of each row in USD per hour (a share stays a share, `once` an amount)."""
-    values = {"low": [], "rate": [], "high": []}  # type: dict[str, list[float]]
-    for row in records(rows):
-        hours = {**_HOURS, "month": hours_per_month}.get(row["per"], 1.0)
-        worth = (1.0, 1.0, 1.0) if row["per"] == "share" else terms.usd(row["currency"], row["as_of"])
-        bounds = (row["rate_low"], row["rate"], row["rate_high"])
-        around = [row["rate"] if pd.isna(bound) else bound for bound in bounds]
-        for name, bound, usd in zip(values, around, worth, strict=True):
-            values[name].append(float(bound) * usd / hours)
-    return rows.assign(**values)
+    rules, seen = [], {}  # type: list[dict[str, Any]], dict[tuple[str, ...], str]
+    for place, row in read_csv(folder / "billing.csv", _BILLING):
+        _filled(place, row, ("provider", "source"))
+        start = _date(place, "from", row["from"]) if row["from"] else ""
+        seconds = {key: _number(place, key, row[key]) for key in ("increment_seconds", "minimum_seconds")}
+        try:
+            Rule(**seconds)
+        except ValueError as error:
+            raise InputError(f"{place}: {error}") from error
+        _once(seen, place, (row["provider"], start))
+        rules.append({"provider": row["provider"], "from": start, **seconds})
+    currencies, seen = [], {}
+    for place, row in read_csv(folder / "currencies.csv", _CURRENCIES):
+        _filled(place, row, ["source"])
+        key = (_currency(place, row["currency"]), _date(place, "as_of", row["as_of"]))
+        low, usd, high = _around(place, row, "usd")
+        _once(seen, place, key)
+        bounds = {"usd": usd, "usd_low": usd if low != low else low, "usd_high": usd if high != high else high}
+        currencies.append(row | bounds)
+    return Terms(pd.DataFrame(rules, columns=list(_RULE)), pd.DataFrame(currencies, columns=list(_CURRENCIES)))
 
 
 @dataclass(frozen=True)
@@ -206,11 +217,36 @@ class Price:
     inferred: str
 
 
+def _usd_per_hour(row: dict[str, Any], worth: Exchange, hours_per_month: float) -> np.ndarray:
+    """Return low, rate and high of a row in USD per hour; of a rate that is paid once, in USD."""
+    hours = {**_HOURS, "month": hours_per_month, "once": 1.0}[row["per"]]
+    return _range(row) * (worth.usd_low, worth.usd, worth.usd_high) / hours
+
+
+def _range(row: dict[str, Any]) -> np.ndarray:
+    return np.array([row["rate"] if pd.isna(row[name]) else row[name] for name in ("rate_low", "rate", "rate_high")])
+
+
+def _offer(rows: list[dict[str, Any]], item: str, purchase: str, region: str) -> dict[str, Any] | None:
+    """Return the row of an item: that of the region, else that of no region; None without one."""
+    offers = [row for row in rows if row["item"] == item and row["purchase"] == purchase]
+    if region:
+        offers = [row for row in offers if row["region"] == region] or [row for row in offers if not row["region"]]
+    if len(offers) > 1:
+        raise InputError(_ambiguous(offers[0]["provider"], item, offers))
+    return offers[0] if offers else None
+
+
+def _ambiguous(provider: str, items: str, offers: Iterable[dict[str, Any]]) -> str:
+    regions = ", ".join(sorted({row["region"] for row in offers} - {""}))
+    return f"price of {provider} {items}: region: must be given: there are {regions}"
+
+
 def rent(
     rows: pd.DataFrame,
     terms: Terms,
     provider: str,
-    items: dict[str, int],
+    items: Mapping[str, float],
     purchase: str,
     region: str = "",
     premium: str = "",
@@ -219,41 +255,45 @@ def rent(
 ) -> Price | None:
     """Return the price of a machine made of `items` (name -> pieces: a host and what is added to it).
 
-    The sum of host and accelerators in USD; a `premium` is a share added to it all; a set-up fee is spread
-    over `months` of `hours_per_month`. Without a region, an item's only row counts. None when an item
-    has no such row: the machine is not offered so. `as_of` is that of the oldest price.
+    The sum of all pieces in USD. A `premium` is a share of the host's price, the first item's, on top; a
+    set-up fee is spread over `months` of `hours_per_month`. Without a region, an item's only row counts.
+    None when an item has no such row: the machine is not offered so. `as_of` is that of the oldest price.
+    Raises InputError where a region must be given.
     """
-    book = rows[(rows["provider"] == provider) & rows["region"].isin([region, ""] if region else rows["region"])]
-    wanted = [(item, count, purchase) for item, count in items.items()]
-    if premium:
-        wanted.append((premium, 1, "premium"))
-    found = []
-    for item, count, bought in wanted:
-        offers = book[(book["item"] == item) & (book["purchase"] == bought)]
-        if offers.empty:
+    book = records(rows[rows["provider"] == provider])
+    parts: list[tuple[dict[str, Any], float]] = []
+    for item, pieces in items.items():
+        offer = _offer(book, item, purchase, region)
+        if offer is None:
             return None
-        if len(offers) > 1:
-            regions = ", ".join(sorted(offers["region"]))
-            raise InputError(f"price of {provider} {item}: region: must be given, it is one of {regions}")
-        found.append(offers.assign(count=count))
-        if bought == "month":
-            setups = book[(book["item"] == item) & (book["purchase"] == "setup")]
-            found.append(setups.assign(count=count / (hours_per_month * months)))
-    parts = _in_usd_per_hour(pd.concat(found), terms, hours_per_month)
-    factor = 1 + parts.loc[parts["per"] == "share", "rate"].sum()
-    hourly = parts[parts["per"] != "share"]
-    low, rate, high = (float((hourly[bound] * hourly["count"]).sum() * factor) for bound in ("low", "rate", "high"))
-    as_of = min(parts["as_of"])
-    notes = [f"{row['item']}: {row['inferred']}" for row in records(parts) if row["inferred"]]
+        parts.append((offer, pieces))
+        setup = _offer(book, item, "setup", offer["region"]) if purchase == "month" else None
+        if setup is not None:
+            parts.append((setup, pieces / (hours_per_month * months)))
+    share = _offer(book, premium, "premium", region) if premium else None
+    if premium and share is None:
+        return None
+    used = [row for row, _ in parts] + ([share] if share else [])
+    regions = {row["region"] for row in used} - {""}
+    if len(regions) > 1:
+        raise InputError(_ambiguous(provider, " + ".join(items), used))
+    paid = [(row, pieces, terms.exchange(row["currency"], row["as_of"])) for row, pieces in parts]
+    hourly = np.array([_usd_per_hour(row, worth, hours_per_month) * pieces for row, pieces, worth in paid])
+    low, rate, high = map(float, hourly.sum(axis=0) + (hourly[0] * _range(share) if share else 0.0))
+    as_of = min(row["as_of"] for row in used)
+    sources = [row["source"] for row in used] + [worth.source for row, _, worth in paid if row["currency"] != "USD"]
+    notes = [(row["item"], row["inferred"]) for row in used] + [
+        (row["currency"], worth.inferred) for row, _, worth in paid
+    ]
     return Price(
         provider=provider,
-        region=region or "".join(sorted(set(hourly["region"]))[:1]),
+        region="".join(regions),
         purchase=purchase,
         usd_per_hour=rate,
         usd_per_hour_low=low,
         usd_per_hour_high=high,
         rule=terms.rule(provider, as_of),
         as_of=as_of,
-        source="; ".join(dict.fromkeys(parts["source"])),
-        inferred="; ".join(notes),
+        source="; ".join(dict.fromkeys(sources)),
+        inferred="; ".join(dict.fromkeys(f"{name}: {how}" for name, how in notes if how)),
     )

@@ -1,6 +1,8 @@
 """What a machine costs its owner, and how much use makes owning cheaper than renting."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +44,11 @@ class Machine:
     def energy_usd_per_hour(self) -> float:
         """What an hour of use costs on top (USD)."""
         return self.power_watts / 1000 * self.usd_per_kwh
+
+
+def machine(own: Mapping[str, Any]) -> Machine:
+    """Return the machine of an `own` entry of a config, which also tells its hours of use and its source."""
+    return Machine(**{field.name: own[field.name] for field in fields(Machine) if field.name in own})
 
 
 def usd_per_month(machine: Machine, hours: Numbers) -> Numbers:

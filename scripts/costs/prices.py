@@ -15,12 +15,13 @@ _TIERS = {"n1": billing.N1_TIERS, "n2": billing.N2_TIERS}
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
 
 
-def _owned(own: Mapping[str, Any]) -> dict[str, Any]:
+def _owned(hardware: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the price of an hour of a machine that is owned: nobody rounds, nobody preempts."""
-    figures = {
-        key: value for key, value in own.items() if key not in ("hours_per_month", "as_of", "source", "inferred")
-    }
-    hourly = float(ownership.usd_per_hour(ownership.Machine(**figures), own["hours_per_month"]))
+    try:
+        machine = ownership.machine(own)
+    except ValueError as error:
+        raise InputError(f"{hardware}: own: {error}") from error
+    hourly = float(ownership.usd_per_hour(machine, own["hours_per_month"]))
     return {
         "provider": "own",
         "region": "",
@@ -103,19 +104,16 @@ def price_table(
 
     Args:
         machines: name -> entry with `rent` (provider, items, ...), `own`, both or none.
-        options: name -> how it is bought: `prices` of a study.
+        options: name -> how it is bought: `prices` of a study; an `instead` counts for machines given here.
         rows: returns the rows of the price books of an option.
         terms: billing rules and currencies.
     """
     table: list[dict[str, Any]] = []
     for option, terms_of in options.items():
         instead = terms_of.get("instead", {})
-        unknown = [name for name in instead if name not in machines]
-        if unknown:
-            raise InputError(f"prices: {option}: instead: {unknown[0]!r} is no machine of this study")
         for hardware, about in machines.items():
             if terms_of.get("purchase") == "owned":
-                price = _owned(about["own"]) if "own" in about else None
+                price = _owned(hardware, about["own"]) if "own" in about else None
             else:
                 rent = instead.get(hardware, about.get("rent"))
                 price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
@@ -162,24 +160,28 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
     # The clock of our own runs starts after the first step; a published log counts it in.
     first_batch = costs["batch_size"].where(costs["first_step_seconds"].notna(), 0)
-    samples = costs["train_samples"] * costs["epochs_done"] - first_batch
+    samples = (costs["train_samples"] * costs["epochs_done"] - first_batch).astype(float)
     by_rate = outcomes.usd_per_million_samples(costs["usd_per_hour"], costs["samples_per_second"].astype(float))
-    per_million = (costs["cost_usd"] / samples.astype(float) * 1e6).where(samples.notna() & useful.notna(), by_rate)
+    per_million = (costs["cost_usd"] / samples * 1e6).where(samples.notna() & useful.notna(), by_rate)
+    per_million = per_million.mask(samples <= 0)  # one step only: no sample was trained on by the clock
     costs["usd_per_million_samples"] = per_million
     costs["samples_per_usd"] = 1e6 / per_million.where(per_million > 0)
     return costs.drop(columns=keep[len(RUN) :])
 
 
 def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
-    """Replace expected by recorded seconds, each attempt rounded for itself."""
+    """Replace expected by recorded seconds, each attempt rounded for itself; one unknown makes all unknown."""
     each = costs[["run", "price_option", "increment_seconds", "minimum_seconds"]].merge(
         attempts[["run", "used_seconds"]], on="run"
     )
     each["billed_seconds"] = billing.billed_seconds(
-        each["used_seconds"].to_numpy(), each["increment_seconds"], each["minimum_seconds"]
+        each["used_seconds"].to_numpy(dtype=float), each["increment_seconds"], each["minimum_seconds"]
     )
-    real = each.groupby(["run", "price_option"])[["used_seconds", "billed_seconds"]].sum()
-    costs = costs.merge(real.add_prefix("real_").reset_index(), on=["run", "price_option"], how="left")
+    real = each.groupby(["run", "price_option"])[["used_seconds", "billed_seconds"]].sum(skipna=False)
+    costs = costs.merge(
+        real.add_prefix("real_").reset_index(), on=["run", "price_option"], how="left", indicator="recorded"
+    )
+    recorded = costs["recorded"] == "both"
     for column in ("used_seconds", "billed_seconds"):
-        costs[column] = costs[f"real_{column}"].fillna(costs[column])
-    return costs.drop(columns=["real_used_seconds", "real_billed_seconds"])
+        costs[column] = costs[column].mask(recorded, costs[f"real_{column}"])
+    return costs.drop(columns=["real_used_seconds", "real_billed_seconds", "recorded"])

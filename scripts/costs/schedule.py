@@ -8,15 +8,19 @@ import pandas as pd
 from scripts.costs import billing, book
 from scripts.errors import InputError
 
-_SECONDS_PER_HOUR = 3600
 _HOURS_PER_DAY = 24
 
 
-def _rate(rows: pd.DataFrame, provider: str, item: str, purchase: str) -> pd.Series:
-    found = rows[(rows["provider"] == provider) & (rows["item"] == item) & (rows["purchase"] == purchase)]
-    if len(found) != 1:
-        raise InputError(f"schedule: {item}: {len(found)} prices of purchase {purchase} in the book, 1 is needed")
-    return found.iloc[0]
+def _usd_per_hour(
+    rows: pd.DataFrame, terms: book.Terms, provider: str, items: Mapping[str, float], purchase: str, hours: float
+) -> float:
+    """Return what so many pieces of some items cost an hour, the month having so many `hours`."""
+    if not items:
+        return 0.0
+    price = book.rent(rows, terms, provider, items, purchase, hours_per_month=hours)
+    if price is None:
+        raise InputError(f"schedule: the price book has no {purchase} price of one of {', '.join(items)}")
+    return price.usd_per_hour
 
 
 def monthly(schedule: Mapping[str, Any], rows: pd.DataFrame, terms: book.Terms, usd_per_hour: float) -> pd.DataFrame:
@@ -25,25 +29,24 @@ def monthly(schedule: Mapping[str, Any], rows: pd.DataFrame, terms: book.Terms, 
     Args:
         schedule: of a study: `every_hours` (list), `seconds_each` (of machine per start), `month_days`,
             `provider`, `rules` (name -> provider and date whose billing rule holds, label), `fees` (item ->
-            pieces, paid by the month), `seconds_per_start` (item -> seconds of a service per start).
+            pieces, paid for all the month), `seconds_per_start` (item -> seconds of a service per start).
         rows: the price book that has those items.
-        terms: the billing rules.
+        terms: billing rules and currencies.
         usd_per_hour: of the machine.
 
     Columns: rule, label, minimum_seconds, every_hours, starts (a month), compute_usd, fees_usd, services_usd,
-    total_usd.
+    total_usd. Raises InputError for an item without a price.
     """
-    provider = schedule["provider"]
-    fees = sum(pieces * float(_rate(rows, provider, item, "fee")["rate"]) for item, pieces in schedule["fees"].items())
+    provider, hours = schedule["provider"], schedule["month_days"] * _HOURS_PER_DAY
+    fees = hours * _usd_per_hour(rows, terms, provider, schedule["fees"], "fee", hours)
+    # pieces are seconds here: the sum is what one start costs x 3600
+    started = _usd_per_hour(rows, terms, provider, schedule["seconds_per_start"], "on-demand", hours)
     table = []
     for name, at in schedule["rules"].items():
         rule = terms.rule(at["provider"], at["date"])
         for every_hours in schedule["every_hours"]:
-            starts = schedule["month_days"] * _HOURS_PER_DAY / every_hours
-            services = starts * sum(
-                seconds * float(_rate(rows, provider, item, "on-demand")["rate"])
-                for item, seconds in schedule["seconds_per_start"].items()
-            )
+            starts = hours / every_hours
+            services = starts * started / billing.SECONDS_PER_HOUR
             compute = billing.scheduled_usd_per_month(starts, schedule["seconds_each"], usd_per_hour, rule)
             table.append(
                 {

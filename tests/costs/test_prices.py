@@ -1,9 +1,15 @@
+from math import exp, inf, nan
+
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.costs import prices
-from tests.made import CATALOGUE, FAILED, PRICE, costs, run, runs
+from scripts import tables
+from scripts.costs import prices as pricing
+from scripts.errors import InputError
+from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, TERMS, costs, offer, price_book, prices, run, runs
 
 #: The box of "cloud vs office" (2018).
 OFFICE = {
@@ -12,50 +18,167 @@ OFFICE = {
     "power_watts": 1000,
     "usd_per_kwh": 0.20,
     "hours_per_month": 240,
+    "as_of": "2018",
+    "source": "an article",
 }
+ON_DEMAND = {"on-demand": OPTIONS["on-demand"]}
+SPOT = {"spot": {"purchase": "spot"}}
+PREEMPTION = {"preemptions_per_hour": 0.5, "checkpoint_seconds": 1800, "restart_seconds": 120, "source": "a guess"}
 
 some = st.floats(0.01, 1e6)
+few = settings(deadline=None, max_examples=12)
 
 
-def test_office_box_costs_what_was_published() -> None:
-    assert prices.owned_usd_per_hour(**OFFICE) == pytest.approx(1.1028, abs=5e-5)
+def priced(machine: dict, option: dict, *rows: dict) -> dict | None:
+    """Return the price of one machine under one option, None if it has none."""
+    table = prices({"box": machine}, {"option": option}, price_book(*rows))
+    return table.to_dict("records")[0] if len(table) else None
+
+
+def hourly(rent: dict, option: dict, *rows: dict) -> float:
+    """Return the hourly price of what `rent` names of the provider `cloud`."""
+    return priced({"rent": {"provider": "cloud", "items": {"host": 1}} | rent}, option, *rows)["usd_per_hour"]
+
+
+# Prices of machines
+
+
+def test_price_table_has_a_row_per_machine_and_option_it_is_offered_under() -> None:
+    table = prices(CATALOGUE | {"office": {"own": OFFICE}})
+    assert table.columns.to_list() == list(tables.columns("prices")) == pricing.PRICE_COLUMNS
+    assert table[["hardware", "price_option", "provider", "purchase", "usd_per_hour"]].values.tolist() == [
+        ["cpu1", "on-demand", "cloud", "on-demand", 0.036],
+        ["cpu4", "on-demand", "cloud", "on-demand", 0.144],
+        ["cpu1", "spot", "cloud", "spot", 0.018],
+        ["office", "owned", "own", "owned", pytest.approx(1.1028, abs=5e-5)],
+    ]
+    assert table["price_as_of"].to_list() == ["2026-01-02"] * 3 + ["2018"]
+    assert table["price_source"].to_list() == ["a price list"] * 3 + ["an article; 240 hours of use a month"]
+    assert table["increment_seconds"].to_list() == [1, 1, 1, 1]
+    assert table["minimum_seconds"].to_list() == [0, 0, 0, 0]
+
+
+def test_machines_without_a_price_make_an_empty_table() -> None:
+    table = prices({"cpu1": {"label": "1 vCPU"}})
+    assert len(table) == 0
+    assert table.columns.to_list() == list(tables.columns("prices"))
 
 
 @pytest.mark.parametrize(
-    ("price", "hourly"),
+    ("changed", "expected"),
     [
-        ({"usd_per_hour": 0.0475}, 0.0475),
-        ({"usd_per_hour": 0}, 0.0),
-        (OFFICE, 1.1028),
-        (OFFICE | {"power_watts": 0}, 0.9028),
-        (OFFICE | {"acquisition_usd": 0}, 0.20),
+        ({}, 1.1028),
+        ({"power_watts": 0}, 0.9028),
+        ({"acquisition_usd": 0}, 0.20),
+        ({"residual_usd": 6500}, 0.20),
+        ({"maintenance_usd_per_month": 24}, 1.2028),
+        ({"hours_per_month": 480}, 0.6514),
     ],
 )
-def test_hour_of_a_rented_or_owned_machine(price: dict, hourly: float) -> None:
-    assert prices.usd_per_hour(price | PRICE) == pytest.approx(hourly, abs=5e-5)
+def test_owned_hour_is_the_box_over_its_use_and_its_energy(changed: dict, expected: float) -> None:
+    price = priced({"own": OFFICE | changed}, {"purchase": "owned"})
+    assert price["usd_per_hour"] == pytest.approx(expected, abs=5e-5)
+    assert price["usd_per_hour_low"] == price["usd_per_hour_high"] == price["usd_per_hour"]
 
 
-@given(st.fixed_dictionaries(dict.fromkeys(OFFICE, some)), st.sampled_from(list(OFFICE)), st.floats(1.1, 10))
-def test_owned_hour_gets_dearer_with_price_and_power_and_cheaper_with_life_and_use(
-    box: dict, key: str, factor: float
-) -> None:
-    before, after = prices.owned_usd_per_hour(**box), prices.owned_usd_per_hour(**box | {key: box[key] * factor})
-    if key in ("life_months", "hours_per_month"):
-        assert after <= before
-    else:
-        assert after >= before
+def test_owned_machine_may_say_what_was_inferred() -> None:
+    assert priced({"own": OFFICE | {"inferred": "power"}}, {"purchase": "owned"})["price_inferred"] == "power"
 
 
-def test_price_table_has_a_row_per_machine_and_option() -> None:
-    table = prices.price_table(CATALOGUE | {"office": {"prices": {"owned": OFFICE | PRICE}}})
-    assert table.drop(columns=["price_as_of", "price_source"]).to_dict("split")["data"] == [
-        ["cpu1", "on-demand", 0.036],
-        ["cpu1", "spot", 0.018],
-        ["cpu4", "on-demand", 0.144],
-        ["office", "owned", pytest.approx(1.1028, abs=5e-5)],
+def test_owned_machine_that_cannot_be_is_one_line() -> None:
+    with pytest.raises(InputError, match=r"^box: own: residual_usd is 7000; at most acquisition_usd \(6500\)"):
+        priced({"own": OFFICE | {"residual_usd": 7000}}, {"purchase": "owned"})
+
+
+def test_rented_machine_is_not_owned_and_owned_one_not_rented() -> None:
+    rented = {"rent": {"provider": "cloud", "items": {"1-core": 1}}}
+    assert priced(rented, {"purchase": "owned"}) is None
+    assert priced({"own": OFFICE}, {"purchase": "on-demand"}) is None
+
+
+def test_option_that_does_not_say_buys_as_the_machine_does() -> None:
+    rows = [offer("host", 1.0), offer("host", 0.4, purchase="spot")]
+    assert hourly({}, {}, *rows) == 1.0
+    assert hourly({"purchase": "spot"}, {}, *rows) == 0.4
+    assert hourly({"purchase": "spot"}, {"purchase": "on-demand"}, *rows) == 1.0
+
+
+def test_host_accelerators_region_and_premium_are_those_of_the_machine() -> None:
+    rows = [
+        offer("host", 0.5, region="us"),
+        offer("host", 0.6, region="eu"),
+        offer("card", 2.0, region="us"),
+        offer("new-cpu", 0.1, purchase="premium", per="share"),
     ]
-    assert set(table["price_as_of"]) == {"2026-01-02"}
-    assert set(table["price_source"]) == {"a price list"}
+    rent = {"items": {"host": 1, "card": 4}, "region": "us", "premium": "new-cpu"}
+    assert hourly(rent, {}, *rows) == pytest.approx(0.55 + 8)
+    with pytest.raises(InputError, match="region: must be given"):
+        hourly(rent | {"region": ""}, {}, *rows)
+
+
+def test_instead_replaces_the_machine_in_one_option() -> None:
+    rows = [offer("host", 1.0), offer("newer", 0.4), offer("newer", 0.1, purchase="spot")]
+    instead = {"box": {"provider": "cloud", "items": {"newer": 2}}}
+    assert hourly({}, {"instead": instead}, *rows) == 0.8
+    assert hourly({}, {"instead": {"box": instead["box"] | {"purchase": "spot"}}}, *rows) == 0.2
+    assert hourly({}, {"instead": {"another": instead["box"]}}, *rows) == 1.0
+    assert priced({"label": "has no rent"}, {"instead": instead}, *rows)["usd_per_hour"] == 0.8
+
+
+def test_every_option_has_its_own_book() -> None:
+    books = {"then": price_book(offer("1-core", 1.0)), "now": price_book(offer("1-core", 0.5))}
+    options = {name: {"purchase": "on-demand", "book": name} for name in books}
+    table = pricing.price_table(CATALOGUE, options, lambda option: books[option["book"]], TERMS)
+    assert table[["price_option", "usd_per_hour"]].values.tolist() == [["then", 1.0], ["now", 0.5]]
+
+
+def test_discount_is_taken_off_and_named() -> None:
+    option = {"discount": {"share": 0.37, "source": "a contract"}}
+    row = offer("host", 1.0, rate_low=0.5, rate_high=2.0)
+    price = priced({"rent": {"provider": "cloud", "items": {"host": 1}}}, option, row)
+    bounds = [price[f"usd_per_hour{bound}"] for bound in ("_low", "", "_high")]
+    assert bounds == pytest.approx([0.315, 0.63, 1.26])
+    assert price["price_source"] == "a price list; 37% off: a contract"
+
+
+@pytest.mark.parametrize(
+    ("option", "share"),
+    [
+        ({"sustained_use": "n1"}, 0.7),
+        ({"sustained_use": "n2"}, 0.8002),
+        ({"sustained_use": "n1", "hours_per_month": 365}, 0.9),
+        ({"sustained_use": "n1", "hours_per_month": 73}, 1.0),
+        ({"sustained_use": "n1", "discount": {"share": 0.5, "source": "a contract"}}, 0.35),
+    ],
+)
+def test_sustained_use_lowers_the_average_hour(option: dict, share: float) -> None:
+    assert hourly({}, option, offer("host", 1.0)) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ({}, 0.1 + 0.2),
+        ({"hours_per_month": 365}, 0.2 + 0.4),
+        ({"months": 4}, 0.1 + 0.05),
+        ({"months": 4, "hours_per_month": 365}, 0.2 + 0.1),
+    ],
+)
+def test_month_and_setup_are_prorated_to_the_hours_used(option: dict, expected: float) -> None:
+    rows = [
+        offer("host", 73.0, purchase="month", per="month"),
+        offer("host", 146.0, purchase="setup", per="once"),
+    ]
+    assert hourly({"purchase": "month"}, option, *rows) == pytest.approx(expected)
+
+
+def test_assumed_preemption_is_part_of_the_option() -> None:
+    keys = ["preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds"]
+    table = prices(options=SPOT | {"risky": {"purchase": "spot", "preemption": PREEMPTION}})
+    assert table[keys].values.tolist() == [[0, inf, 0, 0], [0.5, 1800, 120, 0]]
+
+
+# What runs cost
 
 
 def test_training_costs_its_time_at_each_option() -> None:
@@ -65,9 +188,11 @@ def test_training_costs_its_time_at_each_option() -> None:
         ["mnist_mlp/cpu1/tensorflow/b128/r1", "spot"],
         ["mnist_mlp/cpu4/tensorflow/b128/r1", "on-demand"],
     ]
-    assert table["priced_seconds"].to_list() == [100, 100, 50]
-    assert table["cost_usd"].to_list() == pytest.approx([0.001, 0.0005, 0.002])
+    assert table["used_seconds"].to_list() == table["useful_seconds"].to_list() == [100, 100, 50]
+    for column in ("cost_usd", "cost_usd_low", "cost_usd_high", "billed_usd"):
+        assert table[column].to_list() == pytest.approx([0.001, 0.0005, 0.002])
     assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001, 0.0005, 0.004], rel=5e-4)
+    assert table["samples_per_usd"].to_list() == pytest.approx([1e9, 2e9, 2.5e8], rel=5e-4)
 
 
 @pytest.mark.parametrize("row", [run(**FAILED), run(status="diverged"), run(hardware="gpu"), run(hardware="sold")])
@@ -76,15 +201,227 @@ def test_no_cost_without_a_finished_run_or_a_price(row: dict) -> None:
     assert costs(runs(row, run(hardware="cpu4")))["hardware"].to_list() == ["cpu4"]
 
 
+def test_no_cost_without_time_and_throughput() -> None:
+    assert len(costs(runs(run(train_seconds=None, samples_per_second=None)))) == 0
+
+
 def test_catalogue_without_prices_prices_nothing() -> None:
     assert len(costs(runs(run()), {"cpu1": {"label": "1 vCPU"}})) == 0
+    assert costs(runs()).columns.to_list() == list(tables.columns("costs"))
 
 
-@settings(deadline=None, max_examples=10)
-@given(st.lists(some, min_size=1, max_size=5), some)
-def test_cost_is_time_and_price(seconds: list[float], hourly: float) -> None:
-    catalogue = {"cpu1": {"prices": {"on-demand": PRICE | {"usd_per_hour": hourly}}}}
-    table = costs(runs(*(run(repeat=i, train_seconds=time) for i, time in enumerate(seconds))), catalogue)
-    assert (table["cost_usd"] * 3600).to_list() == pytest.approx([time * hourly for time in seconds])
+def test_bill_is_that_of_the_whole_process_rounded_by_the_rule() -> None:
+    old = price_book(offer("1-core", 0.036, as_of="2019-01-01"))
+    rows = runs(
+        run(train_seconds=10.0, total_seconds=40.2),
+        run(repeat=2, train_seconds=100.0, total_seconds=130.2),
+        run(repeat=3, train_seconds=100.0),
+    )
+    table = costs(rows, options=ON_DEMAND, rows=old)
+    assert table["minimum_seconds"].to_list() == [60, 60, 60]
+    assert table["billed_seconds"].to_list() == [60, 131, 100]
+    assert table["billed_usd"].to_list() == pytest.approx([0.0006, 0.00131, 0.001])
+    assert table["cost_usd"].to_list() == pytest.approx([0.0001, 0.001, 0.001]), "proportional to the time to train"
+
+
+def test_range_of_the_price_goes_through_to_the_cost() -> None:
+    rows = price_book(offer("1-core", 0.036, rate_low=0.018, rate_high=0.072))
+    table = costs(runs(run()), options=ON_DEMAND, rows=rows)
+    assert table[["cost_usd_low", "cost_usd", "cost_usd_high"]].iloc[0].to_list() == pytest.approx(
+        [0.0005, 0.001, 0.002]
+    )
+
+
+def test_samples_of_our_own_runs_are_those_after_the_first_step() -> None:
+    own, published = run(batch_size=100_000), run(repeat=2, batch_size=100_000, first_step_seconds=None)
+    table = costs(runs(own, published), options=ON_DEMAND)
+    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001 / 0.9, 0.001])
+    assert table["samples_per_usd"].to_list() == pytest.approx([0.9e9, 1e9])
+
+
+def test_published_run_may_lack_its_batch_size() -> None:
+    table = costs(runs(run(batch_size=None, first_step_seconds=None)), options=ON_DEMAND)
+    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001])
+
+
+@pytest.mark.parametrize("batch_size", [50_000, 64_000])
+def test_run_of_one_step_only_has_no_cost_per_sample(batch_size: int) -> None:
+    table = costs(runs(run(batch_size=batch_size, epochs=1, epochs_done=1)), options=ON_DEMAND)
+    assert table["cost_usd"].to_list() == pytest.approx([0.001])
+    assert table["usd_per_million_samples"].isna().all()
+    assert table["samples_per_usd"].isna().all()
+
+
+def test_throughput_alone_has_a_cost_per_sample_but_no_bill() -> None:
+    table = costs(runs(run(train_seconds=None, samples_per_second=1_000.0)), options=ON_DEMAND)
+    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.01])
+    assert table["samples_per_usd"].to_list() == pytest.approx([1e8])
+    for column in ("useful_seconds", "used_seconds", "billed_seconds", "cost_usd", "billed_usd"):
+        assert table[column].isna().all(), column
+
+
+def test_time_and_throughput_without_a_count_of_samples() -> None:
+    table = costs(runs(run(train_samples=None, samples_per_second=1_000.0)), options=ON_DEMAND)
+    assert table["cost_usd"].to_list() == pytest.approx([0.001])
+    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.01])
+    neither = costs(runs(run(train_samples=None, samples_per_second=None)), options=ON_DEMAND)
+    assert neither["cost_usd"].to_list() == pytest.approx([0.001])
+    assert neither["usd_per_million_samples"].isna().all()
+
+
+def test_free_machine_costs_nothing_and_has_no_samples_per_dollar() -> None:
+    table = costs(runs(run()), options=ON_DEMAND, rows=price_book(offer("1-core", 0.0)))
+    assert table[["cost_usd", "billed_usd", "usd_per_million_samples"]].iloc[0].to_list() == [0, 0, 0]
+    assert table["samples_per_usd"].isna().all()
+
+
+def test_expected_preemptions_lengthen_the_run() -> None:
+    risky = {"risky": {"purchase": "spot", "preemption": PREEMPTION | {"checkpoint_seconds": 1e9}}}
+    table = costs(runs(run(train_seconds=3600.0, total_seconds=3630.0)), options=risky)
+    mean = 7200
+    used = mean * exp(120 / mean) * (exp(3600 / mean) - 1)
+    assert table["useful_seconds"].to_list() == [3600]
+    assert table["used_seconds"].to_list() == pytest.approx([used])
+    assert table["cost_usd"].to_list() == pytest.approx([used * 0.018 / 3600])
+    assert table["billed_seconds"][0] == np.ceil(used + 30)
+    assert table["usd_per_million_samples"][0] > 1.1 * 3600 * 0.018 / 3600
+
+
+def attempts(*rows: tuple[str, float]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["run", "used_seconds"])
+
+
+def with_attempts(frame: pd.DataFrame, *rows: tuple[str, float]) -> pd.DataFrame:
+    table = prices(options=ON_DEMAND, rows=price_book(offer("1-core", 0.036, as_of="2019-01-01")))
+    return tables.conform(pricing.price_runs(frame, table, attempts(*rows)), "costs")
+
+
+def test_recorded_attempts_are_billed_each_for_itself() -> None:
+    frame = runs(run(total_seconds=130.0), run(repeat=2))
+    first, second = frame["run"]
+    table = with_attempts(frame, (first, 30.0), (first, 90.5), ("another", 1.0))
+    assert table["run"].to_list() == [first, second]
+    assert table["useful_seconds"].to_list() == [100, 100]
+    assert table["used_seconds"].to_list() == [120.5, 100], "without a record: one attempt"
+    assert table["billed_seconds"].to_list() == [60 + 91, 100]
+    assert table["cost_usd"].to_list() == pytest.approx([0.001205, 0.001])
+    assert table["billed_usd"].to_list() == pytest.approx([0.00151, 0.001])
+
+
+def test_attempt_of_unknown_length_makes_the_cost_unknown() -> None:
+    frame = runs(run(), run(repeat=2))
+    table = with_attempts(frame, (frame["run"][0], 30.0), (frame["run"][0], nan))
+    assert table["cost_usd"].isna().to_list() == [True, False]
+    assert table["billed_usd"].isna().to_list() == [True, False]
+
+
+def test_no_attempts_are_one_attempt_each() -> None:
+    frame, table = runs(run()), prices()
+    pd.testing.assert_frame_equal(pricing.price_runs(frame, table, attempts()), pricing.price_runs(frame, table))
+
+
+@few
+@given(st.lists(some, min_size=1, max_size=5), some, some)
+def test_cost_is_linear_in_seconds_and_rate(seconds: list[float], rate: float, factor: float) -> None:
+    frame = runs(*(run(repeat=i, train_seconds=time) for i, time in enumerate(seconds)))
+    longer = runs(*(run(repeat=i, train_seconds=time * factor) for i, time in enumerate(seconds)))
+    table = costs(frame, options=ON_DEMAND, rows=price_book(offer("1-core", rate)))
+    dearer = costs(frame, options=ON_DEMAND, rows=price_book(offer("1-core", rate * factor)))
+    slower = costs(longer, options=ON_DEMAND, rows=price_book(offer("1-core", rate)))
+    assert (table["cost_usd"] * 3600).to_list() == pytest.approx([time * rate for time in seconds])
+    for other in (dearer, slower):
+        assert other["cost_usd"].to_list() == pytest.approx((table["cost_usd"] * factor).to_list())
     timed = (1e6 - 128) / 1e6  # million samples of the run without its first batch
     assert (table["usd_per_million_samples"] * timed).to_list() == pytest.approx(table["cost_usd"].to_list())
+    assert (table["usd_per_million_samples"] * table["samples_per_usd"]).to_list() == pytest.approx([1e6] * len(frame))
+
+
+#: Rules that round and have a minimum, or neither; prices with ranges; preemption.
+WAYS = {
+    "old": {"purchase": "on-demand", "book": "old"},
+    "new": {"purchase": "on-demand", "book": "new"},
+    "risky": {"purchase": "on-demand", "book": "old", "preemption": PREEMPTION},
+}
+WAY_BOOKS = {
+    "old": price_book(
+        offer("1-core", 0.036, as_of="2019-01-01", rate_low=0.03, rate_high=0.05),
+        offer("4-core", 0.1, as_of="2019-01-01"),
+    ),
+    "new": price_book(offer("1-core", 0.02), offer("4-core", 0.1, currency="EUR")),
+}
+WAY_PRICES = pricing.price_table(CATALOGUE, WAYS, lambda option: WAY_BOOKS[option["book"]], TERMS)
+
+any_run = st.fixed_dictionaries(
+    {
+        "hardware": st.sampled_from(["cpu1", "cpu4", "gpu"]),
+        "status": st.sampled_from(["done", "done", "done", "failed"]),
+        "train_seconds": st.none() | st.floats(0, 2e4),
+        "total_seconds": st.none() | st.floats(0, 3e4),
+        "first_step_seconds": st.none() | st.just(2.0),
+        "samples_per_second": st.none() | st.floats(1, 1e5),
+        "batch_size": st.sampled_from([32, 128, 10_000_000]),
+    }
+)
+
+
+@few
+@given(st.lists(any_run, max_size=8))
+def test_bill_is_never_below_the_cost_nor_the_time(rows: list[dict]) -> None:
+    frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows)))
+    table = tables.conform(pricing.price_runs(frame, WAY_PRICES), "costs")
+    timed = table.dropna(subset="useful_seconds")
+    near = 1 - 1e-9  # time is counted in microseconds
+    assert (timed["used_seconds"] >= timed["useful_seconds"] * near).all()
+    assert (timed["billed_seconds"] >= timed["used_seconds"] * near - 1e-6).all()
+    assert (timed["billed_usd"] >= timed["cost_usd"] * near - 1e-9).all()
+    used = timed["used_seconds"] > 1e-6
+    assert (timed["billed_seconds"] >= timed["minimum_seconds"])[used].all()
+    assert (timed["cost_usd_low"] <= timed["cost_usd"]).all()
+    assert (timed["cost_usd"] <= timed["cost_usd_high"]).all()
+    assert not (table["usd_per_million_samples"] < 0).any()
+
+
+@few
+@given(st.lists(any_run, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_order_of_the_runs_does_not_matter(rows: list[dict], random) -> None:
+    frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows)))
+    order = list(range(len(frame)))
+    random.shuffle(order)
+    key = ["run", "price_option"]
+    straight = pricing.price_runs(frame, WAY_PRICES).sort_values(key, ignore_index=True)
+    mixed = pricing.price_runs(frame.iloc[order], WAY_PRICES).sort_values(key, ignore_index=True)
+    pd.testing.assert_frame_equal(straight, mixed)
+
+
+def test_pricing_ten_thousand_runs_is_pricing_each_alone() -> None:
+    random = np.random.default_rng(3)
+    count = 10_000
+    seconds = random.lognormal(6, 3, count)
+    frame = runs(run()).iloc[np.zeros(count, dtype=int)].reset_index(drop=True)
+    frame = frame.assign(
+        run=[f"run {i}" for i in range(count)],
+        hardware=random.choice(["cpu1", "cpu4", "gpu"], count),
+        status=random.choice(["done", "failed"], count, p=[0.9, 0.1]),
+        train_seconds=np.where(random.random(count) < 0.1, np.nan, seconds),
+        total_seconds=seconds + random.exponential(30, count),
+        first_step_seconds=np.where(random.random(count) < 0.3, np.nan, 2.0),
+        batch_size=random.choice([32, 128, 2_000_000], count),
+    )
+    frame = tables.conform(frame, "runs")
+    lengths = random.exponential(300, (count, 2))
+    tried = pd.DataFrame({"run": np.repeat(frame["run"].to_numpy()[::3], 2), "used_seconds": lengths[::3].ravel()})
+    together = pricing.price_runs(frame, WAY_PRICES, tried)
+    assert together.groupby("run").size().to_dict() == {
+        name: 3
+        for name, hardware, status in frame[["run", "hardware", "status"]].values
+        if hardware != "gpu" and status == "done"
+    }
+    for i in random.choice(count, 120, replace=False):
+        alone = pricing.price_runs(frame.iloc[[i]], WAY_PRICES, tried[tried["run"] == frame["run"][i]])
+        same = together[together["run"] == frame["run"][i]].reset_index(drop=True)
+        pd.testing.assert_frame_equal(same, alone, check_dtype=False)
+
+
+def test_book_of_the_tests_prices_what_the_tests_say() -> None:
+    assert BOOK["rate"].to_list() == [0.036, 0.018, 0.144]
+    assert costs(runs(run()))["cost_usd"].to_list() == pytest.approx([0.001, 0.0005])

@@ -1,0 +1,63 @@
+"""Time against cost: the cells that no other cell beats in both."""
+
+import pandas as pd
+from plotnine import (
+    aes,
+    geom_point,
+    geom_step,
+    geom_text,
+    ggplot,
+    labs,
+    scale_color_manual,
+    scale_x_log10,
+    scale_y_log10,
+)
+
+from scripts.charts import FRAMEWORK_NAMES, Chart, View
+from scripts.charts._relative import CELL, describe_runs
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
+from scripts.costs.outcomes import pareto_front
+from scripts.numbers import number
+from scripts.tables import records
+
+TITLE = "Time against cost"
+MISSING = "no run has a time and a price"
+HELP = "Down is cheaper, left is faster; the cells that are named and on the line are beaten by none in both."
+
+
+def draw(view: View) -> Chart | None:
+    priced = view.costs[view.costs["price_option"] == view.price_option].dropna(subset=["useful_seconds", "cost_usd"])
+    if priced.empty:
+        return None
+    cells = priced.groupby(CELL, sort=False, as_index=False, dropna=False).agg(
+        seconds=("useful_seconds", "median"), usd=("cost_usd", "median"), n=("cost_usd", "count")
+    )
+    cells["front"] = pareto_front(cells["seconds"], cells["usd"])
+    cells["machine"] = [view.labels[name] for name in cells["hardware"]]
+    cells["framework"] = pd.Categorical(cells["framework"], list(dict.fromkeys(cells["framework"])))
+    front = cells[cells["front"]].sort_values("seconds")
+    figure = (
+        ggplot(cells, aes("seconds", "usd"))
+        + geom_step(data=front, color=FAINT, linetype="dashed", size=0.6)
+        + geom_point(aes(color="framework"), size=3)
+        + geom_text(aes(label="machine"), data=front, size=9, color=INK, va="bottom", nudge_y=0.02)
+        + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(key, key) for key in keys])
+        + scale_x_log10(labels=lambda ticks: [number(tick) for tick in ticks], expand=(0.15, 0))
+        + scale_y_log10(labels=lambda ticks: [number(tick) for tick in ticks], expand=(0.1, 0))
+        + labs(x="time to train, s (log scale)", y="cost, USD (log scale)")
+        + look()
+    )
+    names = [f"{row['framework']} {row['machine']}" for row in records(front)]
+    every = "; ".join(
+        f"{row['framework']} {row['machine']} {number(row['seconds'])} s, {number(row['usd'])} USD"
+        for row in records(cells)
+    )
+    return Chart(
+        figure=figure,
+        width=WIDTH,
+        height=3.6,
+        data=cells,
+        caption=f"Time to train and its cost at {view.price_label}; {len(front)} of {len(cells)} cells are on the "
+        f"front; {describe_runs(cells)}.",
+        description=f"Scatter of time and cost: {every}. On the front: {', '.join(names)}.",
+    )
