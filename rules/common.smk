@@ -127,6 +127,18 @@ def get_facts(wildcards):
     return given.get("facts", f"results/{wildcards.study}/facts.csv") if given else []
 
 
+def get_pricing(wildcards):
+    """What of a study's config decides what its runs cost."""
+    study = STUDIES[wildcards.study]
+    return json.dumps({key: study[key] for key in ("machines", "book", "prices")})
+
+
+def get_import(wildcards):
+    """What of a study's config decides how its logs are read: a new price or chart reads none again."""
+    study = STUDIES[wildcards.study]
+    return json.dumps({"import": study["import"], "machines": list(study["machines"])})
+
+
 def get_logs(wildcards):
     """Every log file in the folder of an imported study: a new or changed one is read again."""
     folder = STUDIES[wildcards.study]["import"].get("folder")

@@ -3,6 +3,7 @@ rule import_logs:
         logs=get_logs,
         lib=lambda wildcards: [
             "scripts/import_logs.py",
+            "scripts/facts.py",
             "scripts/importers/__init__.py",
             "scripts/importers/_epochs.py",
             "scripts/importers/_logs.py",
@@ -17,13 +18,12 @@ rule import_logs:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_study,
-        folder=config["logs_dir"],
+        study=get_import,
+        logs_dir=["--logs-dir", config["logs_dir"]] if config["logs_dir"] else [],
     message:
         "import the logs of {wildcards.study}"
     shell:
-        "python -m scripts.import_logs {output} --study {params.study:q} "
-        "--logs-dir {params.folder:q} |& tee {log}"
+        "python -m scripts.import_logs {output} --study {params.study:q} {params.logs_dir:q} |& tee {log}"
 
 
 rule collect_facts:
@@ -31,6 +31,7 @@ rule collect_facts:
         facts=get_facts,
         lib=[
             "scripts/collect_facts.py",
+            "scripts/facts.py",
             "scripts/tables.py",
             "config/schemas/tables.yaml",
         ],
@@ -68,6 +69,9 @@ rule show:
             "scripts/page.py",
             "scripts/claims.py",
             "scripts/figures.py",
+            "scripts/summary.py",
+            "scripts/costs/office.py",
+            "scripts/costs/schedule.py",
             "scripts/importers/audit.py",
             "reports/layout.html.j2",
             "reports/figure.html.j2",

@@ -35,6 +35,7 @@ rule price:
             "scripts/costs/prices.py",
             "scripts/costs/book.py",
             "scripts/costs/billing.py",
+            "scripts/costs/outcomes.py",
             "scripts/costs/ownership.py",
             "scripts/costs/spot.py",
             "scripts/tables.py",
@@ -49,7 +50,7 @@ rule price:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_study,
+        study=get_pricing,
     message:
         "price the runs of {wildcards.study}"
     shell:
@@ -67,8 +68,13 @@ rule chart:
         lib=[
             "scripts/chart.py",
             "scripts/charts/__init__.py",
+            "scripts/charts/_absolute.py",
+            "scripts/charts/_lines.py",
             "scripts/charts/_relative.py",
             "scripts/charts/_theme.py",
+            "scripts/figures.py",
+            "scripts/costs/office.py",
+            "scripts/costs/schedule.py",
             "scripts/numbers.py",
         ],
         module=lambda wildcards: f"scripts/charts/{wildcards.chart.partition('.')[0]}.py",

@@ -150,15 +150,10 @@ def evaluate(
 
     right = _select(_values(claim["by"], claim.get("than_price", price), runs, costs), among)
     pairs = _pairs(claim, left, _select(right, claim.get("than", claim.get("cell", {}))))
-    low, high = {
-        "less": (float("-inf"), 1 / claim.get("factor", 1)),
-        "more": (claim.get("factor", 1), float("inf")),
-        "ratio": tuple(claim.get("between", ())),
-    }[claim["check"]]
-    strict = claim["check"] != "ratio"
+    factor, (low, high) = claim.get("factor", 1), claim.get("between", (0, 0))
     for pair in records(pairs):
         ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
-        good = low < ratio < high if strict else low <= ratio <= high
+        good = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
         held += good
         others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in _CELL}
         sides = f"{_cell_words(pair, labels)} {ratio:.2f}× {_cell_words(others, labels)}"

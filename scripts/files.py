@@ -50,7 +50,7 @@ def read_csv(path: Path, columns: Sequence[str]) -> list[tuple[str, dict[str, st
                     raise InputError(f"{path}:1: the columns must be {','.join(columns)}")
                 rows = [(f"{path}:{reader.line_num}", row) for row in reader]
             except csv.Error as error:
-                raise InputError(f"{path}:{reader.line_num}: not CSV: {error}") from error
+                raise InputError(f"{path}:{reader.reader.line_num}: not CSV: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -43,6 +43,11 @@ def main() -> int:
     runs = tables.read(options.runs)
     machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
     table = price_table(study, machines, {*study["machines"], *runs["hardware"]})
+    priced = set(zip(table["hardware"], table["price_option"], strict=True))
+    for hardware in dict.fromkeys(runs["hardware"]):
+        for option in study["prices"]:
+            if (hardware, option) not in priced:
+                print(f"no price: {hardware} is not offered under {option}", flush=True)
     tables.write(table, "prices", options.prices)
     tables.write(prices.price_runs(runs, table, tables.read(options.attempts)), "costs", options.costs)
     return 0

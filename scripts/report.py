@@ -30,6 +30,7 @@ def page(
     cost = summary.cost_column(study["price"])
     done = runs[runs["status"] == "done"]
     shown = costs[costs["price_option"] == study["price"]]
+    money = summary.money(shown, study["base"])
     options = sorted(set(costs["price_option"]), key=lambda option: (option != study["price"], option))
 
     return (
@@ -58,7 +59,8 @@ def page(
             failed=runs[runs["status"] != "done"].to_dict("records"),
             single=bool((table["runs_done"] <= 1).all()),
             prices=tables.records(prices),
-            money=summary.money(shown, study["base"]),
+            money=money,
+            intervals=any(row["interval"] for row in money),
             own=summary.rent_or_own(dict(catalogue), prices),
             targets=summary.to_targets(runs, epochs, shown, study["targets"]),
             machines=sorted(

@@ -163,16 +163,15 @@ def then_and_now(study: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[st
     if "today" not in study["prices"]:
         return []
     instead = study["prices"]["today"].get("instead", {})
-    by_option = {option: rows.set_index("hardware") for option, rows in prices.groupby("price_option")}
-    then, now = by_option[study["price"]], by_option.get("today", prices.iloc[:0].set_index("hardware"))
+    then, now = (prices[prices["price_option"] == option].set_index("hardware") for option in (study["price"], "today"))
     rows = []
     for hardware in then.index:
         what, as_of, price = "not offered in today's books", "—", None
         if hardware in now.index:
             row = now.loc[hardware]
-            rent = instead.get(hardware, study["machines"][hardware].get("rent", {}))
-            items = " + ".join(f"{count} {item}" if count > 1 else item for item, count in rent["items"].items())
-            what = f"{row['provider']} {items}, {row['purchase']}"
+            rent = instead.get(hardware, study["machines"].get(hardware, {}).get("rent", {}))
+            items = (f"{count} {item}" if count > 1 else item for item, count in rent.get("items", {}).items())
+            what = f"{row['provider']} {' + '.join(items)}".rstrip() + f", {row['purchase']}"
             as_of, price = row["price_as_of"], float(row["usd_per_hour"])
         before = float(then.loc[hardware, "usd_per_hour"])
         ratio = None if price is None else price / before
@@ -191,7 +190,8 @@ def cells(
     for option in study["prices"]:
         paid = costs[costs["price_option"] == option].groupby(keys, dropna=False)["cost_usd"].median()
         table = table.merge(paid.rename(f"cost, {option}").reset_index(), on=keys, how="left")
-    base = table[(table["hardware"] == study["base"]["hardware"]) & (table["framework"] == study["base"]["framework"])]
+    named = study.get("base", {})
+    base = table[(table["hardware"] == named.get("hardware")) & (table["framework"] == named.get("framework"))]
     base = base.drop_duplicates("workload").set_index("workload")
     one = runs["framework"].nunique() == 1
     rows = []

@@ -107,7 +107,9 @@ def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
     """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
 
     `costs` are those of one price option. Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed
-    ends: fastest run at the lowest price, slowest at the highest), `runs`, `ratio` to the base cell's median,
+    ends: fastest run at the lowest price, slowest at the highest), `interval` (low, high and
+    coverage of a distribution-free interval of the median at the price; None below six runs), `runs`, `ratio` to
+    the base cell's median,
     `cheaper` (the probability that a run of it costs less than one of the base cell: the share of their `pairs`;
     None below two runs on a side, and for the base itself), `billed_usd` (a run alone), `samples_per_usd`, and
     `front` (no cell of the workload is both faster and cheaper).
@@ -127,13 +129,17 @@ def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
             if of_base is not None:
                 ratio = float(cell["cost_usd"].median() / of_base["cost_usd"].median())
                 if cell is not of_base and min(len(cell), len(of_base)) > 1:
-                    cheaper = float(uncertainty.probability_cheaper(cell["cost_usd"], of_base["cost_usd"]))
+                    cheaper = _probability_cheaper(cell, of_base)
+            seconds, hourly = cell["used_seconds"].astype(float), cell.iloc[0]
+            rates = [float(hourly[f"usd_per_hour{end}"]) for end in ("_low", "", "_high")]
+            low, cost, high = uncertainty.cost_range(seconds, *rates)
             rows.append(
                 about
                 | {
-                    "cost_usd": float(cell["cost_usd"].median()),
-                    "low": float(cell["cost_usd_low"].min()),
-                    "high": float(cell["cost_usd_high"].max()),
+                    "cost_usd": cost,
+                    "low": low,
+                    "high": high,
+                    "interval": uncertainty.median_interval(cell["cost_usd"]),
                     "runs": len(cell),
                     "ratio": ratio,
                     "cheaper": cheaper,
@@ -144,6 +150,21 @@ def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
                 }
             )
     return rows
+
+
+def _probability_cheaper(cell: pd.DataFrame, base: pd.DataFrame) -> float:
+    """Return the probability that a run of a cell costs less than one of the base, price ranges counted."""
+    one, other = cell.iloc[0], base.iloc[0]
+    if one["hardware"] == other["hardware"]:  # the same machine has one price for both, wherever in its range
+        return uncertainty.probability_cheaper(cell["used_seconds"], base["used_seconds"])
+    return uncertainty.probability_cheaper_with_prices(
+        cell["used_seconds"],
+        float(one["usd_per_hour_low"]),
+        float(one["usd_per_hour_high"]),
+        base["used_seconds"],
+        float(other["usd_per_hour_low"]),
+        float(other["usd_per_hour_high"]),
+    )
 
 
 def rent_or_own(machines: dict[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:

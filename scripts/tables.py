@@ -1,5 +1,6 @@
 """The tables of a study as files: parquet for programs, CSV for people, columns as documented."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,14 @@ from scripts.files import replacing, write_text
 _COLUMNS = Path(__file__).resolve().parents[1] / "config" / "schemas" / "tables.yaml"
 
 
+@cache
+def _documented() -> dict[str, dict[str, dict[str, str]]]:
+    return yaml.safe_load(_COLUMNS.read_text(encoding="utf-8"))
+
+
 def columns(table: str) -> dict[str, dict[str, str]]:
     """Return the documented columns of `runs`, `epochs` or `costs`: name -> type, unit, meaning."""
-    return yaml.safe_load(_COLUMNS.read_text(encoding="utf-8"))[table]
+    return _documented()[table]
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -9,10 +9,19 @@ from statistics import median
 import pytest
 import yaml
 
-from scripts import document, frameworks, schemas, workloads
+from scripts import document, frameworks, grid, importers, schemas, workloads
+from scripts.costs import book
 from tests.conftest import ROOT, Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+#: A rule that is asked for by its name, and what it says that it does.
+STARTED = {
+    "published": "publish under reports/published",
+    "import_published": "import the logs of gpus-2017",
+    "refresh_prices": "refresh config/prices/current.csv",
+}
 
 
 def commands() -> list[str]:
@@ -23,6 +32,7 @@ def commands() -> list[str]:
 
 def test_there_are_commands() -> None:
     assert {"make report", "make test", "snakemake -n", "python scripts/train.py --help"} <= set(commands())
+    assert {name for name in STARTED if any(line.endswith(name) for line in commands())} == set(STARTED)
 
 
 @pytest.mark.slow
@@ -41,7 +51,7 @@ def test_command_of_the_documents(fresh: Project, command: str) -> None:
     done = fresh.run(*words)
     assert done.returncode == 0
     if words[0] == "snakemake":
-        assert "train" in done.stdout + done.stderr
+        assert STARTED.get(words[-1], "train") in done.stdout + done.stderr
 
 
 def test_links_lead_somewhere() -> None:
@@ -50,10 +60,51 @@ def test_links_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def documented(page: str, key: str) -> dict:
+    """Return the YAML block of a page of docs/ that begins with `key`."""
+    block = re.search(rf"```yaml\n({key}:.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+    assert block, f"docs/{page}: {key}"
+    return yaml.load(block[1], schemas._UniqueKeyLoader)
+
+
 def test_the_documented_machine_is_valid() -> None:
-    block = re.search(r"```yaml\n(workstation:.*?)```", (ROOT / "docs/adding.md").read_text(), re.DOTALL)
-    assert block
-    schemas.validate(yaml.load(block[1], schemas._UniqueKeyLoader), "hardware", "docs/adding.md")
+    schemas.validate(documented("adding.md", "workstation"), "hardware", "docs/adding.md")
+
+
+def test_the_documented_rent_is_in_the_books() -> None:
+    rent = documented("pricing.md", "rent")["rent"]
+    machine = {"label": "a T4", "machine": {"cores": 4}, "rent": rent}
+    schemas.validate({"t4": machine}, "hardware", "docs/pricing.md")
+    rows = book.read([book.path(name) for name in ("current", "listed")])
+    assert book.rent(rows, book.read_terms(), **rent, purchase="on-demand")
+
+
+def test_the_documented_study_of_logs_is_one(tmp_path: Path) -> None:
+    whole = documented("importing.md", "title") | documented("importing.md", "claims")
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(whole))
+    name, study = grid.read(str(tmp_path / "mine.yaml"), {})
+    assert (name, grid.is_grid(study), study["import"]["folder"]) == ("mine", False, "/data/logs")
+    assert set(study["import"]["hardware"].values()) == set(study["machines"])
+
+
+def test_the_documented_prices_are_those_of_a_study(tmp_path: Path) -> None:
+    study = documented("importing.md", "title") | documented("pricing.md", "book")
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
+    assert grid.read(str(tmp_path / "mine.yaml"), {})[1]["price"] == "spot"
+
+
+def test_every_importer_and_column_of_a_price_book_is_documented() -> None:
+    importing, pricing = ((ROOT / "docs" / page).read_text() for page in ("importing.md", "pricing.md"))
+    assert re.findall(r"^\| `(\w+)` \| ", importing, re.MULTILINE) == ["keras_csv", "rare_json", "tf_cnn", "mllog"]
+    assert set(importers.names()) == {"keras_csv", "rare_json", "tf_cnn", "mllog"}
+    columns = pricing.split("| column | meaning |")[1].split("\n\n")[0]
+    assert re.findall(r"`(\w+)`(?=[^|]*\|[^|]*\|$)", columns, re.MULTILINE) == list(book.COLUMNS)
+
+
+def test_every_price_book_is_documented() -> None:
+    text = (ROOT / "docs/pricing.md").read_text()
+    for path in book.FOLDER.glob("*.csv"):
+        assert f"`{path.stem}`" in text or f"`{path.name}`" in text, path.name
 
 
 def test_made_pages_are_up_to_date() -> None:

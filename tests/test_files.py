@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from scripts.errors import InputError
-from scripts.files import replacing, write_text
+from scripts.files import read_csv, replacing, write_text
 
 
 def test_text_is_written_into_new_folders(tmp_path: Path) -> None:
@@ -52,3 +52,35 @@ def test_impossible_place_is_named(tmp_path: Path, place: str) -> None:
     with pytest.raises(InputError, match=f"{place}: cannot be written"):
         write_text(tmp_path / place, "text")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_rows_of_a_csv_come_with_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('name,source\nk80,"a page, read"\np100,"two\nlines"\n\nt4,\n')
+    assert read_csv(path, ["name", "source"]) == [
+        (f"{path}:2", {"name": "k80", "source": "a page, read"}),
+        (f"{path}:4", {"name": "p100", "source": "two\nlines"}),
+        (f"{path}:6", {"name": "t4", "source": ""}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, ": No such file or directory"),
+        (b"", ":1: the columns must be name,source"),
+        (b"source,name\n", ":1: the columns must be name,source"),
+        (b"name,source\nk80\n", ":2: this row does not have 2 values"),
+        (b"name,source\nk80,a\nt4,b,c\n", ":3: this row does not have 2 values"),
+        (b'name,source\nk80,"a\n', ":2: not CSV: unexpected end of data"),
+        (b"name,source\n\xff\n", ": not CSV: 'utf-8' codec can't decode"),
+    ],
+)
+def test_what_is_no_such_csv_is_one_line_with_its_place(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "a.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as fault:
+        read_csv(path, ["name", "source"])
+    assert str(fault.value).startswith(f"{path}{message}")
+    assert "\n" not in str(fault.value)

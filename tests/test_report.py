@@ -1,7 +1,5 @@
 import json
 import sys
-from collections import defaultdict
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
@@ -11,6 +9,7 @@ from markupsafe import Markup
 
 from scripts import report, tables
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
+from tests.pages import EVIL, Read
 
 STUDY = {
     "title": "Do more vCPUs pay?",
@@ -30,38 +29,6 @@ PICTURE = {
     "description": "Bar chart.",
     "svg": "",
 }
-
-EVIL = "<script>alert('&')</script>"
-
-
-class Read(HTMLParser):
-    """A page as its reader meets it: its text, the rows of each section's table, what it links to."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.words: list[str] = []
-        self.rows: dict[str, list[list[str]]] = defaultdict(list)
-        self.links: list[str] = []
-        self.tags = [""]
-        self._section = ""
-        self.feed(html)
-        self.text = " ".join(" ".join(self.words).split())
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.tags.append(tag)
-        self.links += [given[key] or "" for key in ("href", "src") if key in given]
-        if tag == "section":
-            self._section = given["id"] or ""
-        elif tag == "tr":
-            self.rows[self._section].append([])
-        elif tag in ("td", "th"):
-            self.rows[self._section][-1].append("")
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-        if self.tags[-1] in ("td", "th") and data.strip():
-            self.rows[self._section][-1][-1] += data
 
 
 def page(

@@ -193,3 +193,32 @@ def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
     assert (one["reached"], one["runs"], one["seconds"]) == (2, 2, 15.0)
     assert one["cost_usd"] == pytest.approx(15 * 0.036 / 3600)
     assert (four["reached"], four["runs"], four["seconds"], four["cost_usd"]) == (0, 1, None, None)
+
+
+def test_interval_of_the_median_needs_six_runs() -> None:
+    def interval(count: int) -> tuple | None:
+        rows = [run(train_seconds=100.0 + 10 * n, repeat=n) for n in range(1, count + 1)]
+        return money(*rows)["cpu1", "tensorflow"]["interval"]
+
+    assert interval(5) is None
+    low, high, coverage = interval(6)
+    assert (low, high) == pytest.approx((0.0011, 0.0016)), "from the fastest to the slowest"
+    assert coverage == pytest.approx(1 - 2 / 2**6)
+
+
+def test_ranges_of_prices_count_in_the_probability_on_another_machine_only() -> None:
+    frame = runs(
+        *[run(repeat=n, train_seconds=100.0) for n in (1, 2)],
+        *[run(hardware="cpu4", repeat=n, train_seconds=25.0) for n in (1, 2)],
+        *[run(framework="jax", repeat=n, train_seconds=99.0) for n in (1, 2)],
+    )
+    priced = costs(frame)
+    shown = priced[priced["price_option"] == "on-demand"].copy()
+    # cpu4 at 0.144 USD/h costs as much as the base at 0.036; somewhere between 0.108 and 0.144 it costs less.
+    shown.loc[shown["hardware"] == "cpu4", "usd_per_hour_low"] = 0.108
+    shown.loc[shown["hardware"] == "cpu1", "usd_per_hour_high"] = 0.072
+    found = {(row["hardware"], row["framework"]): row for row in summary.money(shown, BASE)}
+    assert found["cpu4", "tensorflow"]["cheaper"] == 1.0
+    assert found["cpu1", "jax"]["cheaper"] == 1.0, "the same machine has the same price"
+    assert found["cpu4", "tensorflow"]["low"] == pytest.approx(25 * 0.108 / 3600)
+    assert found["cpu1", "tensorflow"]["high"] == pytest.approx(100 * 0.072 / 3600)

@@ -1,14 +1,20 @@
 """What re-runs when, counted by the jobs that Snakemake ran."""
 
+import csv
 import os
+import re
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import psutil
 import pytest
+import yaml
 
-from tests.conftest import Project
+from tests.conftest import ROOT, Project, copy_project, jobs
+from tests.pages import Read
 
 pytestmark = pytest.mark.slow
 
@@ -16,9 +22,13 @@ MLP_JAX = "mnist_mlp/cpu1/jax/b128"
 MLP_TENSORFLOW = "mnist_mlp/cpu1/tensorflow/b128"
 FASTTEXT_JAX = "imdb_fasttext/cpu1/jax/b32"
 FASTTEXT_TENSORFLOW = "imdb_fasttext/cpu1/tensorflow/b32"
+PUBLISHED = yaml.safe_load((ROOT / "config/config.yaml").read_text())["published"]
+PUBLISH = "publish under reports/published"
+SHARED_LOGS = ROOT.parent / "shared" / "published"
 ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 
-DRAW = ["draw learning", "draw relative_cost", "draw relative_time"]
+DRAW = ["draw learning", "draw pareto", "draw relative_cost", "draw relative_time"]
+PRICE = "price the runs of tiny"
 
 
 def trainings(jobs: list[str]) -> list[str]:
@@ -46,7 +56,7 @@ def test_one_run_record_trains_that_cell_alone(fresh: Project) -> None:
 def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
     jobs = trained.snakemake("-R", f"results/tiny/{MLP_JAX}/r1/run.json")
     assert trainings(jobs) == [MLP_JAX]
-    assert others(jobs) == ["collect the runs", *DRAW, "price the runs", "write the report"]
+    assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +90,15 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "cells", "follows"),
     [
-        ("config/hardware.yaml", "usd_per_hour: 0.0475", "usd_per_hour: 0.05", [],
-         [*DRAW, "price the runs", "write the report"]),
+        ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100", [],
+         [*DRAW, PRICE, "write the report"]),
+        ("config/prices/current.csv", "n1-standard-1,us-central1,on-demand,0.0475,",
+         "n1-standard-1,us-central1,on-demand,0.05,", [], [*DRAW, PRICE, "write the report"]),
+        ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,", [],
+         [*DRAW, PRICE, "write the report"]),
+        ("config/studies/tiny.yaml", "base:",
+         "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:", [],
+         [*DRAW, PRICE, "write the report"]),
         ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [], [*DRAW, "write the report"]),
         ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time', [],
          ["draw relative_time", "write the report"]),
@@ -91,7 +108,8 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
         ("scripts/frameworks/jax.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX], None),
         ("envs/jax.lock", "jax==0.10.2", "jax==0.10.2 ", [FASTTEXT_JAX, MLP_JAX], None),
     ],
-    ids=["price", "title", "chart", "page", "workload", "framework", "lock"],
+    ids=["owned price", "price row", "billing rule", "price option", "title", "chart", "page", "workload",
+         "framework", "lock"],
 )  # fmt: skip
 def test_edit_reruns_what_it_touches(
     trained: Project, file: str, old: str, new: str, cells: list[str], follows: list[str] | None
@@ -100,13 +118,238 @@ def test_edit_reruns_what_it_touches(
     jobs = trained.snakemake()
     assert trainings(jobs) == cells
     if follows is None:
-        follows = ["collect the runs", *DRAW, "price the runs", "write the report"]
+        follows = ["collect the runs", *DRAW, PRICE, "write the report"]
     assert others(jobs) == follows
+    assert trained.snakemake() == [], "and then all is up to date"
 
 
 def test_touched_file_trains_nothing(trained: Project) -> None:
     (trained.path / "scripts/workloads/mnist_mlp.py").touch()
     assert trainings(trained.snakemake()) == []
+
+
+LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\n"
+
+#: Logs in the manner of 2017 by folder; the last one is broken in its third line.
+LOGS = {
+    "node-a/mnist_mlp_tensorflow.csv": LOG + "0,21,0.5,0.8,0.6,0.7\n1,15,0.4,0.85,0.5,0.8\n",
+    "node-a/own_net_torch.csv": LOG + "0,7.5,0.5,0.8,0.6,0.7\n",
+    "node-b/mnist_mlp_tensorflow.csv": LOG + "0,40,0.5,0.8,0.6,0.7\n1,32,0.4,0.85,0.5,0.8\n",
+    "node-b/own_net_torch.csv": LOG + "0,7,0.5,0.8,0.6,0.7\n1,fast,0.5,0.8,0.6,0.7\n",
+}
+
+OWN = """
+title: My <b>logs</b>
+import:
+  format: keras_csv
+  folder: FOLDER
+  hardware: {node-a: big, node-b: small}
+machines:
+  big: {label: big one, rent: {provider: gce, region: us-central1, items: {n1-standard-8: 1}}}
+  small: {label: small one, rent: {provider: gce, items: {our-own: 1}}}
+base: {hardware: small, framework: tensorflow}
+book: [BOOK, current]
+charts: [relative_time, relative_cost]
+"""
+
+OWN_BOOK = """\
+provider,item,region,purchase,rate,rate_low,rate_high,currency,per,as_of,source,inferred
+gce,our-own,,on-demand,0.036,,,USD,hour,2026-01-02,what we are charged,
+"""
+
+IMPORT, COLLECT = "import the logs of mine", "collect the runs of mine"
+PRICE_MINE, SHOW = "price the runs of mine", "write the report of mine"
+DRAW_MINE = ["draw relative_cost", "draw relative_time"]
+
+
+def own_study(folder: Path, logs: str, book: str) -> None:
+    """Write logs, price book and config of a study of one's own; `logs` and `book` are how the config calls them."""
+    for name, text in LOGS.items():
+        (folder / "logs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "logs" / name).write_text(text)
+    (folder / "our prices.csv").write_text(OWN_BOOK)
+    (folder / "mine.yaml").write_text(OWN.replace("FOLDER", logs).replace("BOOK", book))
+
+
+def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_path: Path) -> None:
+    mine = tmp_path / "not in the clone"
+    own_study(mine, str(mine / "logs"), str(mine / "our prices.csv"))
+    done = fresh.run("snakemake", "--cores", "all", "--config", f"study={mine / 'mine.yaml'}")
+    said = done.stdout + done.stderr
+    assert "not imported: node-b/own_net_torch.csv:3: elapsed: 'fast' is not a number" in said
+    assert "imported 3 runs" in said
+    assert jobs(said) == [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]
+    page = fresh.path / "results" / "mine" / "report.html"
+    assert f"report: {page}" in said
+    read = Read(page.read_text())
+    assert "My <b>logs</b>" in read.text
+    assert [row[:5] + row[7:9] for row in read.rows["cells"][1:]] == [
+        ["mnist_mlp", "TensorFlow · big one", "done", "36.00", "0.500", "0.00380", "5.28"],
+        ["mnist_mlp", "TensorFlow · small one", "done", "72.00", "1.00", "0.000720", "1.00"],
+        ["own_net", "PyTorch · big one", "done", "7.500", "—", "0.000792", "—"],
+    ]
+    assert ["small one", "on-demand", "gce", "0.03600", "—", "1", "60", "2026-01-02", "what we are charged"] in [
+        [cell.strip() for cell in row] for row in read.rows["prices"]
+    ]
+    assert not list(mine.rglob("*.parquet")), "nothing is written beside the logs"
+
+
+@pytest.fixture(scope="session")
+def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the project and a study of one's own, complete, each called by its place from the other."""
+    folder = tmp_path_factory.mktemp("own")
+    own_study(folder / "mine", "../mine/logs", "../mine/our prices.csv")
+    copy_project(folder / "project").snakemake(study="../mine/mine.yaml")
+    return folder
+
+
+@pytest.fixture
+def own(own_report: Path, tmp_path: Path) -> Project:
+    """A copy of that folder; the project of it."""
+    shutil.copytree(own_report, tmp_path, symlinks=True, dirs_exist_ok=True)
+    return Project(tmp_path / "project")
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "follows"),
+    [
+        ("../mine/our prices.csv", "0.036", "0.05", [*DRAW_MINE, PRICE_MINE, SHOW]),
+        ("config/prices/current.csv", "n1-standard-8,us-central1,on-demand,0.38,",
+         "n1-standard-8,us-central1,on-demand,0.4,", [*DRAW_MINE, PRICE_MINE, SHOW]),
+        ("../mine/mine.yaml", "charts:",
+         "prices: {on-demand: {}, half: {discount: {share: 0.5, source: a deal}}}\ncharts:",
+         [*DRAW_MINE, PRICE_MINE, SHOW]),
+        ("../mine/mine.yaml", "label: big one, ", "label: a bigger one, ", [*DRAW_MINE, PRICE_MINE, SHOW]),
+        ("../mine/mine.yaml", "My <b>", "Our <b>", [*DRAW_MINE, SHOW]),
+        ("../mine/logs/node-b/own_net_torch.csv", "fast", "6", [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]),
+        ("scripts/importers/keras_csv.py", "HELP = ", "ABOUT = HELP = ",
+         [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]),
+        ("scripts/importers/mllog.py", "HELP = ", "ABOUT = HELP = ", []),
+    ],
+    ids=["own book", "price row", "price option", "label", "title", "log", "importer", "other importer"],
+)  # fmt: skip
+def test_edit_of_an_imported_study_remakes_what_follows(
+    own: Project, file: str, old: str, new: str, follows: list[str]
+) -> None:
+    own.edit(file, old, new)
+    assert own.snakemake(study="../mine/mine.yaml") == follows
+
+
+def test_added_log_is_imported_with_the_others(own: Project) -> None:
+    (own.path / "../mine/logs/node-b/mnist_cnn_jax.csv").write_text(LOG + "0,7,0.5,0.8,0.6,0.7\n")
+    jobs = own.snakemake(study="../mine/mine.yaml")
+    assert jobs == [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]
+    assert "mnist_cnn,small,jax" in (own.path / "results/mine/facts.csv").read_text()
+    assert own.snakemake(study="../mine/mine.yaml") == []
+
+
+def test_removed_log_leaves_the_report(own: Project) -> None:
+    (own.path / "../mine/logs/node-a/own_net_torch.csv").unlink()
+    assert IMPORT in own.snakemake(study="../mine/mine.yaml")
+    assert "own_net" not in (own.path / "results/mine/facts.csv").read_text()
+
+
+def test_import_that_cannot_be_used_is_one_line(fresh: Project, tmp_path: Path) -> None:
+    own_study(tmp_path / "mine", str(tmp_path / "nowhere"), "current")
+    done = fresh.run("snakemake", "--cores", "all", "--config", f"study={tmp_path / 'mine/mine.yaml'}", check=False)
+    assert done.returncode != 0
+    assert f"error: {tmp_path / 'nowhere'}: no such folder" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None:
+    """And nothing is trained, fetched or imported, although the clone has no results."""
+    folder = fresh.path / "reports" / "published"
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert set(before) == {f"{name}.html" for name in ("index", *PUBLISHED)}
+    (folder / "index.html").unlink()
+    (folder / f"{PUBLISHED[0]}.html").write_text("spoilt")
+    done = fresh.snakemake("published")
+    of_each = [
+        f"{what} of {name}" for name in PUBLISHED for what in ("collect the runs", "price the runs", "write the report")
+    ]
+    assert [job for job in done if not job.startswith("draw ")] == sorted(
+        [*of_each, "write the index of the published studies", PUBLISH]
+    )
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    assert set(after) == set(before)
+    assert [name for name in before if after[name] != before[name]] == [], "run: snakemake published"
+    assert fresh.snakemake("published") == [PUBLISH], "a copy of pages that are up to date"
+
+
+@pytest.mark.skipif(not SHARED_LOGS.is_dir(), reason=f"the published logs are not here: {SHARED_LOGS}")
+def test_facts_are_made_again_from_the_published_logs_byte_for_byte(fresh: Project) -> None:
+    done = fresh.run("snakemake", "import_published", "--cores", "all", "--config", f"logs_dir={SHARED_LOGS}")
+    assert jobs(done.stdout + done.stderr) == [f"import the logs of {name}" for name in PUBLISHED[:2]]
+    for name in PUBLISHED[:2]:
+        made = (fresh.path / "results" / name / "facts.csv").read_bytes()
+        assert made == (fresh.path / "reports" / "published" / "facts" / f"{name}.csv").read_bytes(), name
+
+
+def refresh(project: Project, folder: Path, *config: str) -> tuple[int, str]:
+    """Return exit code and words of a refresh from a folder."""
+    done = project.run(
+        "snakemake", "refresh_prices", "--cores", "all", "--config", f"catalogue={folder}", *config, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Path:
+    """A catalogue of which three of the four providers cannot be used; of the fourth two prices are new."""
+    folder = tmp_path / "the catalogue"
+    folder.mkdir()
+    (folder / "gcp_vms.csv").write_text("<!doctype html>")
+    (folder / "aws_vms.csv").write_text("")
+    with (ROOT / "config/prices/current.csv").open(newline="") as file:
+        rates = {row["item"]: row["rate"] for row in csv.DictReader(file) if row["provider"] == "lambda"}
+    rates |= {"gpu_1x_a10": "1.19", "gpu_1x_a100": "0.19"}
+    rows = "".join(f"{item},GPU,1.0,{rate},us-east-1,\n" for item, rate in rates.items())
+    header = "InstanceType,AcceleratorName,AcceleratorCount,Price,Region,SpotPrice\n"
+    (folder / "lambda_vms.csv").write_text(header + rows)
+    return folder
+
+
+def test_refresh_keeps_the_last_good_book_when_the_source_is_broken(fresh: Project, catalogue: Path) -> None:
+    book = fresh.path / "config/prices/current.csv"
+    before = book.read_bytes()
+    (catalogue / "lambda_vms.csv").write_text("InstanceType,Price\n")
+    code, said = refresh(fresh, catalogue, "catalogue_as_of=2026-07-01")
+    assert code != 0
+    assert book.read_bytes() == before
+    assert said.count("not refreshed: ") == 4
+    assert "config/prices/current.csv: not changed, nothing could be refreshed" in said
+
+
+def prices_of(book: Path) -> dict[str, tuple[str, str]]:
+    """Return 'provider item purchase' -> (rate, as_of)."""
+    with book.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {f"{row['provider']} {row['item']} {row['purchase']}": (row["rate"], row["as_of"]) for row in rows}
+
+
+def test_refresh_takes_what_is_good_and_refuses_what_is_not(fresh: Project, catalogue: Path) -> None:
+    book = fresh.path / "config/prices/current.csv"
+    before = prices_of(book)
+    code, said = refresh(fresh, catalogue, "catalogue_as_of=2026-07-01")
+    assert code == 0, said
+    assert said.count("not refreshed: ") == 3
+    assert re.search(r"refused +gpu_1x_a100 ", said), "a tenth of the last price"
+    changed = before | {"lambda gpu_1x_a10 on-demand": ("1.19", "2026-07-01")}
+    changed |= {
+        item: (rate, "2026-07-01")
+        for item, (rate, _) in changed.items()
+        if item.startswith("lambda ") and " gpu_1x_a100 " not in item
+    }
+    assert prices_of(book) == changed
+
+
+def test_refresh_from_a_folder_needs_the_date_of_its_catalogue(fresh: Project, catalogue: Path) -> None:
+    before = (fresh.path / "config/prices/current.csv").read_bytes()
+    code, said = refresh(fresh, catalogue)
+    assert code != 0
+    assert "error: --as-of: must be given for a folder" in said
+    assert (fresh.path / "config/prices/current.csv").read_bytes() == before
 
 
 def test_interrupted_study_leaves_nothing_half_written_and_goes_on(fresh: Project) -> None:

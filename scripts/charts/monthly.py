@@ -1,5 +1,7 @@
 """What a scheduled machine costs a month, in parts, under each billing rule."""
 
+from textwrap import fill
+
 import pandas as pd
 from plotnine import (
     aes,
@@ -17,13 +19,14 @@ from plotnine import (
 
 from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
-from scripts.charts._theme import INK, look
+from scripts.charts._theme import INK, WIDTH, look
 
 SCOPE = "study"
 TITLE = "A month of scheduled runs"
 MISSING = "the study has no schedule"
 HELP = "Shorter bars are cheaper."
 
+_LETTERS = 28  # of a line of a label: on a phone a wider chart would be too small to read
 _PARTS = {"compute_usd": "machine", "fees_usd": "disk and scheduler", "services_usd": "start and stop"}
 
 
@@ -31,7 +34,9 @@ def draw(view: View) -> Chart | None:
     if "monthly" not in view.tables:
         return None
     table = view.tables["monthly"]
-    table = table.assign(cell=[f"every {row.every_hours:g} h · {row.label}" for row in table.itertuples()])
+    table = table.assign(
+        cell=[fill(f"every {row.every_hours:g} h · {row.label}", _LETTERS) for row in table.itertuples()]
+    )
     parts = table.melt(["cell", "total_usd"], list(_PARTS), "part", "usd")
     parts["part"] = pd.Categorical(parts["part"].map(_PARTS), list(_PARTS.values()))
     top = float(table["total_usd"].max())
@@ -48,11 +53,12 @@ def draw(view: View) -> Chart | None:
         + look()
         + theme(panel_grid_major_y=element_blank(), legend_position="bottom", legend_direction="vertical")
     )
+    table["cell"] = table["cell"].str.replace("\n", " ")
     spoken = "; ".join(f"{row.cell}: {row.total_usd:.2f} USD" for row in table.itertuples())
     return Chart(
         figure=figure,
-        width=7.4,
-        height=1.5 + 0.36 * len(table),
+        width=WIDTH,
+        height=1.5 + 0.55 * len(table),
         data=table,
         caption=f"A month of 30 days, {view.price_label or view.price_option}; the first rule is the article's, the "
         "others bill the same runs at the same price.",

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 #: A number, an array, or a Series, whose index is kept; like comes from like, which NumPy's types do not say.
 Numbers = Any
@@ -62,43 +61,6 @@ def billed_seconds(used_seconds: Numbers, increment_seconds: Numbers, minimum_se
 def cost_usd(billed_seconds: Numbers, usd_per_hour: Numbers) -> Numbers:
     """Return the cost (USD) of billed time."""
     return billed_seconds * usd_per_hour / SECONDS_PER_HOUR
-
-
-def attempts_usd(attempts: pd.DataFrame) -> pd.DataFrame:
-    """Return what each run cost, all its attempts together, indexed by `run` in order of appearance.
-
-    A run that was preempted has several attempts, each billed for itself, perhaps on another machine.
-    `attempts` has the columns run, attempt, used_seconds, usd_per_hour, increment_seconds and
-    minimum_seconds; returned are attempts (how many), used_seconds, billed_seconds and cost_usd.
-    A run with an unknown (NaN) attempt has an unknown cost. Raises ValueError for an attempt given twice.
-    """
-    twice = attempts[attempts.duplicated(["run", "attempt"])]
-    if len(twice):
-        raise ValueError(f"attempt {twice['attempt'].iloc[0]} of {twice['run'].iloc[0]} is given twice")
-    billed = billed_seconds(attempts["used_seconds"], attempts["increment_seconds"], attempts["minimum_seconds"])
-    bills = attempts.assign(billed_seconds=billed, cost_usd=cost_usd(billed, attempts["usd_per_hour"]))
-    runs = bills.groupby("run", sort=False)
-    sums = runs[["used_seconds", "billed_seconds", "cost_usd"]].sum(skipna=False)
-    sums.insert(0, "attempts", runs.size())
-    return sums
-
-
-def monthly_usd(used_hours: Numbers, usd_per_hour: Numbers, fee_usd_per_month: Numbers = 0.0) -> Numbers:
-    """Return the bill (USD) of one month: hours and a flat fee, which is due without use too (Paperspace)."""
-    return used_hours * usd_per_hour + fee_usd_per_month
-
-
-def prorated_usd_per_hour(
-    usd_per_month: Numbers,
-    hours_per_month: Numbers = HOURS_PER_MONTH,
-    setup_usd: Numbers = 0.0,
-    months: Numbers = 1.0,
-) -> Numbers:
-    """Return a month's rent as a price per hour (USD), the set-up spread over the months kept (Hetzner).
-
-    `hours_per_month` are those used: by default all of them, which makes it the lowest price there is.
-    """
-    return (usd_per_month + setup_usd / months) / hours_per_month
 
 
 def sustained_use_share(

@@ -250,13 +250,15 @@ def rent(
     purchase: str,
     region: str = "",
     premium: str = "",
+    fee: str = "",
     hours_per_month: float = HOURS_PER_MONTH,
     months: float = 1.0,
 ) -> Price | None:
     """Return the price of a machine made of `items` (name -> pieces: a host and what is added to it).
 
     The sum of all pieces in USD. A `premium` is a share of the host's price, the first item's, on top; a
-    set-up fee is spread over `months` of `hours_per_month`. Without a region, an item's only row counts.
+    monthly `fee` is spread over `hours_per_month`, a set-up over `months` of them. Without a region, an
+    item's only row counts.
     None when an item has no such row: the machine is not offered so. `as_of` is that of the oldest price.
     Raises InputError where a region must be given.
     """
@@ -270,6 +272,11 @@ def rent(
         setup = _offer(book, item, "setup", offer["region"]) if purchase == "month" else None
         if setup is not None:
             parts.append((setup, pieces / (hours_per_month * months)))
+    flat = _offer(book, fee, "fee", region) if fee else None
+    if fee and flat is None:
+        return None
+    if flat:
+        parts.append((flat, 1))
     share = _offer(book, premium, "premium", region) if premium else None
     if premium and share is None:
         return None

@@ -49,6 +49,7 @@ def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFra
         purchase,
         rent.get("region", ""),
         rent.get("premium", ""),
+        rent.get("fee", ""),
         hours,
         option.get("months", 1.0),
     )
@@ -94,6 +95,13 @@ PRICE_COLUMNS = [
 ]
 
 
+def _preemption(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an option's `preemption` with the interval of checkpoints: as given, or the best for its saves."""
+    save = about.get("save_seconds", 0.0)
+    best = spot.optimum_checkpoint_seconds(save, about.get("preemptions_per_hour", 0.0)) if save else np.inf
+    return {"checkpoint_seconds": float(best)} | dict(about)
+
+
 def price_table(
     machines: Mapping[str, Any],
     options: Mapping[str, Any],
@@ -119,7 +127,7 @@ def price_table(
                 price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
             if price is None:
                 continue
-            preemption = {"checkpoint_seconds": np.inf} | terms_of.get("preemption", {})
+            preemption = _preemption(terms_of.get("preemption", {}))
             table.append(
                 {"hardware": hardware, "price_option": option}
                 | price

@@ -172,10 +172,21 @@ def test_month_and_setup_are_prorated_to_the_hours_used(option: dict, expected: 
     assert hourly({"purchase": "month"}, option, *rows) == pytest.approx(expected)
 
 
+SAVES: dict[str, dict] = {"quick": {}, "slow": {"save_seconds": 10}}
+
+
 def test_assumed_preemption_is_part_of_the_option() -> None:
     keys = ["preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds"]
     table = prices(options=SPOT | {"risky": {"purchase": "spot", "preemption": PREEMPTION}})
     assert table[keys].values.tolist() == [[0, inf, 0, 0], [0.5, 1800, 120, 0]]
+
+
+def test_checkpoints_come_at_the_best_interval_where_none_is_given() -> None:
+    about = {key: value for key, value in PREEMPTION.items() if key != "checkpoint_seconds"}
+    options = {name: {"purchase": "spot", "preemption": about | more} for name, more in SAVES.items()}
+    table = prices(options=options).set_index("price_option")["checkpoint_seconds"]
+    assert table["quick"] == inf, "saving in no time has no best interval: none is made"
+    assert table["slow"] == pytest.approx((2 * 10 * 7200) ** 0.5), "Young's"
 
 
 # What runs cost

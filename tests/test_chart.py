@@ -1,0 +1,153 @@
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from scripts import chart, tables
+from tests.made import BOOK, CATALOGUE, OPTIONS, costs, offer, price_book, prices, run, runs
+
+GRID = {
+    "workloads": ["mnist_mlp"],
+    "hardware": ["cpu1", "cpu4"],
+    "frameworks": ["tensorflow", "jax"],
+    "base": {"hardware": "cpu1", "framework": "tensorflow"},
+    "machines": {},
+    "price": "on-demand",
+    "prices": {name: about | {"label": f"what {name} costs"} for name, about in OPTIONS.items()},
+}
+
+LOGS = {key: GRID[key] for key in ("base", "machines", "price", "prices")} | {
+    "import": {"format": "keras_csv"},
+    "published": {"title": "An article", "by": "Somebody", "date": "2017-07", "url": "https://example.org"},
+}
+
+SCHEDULE = {
+    "machine": "cpu1",
+    "provider": "cloud",
+    "month_days": 30,
+    "seconds_each": 120,
+    "every_hours": [4],
+    "rules": {"gce": {"provider": "gce", "date": "2018-11-19", "label": "by the second"}},
+    "fees": {},
+    "seconds_per_start": {},
+}
+
+ROWS = (run(), run(hardware="cpu4", train_seconds=50.0), run(workload="own_net", batch_size=64, hardware="cpu4"))
+
+
+@pytest.fixture
+def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that draws a chart of a study and returns (its folder, what is told of it)."""
+
+    def made(name: str, study: dict, *rows: dict, book: pd.DataFrame = BOOK) -> tuple[Path, dict]:
+        frame = runs(*rows)
+        machines = CATALOGUE | study["machines"]
+        written = {
+            "runs": frame,
+            "epochs": pd.DataFrame(columns=list(tables.columns("epochs"))),
+            "costs": costs(frame, machines, study["prices"], book),
+            "prices": prices(machines, study["prices"], book),
+        }
+        for table, content in written.items():
+            tables.write(content, table, tmp_path / f"{table}.parquet")
+        (tmp_path / "hardware.yaml").write_text(yaml.safe_dump(CATALOGUE))
+        words = [f"--{table}={tmp_path / table}.parquet" for table in written]
+        words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--output={tmp_path / 'out'}"]
+        monkeypatch.setattr(sys, "argv", ["chart", name, "--study", json.dumps(study), *words])
+        assert chart.main() == 0
+        return tmp_path / "out", json.loads((tmp_path / "out" / "chart.json").read_text())
+
+    return made
+
+
+def test_chart_of_each_workload_has_a_drawing_its_data_and_its_words(draw) -> None:
+    folder, told = draw("relative_time", GRID, *ROWS)
+    assert {path.name for path in folder.iterdir()} == {"chart.json", "mnist_mlp.svg", "mnist_mlp.csv"}
+    assert (told["chart"], told["title"]) == ("relative_time", "Relative time to train")
+    (one,) = told["drawn"]
+    assert one["workload"] == "mnist_mlp"
+    assert one["caption"].endswith("20 epochs; trained 2026-01-02 on Some CPU.")
+    assert pd.read_csv(folder / "mnist_mlp.csv")["ratio"].to_list() == [1.0, 0.5]
+
+
+def test_study_of_logs_draws_every_workload_that_they_hold(draw) -> None:
+    folder, told = draw("relative_time", LOGS, *ROWS)
+    assert [(one["workload"], "missing" in one) for one in told["drawn"]] == [("mnist_mlp", False), ("own_net", True)]
+    assert told["drawn"][0]["caption"].endswith("Figures of Somebody, 2017-07: An article.")
+    assert told["drawn"][1]["missing"] == "No chart: the base cell has no time to compare with."
+    assert not (folder / "own_net.svg").exists()
+
+
+def test_study_of_own_logs_names_no_article(draw) -> None:
+    _, told = draw("relative_time", {key: value for key, value in LOGS.items() if key != "published"}, *ROWS)
+    assert told["drawn"][0]["caption"].endswith("so no spread is known.")
+
+
+def test_study_without_a_base_says_that_there_is_none(draw) -> None:
+    _, told = draw("relative_time", {key: value for key, value in LOGS.items() if key != "base"}, *ROWS)
+    assert ["missing" in one for one in told["drawn"]] == [True, True]
+
+
+def test_chart_of_another_price_option_has_its_own_name_title_and_ids(draw) -> None:
+    folder, usual = draw("relative_cost", GRID, *ROWS)
+    ids = (folder / "mnist_mlp.svg").read_text()
+    folder, spot = draw("relative_cost.spot", GRID, *ROWS)
+    assert (usual["chart"], usual["title"]) == ("relative_cost", "Relative cost")
+    assert (spot["chart"], spot["title"]) == ("relative_cost-spot", "Relative cost: what spot costs")
+    assert "what on-demand costs" in usual["drawn"][0]["caption"]
+    assert "what spot costs (1 vCPU 0.0180 USD/h" in spot["drawn"][0]["caption"]
+    assert 'id="relative_cost-mnist_mlp-' in ids
+    assert 'id="relative_cost-spot-mnist_mlp-' in (folder / "mnist_mlp.svg").read_text()
+
+
+def test_price_option_without_words_of_its_own_goes_by_its_name(draw) -> None:
+    _, told = draw("relative_cost.spot", GRID | {"prices": OPTIONS}, *ROWS)
+    assert told["title"] == "Relative cost: spot"
+
+
+def test_chart_of_a_whole_study_is_drawn_once(draw, tmp_path: Path) -> None:
+    book = price_book(offer("1-core", 0.036))
+    book.to_csv(tmp_path / "book.csv", index=False)
+    study = LOGS | {"book": str(tmp_path / "book.csv"), "schedule": SCHEDULE}
+    folder, told = draw("monthly", study, book=book)
+    assert [one["workload"] for one in told["drawn"]] == [""]
+    assert {path.name for path in folder.iterdir()} == {"chart.json", "study.svg", "study.csv"}
+    assert pd.read_csv(folder / "study.csv")["total_usd"].to_list() == pytest.approx([180 * 120 * 0.036 / 3600])
+
+
+def test_chart_of_a_whole_study_without_its_table_says_so(draw) -> None:
+    _, told = draw("monthly", LOGS, *ROWS)
+    assert told["drawn"] == [{"workload": "", "missing": "No chart: the study has no schedule."}]
+
+
+def seen(study: dict, *rows: dict, workload: str = "mnist_mlp") -> chart.charts.View:
+    frames = {name: runs(*rows) for name in ("runs", "epochs", "costs")}
+    return chart.view(study, CATALOGUE, workload, frames, "on-demand", {})
+
+
+@pytest.mark.parametrize(
+    ("study", "rows", "size"),
+    [
+        (GRID, [run(batch_size=64)], 128),
+        (LOGS, [run(batch_size=64)], 64),
+        (LOGS, [run(batch_size=64), run(batch_size=32)], None),
+        (LOGS, [run(batch_size=None)], None),
+        (LOGS, [run(batch_size=64), run(batch_size=16, workload="own_net")], 64),
+    ],
+    ids=["the workload's own", "the only one", "several", "unknown", "of this workload"],
+)
+def test_batch_size_that_goes_without_saying(study: dict, rows: list[dict], size: int | None) -> None:
+    assert seen(study, *rows).published_batch_size == size
+
+
+def test_workload_that_is_not_ours_has_no_published_training() -> None:
+    view = seen(LOGS, *ROWS, workload="own_net")
+    assert (view.reference, view.published_epochs, len(view.runs)) == (None, None, 1)
+
+
+def test_frameworks_are_named_in_a_grid_and_where_there_are_several() -> None:
+    one, two = (run(),), (run(), run(framework="jax"))
+    assert [seen(*given).one_framework for given in ((GRID, *one), (LOGS, *one), (LOGS, *two))] == [False, True, False]

@@ -1,0 +1,46 @@
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts import collect_facts, facts, grid, importers, tables
+
+FACTS = grid.ROOT / "reports" / "published" / "facts" / "gpus-2017.csv"
+
+
+def collected(monkeypatch: pytest.MonkeyPatch, folder: Path, *given: Path) -> dict[str, pd.DataFrame]:
+    """Run the command in this process; return the tables it wrote."""
+    paths = {name: folder / f"{name}.parquet" for name in ("runs", "epochs", "attempts")}
+    written = [text for name, path in paths.items() for text in (f"--{name}", str(path))]
+    monkeypatch.setattr(sys, "argv", ["collect_facts", *map(str, given), *written])
+    assert collect_facts.main() == 0
+    return {name: tables.read(path) for name, path in paths.items()}
+
+
+def test_facts_become_runs_and_what_no_log_tells_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = collected(monkeypatch, tmp_path, FACTS)
+    runs, table = found["runs"], facts.read(FACTS)
+    assert len(runs) == 39
+    assert runs.columns.to_list() == list(tables.columns("runs"))
+    for column in ("run", "workload", "hardware", "framework", "train_seconds", "status", "epochs_done", "val_acc"):
+        pd.testing.assert_series_equal(runs[column], table[column])
+    assert runs["epochs"].to_list() == runs["epochs_done"].to_list(), "a published run did what it was asked for"
+    for column in ("seed", "first_step_seconds", "total_seconds", "data", "packages", "batch_size"):
+        assert runs[column].isna().all(), column
+    assert (len(found["epochs"]), len(found["attempts"])) == (0, 0), "facts keep totals"
+
+
+def test_study_without_logs_has_empty_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, table in collected(monkeypatch, tmp_path).items():
+        assert len(table) == 0
+        assert table.columns.to_list() == list(tables.columns(name))
+    assert (tmp_path / "runs.csv").read_text() == ",".join(tables.columns("runs")) + "\n"
+
+
+@pytest.mark.parametrize("column", ["samples_per_second", "gpu_percent", "started_at", "train_samples", "batch_size"])
+def test_every_fact_that_runs_have_too_is_taken_over(column: str) -> None:
+    value = "2017-07-01T00:00:00+00:00" if column == "started_at" else 7
+    row = dict.fromkeys(importers.COLUMNS) | {"run": "a", column: value}
+    table = pd.DataFrame([row]).astype(importers.COLUMNS)
+    assert tables.conform(collect_facts.runs_of(table), "runs")[column].to_list() == [value]

@@ -1,0 +1,107 @@
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts import grid, price, schemas, tables
+from scripts.costs import book
+from scripts.errors import InputError
+from tests.made import CATALOGUE, PRICE, offer, run, runs
+
+STUDIES = sorted(path.stem for path in (grid.ROOT / "config" / "studies").glob("*.yaml"))
+HARDWARE = grid.ROOT / "config" / "hardware.yaml"
+
+#: Machines whose price nobody tells: the article owns this one, without the card's price.
+WITHOUT_PRICE = {"desktop-1x1080ti"}
+
+
+def own_book(path: Path, *rows: dict) -> str:
+    """Write a price book that only this test has, of a provider that has a billing rule."""
+    frame = pd.DataFrame([row | {"provider": "gce"} for row in rows], columns=list(book.COLUMNS))
+    frame.to_csv(path, index=False, lineterminator="\n")
+    return str(path)
+
+
+def machines(**changed: dict) -> dict:
+    rented = {name: about for name, about in CATALOGUE.items() if "rent" in about}
+    return {name: about | {"rent": about["rent"] | {"provider": "gce"}} for name, about in rented.items()} | changed
+
+
+def test_each_option_is_priced_by_its_own_books(tmp_path: Path) -> None:
+    then = own_book(tmp_path / "then.csv", offer("1-core", 1.0), offer("4-core", 4.0))
+    now = own_book(tmp_path / "now.csv", offer("1-core", 0.5))
+    study = {"book": then, "prices": {"then": {}, "now": {"book": now}, "either": {"book": [now, then]}}}
+    table = price.price_table(study, machines(), machines())
+    assert table[["price_option", "hardware", "usd_per_hour"]].values.tolist() == [
+        ["then", "cpu1", 1.0],
+        ["then", "cpu4", 4.0],
+        ["now", "cpu1", 0.5],
+        ["either", "cpu1", 0.5],
+        ["either", "cpu4", 4.0],
+    ]
+
+
+def test_only_named_machines_are_priced_but_any_may_be_replaced(tmp_path: Path) -> None:
+    rows = own_book(tmp_path / "a.csv", offer("1-core", 1.0), offer("4-core", 4.0))
+    instead = {"cpu4": {"provider": "gce", "items": {"1-core": 3}}}
+    study = {"book": rows, "prices": {"a": {"instead": instead}}}
+    assert price.price_table(study, machines(), {"cpu1"})["usd_per_hour"].to_list() == [1.0]
+    assert price.price_table(study, machines(), {"cpu1", "cpu4"})["usd_per_hour"].to_list() == [1.0, 3.0]
+
+
+def test_unknown_machine_in_instead_is_named(tmp_path: Path) -> None:
+    study = {"book": "current", "prices": {"a": {"instead": {"cpu3": {"provider": "gce", "items": {"x": 1}}}}}}
+    with pytest.raises(InputError, match=r"^prices: a: instead: 'cpu3' is unknown: it is one of cpu1, cpu4$"):
+        price.price_table(study, machines(), machines())
+
+
+def read(name: str) -> dict:
+    return grid.read(name, {})[1]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_prices_every_machine_under_the_options_it_shows(name: str) -> None:
+    study, local = read(name), schemas.read_yaml(HARDWARE, "hardware")
+    named = study["machines"] or local
+    shown = {study["price"], *filter(None, (chart.partition(".")[2] for chart in study["charts"]))}
+    table = price.price_table(study, grid.machines(study, local), named)
+    for option in shown:
+        priced = set(table.loc[table["price_option"] == option, "hardware"])
+        assert set(named) - priced == WITHOUT_PRICE & set(named), option
+    assert set(table["price_option"]) == set(study["prices"]), "every option prices something"
+    assert (table["price_source"].str.len() > 5).all()
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_todays_price_is_of_a_provider_that_is_billed_by_the_second_or_minute(name: str) -> None:
+    study, local = read(name), schemas.read_yaml(HARDWARE, "hardware")
+    table = price.price_table(study, grid.machines(study, local), study["machines"] or local)
+    today = table[table["price_option"] == "today"]
+    assert (today["increment_seconds"] <= 60).all()
+
+
+def test_command_writes_prices_and_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = own_book(tmp_path / "own.csv", offer("1-core", 0.036), offer("4-core", 9.0), PRICE | offer("card", 1.0))
+    study = {
+        "book": rows,
+        "price": "here",
+        "prices": {"here": {"label": "here"}},
+        "machines": {
+            "cpu1": {"label": "one", "rent": {"provider": "gce", "items": {"1-core": 1}}},
+            "card": {"label": "a card", "rent": {"provider": "gce", "items": {"card": 1}}},
+        },
+    }
+    tables.write(runs(run()), "runs", tmp_path / "runs.parquet")
+    attempts = tmp_path / "attempts.parquet"
+    pd.DataFrame({"run": pd.Series(dtype=str), "used_seconds": pd.Series(dtype=float)}).to_parquet(attempts)
+    costs, prices = tmp_path / "costs.parquet", tmp_path / "prices.parquet"
+    arguments = ["--study", json.dumps(study), "--hardware", str(HARDWARE), "--costs", str(costs)]
+    arguments += ["--attempts", str(attempts)]
+    monkeypatch.setattr(sys, "argv", ["price", str(tmp_path / "runs.parquet"), *arguments, "--prices", str(prices)])
+    assert price.main() == 0
+    assert tables.read(prices)["hardware"].to_list() == ["cpu1", "card"], "its own machines, not those of the catalogue"
+    assert tables.read(costs)["cost_usd"].to_list() == pytest.approx([0.001])
+    for path in (costs, prices):
+        assert len(pd.read_csv(path.with_suffix(".csv"))) == len(tables.read(path))

@@ -1,0 +1,83 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import publish
+from tests.pages import EVIL, Read
+
+CLAIMS = [
+    {"says": "It is faster.", "held": 6, "cases": 6, "details": [], "note": "", "word": "holds"},
+    {"says": f"It is cheaper {EVIL}.", "held": 2, "cases": 6, "details": [], "note": f"note {EVIL}", "word": "partly"},
+    {"says": "It is blue.", "held": 0, "cases": 1, "details": [], "note": "", "word": "fails"},
+    {"says": "It is loud.", "held": 0, "cases": 0, "details": [], "note": "", "word": "no data"},
+]
+
+STUDY = {
+    "name": "old",
+    "title": f"Title {EVIL}",
+    "summary": f"Summary {EVIL}",
+    "published": {"title": "An article", "by": f"Somebody {EVIL}", "date": "2017-07", "url": "https://example.org/a"},
+    "runs": 64,
+    "findings": 3,
+    "claims": CLAIMS,
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that writes the index of studies and returns the page."""
+
+    def write(*studies: dict) -> str:
+        paths = [tmp_path / study["name"] / "claims.json" for study in studies]
+        for path, study in zip(paths, studies, strict=True):
+            path.parent.mkdir()
+            path.write_text(json.dumps(study))
+        monkeypatch.setattr(sys, "argv", ["publish", str(tmp_path / "index.html"), *map(str, paths)])
+        assert publish.main() == 0
+        return (tmp_path / "index.html").read_text()
+
+    return write
+
+
+def test_study_has_its_link_and_its_verdicts_counted(index) -> None:
+    read = Read(index(STUDY))
+    assert "old.html" in read.links
+    assert "2017-07 · 64 runs · 3 audit findings" in read.text
+    assert "1 claims hold 1 partly 1 fail" in read.text
+
+
+def test_studies_stand_in_the_order_that_is_given(index) -> None:
+    page = index(STUDY | {"name": "second"}, STUDY | {"name": "first"})
+    assert page.index("second.html") < page.index("first.html")
+
+
+def test_claims_that_do_not_hold_are_listed_and_lead_to_their_study(index) -> None:
+    page = index(STUDY)
+    listed = Read(page[page.index("<ul") :])
+    assert "It is faster." not in listed.text
+    assert "partly, 2 of 6" in listed.text
+    assert "fails It is blue." in listed.text
+    assert "no data It is loud." in listed.text
+    assert '<li class="no-data">' in page
+    assert listed.links == ["old.html#claims"] * 3
+
+
+def test_study_without_runs_or_findings_says_nothing_of_them(index) -> None:
+    text = Read(index(STUDY | {"runs": 0, "findings": 0, "claims": CLAIMS[:1]})).text
+    assert "runs" not in text.split("2017-07")[1].split("claims")[0]
+    assert "audit findings" not in text
+    assert "1 claims hold" in text
+    assert "partly" not in text.split("1 claims hold")[1].split("Made by")[0]
+
+
+def test_texts_are_escaped(index) -> None:
+    read = Read(index(STUDY))
+    assert "script" not in read.tags
+    for origin in ("Title", "Summary", "Somebody", "It is cheaper", "note"):
+        assert f"{origin} {EVIL}" in read.text, origin
+
+
+def test_page_fetches_nothing(index) -> None:
+    assert set(Read(index(STUDY)).links) == {"data:,", "old.html", "old.html#claims"}
