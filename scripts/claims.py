@@ -8,6 +8,8 @@ A claim of a study's config has the words (`says`) and a check:
 - `ratio`: in each such pair, cell over than lies `between` two numbers.
 - `best`, `never_best`: in each workload, a cell that matches `cell` has the smallest `by` of all, or has not.
 - `figure`: a figure that the study computes is the `printed` one, `within` its rounding.
+
+What is measured and differs by less than `TIE` (from `factor`, or from the next best) is a tie: for neither side.
 """
 
 from collections.abc import Mapping
@@ -24,6 +26,9 @@ from scripts.tables import records
 _CELL = ["workload", "hardware", "framework", "batch_size"]
 _COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
 
+#: What MLCommons says of results that are not averaged away: +-5 % for all but imaging (its results pages).
+TIE = 0.05
+
 #: What each check cannot do without; `less`, `more` and `ratio` also need two sides.
 _NEEDS = {
     "figure": ("figure", "printed", "within"),
@@ -37,20 +42,29 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tables say of a claim: in `held` of `cases` it is true; each case in words."""
+    """What the tables say of a claim: in `held` of `cases` it is true, `ties` tell nothing; each case in words."""
 
     says: str
     held: int
     cases: int
     details: list[str]
     note: str = ""
+    ties: int = 0
 
     @property
     def word(self) -> str:
-        """Return holds, partly, fails or no data."""
+        """Return holds, partly, fails, tie or no data."""
         if self.cases == 0:
             return "no data"
-        return "holds" if self.held == self.cases else "partly" if self.held else "fails"
+        if self.cases == self.ties:
+            return "tie"
+        return "holds" if self.held == self.cases - self.ties else "partly" if self.held else "fails"
+
+    @property
+    def count(self) -> str:
+        """Return of how many cases it is true, and how many ties there are; empty for a single case."""
+        ties = f", {self.ties} tie{'s' if self.ties > 1 else ''}" if self.ties else ""
+        return f"{self.held} of {self.cases}{ties}" if self.cases > 1 else ""
 
 
 def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
@@ -81,6 +95,10 @@ def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) ->
     named = {*claim["cell"], *claim["than"]} if "than" in claim else set()
     same = [axis for axis in _CELL if axis == "workload" or axis not in named]
     return left.merge(right, on=same, suffixes=("", "_than"))
+
+
+def _is_tie(ratio: float) -> bool:
+    return 1 - TIE < ratio < 1 + TIE
 
 
 def _names(where: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -137,25 +155,35 @@ def evaluate(
     among = claim.get("among", {})
     cells = _select(cells, among)
     left = _select(cells, claim.get("cell", {}))
-    details, held = [], 0
+    # Prices are no measurements, and one run at two prices is one measurement.
+    measured = claim["by"] != "usd_per_hour" and ("than" in claim or "than_price" not in claim)
+    details, held, ties = [], 0, 0
     if claim["check"] in ("best", "never_best"):
         groups = [group for name, group in cells.groupby("workload", sort=False) if name in set(left["workload"])]
         for group in groups:
-            place = int(group["value"].astype(float).to_numpy().argmin())
-            best = records(group)[place]
-            good = (group.index[place] in left.index) == (claim["check"] == "best")
-            held += good
-            details.append(f"{best['workload']}: {_cell_words(best, labels)} is best{'' if good else ' (against)'}")
-        return Verdict(says, held, len(groups), details, note)
+            values = group["value"].astype(float).to_numpy()
+            best = records(group)[int(values.argmin())]
+            inside = group.index.isin(left.index)
+            ours, others = values[inside].min(), values[~inside].min() if (~inside).any() else float("inf")
+            tie = measured and _is_tie(float(outcomes.relative(ours, others)))
+            good = not tie and bool(ours < others) == (claim["check"] == "best")
+            held, ties = held + good, ties + tie
+            words = "is best" if not tie else "is best by less than the noise (tie)"
+            against = "" if good or tie else " (against)"
+            details.append(f"{best['workload']}: {_cell_words(best, labels)} {words}{against}")
+        return Verdict(says, held, len(groups), details, note, ties)
 
     right = _select(_values(claim["by"], claim.get("than_price", price), runs, costs), among)
     pairs = _pairs(claim, left, _select(right, claim.get("than", claim.get("cell", {}))))
     factor, (low, high) = claim.get("factor", 1), claim.get("between", (0, 0))
     for pair in records(pairs):
         ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
-        good = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
-        held += good
+        limit = {"less": 1 / factor, "more": factor, "ratio": None}[claim["check"]]
+        tie = measured and limit is not None and _is_tie(ratio / limit)
+        true = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
+        good = true and not tie
+        held, ties = held + good, ties + tie
         others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in _CELL}
         sides = f"{_cell_words(pair, labels)} {ratio:.2f}× {_cell_words(others, labels)}"
-        details.append(f"{pair['workload']}: {sides}{'' if good else ' (against)'}")
-    return Verdict(says, held, len(pairs), details, note)
+        details.append(f"{pair['workload']}: {sides}{' (tie)' if tie else '' if good else ' (against)'}")
+    return Verdict(says, held, len(pairs), details, note, ties)

@@ -274,7 +274,7 @@ def main() -> int:
         "published": study.get("published"),
         "runs": len(runs),
         "findings": len(findings),
-        "claims": [asdict(verdict) | {"word": verdict.word} for verdict in verdicts],
+        "claims": [asdict(verdict) | {"word": verdict.word, "count": verdict.count} for verdict in verdicts],
     }
     html = (
         page.environment()
@@ -288,7 +288,10 @@ def main() -> int:
             pictures=page.drawn(options.charts),
             tables=[_table(name, derived[name], labels) for name in TABLES if name in derived],
             claims=verdicts,
-            tally={word: sum(verdict.word == word for verdict in verdicts) for word in ("holds", "partly", "fails")},
+            tally={
+                word: sum(verdict.word == word for verdict in verdicts) for word in ("holds", "partly", "fails", "tie")
+            },
+            tie_percent=number(claims.TIE * 100, 1),
             now_claims=now,
             then_and_now=then_and_now(study, prices),
             option_labels={option: about.get("label", option) for option, about in study["prices"].items()},

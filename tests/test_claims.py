@@ -27,7 +27,8 @@ def verdict(check: str, **claim) -> claims.Verdict:
 def counted(check: str, **claim) -> tuple[int, int]:
     found = verdict(check, **claim)
     assert len(found.details) == found.cases
-    assert sum("(against)" in detail for detail in found.details) == found.cases - found.held
+    assert sum("(against)" in detail for detail in found.details) == found.cases - found.held - found.ties
+    assert sum("tie" in detail for detail in found.details) == found.ties
     return found.held, found.cases
 
 
@@ -96,11 +97,50 @@ def test_value_of_a_cell_is_the_median_of_its_runs_that_are_done() -> None:
         run(repeat=2, train_seconds=300.0),
         run(repeat=3, train_seconds=120.0),
         run(repeat=4, **FAILED),
-        run(hardware="cpu4", train_seconds=121.0),
+        run(hardware="cpu4", train_seconds=130.0),
     )
     claim = {"says": "", "check": "less", "by": "train_seconds", "cell": CPU1, "than": CPU4}
     assert claims.evaluate(claim, STUDY, frame, costs(frame), {}, LABELS).held == 1
-    assert claims.evaluate(claim | {"factor": 1.01}, STUDY, frame, costs(frame), {}, LABELS).held == 0
+    assert claims.evaluate(claim | {"factor": 1.2}, STUDY, frame, costs(frame), {}, LABELS).held == 0
+
+
+def tied(check: str, seconds: float, **claim) -> tuple[int, int, str, str]:
+    """Return held, ties, word and count for cpu4 at `seconds` against the 100 s of cpu1."""
+    frame = runs(run(), run(hardware="cpu4", train_seconds=seconds))
+    sides = {"cell": CPU4} if check in ("best", "never_best") else {"cell": CPU4, "than": CPU1}
+    about = {"says": "", "check": check, "by": "train_seconds"} | sides | claim
+    found = claims.evaluate(about, STUDY, frame, costs(frame), {}, LABELS)
+    return found.held, found.ties, found.word, found.count
+
+
+@pytest.mark.parametrize("check", ["less", "best", "never_best", "more"])
+def test_gap_below_the_noise_is_for_neither_side(check: str) -> None:
+    assert tied(check, 96.0) == (0, 1, "tie", "")
+    assert tied(check, 104.0) == (0, 1, "tie", "")
+    for seconds in (94.0, 106.0):
+        assert tied(check, seconds)[1] == 0
+
+
+def test_noise_is_around_the_factor_that_is_claimed() -> None:
+    assert tied("less", 50.0, factor=2)[2] == "tie"
+    assert tied("less", 47.0, factor=2)[2] == "holds"
+    assert tied("less", 96.0, factor=2)[2] == "fails"
+
+
+def test_prices_have_no_noise_and_a_run_at_two_prices_is_one_measurement() -> None:
+    frame = runs(run())
+    priced = costs(frame)
+    priced.loc[priced["price_option"] == "spot", ["cost_usd", "usd_per_hour"]] *= 1.96
+    for by in ("cost_usd", "usd_per_hour"):
+        claim = {"says": "", "check": "less", "by": by, "cell": CPU1, "price": "spot", "than_price": "on-demand"}
+        assert claims.evaluate(claim, STUDY, frame, priced, {}, LABELS).word == "holds"
+
+
+def test_ties_are_counted_beside_what_holds() -> None:
+    verdict = claims.Verdict("", held=5, cases=6, details=[], ties=1)
+    assert (verdict.word, verdict.count) == ("holds", "5 of 6, 1 tie")
+    verdict = claims.Verdict("", held=3, cases=6, details=[], ties=2)
+    assert (verdict.word, verdict.count) == ("partly", "3 of 6, 2 ties")
 
 
 def test_pairs_agree_in_the_batch_size() -> None:

@@ -8,10 +8,18 @@ from scripts import publish
 from tests.pages import EVIL, Read
 
 CLAIMS = [
-    {"says": "It is faster.", "held": 6, "cases": 6, "details": [], "note": "", "word": "holds"},
-    {"says": f"It is cheaper {EVIL}.", "held": 2, "cases": 6, "details": [], "note": f"note {EVIL}", "word": "partly"},
-    {"says": "It is blue.", "held": 0, "cases": 1, "details": [], "note": "", "word": "fails"},
-    {"says": "It is loud.", "held": 0, "cases": 0, "details": [], "note": "", "word": "no data"},
+    {"says": "It is faster.", "held": 6, "cases": 6, "details": [], "note": "", "word": "holds", "count": "6 of 6"},
+    {
+        "says": f"It is cheaper {EVIL}.",
+        "held": 2,
+        "cases": 6,
+        "details": [],
+        "note": f"note {EVIL}",
+        "word": "partly",
+        "count": "2 of 6",
+    },
+    {"says": "It is blue.", "held": 0, "cases": 1, "details": [], "note": "", "word": "fails", "count": ""},
+    {"says": "It is loud.", "held": 0, "cases": 0, "details": [], "note": "", "word": "no data", "count": ""},
 ]
 
 STUDY = {
