@@ -20,14 +20,11 @@ import pandas as pd
 
 from scripts.costs import outcomes
 from scripts.errors import InputError
-from scripts.numbers import number
+from scripts.numbers import is_tie, number
 from scripts.tables import records
 
 _CELL = ["workload", "hardware", "framework", "batch_size"]
 _COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
-
-#: What MLCommons says of results that are not averaged away: +-5 % for all but imaging (its results pages).
-TIE = 0.05
 
 #: What each check cannot do without; `less`, `more` and `ratio` also need two sides.
 _NEEDS = {
@@ -97,10 +94,6 @@ def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) ->
     return left.merge(right, on=same, suffixes=("", "_than"))
 
 
-def _is_tie(ratio: float) -> bool:
-    return 1 - TIE < ratio < 1 + TIE
-
-
 def _names(where: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return (axis, name) for each name of a selection."""
     listed = {axis: [names] if isinstance(names, str) else names for axis, names in where.items()}
@@ -165,7 +158,7 @@ def evaluate(
             best = records(group)[int(values.argmin())]
             inside = group.index.isin(left.index)
             ours, others = values[inside].min(), values[~inside].min() if (~inside).any() else float("inf")
-            tie = measured and _is_tie(float(outcomes.relative(ours, others)))
+            tie = measured and is_tie(float(outcomes.relative(ours, others)))
             good = not tie and bool(ours < others) == (claim["check"] == "best")
             held, ties = held + good, ties + tie
             words = "is best" if not tie else "is best by less than the noise (tie)"
@@ -179,7 +172,7 @@ def evaluate(
     for pair in records(pairs):
         ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
         limit = {"less": 1 / factor, "more": factor, "ratio": None}[claim["check"]]
-        tie = measured and limit is not None and _is_tie(ratio / limit)
+        tie = measured and limit is not None and is_tie(ratio / limit)
         true = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
         good = true and not tie
         held, ties = held + good, ties + tie

@@ -4,6 +4,15 @@ from math import floor, log10
 
 import pandas as pd
 
+#: Relative gap below which two measurements are not told apart: what MLCommons' results pages say remains of
+#: the noise of most benchmarks.
+TIE = 0.05
+
+
+def is_tie(ratio: float) -> bool:
+    """Say whether two measurements of this ratio are a tie."""
+    return 1 - TIE < ratio < 1 + TIE
+
 
 def number(value: float | None, digits: int = 3) -> str:
     """Return `value` with `digits` significant digits, thousands parted, no exponent; an em dash for nothing."""

@@ -11,6 +11,7 @@ import pandas as pd
 from scripts import errors, grid, schemas, summary, tables, workloads
 from scripts.charts import cell_name
 from scripts.files import write_text
+from scripts.numbers import TIE, number
 from scripts.page import drawn, environment
 
 
@@ -60,6 +61,7 @@ def page(
             single=bool((table["runs_done"] <= 1).all()),
             prices=tables.records(prices),
             money=money,
+            tie_percent=number(TIE * 100, 1),
             intervals=any(row["interval"] for row in money),
             own=summary.rent_or_own(dict(catalogue), prices),
             targets=summary.to_targets(runs, epochs, shown, study["targets"]),

@@ -13,7 +13,7 @@ from scripts import claims, errors, facts, figures, grid, page, schemas, summary
 from scripts.charts import cell_name
 from scripts.files import write_text
 from scripts.importers import audit
-from scripts.numbers import number
+from scripts.numbers import TIE, number
 
 #: Titles of the derived tables, what they are, and their columns: name -> (heading, digits or None for text).
 TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
@@ -291,7 +291,7 @@ def main() -> int:
             tally={
                 word: sum(verdict.word == word for verdict in verdicts) for word in ("holds", "partly", "fails", "tie")
             },
-            tie_percent=number(claims.TIE * 100, 1),
+            tie_percent=number(TIE * 100, 1),
             now_claims=now,
             then_and_now=then_and_now(study, prices),
             option_labels={option: about.get("label", option) for option, about in study["prices"].items()},

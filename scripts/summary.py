@@ -6,6 +6,7 @@ import pandas as pd
 
 from scripts import workloads
 from scripts.costs import outcomes, ownership, uncertainty
+from scripts.numbers import is_tie
 from scripts.tables import records
 
 CELL = ["workload", "hardware", "framework", "batch_size"]
@@ -36,17 +37,23 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
 
 
 def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
-    """Return for each workload the row of `cells` with the smallest value in `column`, None without one."""
+    """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
+
+    `ties` in it are the rows whose value is not told apart from the smallest.
+    """
     found: dict[str, dict[str, Any] | None] = {}
     for workload, group in table.groupby("workload", sort=False):
         rows = group.dropna(subset=column) if column in group else group.iloc[:0]
-        first = rows.sort_values(column).iloc[0] if len(rows) else None
-        found[str(workload)] = None if first is None else {str(name): value for name, value in first.items()}
+        ordered = records(rows.sort_values(column)) if len(rows) else []
+        first = ordered[0] if ordered else None
+        if first is not None:
+            first["ties"] = [row for row in ordered[1:] if is_tie(row[column] / first[column])]
+        found[str(workload)] = first
     return found
 
 
-def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tuple[int, int]]:
-    """Return for each other machine (cells with a smaller value than the base machine's, cells compared).
+def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tuple[int, int, int]]:
+    """Return for each other machine (cells with a smaller value than the base machine's, ties, cells compared).
 
     Compared are cells of the same workload, framework and batch size that have a value on both.
     """
@@ -56,10 +63,12 @@ def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tu
     values = table.dropna(subset=column)
     base = values.loc[values["hardware"] == base_hardware, [*keys, column]]
     pairs = values[values["hardware"] != base_hardware].merge(base, on=keys, suffixes=("", "_base"))
-    return {
-        str(hardware): (int((group[column] < group[f"{column}_base"]).sum()), len(group))
-        for hardware, group in pairs.groupby("hardware", sort=False)
-    }
+    found = {}
+    for hardware, group in pairs.groupby("hardware", sort=False):
+        ratios = group[column].astype(float) / group[f"{column}_base"].astype(float)
+        ties = ratios.map(is_tie)
+        found[str(hardware)] = (int(((ratios < 1) & ~ties).sum()), int(ties.sum()), len(group))
+    return found
 
 
 def part_of_data(runs: pd.DataFrame) -> pd.Series:

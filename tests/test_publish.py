@@ -7,19 +7,17 @@ import pytest
 from scripts import publish
 from tests.pages import EVIL, Read
 
+
+def claim(says: str, held: int, cases: int, word: str, note: str = "") -> dict:
+    count = f"{held} of {cases}" if cases > 1 else ""
+    return {"says": says, "held": held, "cases": cases, "details": [], "note": note, "word": word, "count": count}
+
+
 CLAIMS = [
-    {"says": "It is faster.", "held": 6, "cases": 6, "details": [], "note": "", "word": "holds", "count": "6 of 6"},
-    {
-        "says": f"It is cheaper {EVIL}.",
-        "held": 2,
-        "cases": 6,
-        "details": [],
-        "note": f"note {EVIL}",
-        "word": "partly",
-        "count": "2 of 6",
-    },
-    {"says": "It is blue.", "held": 0, "cases": 1, "details": [], "note": "", "word": "fails", "count": ""},
-    {"says": "It is loud.", "held": 0, "cases": 0, "details": [], "note": "", "word": "no data", "count": ""},
+    claim("It is faster.", 6, 6, "holds"),
+    claim(f"It is cheaper {EVIL}.", 2, 6, "partly", f"note {EVIL}"),
+    claim("It is blue.", 0, 1, "fails"),
+    claim("It is loud.", 0, 0, "no data"),
 ]
 
 STUDY = {

@@ -295,6 +295,17 @@ def test_claim_that_no_run_can_show_has_no_data(written) -> None:
     assert '<li class="no-data">' in page
 
 
+def test_difference_within_the_noise_is_a_tie_for_the_reader_too(written) -> None:
+    rows = [ROWS[0], ROWS[1] | {"train_seconds": 98.0}]
+    claim = {key: value for key, value in CLAIMS[0].items() if key != "between"} | {"check": "less"}
+    page, told = written(*rows, claims=[claim])
+    assert told["claims"][0]["word"] == "tie"
+    assert '<li class="tie">' in page
+    text = Read(page).text
+    assert "0 of 1 claims hold in every case that can be checked, 0 in some, 0 in none, 1 cannot be told" in text
+    assert "differ by less than 5 % are a tie" in text
+
+
 def test_page_shows_the_cells_the_prices_and_then_and_now(written) -> None:
     read = Read(written(*ROWS)[0])
     assert read.rows["cells"][2] == [

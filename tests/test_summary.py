@@ -62,6 +62,15 @@ def test_best_is_the_smallest_of_each_workload() -> None:
     assert summary.best(table, summary.cost_column("on-demand"))["mnist_mlp"]["hardware"] == "cpu1"
 
 
+def test_what_cannot_be_told_from_the_best_is_a_tie() -> None:
+    table = cells(
+        run(train_seconds=100.0), run(framework="jax", train_seconds=104.0), run(framework="torch", train_seconds=106.0)
+    )
+    best = summary.best(table, "train_seconds")["mnist_mlp"]
+    assert best["framework"] == "tensorflow"
+    assert [row["framework"] for row in best["ties"]] == ["jax"]
+
+
 def test_nothing_is_best_without_a_price() -> None:
     table = summary.cells(runs(run()), costs(runs(run()), {"cpu1": {"label": "1 vCPU"}}))
     assert summary.best(table, summary.cost_column("on-demand")) == {"mnist_mlp": None}
@@ -78,8 +87,8 @@ def test_machines_are_compared_on_cells_that_both_finished() -> None:
         run(hardware="cpu4", framework="jax", train_seconds=100.0),
         run(hardware="cpu4", framework="torch", **FAILED),
     )
-    assert summary.versus(table, "cpu1", "train_seconds") == {"cpu4": (1, 2)}, "a tie is not less"
-    assert summary.versus(table, "cpu1", summary.cost_column("on-demand")) == {"cpu4": (1, 2)}
+    assert summary.versus(table, "cpu1", "train_seconds") == {"cpu4": (1, 1, 2)}, "a tie is not less"
+    assert summary.versus(table, "cpu1", summary.cost_column("on-demand")) == {"cpu4": (1, 0, 2)}
 
 
 @pytest.mark.parametrize(
