@@ -37,6 +37,10 @@ _NEEDS = {
 }
 
 
+#: What can be said of a claim.
+WORDS = ("holds", "holds or ties", "partly", "tie", "fails", "no data")
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What the tables say of a claim: in `held` of `cases` it is true, `ties` tell nothing; each case in words."""
@@ -50,12 +54,14 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """Return holds, partly, fails, tie or no data."""
+        """Return holds, holds or ties, partly, tie, fails or no data."""
         if self.cases == 0:
             return "no data"
-        if self.cases == self.ties:
+        if self.ties == self.cases:
             return "tie"
-        return "holds" if self.held == self.cases - self.ties else "partly" if self.held else "fails"
+        if self.held + self.ties == self.cases:
+            return "holds or ties" if self.ties else "holds"
+        return "partly" if self.held else "fails"
 
     @property
     def count(self) -> str:

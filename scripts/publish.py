@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from scripts import errors, page
+from scripts.claims import WORDS
 from scripts.files import write_text
 
 
@@ -19,7 +20,7 @@ def main() -> int:
         words = [claim["word"] for claim in study["claims"]]
         studies.append(
             study
-            | {word: words.count(word) for word in ("holds", "partly", "fails")}
+            | {"tally": {word: words.count(word) for word in WORDS if word in words}}
             | {"doubtful": [claim for claim in study["claims"] if claim["word"] != "holds"]}
         )
     write_text(options.output, page.environment().get_template("index.html.j2").render(studies=studies))

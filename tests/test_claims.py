@@ -138,7 +138,7 @@ def test_prices_have_no_noise_and_a_run_at_two_prices_is_one_measurement() -> No
 
 def test_ties_are_counted_beside_what_holds() -> None:
     verdict = claims.Verdict("", held=5, cases=6, details=[], ties=1)
-    assert (verdict.word, verdict.count) == ("holds", "5 of 6, 1 tie")
+    assert (verdict.word, verdict.count) == ("holds or ties", "5 of 6, 1 tie")
     verdict = claims.Verdict("", held=3, cases=6, details=[], ties=2)
     assert (verdict.word, verdict.count) == ("partly", "3 of 6, 2 ties")
 

@@ -51,7 +51,7 @@ def test_study_has_its_link_and_its_verdicts_counted(index) -> None:
     read = Read(index(STUDY))
     assert "old.html" in read.links
     assert "2017-07 · 64 runs · 3 audit findings" in read.text
-    assert "1 claims hold 1 partly 1 fail" in read.text
+    assert "Claims: 1 holds , 1 partly , 1 fails , 1 no data" in read.text
 
 
 def test_studies_stand_in_the_order_that_is_given(index) -> None:
@@ -74,8 +74,8 @@ def test_study_without_runs_or_findings_says_nothing_of_them(index) -> None:
     text = Read(index(STUDY | {"runs": 0, "findings": 0, "claims": CLAIMS[:1]})).text
     assert "runs" not in text.split("2017-07")[1].split("claims")[0]
     assert "audit findings" not in text
-    assert "1 claims hold" in text
-    assert "partly" not in text.split("1 claims hold")[1].split("Made by")[0]
+    assert "Claims: 1 holds" in text
+    assert "partly" not in text.split("Claims: 1 holds")[1].split("Made by")[0]
 
 
 def test_texts_are_escaped(index) -> None:

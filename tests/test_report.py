@@ -67,6 +67,14 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
     assert "4 vCPUs took less time in 1 of 1 cells and cost less (on-demand) in 0 of 1 ." in read.text
 
 
+def test_what_cannot_be_told_from_the_fastest_is_named_as_a_tie() -> None:
+    read = Read(page(run(train_seconds=102.0), run(hardware="cpu4")))
+    assert read.rows["short"][1][1:3] == ["TensorFlow · 4 vCPUs", "100"]
+    assert "tie: TensorFlow · 1 vCPU" in read.text
+    assert "4 vCPUs took less time in 0 of 1 (1 tie) cells" in read.text
+    assert "Gaps below 5 % are ties" in read.text
+
+
 def test_without_prices_the_page_has_times_alone() -> None:
     unpriced = {name: {key: about[key] for key in ("label", "machine")} for name, about in CATALOGUE.items()}
     read = Read(page(run(), run(hardware="cpu4", train_seconds=50.0), catalogue=unpriced))

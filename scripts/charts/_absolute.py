@@ -17,7 +17,7 @@ from plotnine import (
 )
 
 from scripts.charts import Chart, View, cell_name
-from scripts.charts._relative import CELL, describe_runs, height
+from scripts.charts._relative import CELL, count_runs, height
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
 from scripts.numbers import number
 
@@ -63,6 +63,6 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, 
         width=wide_enough(list(cells["label"])),
         height=height(len(cells)),
         data=cells.drop(columns=["text", "end"]),
-        caption=f"{caption}; {describe_runs(cells)}.",
+        caption=f"{caption}; {count_runs(cells)}.",
         description=f"Bar chart, {axis}: " + "; ".join(f"{row.label}{row.text}" for row in cells.itertuples()) + ".",
     )

@@ -55,13 +55,19 @@ def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
     return cells
 
 
-def describe_runs(cells: pd.DataFrame) -> str:
-    """Say how many runs stand behind each bar."""
+def count_runs(cells: pd.DataFrame) -> str:
+    """Say how many runs stand behind each cell."""
     counts = sorted(set(cells.loc[cells["n"] > 0, "n"]))
     if counts == [1]:
         return "one run per cell, so no spread is known"
     span = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"bars are medians of {span} runs per cell, points the single runs"
+    return f"medians of {span} runs per cell"
+
+
+def describe_runs(cells: pd.DataFrame) -> str:
+    """Say how many runs stand behind each bar, and what the points are."""
+    counted = count_runs(cells)
+    return f"bars are {counted}, points the single runs" if counted.startswith("medians") else counted
 
 
 def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplot, pd.DataFrame] | None:

@@ -14,7 +14,7 @@ from plotnine import (
 )
 
 from scripts.charts import FRAMEWORK_NAMES, Chart, View
-from scripts.charts._relative import CELL, describe_runs
+from scripts.charts._relative import CELL, count_runs
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 from scripts.costs.outcomes import pareto_front
 from scripts.numbers import number
@@ -58,6 +58,6 @@ def draw(view: View) -> Chart | None:
         height=3.6,
         data=cells,
         caption=f"Time to train and its cost at {view.price_label}; {len(front)} of {len(cells)} cells are on the "
-        f"front; {describe_runs(cells)}.",
+        f"front; {count_runs(cells)}.",
         description=f"Scatter of time and cost: {every}. On the front: {', '.join(names)}.",
     )
