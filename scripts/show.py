@@ -39,14 +39,12 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
     ),
     "scaling": (
         "Scaling",
-        "Scaling efficiency as printed: throughput on n GPUs over n times that on one.",
+        "Scaling efficiency as printed, by batch size per GPU: throughput on n GPUs over n times that on one.",
         {
             "single": ("one GPU", None),
             "multi": ("several", None),
             "gpus": ("GPUs", 2),
             "workload": ("workload", None),
-            "batch_size": ("batch per GPU", 2),
-            "efficiency": ("efficiency", 2),
         },
     ),
     "scaling_means": (
@@ -126,8 +124,17 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
 }
 
 
+def by_batch_size(scaling: pd.DataFrame) -> pd.DataFrame:
+    """Return scaling efficiencies with one row per machine and workload, and a column per batch size."""
+    keys = ["single", "multi", "gpus", "workload"]
+    wide = scaling.pivot_table(index=keys, columns="batch_size", values="efficiency", sort=False)
+    return wide.rename(columns=lambda size: f"batch {size}").reset_index()
+
+
 def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
     title, about, columns = TABLES[name]
+    if name == "scaling":
+        columns = columns | {str(size): (str(size), 2) for size in frame if size not in columns}
     if name == "gains" and (frame["implied_per_gpu"] > frame["single"]).any():
         about += (
             " Here a K80 would have to do more than a GTX 1080 Ti, which is not plausible: the gains may be over "
@@ -194,6 +201,8 @@ def cells(
     base = table[(table["hardware"] == named.get("hardware")) & (table["framework"] == named.get("framework"))]
     base = base.drop_duplicates("workload").set_index("workload")
     one = runs["framework"].nunique() == 1
+    sizes = runs.dropna(subset="batch_size").groupby("workload")["batch_size"].unique()
+    only = {workload: found[0] for workload, found in sizes.items() if len(found) == 1}
     rows = []
     for row in tables.records(table):
         of_base = base.loc[row["workload"]] if row["workload"] in base.index else None
@@ -206,7 +215,7 @@ def cells(
         rows.append(
             row
             | {
-                "name": cell_name(row, labels, None, one),
+                "name": cell_name(row, labels, only.get(row["workload"]), one),
                 "relative_time": relative("train_seconds"),
                 "costs": {option: row[f"cost, {option}"] for option in study["prices"]},
                 "relative_costs": {option: relative(f"cost, {option}") for option in study["prices"]},
@@ -262,6 +271,8 @@ def main() -> int:
         others = {path.stem: facts.read(path) for path in options.others if path != options.facts}
         found = audit.findings(facts.read(options.facts), study["import"].get("unlike", []), others)
         findings = tables.records(found)
+    if "scaling" in derived:
+        derived["scaling"] = by_batch_size(derived["scaling"])
     if "rents" in derived:
         days = {"usd_per_day": 1, "usd_per_week": 7, "usd_per_month": 30.5}
         hourly = derived["rents"]["usd_per_hour"]

@@ -193,7 +193,6 @@ def column(name: str, key: str, **row) -> str:
         ("printed", "derived_usd", 3.25812, "3.258"),
         ("printed", "train_seconds", 13032.0, "13,032"),
         ("scaling", "workload", "vgg16", "vgg16"),
-        ("scaling", "efficiency", 0.39, "0.39"),
         ("gains", "break_even_days", 30.6, "never"),
         ("gains", "break_even_days", float("inf"), "never"),
         ("gains", "break_even_days", 5.04, "5.04"),
@@ -215,6 +214,19 @@ def test_derived_table_has_a_cell_for_each_of_its_columns(name: str) -> None:
     assert all(column["title"] for column in table["columns"])
     assert table["title"]
     assert table["about"].endswith(".")
+
+
+def test_scaling_has_a_column_for_each_batch_size() -> None:
+    long = pd.DataFrame(
+        [("b", 2, 16, 0.9), ("b", 2, 32, 0.95), ("a", 4, 16, 0.39), ("a", 4, 32, 0.52)],
+        columns=["multi", "gpus", "batch_size", "efficiency"],
+    ).assign(single="one", workload="vgg16")
+    table = show._table("scaling", show.by_batch_size(long), {"a": "four cards"})
+    assert [column["title"] for column in table["columns"]][-2:] == ["batch 16", "batch 32"]
+    assert table["rows"] == [
+        ["one", "b", "2", "vgg16", "0.90", "0.95"],
+        ["one", "four cards", "4", "vgg16", "0.39", "0.52"],
+    ]
 
 
 @pytest.mark.parametrize(("implied", "doubtful"), [(100.0, False), (300.0, True)])
