@@ -19,13 +19,10 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS)))]
 
-.PHONY: report published test quick lint bench docs lock clean
+.PHONY: report test quick lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
-
-published: .venv/report-$(NAMES)
-	snakemake --profile profiles/local published
 
 test: .venv/test-$(NAMES) lint
 	pytest
