@@ -127,6 +127,12 @@ def get_facts(wildcards):
     return given.get("facts", f"results/{wildcards.study}/facts.csv") if given else []
 
 
+def get_problems(wildcards):
+    """What the importer refused, where the logs are read here."""
+    given = STUDIES[wildcards.study].get("import", {"facts": ""})
+    return [] if "facts" in given else f"results/{wildcards.study}/problems.txt"
+
+
 def get_pricing(wildcards):
     """What of a study's config decides what its runs cost."""
     study = STUDIES[wildcards.study]

@@ -10,7 +10,8 @@ rule import_logs:
             f"scripts/importers/{STUDIES[wildcards.study]['import']['format']}.py",
         ],
     output:
-        "results/{study}/facts.csv",
+        facts="results/{study}/facts.csv",
+        problems="results/{study}/problems.txt",
     log:
         "results/{study}/logs/import.log",
     wildcard_constraints:
@@ -23,7 +24,8 @@ rule import_logs:
     message:
         "import the logs of {wildcards.study}"
     shell:
-        "python -m scripts.import_logs {output} --study {params.study:q} {params.logs_dir:q} |& tee {log}"
+        "python -m scripts.import_logs {output.facts} --problems {output.problems} --study {params.study:q} "
+        "{params.logs_dir:q} |& tee {log}"
 
 
 rule collect_facts:
@@ -58,6 +60,7 @@ rule collect_facts:
 rule show:
     input:
         facts=get_facts,
+        problems=get_problems,
         others=get_others,
         runs="results/{study}/runs.parquet",
         costs="results/{study}/costs.parquet",
@@ -92,10 +95,13 @@ rule show:
         facts=lambda wildcards, input: (
             f"--facts {input.facts} --others {input.others}" if input.facts else ""
         ),
+        problems=lambda wildcards, input: (
+            f"--problems {input.problems}" if input.problems else ""
+        ),
     message:
         "write the report of {wildcards.study}"
     shell:
-        "python -m scripts.show {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} {params.facts} "
+        "python -m scripts.show {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} {params.facts} {params.problems} "
         "--hardware {input.hardware} --runs {input.runs} --costs {input.costs} --prices {input.prices} "
         "--charts {input.charts} |& tee {log}"
 
@@ -159,9 +165,9 @@ rule refresh_prices:
         "../envs/workflow.yaml"
     params:
         catalogue=["--catalogue", config["catalogue"]] if config["catalogue"] else [],
-        as_of=(
-            ["--as-of", config["catalogue_as_of"]] if config["catalogue_as_of"] else []
-        ),
+        as_of=[
+            f"--as-of={date}" for date in config["catalogue_as_of"].split(",") if date
+        ],
     message:
         "refresh config/prices/current.csv"
     shell:

@@ -5,15 +5,20 @@ A claim of a study's config has the words (`says`) and a check:
 - `less`, `more`: in each pair of a cell that matches `cell` and one that matches `than`, `by` is less (times
   `factor`), or more. A pair agrees in the workload and in everything that neither selection names.
   Without `than` a cell is compared with itself at another price (`than_price`); `pairs` names machines instead.
-- `ratio`: in each such pair, cell over than lies `between` two numbers.
+- `ratio`: in each such pair, or with `median` in their median, cell over than lies `between` two numbers.
 - `best`, `never_best`: in each workload, a cell that matches `cell` has the smallest `by` of all, or has not.
+- `front`: in each workload, no other cell is both faster and cheaper than a cell that matches `cell`.
+- `unchecked`: nothing here can tell; `note` says why.
 - `figure`: a figure that the study computes is the `printed` one, `within` its rounding.
 
-What is measured and differs by less than `TIE` (from `factor`, or from the next best) is a tie: for neither side.
+Where two measured values are compared and differ by less than `TIE`, it is a tie: for neither side. A `factor` and
+`between` are limits that somebody chose, and have no ties. A case in which a cell takes part whose log the audit
+doubts is marked with a dagger.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -34,11 +39,15 @@ _NEEDS = {
     "less": ("by",),
     "more": ("by",),
     "ratio": ("by", "between"),
+    "front": ("cell",),
+    "unchecked": ("note",),
 }
 
 
+DAGGER = "†"
+
 #: What can be said of a claim.
-WORDS = ("holds", "holds or ties", "partly", "tie", "fails", "no data")
+WORDS = ("holds", "holds or ties", "partly", "tie", "fails", "no data", "cannot be checked")
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,13 @@ class Verdict:
     details: list[str]
     note: str = ""
     ties: int = 0
+    checked: bool = True
 
     @property
     def word(self) -> str:
-        """Return holds, holds or ties, partly, tie, fails or no data."""
+        """Return one of `WORDS`."""
+        if not self.checked:
+            return "cannot be checked"
         if self.cases == 0:
             return "no data"
         if self.ties == self.cases:
@@ -68,6 +80,11 @@ class Verdict:
         """Return of how many cases it is true, and how many ties there are; empty for a single case."""
         ties = f", {self.ties} tie{'s' if self.ties > 1 else ''}" if self.ties else ""
         return f"{self.held} of {self.cases}{ties}" if self.cases > 1 else ""
+
+    @property
+    def doubted(self) -> int:
+        """Return in how many cases a log takes part that the audit doubts."""
+        return sum(detail.endswith(DAGGER) for detail in self.details)
 
 
 def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
@@ -133,30 +150,55 @@ def evaluate(
     costs: pd.DataFrame,
     figures: Mapping[str, float],
     labels: Mapping[str, str],
+    doubted: Container[tuple[str, str, str]] = (),
 ) -> Verdict:
     """Return the verdict on one claim.
 
-    Raises InputError when it lacks something, or names a column, price, cell or figure that is not there.
+    `doubted` holds (workload, hardware, framework) of the cells whose logs the audit doubts. Raises InputError
+    when it lacks something, or names a column, price, cell or figure that is not there.
     """
     _check(claim, study, runs)
     says, note = claim["says"], claim.get("note", "")
+    if claim["check"] == "unchecked":
+        return Verdict(says, 0, 0, [], note, checked=False)
     if claim["check"] == "figure":
         name = claim["figure"]
         if name not in figures:
             raise InputError(f"claims: figure: {name!r} is unknown: it is one of {', '.join(sorted(figures))}")
         off = abs(figures[name] - claim["printed"])
         held = off <= claim["within"] + 1e-12
-        words = f"{name.replace('_', ' ')}: {number(figures[name], 4)}, printed {claim['printed']:g}"
+        words = f"{name.replace('_', ' ')}: {number(figures[name], 4)}, printed {claim['printed']:,.10g}"
         return Verdict(says, int(held), 1, [words], note)
 
+    def dagger(*rows: Mapping[str, Any]) -> str:
+        keys = [(row["workload"], row["hardware"], row["framework"]) for row in rows]
+        return f" {DAGGER}" if any(key in doubted for key in keys) else ""
+
     price = claim.get("price", study["price"])
-    cells = _values(claim["by"], price, runs, costs)
+    cells = _values("cost_usd" if claim["check"] == "front" else claim["by"], price, runs, costs)
     among = claim.get("among", {})
     cells = _select(cells, among)
     left = _select(cells, claim.get("cell", {}))
     # Prices are no measurements, and one run at two prices is one measurement.
-    measured = claim["by"] != "usd_per_hour" and ("than" in claim or "than_price" not in claim)
-    details, held, ties = [], 0, 0
+    measured = claim.get("by") != "usd_per_hour" and ("than" in claim or "than_price" not in claim)
+    details: list[str] = []
+    ratios: list[float] = []
+    held = ties = 0
+    if claim["check"] == "front":
+        seconds = _values("train_seconds", price, runs, costs).rename(columns={"value": "seconds"})
+        both = cells.merge(seconds, on=_CELL)
+        for workload, group in both.groupby("workload", sort=False):
+            ours = _select(group, claim["cell"])
+            if ours.empty:
+                continue
+            front = group[outcomes.pareto_front(group["seconds"], group["value"])]
+            good = bool(front.index.isin(ours.index).any())
+            held += good
+            names = ", ".join(_cell_words(row, labels) for row in records(front))
+            details.append(
+                f"{workload}: on the front are {names}{'' if good else ' (against)'}{dagger(*records(front))}"
+            )
+        return Verdict(says, held, len(details), details, note)
     if claim["check"] in ("best", "never_best"):
         groups = [group for name, group in cells.groupby("workload", sort=False) if name in set(left["workload"])]
         for group in groups:
@@ -169,7 +211,7 @@ def evaluate(
             held, ties = held + good, ties + tie
             words = "is best" if not tie else "is best by less than the noise (tie)"
             against = "" if good or tie else " (against)"
-            details.append(f"{best['workload']}: {_cell_words(best, labels)} {words}{against}")
+            details.append(f"{best['workload']}: {_cell_words(best, labels)} {words}{against}{dagger(best)}")
         return Verdict(says, held, len(groups), details, note, ties)
 
     right = _select(_values(claim["by"], claim.get("than_price", price), runs, costs), among)
@@ -177,12 +219,18 @@ def evaluate(
     factor, (low, high) = claim.get("factor", 1), claim.get("between", (0, 0))
     for pair in records(pairs):
         ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
-        limit = {"less": 1 / factor, "more": factor, "ratio": None}[claim["check"]]
-        tie = measured and limit is not None and is_tie(ratio / limit)
+        tie = measured and claim["check"] != "ratio" and factor == 1 and is_tie(ratio)
         true = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
         good = true and not tie
         held, ties = held + good, ties + tie
         others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in _CELL}
         sides = f"{_cell_words(pair, labels)} {ratio:.2f}× {_cell_words(others, labels)}"
-        details.append(f"{pair['workload']}: {sides}{' (tie)' if tie else '' if good else ' (against)'}")
+        against = " (tie)" if tie else "" if good or claim.get("median") else " (against)"
+        details.append(f"{pair['workload']}: {sides}{against}{dagger(pair, others)}")
+        ratios.append(ratio)
+    if claim.get("median") and ratios:
+        middle = median(ratios)
+        good = low <= middle <= high
+        words = f"the median of {len(ratios)} is {middle:.2f}×{'' if good else ' (against)'}"
+        return Verdict(says, int(good), 1, [words, *details], note)
     return Verdict(says, held, len(pairs), details, note, ties)

@@ -9,8 +9,14 @@ from scripts import errors, facts, importers, tables
 
 
 def runs_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs table of a table of facts: what no log tells stays empty."""
-    return table.assign(epochs=table["epochs_done"]).reindex(columns=list(tables.columns("runs")))
+    """Return the runs table of a table of facts: what no log tells stays empty.
+
+    Throughput that a log does not tell is all its samples over its time to train."""
+    whole = (table["train_samples"] * table["epochs_done"]).astype("Float64") / table["train_seconds"].astype("Float64")
+    rate = table["samples_per_second"].astype("Float64").fillna(whole)
+    return table.assign(epochs=table["epochs_done"], samples_per_second=rate).reindex(
+        columns=list(tables.columns("runs"))
+    )
 
 
 def main() -> int:

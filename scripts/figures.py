@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, book, office, ownership, schedule
@@ -74,11 +73,19 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
     )
     own = study["machines"][about["owned"]]["own"]
     box = ownership.machine(own)
-    at_days = own["hours_per_month"] / 24
     hourly = {
         row["price_option"]: float(row["usd_per_hour"]) for row in records(prices[prices["hardware"] == about["owned"]])
     }
     largest = estimate[estimate["batch_size"] == max(about["batch_sizes"])]
+    # A printed gain holds at the hour's price it was reckoned with: at the one that follows from the breakdown, or
+    # at the one that is printed. The box itself costs what the breakdown says.
+    bases = {"owned": hourly["owned"]}
+    if study["price"] in hourly:
+        bases["printed"] = hourly[study["price"]]
+    rents = prices[(prices["hardware"] != about["owned"]) & (prices["price_option"].isin(about["rents"]))]
+    hours = ownership.break_even_hours_per_month(box, rents["usd_per_hour"].astype(float).to_numpy())
+    rent = prices[prices["price_option"] == study["price"]].set_index("hardware")["usd_per_hour"]
+    at = largest.set_index("workload")
     gains = pd.DataFrame(
         [
             {
@@ -86,36 +93,31 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
                 "label": known["label"],
                 "workload": known["workload"],
                 "gain": known["gain"],
-                "break_even_days": office.break_even_days(box, at_days, known["gain"]),
+                "base": base,
+                "at_usd_per_hour": at_usd,
+                "gain_here": known["gain"] * at_usd / hourly["owned"],
+                "break_even_days": office.break_even_days(box, known["gain"] * at_usd),
+                # What one GPU of the rented machine must do, in samples/s, for the gain to be true.
+                "implied_per_gpu": float(at["estimate"][known["workload"]])
+                / at_usd
+                / known["gain"]
+                * float(rent[known["machine"]])
+                / known["gpus"]
+                if "machine" in known
+                else None,
+                "single": float(at["samples_per_second"][known["workload"]]),
             }
             for against, known in about["gains"].items()
+            for base, at_usd in bases.items()
         ]
     )
-    rents = prices[(prices["hardware"] != about["owned"]) & (prices["price_option"].isin(about["rents"]))]
-    hours = ownership.break_even_hours_per_month(box, rents["usd_per_hour"].astype(float).to_numpy())
-    # What a rented machine must do for the owned one to gain so much: samples/s of one of its GPUs.
-    at_most = largest.set_index("workload")["estimate"] / float(ownership.usd_per_hour(box, own["hours_per_month"]))
-    rent = prices[prices["price_option"] == study["price"]].set_index("hardware")["usd_per_hour"]
-    one = largest.set_index("workload")["samples_per_second"].astype(float)
-    gains["implied_per_gpu"] = [
-        at_most[known["workload"]] / known["gain"] * float(rent[known["machine"]]) / known["gpus"]
-        if "machine" in known
-        else None
-        for known in about["gains"].values()
-    ]
-    gains["single"] = [one[known["workload"]] for known in about["gains"].values()]
     return {
         "scaling": efficiencies,
         "scaling_means": mean.assign(printed=shown),
         "estimate": estimate,
         "samples_per_usd": office.per_usd(estimate, hourly),
         "to_train": office.to_samples(largest, samples, hourly),
-        "use": office.gain(
-            box,
-            {name: known["gain"] for name, known in about["gains"].items()},
-            at_days,
-            [day / 4 for day in range(4, 121)],
-        ),
+        "use": office.gain(box, gains, [day / 4 for day in range(4, 121)]),
         "gains": gains,
         "rents": rents[["hardware", "price_option", "usd_per_hour"]].assign(break_even_days=hours / 24),
     }
@@ -124,10 +126,16 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
 def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
     about = study["schedule"]
     rows = book.read(book.files(study["book"]))
-    then = prices[(prices["hardware"] == about["machine"]) & (prices["price_option"] == study["price"])]
-    if then.empty:
+    hourly = prices[prices["hardware"] == about["machine"]].set_index("price_option")["usd_per_hour"]
+    if study["price"] not in hourly:
         raise InputError(f"schedule: machine: {about['machine']!r} has no price of option {study['price']}")
-    table = schedule.monthly(about, rows, book.read_terms(), float(then["usd_per_hour"].iloc[0]))
+    terms = book.read_terms()
+    table = schedule.monthly(about, rows, terms, float(hourly[study["price"]]))
+    if "today" in hourly:  # the rule of the study's own day, the machine's price of today
+        first = next(iter(about["rules"]))
+        rules = {"today": about["rules"][first] | {"label": study["prices"]["today"].get("label", "today")}}
+        again = schedule.monthly({**about, "rules": rules}, rows, terms, float(hourly["today"]))
+        table = pd.concat([table, again], ignore_index=True)
     return {"monthly": table}
 
 
@@ -153,6 +161,9 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
     for row in records(prices):
         name, hourly = f"{row['hardware']}_{row['price_option']}", float(row["usd_per_hour"])
         found |= {f"usd_per_hour_{name}": hourly, f"usd_a_month_{name}": hourly * billing.HOURS_PER_MONTH}
+        shown = prices[(prices["hardware"] == row["hardware"]) & (prices["price_option"] == study["price"])]
+        if len(shown):
+            found[f"price_share_{name}"] = hourly / float(shown["usd_per_hour"].iloc[0])
     rates = prices.pivot(index="hardware", columns="price_option", values="usd_per_hour")
     if {"spot", "on-demand"} <= set(rates):
         shares = (rates["spot"] / rates["on-demand"]).dropna()
@@ -164,15 +175,10 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
         for row in records(derived["scaling_means"]):
             found[f"mean_efficiency_{row['workload']}_{row['batch_size']}"] = float(row["efficiency"])
         for row in records(derived["gains"]):
-            found[f"break_even_days_{row['against']}"] = float(row["break_even_days"])
+            name = f"{row['against']}_from_{row['base']}"
+            found |= {f"break_even_days_{name}": row["break_even_days"], f"gain_{name}": row["gain_here"]}
         for row in records(derived["to_train"].drop_duplicates("workload")):
             found[f"samples_to_train_{row['workload']}"] = float(row["samples"])
-        for row in records(derived["gains"].dropna(subset="implied_per_gpu")):
-            found[f"implied_over_single_{row['against']}"] = float(row["implied_per_gpu"]) / float(row["single"])
-        use = derived["use"]
-        for day in study["office"]["gains_at_days"]:
-            for row in records(use[np.isclose(use["days"], day)]):
-                found[f"gain_{row['against']}_at_{day:g}_days"] = float(row["gain"])
     if "monthly" in derived:
         for row in records(derived["monthly"]):
             found[f"usd_a_month_{row['rule']}_every_{row['every_hours']:g}_hours"] = float(row["total_usd"])
@@ -180,7 +186,7 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
         base = next(iter(study["schedule"]["rules"]))
         for hours, group in first:
             totals = group.set_index("rule")["total_usd"]
-            for rule in totals.index[1:]:
+            for rule in totals.index.drop([base, "today"], errors="ignore"):
                 found[f"more_usd_a_month_{rule}_every_{hours:g}_hours"] = float(totals[rule] - totals[base])
                 found[f"more_share_{rule}_every_{hours:g}_hours"] = float(totals[rule] / totals[base] - 1)
     return found

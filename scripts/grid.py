@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import charts, frameworks, importers, schemas, workloads
+from scripts.costs import book
 from scripts.errors import InputError
 from scripts.measurement.cell import Cell
 
@@ -91,6 +92,12 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         options += [(f"claims[{i}].{key}", claim[key]) for key in ("price", "than_price") if key in claim]
     for key, option in options:
         _known(str(path), key, [option], list(config["prices"]))
+    for given in [config["book"], *(about.get("book", []) for about in config["prices"].values())]:
+        book.files(given)
+    if "import" in config and "hardware" in config["import"] and "base" in config:
+        _known(
+            str(path), "base.hardware", [config["base"]["hardware"]], sorted(set(config["import"]["hardware"].values()))
+        )
     for chart in config["charts"]:
         module, _, option = chart.partition(".")
         _known(str(path), "charts", [module], charts.names())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import errors, facts, grid, importers
+from scripts.files import write_text
 from scripts.importers import sources
 
 
@@ -40,6 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="table of facts to write (.csv)")
     parser.add_argument("--study", required=True, help="name of a study, or its config (JSON)")
+    parser.add_argument("--problems", type=Path, help="list of what could not be read, to write")
     parser.add_argument("--logs-dir", help="a folder that holds the published logs already")
     options = parser.parse_args()
     study = json.loads(options.study) if options.study.startswith("{") else grid.read(options.study, {})[1]
@@ -51,13 +53,16 @@ def main() -> int:
     imported = importers.importer(about["format"]).read(folder_of(study, given), layout)
     for problem in imported.problems:
         print(f"not imported: {problem}", file=sys.stderr)
+    if options.problems:
+        write_text(options.problems, "".join(f"{problem}\n" for problem in imported.problems))
     unknown = sorted(set(about["hardware"].values()) - set(study["machines"]))
     if unknown:
         raise errors.InputError(f"import: hardware: {unknown[0]!r} is none of machines: {', '.join(study['machines'])}")
     if imported.runs.empty:
         raise errors.InputError(f"import: no run could be read ({len(imported.problems)} problems)")
     facts.write(facts.in_order(imported.runs, study), options.output)
-    print(f"imported {len(imported.runs)} runs, {len(imported.problems)} problems")
+    refused = len(imported.problems)
+    print(f"imported {len(imported.runs)} runs, {refused} problem{'' if refused == 1 else 's'}")
     return 0
 
 

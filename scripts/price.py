@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,31 @@ def price_table(study: Mapping[str, Any], machines: Mapping[str, Any], named: Co
     )
 
 
+def not_offered(
+    study: Mapping[str, Any], machines: Mapping[str, Any], named: Iterable[str], table: pd.DataFrame
+) -> list[str]:
+    """Say for each machine that has no price under an option which item its books lack, and what is near it."""
+    priced = set(zip(table["hardware"], table["price_option"], strict=True))
+    lines = []
+    for option, about in study["prices"].items():
+        for hardware in named:
+            rent = about.get("instead", {}).get(hardware, machines[hardware].get("rent"))
+            if (hardware, option) in priced:
+                continue
+            line = f"no price: {hardware} is not offered under {option}"
+            if rent and about.get("purchase") != "owned":
+                names = about.get("book", study["book"])
+                rows = book.read(book.files(names))
+                offered = rows.loc[rows["provider"] == rent["provider"], "item"]
+                for item in rent["items"]:
+                    if item not in set(offered):
+                        near = get_close_matches(item, offered.unique(), 3)
+                        line += f"; {rent['provider']} {item} is in none of its books"
+                        line += f" (near: {', '.join(near)})" if near else ""
+            lines.append(line)
+    return lines
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", type=Path, help="table of runs (.parquet)")
@@ -43,11 +69,8 @@ def main() -> int:
     runs = tables.read(options.runs)
     machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
     table = price_table(study, machines, {*study["machines"], *runs["hardware"]})
-    priced = set(zip(table["hardware"], table["price_option"], strict=True))
-    for hardware in dict.fromkeys(runs["hardware"]):
-        for option in study["prices"]:
-            if (hardware, option) not in priced:
-                print(f"no price: {hardware} is not offered under {option}", flush=True)
+    for line in not_offered(study, machines, dict.fromkeys(runs["hardware"]), table):
+        print(line, flush=True)
     tables.write(table, "prices", options.prices)
     tables.write(prices.price_runs(runs, table, tables.read(options.attempts)), "costs", options.costs)
     return 0

@@ -162,7 +162,9 @@ def main() -> int:
     notes = by_provider("--note", options.note, wanted)
     for provider, as_of in dates.items():
         if not as_of:
-            raise InputError(f"--as-of: must be given for a folder: the date of its catalogue of {provider}")
+            raise InputError(
+                f"--as-of (catalogue_as_of): must be given for a folder: the date of its catalogue of {provider}"
+            )
         check_date(as_of)
 
     frames, counts, done = [], Counter[str](), 0

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scripts import errors, grid, schemas, summary, tables, workloads
 from scripts.charts import cell_name
+from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.files import write_text
 from scripts.numbers import TIE, number
 from scripts.page import drawn, environment
@@ -61,6 +62,7 @@ def page(
             single=bool((table["runs_done"] <= 1).all()),
             prices=tables.records(prices),
             money=money,
+            days_per_month=DAYS_PER_MONTH,
             tie_percent=number(TIE * 100, 1),
             intervals=any(row["interval"] for row in money),
             own=summary.rent_or_own(dict(catalogue), prices),

@@ -11,6 +11,7 @@ import pandas as pd
 
 from scripts import claims, errors, facts, figures, grid, page, schemas, summary, tables
 from scripts.charts import cell_name
+from scripts.costs import billing
 from scripts.files import write_text
 from scripts.importers import audit
 from scripts.numbers import TIE, number
@@ -79,17 +80,20 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
             "workload": ("workload", None),
             "samples": ("samples", 3),
             "hours": ("hours", 3),
-            "price": ("price", None),
+            "usd_per_hour": ("USD/h", 3),
             "cost_usd": ("USD", 3),
         },
     ),
     "gains": (
         "When owning pays",
-        "From the gains that the article prints for 10 days of use a month. 'Implied' is what one GPU of the rented "
-        "machine must do for that gain to be true, beside the one card of the office.",
+        "From the gains that the article prints for 10 days of use a month, each reckoned at the hourly price that "
+        "follows from the breakdown and at the printed one; the box costs what the breakdown says. 'Implied' is what "
+        "one GPU of the rented machine must do for that gain to be true, beside the one card of the office.",
         {
             "label": ("against", None),
-            "gain": ("gain at 10 days", 3),
+            "gain": ("printed gain", 3),
+            "at_usd_per_hour": ("reckoned at, USD/h", 3),
+            "gain_here": ("gain at 10 days", 3),
             "break_even_days": ("pays from, days a month", 3),
             "implied_per_gpu": ("implied, images/s a GPU", 3),
             "single": ("GTX 1080 Ti, images/s", 3),
@@ -97,7 +101,7 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
     ),
     "rents": (
         "Rents, and the use from which an owned hour is cheaper",
-        "By the hour, not by what is done in it. A month has 30.4 days.",
+        "By the hour, not by what is done in it. The article's month has 30.5 days.",
         {
             "hardware": ("machine", None),
             "price_option": ("price", None),
@@ -110,9 +114,11 @@ TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
     ),
     "monthly": (
         "A month in parts",
-        "30 days; two minutes of machine for each start.",
+        "30 days; two minutes of machine for each start. Today only the machine is priced anew: the books of today "
+        "have no disk, scheduler or functions.",
         {
             "label": ("billing rule", None),
+            "usd_per_hour": ("machine, USD/h", 3),
             "every_hours": ("every, h", 1),
             "starts": ("starts", 3),
             "compute_usd": ("machine, USD", 2),
@@ -135,17 +141,12 @@ def _table(name: str, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[st
     title, about, columns = TABLES[name]
     if name == "scaling":
         columns = columns | {str(size): (str(size), 2) for size in frame if size not in columns}
-    if name == "gains" and (frame["implied_per_gpu"] > frame["single"]).any():
-        about += (
-            " Here a K80 would have to do more than a GTX 1080 Ti, which is not plausible: the gains may be over "
-            "another machine than the one named."
-        )
 
     def shown(column: str, value: Any) -> str:
         digits = columns[column][1]
         if column == "agrees":
             return "yes" if value else "no"
-        if column == "break_even_days" and value > 30.5:
+        if column == "break_even_days" and value > billing.DAYS_PER_MONTH:
             return "never"
         if column.endswith("_usd") and name == "monthly":
             return f"{value:.2f}"
@@ -173,6 +174,8 @@ def then_and_now(study: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[st
     then, now = (prices[prices["price_option"] == option].set_index("hardware") for option in (study["price"], "today"))
     rows = []
     for hardware in then.index:
+        if "own" in study["machines"].get(hardware, {}) and hardware not in now.index:
+            continue  # nobody offers what is owned
         what, as_of, price = "not offered in today's books", "—", None
         if hardware in now.index:
             row = now.loc[hardware]
@@ -181,7 +184,9 @@ def then_and_now(study: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[st
             what = f"{row['provider']} {' + '.join(items)}".rstrip() + f", {row['purchase']}"
             as_of, price = row["price_as_of"], float(row["usd_per_hour"])
         before = float(then.loc[hardware, "usd_per_hour"])
-        ratio = None if price is None else price / before
+        ratio = None
+        if price is not None and now.loc[hardware, "provider"] == then.loc[hardware, "provider"]:
+            ratio = price / before
         rows.append({"hardware": hardware, "then": before, "now": price, "ratio": ratio, "what": what, "as_of": as_of})
     return rows
 
@@ -238,6 +243,20 @@ def short_runs(study: Mapping[str, Any], costs: pd.DataFrame) -> str:
     )
 
 
+def audited(
+    table: Path | None, others: list[Path], problems: Path | None, study: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the audit's findings in a study's facts, and the logs that the importer refused."""
+    found: list[dict[str, Any]] = []
+    if problems:
+        for line in problems.read_text(encoding="utf-8").splitlines():
+            found.append(dict.fromkeys(audit.COLUMNS, "") | {"kind": "refused log", "message": line})
+    if table:
+        known = {path.stem: facts.read(path) for path in others if path != table}
+        found += tables.records(audit.findings(facts.read(table), study["import"].get("unlike", []), known))
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="page to write (.html)")
@@ -245,6 +264,7 @@ def main() -> int:
     parser.add_argument("--name", required=True, help="of the study")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--facts", type=Path, help="table of facts (.csv), for the audit")
+    parser.add_argument("--problems", type=Path, help="what the importer refused, a line each")
     parser.add_argument("--others", nargs="*", default=[], type=Path, help="tables of facts of other studies")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     parser.add_argument("--runs", required=True, type=Path)
@@ -260,17 +280,17 @@ def main() -> int:
 
     derived = figures.tables(study, runs, costs, prices)
     named = figures.figures(study, derived, prices)
-    verdicts = [claims.evaluate(claim, study, runs, costs, named, labels) for claim in study["claims"]]
+    findings = audited(options.facts, options.others, options.problems, study)
+    doubted = {
+        (one["workload"], one["hardware"], one["framework"]) for one in findings if one["kind"] == "identical files"
+    }
+    seen = (study, runs, costs, named, labels, doubted)
+    verdicts = [claims.evaluate(claim, *seen) for claim in study["claims"]]
     now = [
-        claims.evaluate(claim | {"price": "today"}, study, runs, costs, named, labels)
+        claims.evaluate(claim | {"price": "today"}, *seen)
         for claim in study["claims"]
         if claim.get("by") in ("cost_usd", "billed_usd") and "price" not in claim and "today" in study["prices"]
     ]
-    findings: list[dict[str, Any]] = []
-    if options.facts:
-        others = {path.stem: facts.read(path) for path in options.others if path != options.facts}
-        found = audit.findings(facts.read(options.facts), study["import"].get("unlike", []), others)
-        findings = tables.records(found)
     if "scaling" in derived:
         derived["scaling"] = by_batch_size(derived["scaling"])
     if "rents" in derived:

@@ -121,10 +121,41 @@ def test_gap_below_the_noise_is_for_neither_side(check: str) -> None:
         assert tied(check, seconds)[1] == 0
 
 
-def test_noise_is_around_the_factor_that_is_claimed() -> None:
-    assert tied("less", 50.0, factor=2)[2] == "tie"
-    assert tied("less", 47.0, factor=2)[2] == "holds"
-    assert tied("less", 96.0, factor=2)[2] == "fails"
+def test_limit_that_somebody_chose_has_no_ties() -> None:
+    assert tied("less", 49.0, factor=2)[:3] == (1, 0, "holds")
+    assert tied("less", 51.0, factor=2)[:3] == (0, 0, "fails")
+    assert tied("ratio", 96.0, between=[0.9, 1])[:3] == (1, 0, "holds")
+
+
+def test_median_of_the_pairs_is_one_case() -> None:
+    verdict_of = {"by": "train_seconds", "cell": CPU4, "than": CPU1, "median": True}
+    found = verdict("ratio", between=[0.7, 0.8], **verdict_of)
+    assert (found.word, found.cases) == ("holds", 1)
+    assert found.details[0] == "the median of 3 is 0.75×"
+    assert len(found.details) == 4, "each pair stands below"
+    assert verdict("ratio", between=[0.8, 0.9], **verdict_of).word == "fails"
+
+
+def test_cell_on_the_front_is_beaten_by_none_in_time_and_cost() -> None:
+    frame = runs(run(), run(hardware="cpu4", train_seconds=50.0), run(framework="jax", train_seconds=120.0))
+    for cell, word in ((CPU1, "holds"), (CPU4, "holds"), ({"framework": "jax"}, "fails")):
+        claim = {"says": "", "check": "front", "cell": cell}
+        assert claims.evaluate(claim, STUDY, frame, costs(frame), {}, LABELS).word == word
+
+
+def test_what_nothing_here_can_tell_says_so() -> None:
+    found = verdict("unchecked", note="in a picture only")
+    assert (found.word, found.count, found.cases) == ("cannot be checked", "", 0)
+
+
+def test_case_with_a_doubted_log_has_a_dagger() -> None:
+    doubted = {("mnist_mlp", "cpu4", "jax")}
+    claim = {"says": "", "check": "less", "by": "train_seconds", "cell": CPU4, "than": CPU1}
+    found = claims.evaluate(claim, STUDY, ROWS, COSTS, FIGURES, LABELS, doubted)
+    assert found.doubted == 1
+    assert [detail for detail in found.details if detail.endswith(claims.DAGGER)][0].startswith(
+        "mnist_mlp: 4 vCPUs jax"
+    )
 
 
 def test_prices_have_no_noise_and_a_run_at_two_prices_is_one_measurement() -> None:

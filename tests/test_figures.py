@@ -102,7 +102,6 @@ OFFICE = {
             "cloud": {"label": "cloud", "gain": 2.0, "workload": "net", "gpus": 4, "machine": "rented"},
             "spot": {"label": "spot", "gain": 1.5, "workload": "net"},
         },
-        "gains_at_days": [5, 10],
         "rents": ["on-demand", "spot"],
     },
 }
@@ -178,9 +177,9 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
         "mean_efficiency_net_32": 0.7,
         "estimates_that_agree": 1,
         "samples_to_train_net": 3_600_000,
-        "break_even_days_spot": 10 / (1.5 * hourly - 0.1) / 24,
-        "gain_cloud_at_10_days": 2.0,
-        "gain_cloud_at_5_days": 2.0 * hourly / (10 / 120 + 0.1),
+        "break_even_days_spot_from_owned": 10 / (1.5 * hourly - 0.1) / 24,
+        "gain_cloud_from_owned": 2.0,
+        "price_share_rented_spot": 0.025,
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert "spot_share_box" not in found, "it has no rent"

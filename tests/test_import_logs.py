@@ -56,7 +56,7 @@ def test_bad_log_is_named_and_the_good_ones_kept(tmp_path: Path, capsys: pytest.
     assert imported(study(tmp_path / "logs"), tmp_path / "facts.csv") == 0
     assert len(facts.read(tmp_path / "facts.csv")) == 2
     told = capsys.readouterr()
-    assert told.out == "imported 2 runs, 1 problems\n"
+    assert told.out == "imported 2 runs, 1 problem\n"
     assert told.err.startswith("not imported: gpu/mnist_cnn_tensorflow.csv:4:")
 
 

@@ -225,7 +225,7 @@ def test_provider_that_is_not_wanted_any_more(kept: Desk) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--as-of: must be given for a folder: the date of its catalogue of gce"),
+        ([], "--as-of (catalogue_as_of): must be given for a folder: the date of its catalogue of gce"),
         (["--as-of", "gce=2026-02-01"], "the date of its catalogue of aws"),
         (["--as-of", "yesterday"], "--as-of: 'yesterday' is not a date (YYYY-MM-DD, YYYY-MM or YYYY)"),
         (["--as-of", "2026-02-30"], "'2026-02-30' is not a date"),

@@ -57,7 +57,8 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, 
         + theme(panel_grid_major_y=element_blank())
     )
     if bounds:
-        figure = figure + geom_errorbar(aes(ymin="low", ymax="high"), width=0.35, color=INK, size=0.6)
+        ranged = cells[cells["low"] < cells["high"]]
+        figure = figure + geom_errorbar(aes(ymin="low", ymax="high"), data=ranged, width=0.35, color=INK, size=0.6)
     return Chart(
         figure=figure,
         width=wide_enough(list(cells["label"])),

@@ -21,6 +21,9 @@ from plotnine import (
 from scripts.charts import Chart, View, cell_name
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
 
+#: Width of a label, as part of the longest bar.
+_LABEL = 0.24
+
 CELL = ["hardware", "framework", "batch_size"]
 
 
@@ -84,11 +87,14 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
     ]
     shown = shown.assign(text=[f" {ratio:.2f}×" for ratio in shown["ratio"]])
     top = max(1.0, float(shown["ratio"].max()))
+    # A label that the dashed line would strike through stands behind it.
+    struck = (shown["ratio"] < 1) & (shown["ratio"] + _LABEL * top > 1)
+    shown = shown.assign(label_at=shown["ratio"].mask(struck, 1.0))
     figure = (
         ggplot(shown, aes("label", "ratio"))
         + geom_col(aes(fill="framework"), width=0.7, show_legend=False)
         + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
-        + geom_text(aes(label="text"), ha="left", size=10, color=INK, nudge_y=top * 0.01)
+        + geom_text(aes(y="label_at", label="text"), ha="left", size=10, color=INK, nudge_y=top * 0.01)
         + geom_text(aes(label="text"), data=missing, ha="left", size=10, color=FAINT, fontstyle="italic")
         + scale_fill_manual(FRAMEWORK_COLOURS)
         + scale_x_discrete(limits=order)

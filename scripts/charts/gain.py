@@ -17,6 +17,7 @@ from plotnine import (
 from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import INK, look
+from scripts.tables import records
 
 SCOPE = "study"
 TITLE = "Gain against use"
@@ -27,27 +28,33 @@ HELP = "Above the dashed line a dollar buys more on the owned machine."
 def draw(view: View) -> Chart | None:
     if "use" not in view.tables:
         return None
-    names = view.tables["gains"].set_index("against")["label"]
-    table = view.tables["use"].assign(machine=view.tables["use"]["against"].map(names))
+    gains = view.tables["gains"]
+    keys = ["against", "base"]
+    table = view.tables["use"].merge(gains[[*keys, "label", "at_usd_per_hour"]], on=keys)
+    prices = {base: f"at {usd:.2f} USD/h" for base, usd in zip(gains["base"], gains["at_usd_per_hour"], strict=True)}
+    table = table.assign(reckoned=table["base"].map(prices))
     figure = (
-        ggplot(table, aes("days", "gain", color="machine"))
+        ggplot(table, aes("days", "gain", color="label", linetype="reckoned"))
         + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
         + geom_line(size=1.1)
-        + scale_color_manual(COLOURS, breaks=list(names))
+        + scale_color_manual(COLOURS)
         + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30])
         + scale_y_continuous(labels=lambda ticks: [f"{tick:g}×" for tick in ticks])
-        + labs(x="days of use a month, round the clock", y="samples per USD, × the rented machine")
-        + guides(color=guide_legend(ncol=1))
+        + labs(
+            x="days of use a month, round the clock", y="samples per USD, × the rented machine", color="", linetype=""
+        )
+        + guides(color=guide_legend(ncol=1), linetype=guide_legend(ncol=1))
         + look()
         + theme(legend_position="bottom")
     )
-    pays = "; ".join(f"{row.label}: {row.break_even_days:.1f}" for row in view.tables["gains"].itertuples())
+    pays = "; ".join(f"{row['label']}, {prices[row['base']]}: {row['break_even_days']:.1f}" for row in records(gains))
     return Chart(
         figure=figure,
         width=4.6,
-        height=4.2,
+        height=4.8,
         data=table,
-        caption="From the gains printed for 10 days of use and the cost of the owned hour. "
+        caption="From the gains printed for 10 days of use, reckoned at the hourly price that follows from the "
+        "breakdown or at the printed one; the box costs what the breakdown says. "
         f"Days from which owning pays: {pays}.",
         description=f"Rising lines of the gain by days of use. Owning pays from these days: {pays}.",
     )

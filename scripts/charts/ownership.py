@@ -1,11 +1,12 @@
 """What an hour of the owned machine costs by its use, beside rents."""
 
 import pandas as pd
-from plotnine import aes, geom_hline, geom_line, geom_text, ggplot, labs, scale_x_continuous, scale_y_log10
+from plotnine import aes, geom_line, geom_segment, geom_text, ggplot, labs, scale_x_continuous, scale_y_log10
 
 from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import FAINT, INK, look
+from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.numbers import number
 from scripts.tables import records
 
@@ -13,7 +14,6 @@ SCOPE = "study"
 TITLE = "What an owned hour costs"
 #: Rents nearer than this factor to the one below would be written over one another.
 _APART = 1.25
-_DAYS_PER_MONTH = 30.4
 
 MISSING = "the study owns no machine"
 HELP = "Where the curve is below a line, an hour of the owned machine costs less than an hour of that rented one."
@@ -38,19 +38,21 @@ def draw(view: View) -> Chart | None:
             lines.append({"y": last, "label": row["label"]})
     figure = (
         ggplot(curve, aes("days", "usd_per_hour"))
-        + geom_hline(aes(yintercept="y"), data=pd.DataFrame(lines), color=FAINT, linetype="dashed", size=0.4)
+        + geom_segment(
+            aes(x=1, xend=30, y="y", yend="y"), data=pd.DataFrame(lines), color=FAINT, linetype="dashed", size=0.4
+        )
         + geom_text(
             aes(x=30, y="y", label="label"), data=pd.DataFrame(lines), ha="right", va="bottom", size=8, color=INK
         )
         + geom_line(color=COLOURS[1], size=1.2)
-        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 30))
+        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 52))
         + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="days of use a month, round the clock", y="USD per hour (log scale)")
         + look()
     )
     pays = "; ".join(
         f"{row['label']}: from {row['break_even_days']:.1f} days"
-        if row["break_even_days"] <= _DAYS_PER_MONTH
+        if row["break_even_days"] <= DAYS_PER_MONTH
         else f"{row['label']}: never"
         for row in records(rents)
     )

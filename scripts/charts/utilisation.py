@@ -8,5 +8,5 @@ HELP = "What is not used is paid for all the same."
 
 
 def draw(view: View) -> Chart | None:
-    caption = "Mean use of the GPUs during training, as nvidia-smi tells it"
+    caption = "Mean use of the GPU during training, as the source sampled it"
     return _absolute.bars(view.runs, "gpu_percent", "mean use of the GPU, %", view, caption)

@@ -12,6 +12,7 @@ SECONDS_PER_HOUR = 3600.0
 
 #: Hours of an average month, as the providers reckon: 8760 hours of a year / 12.
 HOURS_PER_MONTH = 730.0
+DAYS_PER_MONTH = HOURS_PER_MONTH / 24
 
 #: What the quarters of a month are charged at under Google's sustained-use discount, as shares of the list
 #: price: 30 % off a whole month of N1, 20 % off one of N2, N2D or C2.

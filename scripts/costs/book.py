@@ -50,8 +50,17 @@ def path(name: str) -> Path:
 
 
 def files(names: str | Iterable[str]) -> list[Path]:
-    """Return the files of a config's `book`: one name, or several."""
-    return [path(name) for name in ([names] if isinstance(names, str) else names)]
+    """Return the files of a config's `book`: one name, or several. Raises InputError for one that is not there."""
+    found = [path(name) for name in ([names] if isinstance(names, str) else names)]
+    for file in found:
+        _there(file)
+    return found
+
+
+def _there(file: Path) -> None:
+    if not file.is_file():
+        known = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
+        raise InputError(f"price book {file}: there is no such file; config/prices/ has {known}")
 
 
 def _number(place: str, key: str, value: str, *, optional: bool = False) -> float:
@@ -120,9 +129,7 @@ def read(files: Iterable[Path]) -> pd.DataFrame:
     books = []
     for file in files:
         rows, seen = [], {}  # type: list[dict[str, Any]], dict[tuple[str, ...], str]
-        if not file.is_file():
-            known = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
-            raise InputError(f"price book {file}: there is no such file; config/prices/ has {known}")
+        _there(file)
         for place, row in read_csv(file, COLUMNS):
             _filled(place, row, ("provider", "item", "source"))
             _one_of(place, "purchase", row["purchase"], PURCHASES)

@@ -85,6 +85,7 @@ def to_samples(
                 "samples": samples[row["workload"]],
                 "hours": hours,
                 "price": price,
+                "usd_per_hour": hourly,
                 "cost_usd": hours * hourly,
             }
             for price, hourly in usd_per_hour.items()
@@ -92,25 +93,28 @@ def to_samples(
     return pd.DataFrame(rows)
 
 
-def gain(machine: ownership.Machine, gains: Mapping[str, float], at_days: float, days: list[float]) -> pd.DataFrame:
+def gain(machine: ownership.Machine, gains: pd.DataFrame, days: list[float]) -> pd.DataFrame:
     """Return how many times more samples per USD the owned machine gives than each rented one, by its use.
 
-    A gain known at `at_days` of use a month goes with the owned hour's cost:
-    gain(days) = gain(at_days) x usd_per_hour(at_days) / usd_per_hour(days).
-    Columns: against, days, usd_per_hour (owned), gain.
+    `gains` has against, base, gain and at_usd_per_hour: a gain known at one price of the owned hour goes with
+    that price over the hour's cost at each use. Columns: against, base, days, usd_per_hour (owned), gain.
     """
     hourly = ownership.usd_per_hour(machine, np.array(days) * _HOURS_PER_DAY)
-    then = float(ownership.usd_per_hour(machine, at_days * _HOURS_PER_DAY))
-    return pd.concat(
-        [
-            pd.DataFrame({"against": against, "days": days, "usd_per_hour": hourly, "gain": known * then / hourly})
-            for against, known in gains.items()
-        ],
-        ignore_index=True,
-    )
+    rows = [
+        pd.DataFrame(
+            {
+                "against": row["against"],
+                "base": row["base"],
+                "days": days,
+                "usd_per_hour": hourly,
+                "gain": row["gain"] * row["at_usd_per_hour"] / hourly,
+            }
+        )
+        for row in records(gains)
+    ]
+    return pd.concat(rows, ignore_index=True)
 
 
-def break_even_days(machine: ownership.Machine, at_days: float, gain_then: float) -> float:
-    """Return the days of use a month from which the owned machine gives more samples per USD, from a known gain."""
-    then = float(ownership.usd_per_hour(machine, at_days * _HOURS_PER_DAY))
-    return float(ownership.break_even_hours_per_month(machine, then * gain_then)) / _HOURS_PER_DAY
+def break_even_days(machine: ownership.Machine, rented_usd_per_hour: float) -> float:
+    """Return the days of use a month from which the owned hour costs less than a rent for the same work."""
+    return float(ownership.break_even_hours_per_month(machine, rented_usd_per_hour)) / _HOURS_PER_DAY

@@ -120,10 +120,12 @@ def price_table(
     for option, terms_of in options.items():
         instead = terms_of.get("instead", {})
         for hardware, about in machines.items():
-            if terms_of.get("purchase") == "owned":
+            rent = instead.get(hardware, about.get("rent"))
+            # Without a purchase each machine is had as it is: rented, or owned if it has no rent.
+            owned = terms_of.get("purchase") == "owned" or (rent is None and "purchase" not in terms_of)
+            if owned:
                 price = _owned(hardware, about["own"]) if "own" in about else None
             else:
-                rent = instead.get(hardware, about.get("rent"))
                 price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
             if price is None:
                 continue

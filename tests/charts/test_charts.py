@@ -36,8 +36,11 @@ TABLES = {
     "use": pd.DataFrame(
         [("eight", 1.0, 10.0, 0.2), ("eight", 10.0, 1.0, 2.0), ("eight", 30.0, 0.4, 5.0)],
         columns=["against", "days", "usd_per_hour", "gain"],
+    ).assign(base="owned"),
+    "gains": pd.DataFrame(
+        [("eight", "owned", 1.1, "8 cards", 5.0)],
+        columns=["against", "base", "at_usd_per_hour", "label", "break_even_days"],
     ),
-    "gains": pd.DataFrame([("eight", "8 cards", 5.0)], columns=["against", "label", "break_even_days"]),
     "rents": pd.DataFrame(
         [("cpu1", "on-demand", 0.1, 99.0), ("cpu4", "on-demand", 2.0, 5.0), ("cpu4", "spot", 2.1, 4.75),
          ("gpu", "on-demand", None, None)],
@@ -144,7 +147,7 @@ def test_bars_are_medians_of_the_runs_that_are_done(name: str) -> None:
         (
             "relative_cost",
             ["over that of TensorFlow · 1 vCPU (1.00× = 0.00100 USD)", "one run per cell", "on-demand price",
-             "1 vCPU 0.0360 USD/h, 4 vCPUs 0.144 USD/h", "prices of 2026-01-02"],
+             "1 vCPU 0.036 USD/h, 4 vCPUs 0.144 USD/h", "prices of 2026-01-02"],
         ),
         ("learning", ["2 runs", "validation accuracy", "best end 0.800", "published, 3 epochs", "0.900 at their end",
                       "a log of 2017"]),
@@ -163,7 +166,7 @@ def test_caption_dates_every_price_list() -> None:
     priced = price_book(*BOOK.to_dict("records"), offer("old", 0.2, as_of="2025-12-31"))
     seen = view(*THREE, catalogue=catalogue, costs=costs(runs(*THREE), catalogue, rows=priced))
     assert "prices of 2025-12-31 and 2026-01-02" in drawn("relative_cost", seen).caption
-    assert "4 vCPUs 0.200 USD/h" in drawn("relative_cost", seen).caption
+    assert "4 vCPUs 0.2 USD/h" in drawn("relative_cost", seen).caption
 
 
 def test_cost_is_drawn_of_the_price_option_that_is_shown() -> None:
@@ -171,12 +174,14 @@ def test_cost_is_drawn_of_the_price_option_that_is_shown() -> None:
     usual, spot = drawn("relative_cost", view(*rows)), drawn("relative_cost", view(*rows, price_option="spot"))
     assert spot.data["median"].to_list() == pytest.approx((usual.data["median"] / 2).to_list())
     assert spot.data["ratio"].to_list() == usual.data["ratio"].to_list()
-    assert "0.0180 USD/h" in spot.caption
+    assert "0.018 USD/h" in spot.caption
 
 
 def test_price_option_is_named_by_its_words() -> None:
     seen = view(*THREE, price_label="what I paid & owe")
-    assert "× what I paid & owe (1 vCPU 0.0360 USD/h" in drawn("relative_cost", seen).caption
+    assert (
+        "× what I paid & owe, without minimum and rounding (1 vCPU 0.036 USD/h" in drawn("relative_cost", seen).caption
+    )
     assert "× what I paid & owe (prices of 2026-01-02" in drawn("bill", seen).caption
 
 
@@ -349,7 +354,7 @@ def test_chart_of_a_study_is_drawn_of_its_table_alone(name: str) -> None:
         ("scaling", "4 figures as printed", "for 4 vCPUs. Means: vgg16 batch 16 0.500; vgg16 batch 32 0.750"),
         ("samples_per_usd", "throughput", "vgg16 · batch 16 at 1.00 USD/h 2.00 million"),
         ("to_train", "batch 64", "vgg16 at 1.10 USD/h: 110 USD, 100 h; vgg16 at 2.50 USD/h: 250 USD, 100 h"),
-        ("gain", "owning pays: 8 cards: 5.0", "Owning pays from these days: 8 cards: 5.0"),
+        ("gain", "owning pays: 8 cards, at 1.10 USD/h: 5.0", "from these days: 8 cards, at 1.10 USD/h: 5.0"),
         ("ownership", "1 of 3 rents are drawn",
          "1 vCPU (on-demand), 0.100: never; 4 vCPUs (on-demand), 2.00: from 5.0 days; "
          "4 vCPUs (spot), 2.10: from 4.8 days"),

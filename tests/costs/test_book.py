@@ -105,9 +105,12 @@ def test_book_without_rows_has_no_prices(tmp_path: Path) -> None:
     assert book.rent(table, TERMS, "cloud", {"host": 1}, "on-demand") is None
 
 
-def test_files_of_a_config() -> None:
+def test_files_of_a_config(tmp_path: Path) -> None:
+    mine = write(tmp_path / "mine.csv", GOOD)
     assert book.files("current") == [FOLDER / "current.csv"]
-    assert book.files(["own/mine.csv", "listed"]) == [Path("own/mine.csv"), FOLDER / "listed.csv"]
+    assert book.files([str(mine), "listed"]) == [mine, FOLDER / "listed.csv"]
+    with pytest.raises(InputError, match=r"^price book .*curent.csv: there is no such file; .* current,"):
+        book.files(["current", "curent"])
 
 
 def test_first_book_that_prices_an_item_counts(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.costs import office
-from scripts.costs.ownership import Machine
+from scripts.costs.ownership import Machine, usd_per_hour
 
 #: 10 USD a month and 0.1 USD an hour: at 240 hours (10 days) an hour costs 0.14167 USD.
 BOX = Machine(acquisition_usd=120, life_months=12, power_watts=1000, usd_per_kwh=0.1)
@@ -60,8 +60,16 @@ def test_time_and_cost_to_the_samples_of_a_paper() -> None:
     ]
 
 
+def known(**gains: float) -> pd.DataFrame:
+    """Return gains, each reckoned at the owned hour of 10 days of use."""
+    at = float(usd_per_hour(BOX, 240))
+    return pd.DataFrame(
+        [{"against": name, "base": "owned", "gain": value, "at_usd_per_hour": at} for name, value in gains.items()]
+    )
+
+
 def test_gain_goes_with_the_cost_of_the_owned_hour() -> None:
-    table = office.gain(BOX, {"cloud": 2.0, "spot": 1.0}, 10, [5, 10, 20])
+    table = office.gain(BOX, known(cloud=2.0, spot=1.0), [5, 10, 20])
     assert table["against"].to_list() == ["cloud"] * 3 + ["spot"] * 3
     hourly = [10 / 120 + 0.1, 10 / 240 + 0.1, 10 / 480 + 0.1]
     assert table["usd_per_hour"].to_list() == pytest.approx(hourly * 2)
@@ -74,16 +82,20 @@ costs = st.floats(1, 1e5)
 
 
 @given(costs, st.floats(0, 3000), st.floats(1, 30), st.floats(1.01, 5))
-def test_gain_is_one_where_owning_breaks_even(acquisition: float, watts: float, at: float, known: float) -> None:
+def test_gain_is_one_where_owning_breaks_even(acquisition: float, watts: float, at: float, gain: float) -> None:
     box = Machine(acquisition_usd=acquisition, life_months=30, power_watts=watts, usd_per_kwh=0.2)
-    days = office.break_even_days(box, at, known)
+    hourly = float(usd_per_hour(box, at * 24))
+    days = office.break_even_days(box, hourly * gain)
     assert 0 < days <= at, "a gain above 1 is kept with somewhat less use"
-    assert office.gain(box, {"it": known}, at, [days])["gain"].to_list() == pytest.approx([1])
+    gains = pd.DataFrame([{"against": "it", "base": "owned", "gain": gain, "at_usd_per_hour": hourly}])
+    assert office.gain(box, gains, [days])["gain"].to_list() == pytest.approx([1])
 
 
 @given(costs, st.floats(0, 3000), st.floats(0.5, 5))
-def test_more_use_gains_more(acquisition: float, watts: float, known: float) -> None:
+def test_more_use_gains_more(acquisition: float, watts: float, gain: float) -> None:
     box = Machine(acquisition_usd=acquisition, life_months=30, power_watts=watts, usd_per_kwh=0.2)
-    gains = office.gain(box, {"it": known}, 10, [1, 2, 5, 10, 20, 30])["gain"].to_numpy()
-    assert (np.diff(gains) > -1e-12).all()
-    assert gains[3] == pytest.approx(known)
+    at = float(usd_per_hour(box, 240))
+    gains = pd.DataFrame([{"against": "it", "base": "owned", "gain": gain, "at_usd_per_hour": at}])
+    found = office.gain(box, gains, [1, 2, 5, 10, 20, 30])["gain"].to_numpy()
+    assert (np.diff(found) > -1e-12).all()
+    assert found[3] == pytest.approx(gain)
