@@ -153,9 +153,8 @@ def test_case_with_a_doubted_log_has_a_dagger() -> None:
     claim = {"says": "", "check": "less", "by": "train_seconds", "cell": CPU4, "than": CPU1}
     found = claims.evaluate(claim, STUDY, ROWS, COSTS, FIGURES, LABELS, doubted)
     assert found.doubted == 1
-    assert [detail for detail in found.details if detail.endswith(claims.DAGGER)][0].startswith(
-        "mnist_mlp: 4 vCPUs jax"
-    )
+    marked = next(detail for detail in found.details if detail.endswith(claims.DAGGER))
+    assert marked.startswith("mnist_mlp: 4 vCPUs jax")
 
 
 def test_prices_have_no_noise_and_a_run_at_two_prices_is_one_measurement() -> None:

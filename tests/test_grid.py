@@ -256,7 +256,7 @@ def test_prices_of_a_study_replace_the_usual_ones(tmp_path: Path) -> None:
 def test_book_and_price_may_come_from_the_command_line(tmp_path: Path) -> None:
     config = read(tmp_path, {"book": "gce-2017-11", "price": "spot"})
     assert (config["book"], config["price"]) == ("gce-2017-11", "spot")
-    with pytest.raises(InputError, match="price book .*nope.csv: there is no such file"):
+    with pytest.raises(InputError, match=r"price book .*nope.csv: there is no such file"):
         read(tmp_path, {"book": "nope"})
 
 

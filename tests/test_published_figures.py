@@ -272,18 +272,21 @@ def test_relative_times_and_costs_of_july_2017_to_two_decimals() -> None:
     assert {cell: values for cell, values in found.items() if cell[1] != "k80"} == expected
 
 
+VCPUS = {"cpu16": 0.120, "cpu32": 0.240}
+
+
 @pytest.mark.parametrize(
     ("name", "option", "expected"),
     [
         (
             "gpus-2017",
             "as-published",
-            {"k80": 0.4975, "p100": 1.5075, "cpu16": 0.120, "cpu32": 0.240} | {"k80-alone": 0.45, "p100-alone": 1.46},
+            {"k80": 0.4975, "p100": 1.5075, "k80-alone": 0.45, "p100-alone": 1.46} | VCPUS,
         ),
         (
             "gpus-2017",
             "all-preemptible",
-            {"k80": 0.23, "p100": 0.74, "cpu16": 0.120, "cpu32": 0.240} | {"k80-alone": 0.22, "p100-alone": 0.73},
+            {"k80": 0.23, "p100": 0.74, "k80-alone": 0.22, "p100-alone": 0.73} | VCPUS,
         ),
         (
             "cpu-or-gpu-2017",

@@ -45,13 +45,13 @@ def draw(view: View) -> Chart | None:
         )
         + guides(color=guide_legend(ncol=1), linetype=guide_legend(ncol=1))
         + look()
-        + theme(legend_position="bottom")
+        + theme(legend_position="bottom", legend_box="vertical")
     )
     pays = "; ".join(f"{row['label']}, {prices[row['base']]}: {row['break_even_days']:.1f}" for row in records(gains))
     return Chart(
         figure=figure,
         width=4.6,
-        height=4.8,
+        height=5.2,
         data=table,
         caption="From the gains printed for 10 days of use, reckoned at the hourly price that follows from the "
         "breakdown or at the printed one; the box costs what the breakdown says. "

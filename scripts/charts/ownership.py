@@ -36,16 +36,13 @@ def draw(view: View) -> Chart | None:
         if last * _APART < row["usd_per_hour"] < high:
             last = float(row["usd_per_hour"])
             lines.append({"y": last, "label": row["label"]})
+    drawn = pd.DataFrame(lines, columns=["y", "label"])
     figure = (
         ggplot(curve, aes("days", "usd_per_hour"))
-        + geom_segment(
-            aes(x=1, xend=30, y="y", yend="y"), data=pd.DataFrame(lines), color=FAINT, linetype="dashed", size=0.4
-        )
-        + geom_text(
-            aes(x=30, y="y", label="label"), data=pd.DataFrame(lines), ha="right", va="bottom", size=8, color=INK
-        )
+        + geom_segment(aes(x=1, xend=30, y="y", yend="y"), data=drawn, color=FAINT, linetype="dashed", size=0.4)
+        + geom_text(aes(x=30.6, y="y", label="label"), data=drawn, ha="left", size=8, color=INK)
         + geom_line(color=COLOURS[1], size=1.2)
-        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 52))
+        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 62))
         + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="days of use a month, round the clock", y="USD per hour (log scale)")
         + look()
@@ -58,7 +55,7 @@ def draw(view: View) -> Chart | None:
     )
     return Chart(
         figure=figure,
-        width=4.6,
+        width=5.4,
         height=5.0,
         data=curve,
         caption="Acquisition over its life and its hours of use, and the energy of one hour. An hour is not the "
