@@ -26,9 +26,8 @@ import pandas as pd
 from scripts.costs import outcomes
 from scripts.errors import InputError
 from scripts.numbers import is_tie, number
-from scripts.tables import records
+from scripts.tables import CELL, records
 
-_CELL = ["workload", "hardware", "framework", "batch_size"]
 _COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
 
 #: What each check cannot do without; `less`, `more` and `ratio` also need two sides.
@@ -92,7 +91,7 @@ def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.
     rows = costs[costs["price_option"] == price] if by in _COSTS else runs[runs["status"] == "done"]
     if by not in rows or not pd.api.types.is_numeric_dtype(rows[by]):
         raise InputError(f"claims: by: {by!r} is unknown: it is one of {', '.join(_COSTS)}, or a column of runs")
-    cells = rows.groupby(_CELL, sort=False, dropna=False)[by].median().rename("value").reset_index()
+    cells = rows.groupby(CELL, sort=False, dropna=False)[by].median().rename("value").reset_index()
     return cells.dropna(subset="value").reset_index(drop=True)
 
 
@@ -110,10 +109,10 @@ def _cell_words(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
 def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
     if "pairs" in claim:
         pairs = pd.DataFrame(claim["pairs"], columns=["hardware", "hardware_than"])
-        both = left.merge(right, on=[axis for axis in _CELL if axis != "hardware"], suffixes=("", "_than"))
+        both = left.merge(right, on=[axis for axis in CELL if axis != "hardware"], suffixes=("", "_than"))
         return both.merge(pairs, on=["hardware", "hardware_than"])
     named = {*claim["cell"], *claim["than"]} if "than" in claim else set()
-    same = [axis for axis in _CELL if axis == "workload" or axis not in named]
+    same = [axis for axis in CELL if axis == "workload" or axis not in named]
     return left.merge(right, on=same, suffixes=("", "_than"))
 
 
@@ -186,7 +185,7 @@ def evaluate(
     held = ties = 0
     if claim["check"] == "front":
         seconds = _values("train_seconds", price, runs, costs).rename(columns={"value": "seconds"})
-        both = cells.merge(seconds, on=_CELL)
+        both = cells.merge(seconds, on=CELL)
         for workload, group in both.groupby("workload", sort=False):
             ours = _select(group, claim["cell"])
             if ours.empty:
@@ -223,7 +222,7 @@ def evaluate(
         true = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
         good = true and not tie
         held, ties = held + good, ties + tie
-        others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in _CELL}
+        others = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in CELL}
         sides = f"{_cell_words(pair, labels)} {ratio:.2f}× {_cell_words(others, labels)}"
         against = " (tie)" if tie else "" if good or claim.get("median") else " (against)"
         details.append(f"{pair['workload']}: {sides}{against}{dagger(pair, others)}")

@@ -7,9 +7,7 @@ import pandas as pd
 from scripts import workloads
 from scripts.costs import outcomes, ownership, uncertainty
 from scripts.numbers import is_tie
-from scripts.tables import records
-
-CELL = ["workload", "hardware", "framework", "batch_size"]
+from scripts.tables import CELL, records
 
 _MEDIANS = ["train_seconds", "first_step_seconds", "samples_per_second", "peak_memory_mib"]
 

@@ -13,6 +13,10 @@ from scripts.files import replacing, write_text
 _COLUMNS = Path(__file__).resolve().parents[1] / "config" / "schemas" / "tables.yaml"
 
 
+#: What names a cell, in every table of runs.
+CELL = ["workload", "hardware", "framework", "batch_size"]
+
+
 @cache
 def _documented() -> dict[str, dict[str, dict[str, str]]]:
     return yaml.safe_load(_COLUMNS.read_text(encoding="utf-8"))

@@ -13,10 +13,10 @@ import pandas as pd
 
 from scripts.errors import InputError
 from scripts.importers import COLUMNS, Imported, Layout, Problem
+from scripts.tables import CELL
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 _NAME = re.compile(r"[a-z0-9][\w.+-]*", re.ASCII | re.IGNORECASE)
-_CELL = ["workload", "hardware", "framework", "batch_size"]
 
 #: No count of a log is larger; beyond, a number is a fault.
 _LARGEST_COUNT = 10**12
@@ -189,5 +189,5 @@ def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
         row["run"] = (row["file"] if stem in twice else stem) + row["run"]
     defaults = {"missing_columns": "", "status": "done"}
     runs = pd.DataFrame([defaults | row for row in rows], columns=list(COLUMNS))
-    runs["repeat"] = runs.groupby(_CELL, dropna=False).cumcount() + 1
+    runs["repeat"] = runs.groupby(CELL, dropna=False).cumcount() + 1
     return runs.astype(COLUMNS)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scripts.errors import InputError
 from scripts.numbers import number
+from scripts.tables import CELL, records
 
 #: Columns of the table of findings. `workload`, `hardware`, `framework` and `file` are empty where a
 #: finding holds for several.
@@ -18,7 +19,6 @@ COLUMNS = ("kind", "workload", "hardware", "framework", "file", "message")
 #: A first epoch that takes longer than so many times the median of the later ones is worth a finding.
 FIRST_EPOCH_RATIO = 2
 
-_CELL = ["workload", "hardware", "framework", "batch_size"]
 _THINGS = ("workload", "hardware", "framework")
 
 Finding = dict[str, str]
@@ -50,10 +50,6 @@ def _finding(kind: str, message: str, **where: str) -> Finding:
     return {"workload": "", "hardware": "", "framework": "", "file": ""} | where | {"kind": kind, "message": message}
 
 
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [dict(zip(table.columns, row, strict=True)) for row in table.itertuples(index=False, name=None)]
-
-
 def _of(run: Mapping[str, Any]) -> Finding:
     return {key: run[key] for key in (*_THINGS, "file")}
 
@@ -62,7 +58,7 @@ def _same_bytes(facts: pd.DataFrame) -> Iterator[Finding]:
     """Two measurements never agree in every digit."""
     files = facts[facts["sha256"] != ""].drop_duplicates("file")  # figures of an article have no file
     for _, same in files.groupby("sha256", sort=False):
-        first, *copies = _rows(same)
+        first, *copies = records(same)
         for run in copies:
             message = f"same bytes as {first['file']}: no second measurement"
             if first["hardware"] != run["hardware"]:
@@ -75,13 +71,14 @@ def _same_bytes(facts: pd.DataFrame) -> Iterator[Finding]:
 
 def _same_bytes_elsewhere(facts: pd.DataFrame, others: Mapping[str, pd.DataFrame]) -> Iterator[Finding]:
     for study, other in others.items():
-        known = {run["sha256"]: run for run in _rows(other) if run["sha256"]}
-        for run in _rows(facts.drop_duplicates("file")):
+        known = {run["sha256"]: run for run in records(other) if run["sha256"]}
+        for run in records(facts.drop_duplicates("file")):
             if run["sha256"] in known:
                 first = known[run["sha256"]]
                 yield _finding(
                     "identical files",
-                    f"same bytes as {first['file']} of {first['hardware']} in the study {study}",
+                    f"same bytes as {first['file']} of {first['hardware']} in the study {study}: "
+                    "it was not measured for both",
                     **_of(run),
                 )
 
@@ -105,12 +102,12 @@ def _missing_runs(facts: pd.DataFrame) -> Iterator[Finding]:
 def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
     """One finding per workload for what all its files lack, one per file for what only it lacks."""
     for workload, runs in facts.fillna({"missing_columns": ""}).groupby("workload", sort=False):
-        lacks = {run["run"]: [name for name in run["missing_columns"].split(",") if name] for run in _rows(runs)}
+        lacks = {run["run"]: [name for name in run["missing_columns"].split(",") if name] for run in records(runs)}
         in_all = [name for name in next(iter(lacks.values())) if all(name in names for names in lacks.values())]
         if in_all:
             files = "its only log" if len(lacks) == 1 else f"any of its {len(lacks)} logs"
             yield _finding("missing columns", f"no {', '.join(in_all)} in {files}", workload=str(workload))
-        for run in _rows(runs):
+        for run in records(runs):
             own = [name for name in lacks[run["run"]] if name not in in_all]
             if own:
                 yield _finding("missing columns", f"no {', '.join(own)}, which other logs have", **_of(run))
@@ -119,7 +116,7 @@ def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
 def _slow_first_epochs(facts: pd.DataFrame) -> Iterator[Finding]:
     later = facts["median_epoch_seconds"]
     ratios = facts.assign(ratio=(facts["first_epoch_seconds"] / later).where(later > 0))
-    for run in _rows(ratios[(ratios["ratio"] > FIRST_EPOCH_RATIO).fillna(False)]):
+    for run in records(ratios[(ratios["ratio"] > FIRST_EPOCH_RATIO).fillna(False)]):
         yield _finding(
             "slow first epoch",
             f"the first epoch took {number(run['first_epoch_seconds'])} s, {number(run['ratio'])} x the median of "
@@ -129,7 +126,7 @@ def _slow_first_epochs(facts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _single_runs(facts: pd.DataFrame) -> Iterator[Finding]:
-    runs = facts.groupby(_CELL, dropna=False).size()
+    runs = facts.groupby(CELL, dropna=False).size()
     single = int((runs == 1).sum())
     if single:
         yield _finding("single runs", f"{single} of {len(runs)} cells have one run only: no spread is known")

@@ -66,7 +66,7 @@ def test_same_bytes_as_another_study() -> None:
             "hardware": "k80",
             "framework": "cntk",
             "file": "k80/mnist_cntk.csv",
-            "message": "same bytes as gpu/mnist_cntk.csv of gpu in the study 2017-06",
+            "message": "same bytes as gpu/mnist_cntk.csv of gpu in the study 2017-06: it was not measured for both",
         }
     ]
 
