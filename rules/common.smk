@@ -133,6 +133,12 @@ def get_problems(wildcards):
     return [] if "facts" in given else f"results/{wildcards.study}/problems.txt"
 
 
+def get_log_epochs(wildcards):
+    """The epochs of an imported study, where the logs are read here: committed facts keep totals."""
+    given = STUDIES[wildcards.study].get("import", {"facts": ""})
+    return [] if "facts" in given else f"results/{wildcards.study}/log-epochs.parquet"
+
+
 def get_pricing(wildcards):
     """What of a study's config decides what its runs cost."""
     study = STUDIES[wildcards.study]

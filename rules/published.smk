@@ -11,6 +11,7 @@ rule import_logs:
         ],
     output:
         facts="results/{study}/facts.csv",
+        epochs="results/{study}/log-epochs.parquet",
         problems="results/{study}/problems.txt",
     log:
         "results/{study}/logs/import.log",
@@ -24,13 +25,14 @@ rule import_logs:
     message:
         "import the logs of {wildcards.study}"
     shell:
-        "python -m scripts.import_logs {output.facts} --problems {output.problems} --study {params.study:q} "
+        "python -m scripts.import_logs {output.facts} --epochs {output.epochs} --problems {output.problems} --study {params.study:q} "
         "{params.logs_dir:q} |& tee {log}"
 
 
 rule collect_facts:
     input:
         facts=get_facts,
+        epochs=get_log_epochs,
         lib=[
             "scripts/collect_facts.py",
             "scripts/facts.py",
@@ -50,10 +52,14 @@ rule collect_facts:
         study=either(SHOWN),
     conda:
         "../envs/workflow.yaml"
+    params:
+        epochs=lambda wildcards, input: (
+            f"--log-epochs {input.epochs}" if input.epochs else ""
+        ),
     message:
         "collect the runs of {wildcards.study}"
     shell:
-        "python -m scripts.collect_facts {input.facts} --runs {output.runs} --epochs {output.epochs} "
+        "python -m scripts.collect_facts {input.facts} {params.epochs} --runs {output.runs} --epochs {output.epochs} "
         "--attempts {output.attempts} |& tee {log}"
 
 

@@ -11,7 +11,8 @@ from scripts import errors, facts, importers, tables
 def runs_of(table: pd.DataFrame) -> pd.DataFrame:
     """Return the runs table of a table of facts: what no log tells stays empty.
 
-    Throughput that a log does not tell is all its samples over its time to train."""
+    Throughput that a log does not tell is all its samples over its time to train.
+    """
     whole = (table["train_samples"] * table["epochs_done"]).astype("Float64") / table["train_seconds"].astype("Float64")
     rate = table["samples_per_second"].astype("Float64").fillna(whole)
     return table.assign(epochs=table["epochs_done"], samples_per_second=rate).reindex(
@@ -19,17 +20,25 @@ def runs_of(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def epochs_of(table: pd.DataFrame, epochs: pd.DataFrame) -> pd.DataFrame:
+    """Return the epochs table: each epoch with the cell of its run."""
+    cells = table[["run", *tables.CELL, "repeat", "train_samples"]].rename(columns={"train_samples": "samples"})
+    return epochs.merge(cells, on="run").reindex(columns=list(tables.columns("epochs")))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("facts", nargs="?", type=Path, help="table of facts (.csv); none for a study without runs")
     parser.add_argument("--runs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
-    parser.add_argument("--epochs", required=True, type=Path, help="likewise, empty: facts keep totals")
+    parser.add_argument("--log-epochs", type=Path, help="table of the epochs that the logs tell (.parquet)")
+    parser.add_argument("--epochs", required=True, type=Path, help="likewise")
     parser.add_argument("--attempts", required=True, type=Path, help="likewise, empty")
     options = parser.parse_args()
     table = facts.read(options.facts) if options.facts else pd.DataFrame(columns=list(importers.COLUMNS))
     tables.write(runs_of(table), "runs", options.runs)
-    for name in ("epochs", "attempts"):
-        tables.write(pd.DataFrame(columns=list(tables.columns(name))), name, getattr(options, name))
+    known = tables.read(options.log_epochs) if options.log_epochs else pd.DataFrame(columns=list(importers.EPOCHS))
+    tables.write(epochs_of(table, known), "epochs", options.epochs)
+    tables.write(pd.DataFrame(columns=list(tables.columns("attempts"))), "attempts", options.attempts)
     return 0
 
 

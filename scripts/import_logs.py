@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts import errors, facts, grid, importers
-from scripts.files import write_text
+from scripts.files import replacing, write_text
 from scripts.importers import sources
 
 
@@ -41,6 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="table of facts to write (.csv)")
     parser.add_argument("--study", required=True, help="name of a study, or its config (JSON)")
+    parser.add_argument("--epochs", type=Path, help="table of the epochs that the logs tell, to write (.parquet)")
     parser.add_argument("--problems", type=Path, help="list of what could not be read, to write")
     parser.add_argument("--logs-dir", help="a folder that holds the published logs already")
     options = parser.parse_args()
@@ -61,6 +62,9 @@ def main() -> int:
     if imported.runs.empty:
         raise errors.InputError(f"import: no run could be read ({len(imported.problems)} problems)")
     facts.write(facts.in_order(imported.runs, study), options.output)
+    if options.epochs:
+        with replacing(options.epochs) as temporary:
+            imported.epochs.to_parquet(temporary, index=False)
     refused = len(imported.problems)
     print(f"imported {len(imported.runs)} runs, {refused} problem{'' if refused == 1 else 's'}")
     return 0

@@ -31,6 +31,25 @@ def test_facts_become_runs_and_what_no_log_tells_stays_empty(tmp_path: Path, mon
     assert (len(found["epochs"]), len(found["attempts"])) == (0, 0), "facts keep totals"
 
 
+def test_epochs_of_logs_stand_under_the_cell_of_their_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = "k80/mnist_mlp_cntk"
+    epochs = pd.DataFrame([{"run": run, "epoch": epoch, "elapsed": 2.5, "val_acc": 0.9} for epoch in (0, 1)])
+    epochs.reindex(columns=list(importers.EPOCHS)).astype(importers.EPOCHS).to_parquet(tmp_path / "log.parquet")
+    found = collected(monkeypatch, tmp_path, FACTS, Path("--log-epochs"), tmp_path / "log.parquet")["epochs"]
+    assert found["epoch"].to_list() == [0, 1]
+    assert found["elapsed"].to_list() == [2.5, 2.5]
+    cell = ["run", "workload", "hardware", "framework"]
+    assert found[cell].drop_duplicates().values.tolist() == [[run, "mnist_mlp", "k80", "cntk"]]
+
+
+def test_throughput_that_no_log_tells_is_all_samples_over_the_time() -> None:
+    told = {"run": "a", "train_samples": 100, "epochs_done": 4, "train_seconds": 20.0}
+    table = pd.DataFrame([dict.fromkeys(importers.COLUMNS) | told]).astype(importers.COLUMNS)
+    assert collect_facts.runs_of(table)["samples_per_second"].to_list() == [20.0]
+    table = table.assign(samples_per_second=33.0)
+    assert collect_facts.runs_of(table)["samples_per_second"].to_list() == [33.0], "unless the log tells it"
+
+
 def test_study_without_logs_has_empty_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, table in collected(monkeypatch, tmp_path).items():
         assert len(table) == 0

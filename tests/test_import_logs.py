@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import facts, grid, import_logs
+from scripts import facts, grid, import_logs, tables
 from scripts.errors import InputError
 from scripts.importers import sources
 
@@ -53,8 +53,12 @@ def test_folder_of_logs_becomes_a_table_of_facts_in_the_order_of_the_study(
 
 def test_bad_log_is_named_and_the_good_ones_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (logs(tmp_path / "logs") / "gpu" / "mnist_cnn_tensorflow.csv").write_text(LOG + "2,fast,0,0,0,0\n")
-    assert imported(study(tmp_path / "logs"), tmp_path / "facts.csv") == 0
+    beside = tmp_path / "problems.txt", tmp_path / "epochs.parquet"
+    arguments = ("--problems", str(beside[0]), "--epochs", str(beside[1]))
+    assert imported(study(tmp_path / "logs"), tmp_path / "facts.csv", *arguments) == 0
     assert len(facts.read(tmp_path / "facts.csv")) == 2
+    assert beside[0].read_text().startswith("gpu/mnist_cnn_tensorflow.csv:4:")
+    assert len(tables.read(beside[1])) == 4, "two epochs of each good log"
     told = capsys.readouterr()
     assert told.out == "imported 2 runs, 1 problem\n"
     assert told.err.startswith("not imported: gpu/mnist_cnn_tensorflow.csv:4:")

@@ -106,3 +106,17 @@ def test_command_writes_prices_and_costs(tmp_path: Path, monkeypatch: pytest.Mon
     assert tables.read(costs)["cost_usd"].to_list() == pytest.approx([0.001])
     for path in (costs, prices):
         assert len(pd.read_csv(path.with_suffix(".csv"))) == len(tables.read(path))
+
+
+def test_what_has_no_price_says_what_its_books_lack_and_what_is_near(tmp_path: Path) -> None:
+    mine = own_book(tmp_path / "own.csv", offer("a2-highgpu-1g", 1.0))
+    study = {"book": [mine], "prices": {"on-demand": {"purchase": "on-demand"}, "owned": {"purchase": "owned"}}}
+    rent = {"provider": "gce", "items": {"a2-highgpu-9g": 1}}
+    about = {"a100": {"label": "A100", "rent": rent}, "box": {"label": "box"}}
+    table = price.price_table(study, about, about)
+    assert price.not_offered(study, about, about, table) == [
+        "no price: a100 is not offered under on-demand; gce a2-highgpu-9g is in none of its books (near: a2-highgpu-1g)",
+        "no price: box is not offered under on-demand",
+        "no price: a100 is not offered under owned",
+        "no price: box is not offered under owned",
+    ]

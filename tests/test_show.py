@@ -331,6 +331,15 @@ def test_page_shows_the_cells_the_prices_and_then_and_now(written) -> None:
     assert "No chart." in read.text
 
 
+def test_log_that_was_refused_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "problems.txt").write_text("a.csv:3: no number\nb.csv: empty\n")
+    found = show.audited(None, [], tmp_path / "problems.txt", {})
+    assert [(one["kind"], one["message"]) for one in found] == [
+        ("refused log", "a.csv:3: no number"),
+        ("refused log", "b.csv: empty"),
+    ]
+
+
 def test_findings_of_the_audit_stand_beside_the_charts_and_in_a_table(written) -> None:
     unlike = [{"where": {"framework": "jax"}, "says": f"a toy {EVIL}"}]
     page, told = written(*ROWS, **{"import": {"format": "keras_csv", "unlike": unlike}})

@@ -23,9 +23,8 @@ HELP = "Every line is a run."
 
 
 def draw(view: View) -> Chart | None:
-    if view.reference is None or view.epochs.empty:
-        return None
-    metric = view.reference.metric
+    known = "val_acc" if view.epochs["val_acc"].notna().any() else "loss"
+    metric = view.reference.metric if view.reference else known
     runs = view.epochs[["run", "framework", "epoch", metric]].dropna().rename(columns={metric: "value"})
     if runs.empty:
         return None
@@ -47,8 +46,10 @@ def draw(view: View) -> Chart | None:
     spoken = "; ".join(f"{row.run} {row.value:.3f}" for row in ends.itertuples())
     best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
     caption = f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs, best end {best:.3f}."
-    whole = view.runs["samples_fraction"] * view.runs["data_fraction"] == 1
-    if (whole & (view.runs["data"] == "real")).all():
+    # Imported runs do not tell how much of which data they trained on.
+    whole = (view.runs["samples_fraction"] * view.runs["data_fraction"]).eq(1).fillna(False).astype(bool)
+    real = view.runs["data"].eq("real").fillna(False).astype(bool)
+    if view.reference and (whole & real).all():
         values = view.reference.values[:last]
         published = pd.DataFrame({"epoch": range(1, len(values) + 1), "value": values})
         figure = (

@@ -44,6 +44,17 @@ COLUMNS = {
     "started_at": "string",  # UTC, ISO 8601
 }
 
+#: Columns of the table of epochs and their types.
+EPOCHS = {
+    "run": "string",
+    "epoch": "Int64",  # from 0
+    "elapsed": "Float64",  # s
+    "loss": "Float64",
+    "acc": "Float64",
+    "val_loss": "Float64",
+    "val_acc": "Float64",
+}
+
 #: Modules of this package that read no logs.
 _OTHERS = ("audit", "sources")
 
@@ -62,10 +73,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Imported:
-    """The runs found, a table of `COLUMNS`, and what was refused."""
+    """The runs found, a table of `COLUMNS`, what was refused, and the epochs of runs that tell them.
+
+    `epochs` has the columns of `EPOCHS`.
+    """
 
     runs: pd.DataFrame
     problems: list[Problem]
+    epochs: pd.DataFrame
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ _LONGEST = 1e9
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Return the facts of one training from its epochs: status, times (s), final values, missing columns.
+    """Return the facts of one training from its epochs: status, times (s), final values, missing columns,
+    and `epochs`, a mapping of `COLUMNS` for each.
 
     `elapsed` is the wall time of an epoch (s) with its validation pass; columns beyond `COLUMNS` are
     passed over. Raises Refused with the line of what cannot be used.
@@ -39,6 +40,7 @@ def parse(text: str) -> dict[str, Any]:
         "first_epoch_seconds": seconds[0],
         "median_epoch_seconds": median(seconds[1:]) if len(rows) > 1 else None,
         **{column: finite(table[column][-1]) for column in COLUMNS[2:]},
+        "epochs": [{column: finite(row.get(column)) for column in COLUMNS} for _, row in rows],
         "missing_columns": ",".join(column for column in COLUMNS if table[column] == [None] * len(rows)),
     }
 

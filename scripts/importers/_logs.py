@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.errors import InputError
-from scripts.importers import COLUMNS, Imported, Layout, Problem
+from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem
 from scripts.tables import CELL
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
@@ -112,7 +112,8 @@ def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse) 
         Problem(str(place), None, f"is in the mapping, but holds no log ({', '.join(suffixes)})")
         for place in sorted((machines.keys() | frameworks.keys()) - used)
     ]
-    return Imported(_table(rows), problems)
+    _name(rows)
+    return Imported(_table(rows), problems, _epochs(rows))
 
 
 def _names(folder: Path, suffixes: tuple[str, ...]) -> list[PurePosixPath]:
@@ -181,12 +182,21 @@ def _completed(run: dict[str, Any], given: Mapping[str, str | None]) -> dict[str
     return run | names
 
 
-def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+def _name(rows: list[dict[str, Any]]) -> None:
+    """Give every run its name: the path of its log without the suffix, unless two logs share that."""
     stems = {row["file"]: str(PurePosixPath(row["file"]).with_suffix("")) for row in rows}
     twice = {stem for stem, files in Counter(stems.values()).items() if files > 1}
     for row in rows:
         stem = stems[row["file"]]
         row["run"] = (row["file"] if stem in twice else stem) + row["run"]
+
+
+def _epochs(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    epochs = [{"run": row["run"]} | epoch for row in rows for epoch in row.get("epochs", [])]
+    return pd.DataFrame(epochs, columns=list(EPOCHS)).astype(EPOCHS)
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     defaults = {"missing_columns": "", "status": "done"}
     runs = pd.DataFrame([defaults | row for row in rows], columns=list(COLUMNS))
     runs["repeat"] = runs.groupby(CELL, dropna=False).cumcount() + 1

@@ -380,6 +380,14 @@ def test_description_reads_the_bars_out() -> None:
     )
 
 
+def test_learning_of_imported_runs_has_no_published_line() -> None:
+    rows = [row | {"data": None, "data_fraction": None, "samples_fraction": None} for row in THREE]
+    for reference in (REFERENCE, None):
+        chart = drawn("learning", view(*rows, epochs=curve("a", "jax", 0.4, 0.6), reference=reference))
+        assert "best end 0.600" in chart.caption
+        assert "Dashed" not in chart.caption
+
+
 def test_learning_counts_epochs_from_1() -> None:
     chart = drawn("learning", view(*THREE, epochs=curve("a", "jax", 0.4, 0.6)))
     assert chart.data[["epoch", "value"]].to_numpy().tolist() == [[1, 0.4], [2, 0.6]]

@@ -436,3 +436,14 @@ def test_pricing_ten_thousand_runs_is_pricing_each_alone() -> None:
 def test_book_of_the_tests_prices_what_the_tests_say() -> None:
     assert BOOK["rate"].to_list() == [0.036, 0.018, 0.144]
     assert costs(runs(run()))["cost_usd"].to_list() == pytest.approx([0.001, 0.0005])
+
+
+def test_machine_without_a_rent_is_owned_where_the_option_does_not_say_how_it_is_bought() -> None:
+    own = {"acquisition_usd": 730, "life_months": 10, "power_watts": 0, "usd_per_kwh": 0.2, "hours_per_month": 146,
+           "as_of": "2026", "source": "me"}  # fmt: skip
+    machines = CATALOGUE | {"box": {"label": "box", "own": own}}
+    table = prices(machines, {"as-it-is": {}, "on-demand": {"purchase": "on-demand"}})
+    found = {(row["hardware"], row["price_option"]): row["purchase"] for row in table.to_dict("records")}
+    assert found["box", "as-it-is"] == "owned"
+    assert found["cpu1", "as-it-is"] == "on-demand", "what rents is rented"
+    assert ("box", "on-demand") not in found

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.importers import Imported, Layout, _epochs, keras_csv
+from scripts.importers import EPOCHS, Imported, Layout, _epochs, keras_csv
 
 HEADER = "epoch,elapsed,loss,acc,val_loss,val_acc"
 LOG = [HEADER, "0,9,0.9,0.5,0.8,0.6", "1,2,0.7,0.6,0.6,0.7", "2,4,0.5,0.7,0.5,0.75", "3,3,0.4,0.8,0.45,0.8"]
@@ -41,6 +41,16 @@ def test_facts_of_a_log(end: str, tmp_path: Path) -> None:
         "val_acc": 0.8,
         "missing_columns": "",
     }
+
+
+def test_epochs_of_a_log_are_kept_under_its_run(tmp_path: Path) -> None:
+    read(tmp_path, ["epoch,elapsed,loss", "0,1.5,nan"], name="mnist_cnn_tensorflow.csv")
+    epochs = read(tmp_path, LOG).epochs
+    assert epochs.columns.to_list() == list(EPOCHS)
+    assert epochs["run"].to_list() == ["k80/mnist_cnn_tensorflow"] + ["k80/mnist_mlp_tensorflow"] * 4
+    assert epochs["elapsed"].to_list() == [1.5, 9.0, 2.0, 4.0, 3.0]
+    assert epochs["val_acc"].to_list()[1:] == [0.6, 0.7, 0.75, 0.8]
+    assert epochs[["loss", "acc"]].iloc[0].isna().all(), "what is no number, and what is not there"
 
 
 def test_one_epoch_has_no_later_ones(tmp_path: Path) -> None:
