@@ -115,7 +115,8 @@ def test_what_has_no_price_says_what_its_books_lack_and_what_is_near(tmp_path: P
     about = {"a100": {"label": "A100", "rent": rent}, "box": {"label": "box"}}
     table = price.price_table(study, about, about)
     assert price.not_offered(study, about, about, table) == [
-        "no price: a100 is not offered under on-demand; gce a2-highgpu-9g is in none of its books (near: a2-highgpu-1g)",
+        "no price: a100 is not offered under on-demand; gce a2-highgpu-9g is in none of its books "
+        "(near: a2-highgpu-1g)",
         "no price: box is not offered under on-demand",
         "no price: a100 is not offered under owned",
         "no price: box is not offered under owned",
