@@ -28,21 +28,25 @@ def draw(view: View) -> Chart | None:
         label=[
             f"{view.labels[row['hardware']]} ({row['price_option']}), {number(row['usd_per_hour'])}"
             for row in records(rents)
-        ]
+        ],
+        # Beside the line there is room for the machine's name alone.
+        short=[
+            f"{view.labels[row['hardware']].partition(',')[0]} {number(row['usd_per_hour'])}" for row in records(rents)
+        ],
     )
     low, high = float(curve["usd_per_hour"].min()), float(curve["usd_per_hour"].max())
     lines, last = [], low
     for row in records(rents):
         if last * _APART < row["usd_per_hour"] < high:
             last = float(row["usd_per_hour"])
-            lines.append({"y": last, "label": row["label"]})
+            lines.append({"y": last, "label": row["short"]})
     drawn = pd.DataFrame(lines, columns=["y", "label"])
     figure = (
         ggplot(curve, aes("days", "usd_per_hour"))
         + geom_segment(aes(x=1, xend=30, y="y", yend="y"), data=drawn, color=FAINT, linetype="dashed", size=0.4)
-        + geom_text(aes(x=30.6, y="y", label="label"), data=drawn, ha="left", size=8, color=INK)
+        + geom_text(aes(x=30.6, y="y", label="label"), data=drawn, ha="left", size=11, color=INK)
         + geom_line(color=COLOURS[1], size=1.2)
-        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 62))
+        + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 56))
         + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="days of use a month, round the clock", y="USD per hour (log scale)")
         + look()
@@ -55,7 +59,7 @@ def draw(view: View) -> Chart | None:
     )
     return Chart(
         figure=figure,
-        width=5.4,
+        width=4.6,
         height=5.0,
         data=curve,
         caption="Acquisition over its life and its hours of use, and the energy of one hour. An hour is not the "
