@@ -24,6 +24,7 @@ def draw(view: View) -> Chart | None:
         return None
     curve = view.tables["use"].drop_duplicates("days")[["days", "usd_per_hour"]]
     rents = view.tables["rents"].dropna(subset="usd_per_hour").sort_values("usd_per_hour")
+    rents = rents[rents["price_option"] != "today"]
     rents = rents.assign(
         label=[
             f"{view.labels[row['hardware']]} ({row['price_option']}), {number(row['usd_per_hour'])}"
