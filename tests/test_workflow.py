@@ -348,7 +348,7 @@ def test_refresh_from_a_folder_needs_the_date_of_its_catalogue(fresh: Project, c
     before = (fresh.path / "config/prices/current.csv").read_bytes()
     code, said = refresh(fresh, catalogue)
     assert code != 0
-    assert "error: --as-of: must be given for a folder" in said
+    assert "error: --as-of (catalogue_as_of): must be given for a folder" in said
     assert (fresh.path / "config/prices/current.csv").read_bytes() == before
 
 
