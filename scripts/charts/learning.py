@@ -37,7 +37,7 @@ def draw(view: View) -> Chart | None:
         + geom_point(aes(color="framework"), size=1.8)
         + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(k, k) for k in keys])
         + scale_x_continuous(breaks=_ticks(last))
-        + scale_y_continuous(limits=(None, 1) if metric == "val_acc" else (None, None))
+        + scale_y_continuous(limits=(min(0.9, float(runs["value"].min())), 1) if metric == "val_acc" else None)
         + labs(x="epoch", y=name)
         + look()
         + theme(axis_line_x=element_line(color=INK, size=0.6))
