@@ -54,6 +54,8 @@ def draw(view: View) -> Chart | None:
         + theme(panel_grid_major_y=element_blank(), legend_position="bottom", legend_direction="vertical")
     )
     table["cell"] = table["cell"].str.replace("\n", " ")
+    again = "today" in set(table["rule"])
+    anew = "; the bars of today price the machine anew, and nothing else" if again else " at the same price"
     spoken = "; ".join(f"{row.cell}: {row.total_usd:.2f} USD" for row in table.itertuples())
     return Chart(
         figure=figure,
@@ -61,6 +63,6 @@ def draw(view: View) -> Chart | None:
         height=1.5 + 0.55 * len(table),
         data=table,
         caption=f"A month of 30 days, {view.price_label or view.price_option}; the first rule is the article's, the "
-        "others bill the same runs at the same price.",
+        f"others bill the same runs{anew}.",
         description=f"Stacked bars of the monthly cost: {spoken}.",
     )

@@ -34,8 +34,8 @@ def monthly(schedule: Mapping[str, Any], rows: pd.DataFrame, terms: book.Terms, 
         terms: billing rules and currencies.
         usd_per_hour: of the machine.
 
-    Columns: rule, label, minimum_seconds, every_hours, starts (a month), compute_usd, fees_usd, services_usd,
-    total_usd. Raises InputError for an item without a price.
+    Columns: rule, label, minimum_seconds, usd_per_hour (of the machine), every_hours, starts (a month),
+    compute_usd, fees_usd, services_usd, total_usd. Raises InputError for an item without a price.
     """
     provider, hours = schedule["provider"], schedule["month_days"] * _HOURS_PER_DAY
     fees = hours * _usd_per_hour(rows, terms, provider, schedule["fees"], "fee", hours)

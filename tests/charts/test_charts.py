@@ -49,7 +49,7 @@ TABLES = {
     "monthly": pd.DataFrame(
         [("by the minute", 4.0, 0.125, 0.5, 0.25, 0.875), ("by the hour", 4.0, 3.0, 0.5, 0.25, 3.75)],
         columns=["label", "every_hours", "compute_usd", "fees_usd", "services_usd", "total_usd"],
-    ),
+    ).assign(rule=["by-the-minute", "by-the-hour"]),
     "several_gpus": pd.DataFrame(
         [("mnist_mlp", "2 cards", "several", 1.5), ("mnist_mlp", "2 cards", "one", 2.0)],
         columns=["workload", "label", "gpus", "hours"],
@@ -378,6 +378,14 @@ def test_description_reads_the_bars_out() -> None:
     assert drawn("relative_time", view(*THREE)).description == (
         "Bar chart, relative time to train: TensorFlow · 1 vCPU 1.00×; TensorFlow · 4 vCPUs 0.40×; JAX · 1 vCPU 1.50×."
     )
+
+
+def test_bars_of_today_are_said_to_have_another_price() -> None:
+    assert "bill the same runs at the same price." in drawn("monthly", view()).caption
+    again = TABLES["monthly"].assign(rule=["by-the-minute", "today"])
+    caption = drawn("monthly", view(tables={"monthly": again})).caption
+    assert "same price" not in caption
+    assert "bars of today price the machine anew" in caption
 
 
 def test_learning_of_imported_runs_has_no_published_line() -> None:
