@@ -162,12 +162,8 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
         name, hourly = f"{row['hardware']}_{row['price_option']}", float(row["usd_per_hour"])
         found |= {f"usd_per_hour_{name}": hourly, f"usd_a_month_{name}": hourly * billing.HOURS_PER_MONTH}
         shown = prices[(prices["hardware"] == row["hardware"]) & (prices["price_option"] == study["price"])]
-        if len(shown):
+        if len(shown) and shown["usd_per_hour"].iloc[0] > 0:
             found[f"price_share_{name}"] = hourly / float(shown["usd_per_hour"].iloc[0])
-    rates = prices.pivot(index="hardware", columns="price_option", values="usd_per_hour")
-    if {"spot", "on-demand"} <= set(rates):
-        shares = (rates["spot"] / rates["on-demand"]).dropna()
-        found |= {f"spot_share_{name}": float(share) for name, share in shares.items()}
     if "printed" in derived:
         found["printed_rows_that_agree"] = float(derived["printed"]["agrees"].sum())
     if "estimate" in derived:

@@ -172,7 +172,6 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
         "usd_per_hour_rented_on-demand": 2.0,
         "usd_per_hour_box_owned": hourly,
         "usd_a_month_rented_on-demand": 1460,
-        "spot_share_rented": 0.025,
         "mean_efficiency_net_16": 0.8,
         "mean_efficiency_net_32": 0.7,
         "estimates_that_agree": 1,
@@ -182,7 +181,7 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
         "price_share_rented_spot": 0.025,
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected)
-    assert "spot_share_box" not in found, "it has no rent"
+    assert "price_share_box_owned" not in found, "it has no rent"
 
 
 # A machine on a schedule
