@@ -1,9 +1,7 @@
-"""How sure a cost is: ranges and intervals of what was observed, and what is cheaper with what probability.
+"""How sure a cost is: ranges of what was observed, and what is cheaper with what probability.
 
 Runs without a value (NaN) are left out.
 """
-
-from math import comb
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -86,24 +84,3 @@ def cost_range(
         return (float("nan"),) * 3
     low, median, high = runs.min() * usd_per_hour_low, np.median(runs) * usd_per_hour, runs.max() * usd_per_hour_high
     return float(low / SECONDS_PER_HOUR), float(median / SECONDS_PER_HOUR), float(high / SECONDS_PER_HOUR)
-
-
-def median_interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float, float] | None:
-    """Return (low, high, coverage): two of the values between which the median lies with that probability.
-
-    Of the k-th smallest and k-th largest values the closest pair whose coverage is at least `confidence`:
-    1 - 2 P(fewer than k of n tosses are heads), whatever the distribution (David & Nagaraja, "Order
-    Statistics", section 7.1). None where even all values are too few: at 95 % fewer than 6, as 5 cover
-    the median with 93.75 %. Raises ValueError for a confidence that is not between 0 and 1.
-    """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence is {confidence}; between 0 and 1 is allowed")
-    ordered = np.sort(_observed(values))
-    n, found, outside = len(ordered), None, 0
-    for k in range(n // 2):
-        outside += 2 * comb(n, k)
-        coverage = 1 - outside / 2**n
-        if coverage < confidence:
-            break
-        found = float(ordered[k]), float(ordered[n - 1 - k]), coverage
-    return found

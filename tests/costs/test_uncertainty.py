@@ -1,6 +1,5 @@
 from itertools import product
-from math import comb, inf, nan
-from statistics import median
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -12,7 +11,8 @@ from scripts.costs import uncertainty
 
 quick = settings(deadline=None, max_examples=60)
 samples = st.lists(st.integers(0, 20).map(float), min_size=1, max_size=12)
-ranges = st.tuples(st.floats(0, 5), st.floats(0, 5)).map(sorted)
+prices = st.floats(0, 5, allow_subnormal=False)
+ranges = st.tuples(prices, prices).map(sorted)
 
 
 @pytest.mark.parametrize(
@@ -126,65 +126,3 @@ def test_prices_out_of_order_are_refused(prices: tuple) -> None:
 def test_median_cost_lies_in_its_range(seconds: list[float], prices: list[float]) -> None:
     low, middle, high = uncertainty.cost_range(seconds, *prices)
     assert low <= middle <= high
-
-
-@pytest.mark.parametrize(
-    ("n", "confidence", "expected"),
-    [
-        (0, 0.95, None),
-        (1, 0.95, None),
-        (5, 0.95, None),
-        (5, 0.93, (1, 5, 0.9375)),
-        (5, 0.9375, (1, 5, 0.9375)),
-        (6, 0.95, (1, 6, 0.96875)),
-        (7, 0.95, (1, 7, 0.984375)),
-        (8, 0.95, (1, 8, 0.9921875)),
-        (9, 0.95, (2, 8, 0.9609375)),
-        (10, 0.95, (2, 9, 0.978515625)),
-        (20, 0.95, (6, 15, 0.9586105346679688)),
-        (2, 0.5, (1, 2, 0.5)),
-        (3, 0.01, (1, 3, 0.75)),
-    ],
-)
-def test_interval_of_the_median(n: int, confidence: float, expected: tuple | None) -> None:
-    values = list(range(n, 0, -1))
-    assert uncertainty.median_interval(values, confidence) == expected
-    assert uncertainty.median_interval([*values, nan], confidence) == expected
-
-
-@pytest.mark.parametrize("confidence", [0, 1, -0.1, 95, nan])
-def test_confidence_that_cannot_be_is_refused(confidence: float) -> None:
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        uncertainty.median_interval([1, 2, 3], confidence)
-
-
-@quick
-@given(st.integers(2, 200), st.floats(0.3, 0.999))
-def test_coverage_is_that_of_the_binomial_and_no_closer_pair_has_it(n: int, confidence: float) -> None:
-    found = uncertainty.median_interval(range(1, n + 1), confidence)
-    whole = 1 - 2 * comb(n, 0) / 2**n
-    if found is None:
-        assert whole < confidence
-        return
-    low, high, coverage = found
-    assert low + high == n + 1
-    tosses = stats.binom(n, 0.5)
-    assert coverage == pytest.approx(tosses.cdf(high - 1) - tosses.cdf(low - 1))
-    assert coverage >= confidence
-    assert low + 1 >= high - 1 or tosses.cdf(high - 2) - tosses.cdf(low) < confidence
-
-
-@quick
-@given(st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=50))
-def test_median_lies_in_its_interval(values: list[float]) -> None:
-    found = uncertainty.median_interval(values)
-    assert found is not None
-    assert found[0] <= median(values) <= found[1]
-
-
-def test_interval_covers_the_median_as_often_as_it_says() -> None:
-    random = np.random.default_rng(7)
-    draws = np.sort(random.lognormal(size=(20_000, 9)), axis=1)  # median 1, far from normal
-    low, high, coverage = uncertainty.median_interval(range(9))
-    covered = np.mean((draws[:, int(low)] <= 1) & (draws[:, int(high)] >= 1))
-    assert covered == pytest.approx(coverage, abs=4 * (coverage * (1 - coverage) / 20_000) ** 0.5)

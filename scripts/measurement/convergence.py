@@ -1,0 +1,67 @@
+"""The convergence guard: did a run learn what a published training of the same size learned?
+
+MLPerf tests whether a submission converges slower than the reference does (one-sided t-test, p = .05, against 2n
+reference runs, training_rules.adoc). Our references are one published run each, which has no spread to test against.
+In the test's place stand two fractions of the way from guessing to the published value.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from scripts.workloads import Reference
+
+OK = "ok"
+BELOW = "below the reference"
+LEARNED_NOTHING = "learned nothing"
+TOO_SHORT = "too short to tell"
+NOTHING_TO_COMPARE = "nothing to compare with"
+
+#: No better than this fraction of the way: learned nothing.
+HALFWAY = 0.5
+
+#: As good as the reference from this fraction of the way on. Of our trainings at published size, seeds and
+#: frameworks apart, the furthest behind came .91 of the way (docs/accuracy.md).
+AS_GOOD = 0.9
+
+
+def chance(labels: ArrayLike, metric: str) -> float:
+    """Return what guessing gets by `metric`, `acc` or `loss` (`val_` before it or not), without looking at the input.
+
+    `labels` are those that the metric is taken of: whole numbers, one per sample or per token. Accuracy: the share
+    of the most frequent label. Loss (cross-entropy, nats): the entropy of the labels' frequencies; 1/classes and
+    ln(classes) where all are as frequent.
+    """
+    shares = np.unique(np.asarray(labels).ravel(), return_counts=True)[1] / np.size(labels)
+    match metric.removeprefix("val_"):
+        case "acc":
+            return float(shares.max())
+        case "loss":
+            return float(-(shares * np.log(shares)).sum())
+    raise ValueError(f"metric is {metric!r}; acc, loss, val_acc or val_loss is allowed")
+
+
+def verdict(reference: Reference | None, value: float | None, chance: float | None, epochs: float, data: str) -> str:
+    """Return whether a run that ended with this `value` of the reference's metric learned what it should.
+
+    `epochs` is how many epochs of *all* samples the run has seen: half of the samples twice are one. Measured is
+    how much of the way it has come from `chance` to what the reference had reached after as many whole epochs:
+
+    - `nothing to compare with`: no real `data`, no reference, no value, or a reference that is no better than chance;
+    - `too short to tell`: less than the first published epoch;
+    - `learned nothing`: at most `HALFWAY`, or no number. Such a run is no benchmark result;
+    - `ok`: at least `AS_GOOD`, better than the reference too;
+    - `below the reference`: between the two. A result, shown with its verdict.
+    """
+    if data != "real" or reference is None or value is None or chance is None:
+        return NOTHING_TO_COMPARE
+    published = reference.after(epochs)
+    if published is None:
+        return TOO_SHORT
+    upwards = 1 if reference.metric.removeprefix("val_") == "acc" else -1
+    way = upwards * (published[1] - chance)
+    if way <= 0:
+        return NOTHING_TO_COMPARE
+    progress = upwards * (value - chance) / way
+    if progress >= AS_GOOD:
+        return OK
+    return BELOW if progress > HALFWAY else LEARNED_NOTHING
