@@ -2,7 +2,7 @@
 
 One module per data set. Each has
 
-- `FILES`: the official files, `{name: Source}`;
+- `FILES`: the official files, `{name: Source}`; empty where the set is synthetic by design;
 - `LOCAL`: other forms of the same data that a folder may hold, a list of such dictionaries, best first;
 - `read(paths) -> arrays`: decode whichever files were found (`{name: path}`) into numpy arrays;
 - `synthesise(rng) -> arrays`: the same names, shapes and types, made up but learnable;
@@ -61,12 +61,15 @@ def given_folder() -> Path | None:
 
 
 def find(name: str, data_dir: Path | None) -> dict[str, Path] | None:
-    """Return the data set's files in `data_dir/<name>` or `data_dir`, or None if it holds none of its forms."""
+    """Return the data set's files in `data_dir/<name>` or `data_dir`, or None if it holds none of its forms.
+
+    The folder's name may have hyphens for the underscores.
+    """
     if data_dir is None:
         return None
     module = dataset(name)
     for form in [module.FILES, *module.LOCAL]:
-        for folder in (data_dir / name, data_dir):
+        for folder in (data_dir / name, data_dir / name.replace("_", "-"), data_dir):
             paths = {file: folder / file for file in form}
             if all(path.is_file() for path in paths.values()):
                 return paths
@@ -97,8 +100,10 @@ def choose(policy: str, name: str, folder: Path, data_dir: Path | None) -> str:
     """Return `real` or `synthetic` for a study whose data policy is one of these or `real-or-synthetic`.
 
     The last means real wherever the files were obtained before (into `folder`/real), lie in
-    `data_dir`, or can be fetched now.
+    `data_dir`, or can be fetched now. A set that is synthetic by design is so under every policy.
     """
+    if not dataset(name).FILES:
+        return "synthetic"
     if policy != "real-or-synthetic":
         return policy
     here = (folder / "real" / f"{name}.npz").is_file() or find(name, data_dir) is not None
@@ -141,6 +146,8 @@ def obtain(name: str, kind: str, path: Path, data_dir: Path | None, cache: Path)
     if kind == "synthetic":
         arrays = module.synthesise(np.random.default_rng(SYNTHETIC_SEED))
         sources = {}
+    elif not module.FILES:
+        raise InputError(f"data set {name}: synthetic by design, there is no real one: ask for synthetic")
     else:
         paths = find(name, data_dir) or download(name, cache)
         check(name, paths)

@@ -4,7 +4,8 @@ A workload module has
 
 - `DATASET`: the module of `scripts.datasets` that it learns from;
 - `BATCH_SIZE`, `EPOCHS`: the published size, which a study may change;
-- `REFERENCE`: what a published training of the same size reached;
+- `REFERENCE`: what a published training of the same size reached, None without one;
+- `LEARNABLE`: False where labels are random and only speed is a result; True if absent;
 - `prepare(arrays) -> Split`: the data set's arrays as the model takes them;
 - `build(split) -> keras.Model`: the compiled model.
 
@@ -12,12 +13,18 @@ Keras is imported inside the functions: the grid reads the constants without it.
 """
 
 import importlib
+import importlib.util
 import pkgutil
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import floor
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+
+from scripts.errors import InputError
 
 #: The log from which the references of 2017 come, one value per epoch.
 PUBLISHED_2017_07 = (
@@ -39,6 +46,22 @@ class Split:
     y_val: np.ndarray | None = None
     classes: int | None = None
 
+    def _of(self, train: slice | np.ndarray, val: slice | np.ndarray) -> "Split":
+        if self.x_val is None or self.y_val is None:
+            return Split(self.x_train[train], self.y_train[train], classes=self.classes)
+        return Split(self.x_train[train], self.y_train[train], self.x_val[val], self.y_val[val], self.classes)
+
+    def part(self, fraction: float) -> "Split":
+        """Return the first `fraction` (0 to 1] of both parts, at least one sample of each."""
+        train = max(1, round(len(self.x_train) * fraction))
+        val = 0 if self.x_val is None else max(1, round(len(self.x_val) * fraction))
+        return self._of(slice(train), slice(val))
+
+    def repeated(self, samples: int) -> "Split":
+        """Return so many training samples, the first ones again where there are too few, and no validation."""
+        chosen = np.arange(samples) % len(self.x_train)
+        return Split(self.x_train[chosen], self.y_train[chosen], classes=self.classes)
+
     def whole_batches(self, batch_size: int) -> "Split":
         """Cut both parts to a multiple of `batch_size`, so that no odd last batch weighs on a short run.
 
@@ -47,22 +70,15 @@ class Split:
         samples = len(self.x_train) // batch_size * batch_size
         if samples == 0:
             raise ValueError(f"{len(self.x_train)} samples do not fill one batch of {batch_size}")
-        if self.x_val is None or self.y_val is None:
-            return Split(self.x_train[:samples], self.y_train[:samples], classes=self.classes)
-        val_samples = max(1, len(self.x_val) // batch_size) * batch_size
-        return Split(
-            self.x_train[:samples],
-            self.y_train[:samples],
-            self.x_val[:val_samples],
-            self.y_val[:val_samples],
-            self.classes,
-        )
+        val_samples = 0 if self.x_val is None else max(1, len(self.x_val) // batch_size) * batch_size
+        return self._of(slice(samples), slice(val_samples))
 
 
 @dataclass(frozen=True)
 class Reference:
     """What a published training reached after each epoch: `metric` is `val_acc`, or `loss` without validation.
 
+    `first_epoch` is the epoch (from 1) of the first value: an article may print the end of a training only.
     `training` is the accuracy on the training samples, where it is needed: with part of the images the
     same number of steps learns as much of them, and less about others.
     """
@@ -71,11 +87,12 @@ class Reference:
     values: tuple[float, ...]
     source: str
     training: tuple[float, ...] = ()
+    first_epoch: int = 1
 
     def after(self, epochs: float) -> tuple[int, float] | None:
         """Return the last published epoch within `epochs` (of all samples) and its value, None before the first."""
-        whole = min(floor(epochs + 1e-9), len(self.values))
-        return (whole, self.values[whole - 1]) if whole else None
+        published = min(floor(epochs + 1e-9) - self.first_epoch + 1, len(self.values))
+        return (self.first_epoch + published - 1, self.values[published - 1]) if published > 0 else None
 
 
 def per_epoch(values: str) -> tuple[float, ...]:
@@ -83,11 +100,46 @@ def per_epoch(values: str) -> tuple[float, ...]:
     return tuple(float(value) for value in values.split())
 
 
+#: Files of workloads that are not the project's, by name.
+_ADDED: dict[str, Path] = {}
+
+
+def add(files: Mapping[str, str]) -> None:
+    """Make workloads known that lie elsewhere: name -> path of the file. Raises InputError for one that cannot be."""
+    for name, file in files.items():
+        path = Path(file).resolve()
+        if not path.is_file():
+            raise InputError(f"workload {name}: {file}: no such file")
+        if name in _modules():
+            raise InputError(f"workload {name}: {file}: the project has a workload of this name: give the file another")
+        _ADDED[name] = path
+
+
+def _modules() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(__path__)]
+
+
 def names() -> list[str]:
     """Return the names of all workloads, sorted."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return sorted([*_modules(), *_ADDED])
 
 
 def workload(name: str) -> ModuleType:
-    """Return the module of the workload `name`."""
-    return importlib.import_module(f"scripts.workloads.{name}")
+    """Return the module of the workload `name`. Raises InputError if an added file is not one."""
+    return _loaded(name, _ADDED[name]) if name in _ADDED else importlib.import_module(f"scripts.workloads.{name}")
+
+
+@cache
+def _loaded(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path}: not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise InputError(f"{path}: {type(error).__name__}: {error}") from error
+    for needed in ("DATASET", "BATCH_SIZE", "EPOCHS", "REFERENCE", "prepare", "build"):
+        if not hasattr(module, needed):
+            raise InputError(f"{path}: {needed} is missing; a workload has it (see docs/adding.md)")
+    return module

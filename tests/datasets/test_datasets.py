@@ -1,9 +1,11 @@
 import gzip
 import io
+import lzma
 import os
 import pickle
 import struct
 import tarfile
+import zipfile
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -13,10 +15,12 @@ import pytest
 import requests
 
 from scripts import datasets
-from scripts.datasets import Source, cifar10, imdb, mnist, nietzsche
+from scripts.datasets import Source, cifar10, imagenet_like, imdb, mnist, nietzsche, twitter_sentiment
 from scripts.errors import InputError
 
-NAMES = ["cifar10", "imdb", "mnist", "nietzsche"]
+#: Data sets with official files.
+REAL = ["cifar10", "imdb", "mnist", "nietzsche", "twitter_sentiment"]
+NAMES = [*REAL, "imagenet_like"]
 
 #: Documented in each module: type and shape beyond the first axis.
 DOCUMENTED = {
@@ -26,6 +30,7 @@ DOCUMENTED = {
         "x_test": ("uint8", (32, 32, 3)),
         "y_test": ("uint8", ()),
     },
+    "imagenet_like": {"images": ("uint8", (299, 299, 3)), "labels": ("int32", ())},
     "imdb": {
         "train_tokens": ("uint32", ()),
         "train_lengths": ("int32", ()),
@@ -42,10 +47,12 @@ DOCUMENTED = {
     },
     "nietzsche": {"text": ("uint8", ()), "characters": ("uint32", ())},
 }
+DOCUMENTED["twitter_sentiment"] = DOCUMENTED["imdb"]
 
 TEXT = "Ça va!\nÀ vous"
 REVIEWS = {"train": [[5, 6], [7], [8, 9, 10]], "test": [[11], [12, 13]]}
 LABELS = {"train": [1, 0, 1], "test": [0, 1]}
+TWEETS = [f"@a no{'o' * i} {'b' * (i + 1)} c" for i in range(20)]
 
 
 class Python2Pickler(pickle._Pickler):
@@ -110,6 +117,14 @@ def official_nietzsche(folder: Path) -> None:
     (folder / "nietzsche.txt").write_text(TEXT, encoding="utf-8")
 
 
+def official_twitter_sentiment(folder: Path) -> None:
+    """Write tweets of which those with an even number are negative, in the official CSV of six fields."""
+    rows = (f'"{i % 2 * 4}","{i}","Mon","NO_QUERY","caf\xe9","{tweet}"' for i, tweet in enumerate(TWEETS))
+    with zipfile.ZipFile(folder / "trainingandtestdata.zip", "w") as archive:
+        archive.writestr("training.1600000.processed.noemoticon.csv", "\n".join(rows).encode("latin-1"))
+        archive.writestr("testdata.manual.2009.06.14.csv", "")
+
+
 @pytest.fixture(autouse=True)
 def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(*args: object, **kwargs: object) -> None:
@@ -128,6 +143,7 @@ def official(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (imdb, official_imdb),
         (mnist, official_mnist),
         (nietzsche, official_nietzsche),
+        (twitter_sentiment, official_twitter_sentiment),
     ):
         own = folder / module.__name__.rpartition(".")[2]
         own.mkdir(parents=True)
@@ -153,8 +169,9 @@ def obtained(folder: Path, name: str, kind: str = "real", data_dir: Path | None 
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("kind", ["real", "synthetic"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "kind"), [*((name, "real") for name in REAL), *((name, "synthetic") for name in NAMES)]
+)
 def test_arrays_have_the_documented_names_types_and_shapes(
     tmp_path: Path, official: Path, name: str, kind: str
 ) -> None:
@@ -178,7 +195,7 @@ def test_synthetic_data_are_the_same_bytes_every_time(tmp_path: Path, name: str)
     assert all(len(np.unique(array)) > 1 for array in arrays.values())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REAL)
 def test_wrong_checksum_is_refused_with_both_sums(tmp_path: Path, official: Path, name: str) -> None:
     file, source = next(iter(datasets.dataset(name).FILES.items()))
     path = official / name / file
@@ -192,7 +209,7 @@ def test_wrong_checksum_is_refused_with_both_sums(tmp_path: Path, official: Path
     assert not (tmp_path / "real").exists()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", REAL)
 def test_without_network_the_user_is_told_what_to_put_where(tmp_path: Path, name: str) -> None:
     file, source = next(iter(datasets.dataset(name).FILES.items()))
     with pytest.raises(InputError) as error:
@@ -241,6 +258,23 @@ def test_given_files_are_found_in_their_folder_or_beside_others(tmp_path: Path, 
     for file in (official / "mnist").iterdir():
         (target / file.name).write_bytes(file.read_bytes())
     assert datasets.find("mnist", tmp_path / "mine") == {name: target / name for name in mnist.FILES}
+
+
+def test_folder_may_have_hyphens_in_its_name(tmp_path: Path, official: Path) -> None:
+    (official / "twitter_sentiment").rename(official / "twitter-sentiment")
+    found = {name: official / "twitter-sentiment" / name for name in twitter_sentiment.FILES}
+    assert datasets.find("twitter_sentiment", official) == found
+
+
+@pytest.mark.parametrize("policy", ["real", "synthetic", "real-or-synthetic"])
+def test_set_that_is_synthetic_by_design_is_so_under_every_policy(tmp_path: Path, policy: str) -> None:
+    assert datasets.choose(policy, "imagenet_like", tmp_path, tmp_path) == "synthetic"
+
+
+def test_no_real_form_of_a_set_that_is_synthetic_by_design(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="data set imagenet_like: synthetic by design"):
+        obtained(tmp_path, "imagenet_like", data_dir=tmp_path)
+    assert not (tmp_path / "real").exists()
 
 
 def test_given_folder_is_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,3 +397,59 @@ def test_nietzsche_is_lower_case_characters(tmp_path: Path, official: Path) -> N
     characters = [chr(point) for point in arrays["characters"]]
     assert characters == sorted(set(TEXT.lower()))
     assert "".join(characters[i] for i in arrays["text"]) == TEXT.lower()
+
+
+def words(arrays: datasets.Arrays, split: str) -> list[list[int]]:
+    """Return the tweets of a split as lists of word indices."""
+    return [row[row > 0].tolist() for row in twitter_sentiment.padded(arrays, split)]
+
+
+@pytest.mark.parametrize(
+    ("tweet", "expected"),
+    [
+        ("@Bob_1 I CAN'T wait!!!", "name i ca n't wait ! !"),
+        ("soooo it's #win at http://t.co/x?a=1, www.x.org", "soo it 's hashtag at link link"),
+        ("&quot;A&amp;B&quot; &lt;3 :-) (ok?)", "a b 3 ) ( ok ? )"),
+        ("don\N{RIGHT SINGLE QUOTATION MARK}t 10,000", "don t 10 , 00"),
+        ("  \t ", ""),
+    ],
+)
+def test_tweet_is_words_as_in_the_study(tweet: str, expected: str) -> None:
+    (cleaned,) = twitter_sentiment._cleaned([tweet])
+    assert " ".join(cleaned.split()) == expected
+
+
+def test_tweets_are_shuffled_and_a_tenth_is_held_out(tmp_path: Path, official: Path) -> None:
+    arrays = datasets.load(obtained(tmp_path, "twitter_sentiment", data_dir=official))
+    tweets = words(arrays, "train") + words(arrays, "test")
+    labels = [*arrays["train_labels"], *arrays["test_labels"]]
+    assert (len(words(arrays, "train")), len(words(arrays, "test"))) == (18, 2)
+    assert sorted(labels) == [0] * 10 + [1] * 10
+    assert labels != [i % 2 for i in range(20)]
+    assert all(len(tweet) == 4 and tweet[0] == 2 and tweet[3] == 1 for tweet in tweets), "@a is name, after c in rank"
+
+
+def test_tweets_keep_their_label(tmp_path: Path) -> None:
+    for name, word in (("positive", "good"), ("negative", "bad")):
+        (tmp_path / f"{name}.txt.xz").write_bytes(lzma.compress(f"{word} day\n".encode() * 10))
+    arrays = twitter_sentiment.read({path.name: path for path in tmp_path.iterdir()})
+    index = {"day": 1, "bad": 2, "good": 3}
+    for split in ("train", "test"):
+        assert words(arrays, split) == [
+            [index["good" if label else "bad"], index["day"]] for label in arrays[f"{split}_labels"]
+        ]
+
+
+def test_part_of_the_tweets_has_the_shape_of_all(tmp_path: Path, official: Path) -> None:
+    path = obtained(tmp_path, "twitter_sentiment", data_dir=official)
+    whole, part = datasets.load(path), datasets.load(path, 0.5)
+    tables = [twitter_sentiment.padded(arrays, "train") for arrays in (whole, part)]
+    np.testing.assert_array_equal(tables[1], tables[0][:9])
+    assert twitter_sentiment.indices(part) == twitter_sentiment.indices(whole)
+
+
+def test_noise_of_few_images_stands_for_many_samples() -> None:
+    images = np.arange(4, dtype=np.uint8)[:, None, None, None] * np.ones((1, 5, 5, 3), np.uint8)
+    shown = imagenet_like.images({"images": images, "labels": np.zeros(6, np.int32)}, 3)
+    assert shown.shape == (6, 3, 3, 3)
+    assert shown[:, 0, 0, 0].tolist() == [0, 1, 2, 3, 0, 1]

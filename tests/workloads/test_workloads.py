@@ -24,7 +24,7 @@ def images(*shape: int) -> dict[str, np.ndarray]:
 
 
 def reviews(train: list[list[int]], test: list[list[int]]) -> dict[str, np.ndarray]:
-    """Return reviews as `scripts.datasets.imdb` stores them, labels 0 1 0 1 ..."""
+    """Return texts as `scripts.datasets.imdb` and `twitter_sentiment` store them, labels 0 1 0 1 ..."""
     arrays = {}
     for split, texts in (("train", train), ("test", test)):
         arrays[f"{split}_tokens"] = np.concatenate(texts).astype(np.uint32)
@@ -35,10 +35,30 @@ def reviews(train: list[list[int]], test: list[list[int]]) -> dict[str, np.ndarr
 
 TINY = {
     "cifar10": images(32, 32, 3),
+    "imagenet_like": {
+        "images": RNG.integers(0, 256, (3, 299, 299, 3), dtype=np.uint8),
+        "labels": np.array([0, 999, 5, 7], np.int32),
+    },
     "imdb": reviews([[1, 5, 6], [1, 5], [1, 30_000, 9], [1]], [[1, 7, 5, 6], [1]]),
     "mnist": images(28, 28),
     "nietzsche": {"text": np.arange(50, dtype=np.uint8) % 7, "characters": np.arange(97, 104, dtype=np.uint32)},
+    "twitter_sentiment": reviews([[1, 5, 6], [1, 5], [1, 9, 2, 3, 4], [1]], [[1, 7, 5, 6], [1]]),
 }
+#: Workloads whose reference is a log of 2017.
+FROM_LOGS = [
+    "cifar10_cnn",
+    "imdb_bidirectional_lstm",
+    "imdb_fasttext",
+    "lstm_text_generation",
+    "mnist_cnn",
+    "mnist_mlp",
+]
+LONGER = {"nietzsche_gpt": {**TINY["nietzsche"], "text": (np.arange(800) % 7).astype(np.uint8)}}
+
+
+def tiny(name: str) -> dict[str, np.ndarray]:
+    """Return the arrays of few samples that the workload takes."""
+    return LONGER.get(name, TINY[workloads.workload(name).DATASET])
 
 
 @pytest.fixture(params=workloads.names())
@@ -49,9 +69,10 @@ def name(request: pytest.FixtureRequest) -> str:
 def test_module_has_what_a_workload_needs(name: str) -> None:
     work = workloads.workload(name)
     assert datasets.dataset(work.DATASET).COMPLETE >= work.BATCH_SIZE > 0
-    assert len(work.REFERENCE.values) == work.EPOCHS
-    assert work.REFERENCE.metric in ("val_acc", "loss")
-    assert "MIT licence" in work.REFERENCE.source
+    if work.REFERENCE is not None:
+        assert work.REFERENCE.first_epoch - 1 + len(work.REFERENCE.values) == work.EPOCHS
+        assert work.REFERENCE.metric in ("val_acc", "loss")
+        assert work.REFERENCE.source
     assert callable(work.prepare)
     assert callable(work.build)
     assert work.__doc__.splitlines()[0].endswith("."), "the report shows the first line"
@@ -61,21 +82,28 @@ def test_module_has_what_a_workload_needs(name: str) -> None:
     ("name", "x", "y", "kind"),
     [
         ("cifar10_cnn", (4, 32, 32, 3), (4,), "float32"),
+        ("cifar10_resnet20", (4, 32, 32, 3), (4,), "float32"),
+        ("inception_v3", (4, 299, 299, 3), (4,), "uint8"),
         ("mnist_cnn", (4, 28, 28, 1), (4,), "float32"),
         ("mnist_mlp", (4, 784), (4,), "float32"),
         ("imdb_bidirectional_lstm", (4, 100), (4,), "int32"),
         ("imdb_fasttext", (4, 400), (4,), "int32"),
         ("lstm_text_generation", (4, 40, 7), (4,), "bool"),
+        ("nietzsche_gpt", (5, 256), (5, 256), "int32"),
+        ("resnet50", (4, 224, 224, 3), (4,), "uint8"),
+        ("twitter_bidirectional_lstm", (4, 5), (4,), "int32"),
+        ("vgg16", (4, 224, 224, 3), (4,), "uint8"),
     ],
 )
 def test_prepared_arrays_have_the_documented_shape(name: str, x: tuple, y: tuple, kind: str) -> None:
     work = workloads.workload(name)
-    split = work.prepare(TINY[work.DATASET])
+    split = work.prepare(tiny(name))
     assert (split.x_train.shape, split.x_train.dtype.name, split.y_train.shape) == (x, kind, y)
     if split.x_val is None:
-        assert work.REFERENCE.metric == "loss", "without validation the loss is the result"
+        assert work.REFERENCE is None or work.REFERENCE.metric == "loss", "without validation the loss is the result"
     else:
-        assert (split.x_val.shape, split.y_val.shape) == ((2, *x[1:]), (2,))
+        samples = 1 if name == "nietzsche_gpt" else 2
+        assert (split.x_val.shape, split.y_val.shape) == ((samples, *x[1:]), (samples, *y[1:]))
         assert split.x_val.dtype == split.x_train.dtype
 
 
@@ -119,6 +147,58 @@ def test_text_is_windows_of_40_characters_3_apart() -> None:
     assert split.classes == 7
 
 
+def test_gpt_is_asked_for_the_next_character_everywhere_and_for_the_end_of_the_text() -> None:
+    text = np.arange(800) % 7
+    split = workloads.workload("nietzsche_gpt").prepare(LONGER["nietzsche_gpt"])
+    assert split.x_train[1].tolist() == text[64:320].tolist()
+    assert split.y_train[1].tolist() == text[65:321].tolist()
+    assert split.y_train[-1].tolist() == text[4 * 64 + 1 : 4 * 64 + 257].tolist(), "nothing of what is held out"
+    assert split.y_val[0].tolist() == text[-256:].tolist()
+    assert split.classes == 7
+
+
+def test_tweets_are_padded_at_their_end_to_the_longest_of_all() -> None:
+    arrays = TINY["twitter_sentiment"] | {"train_labels": np.array([0, 1], np.uint8)}
+    split = workloads.workload("twitter_bidirectional_lstm").prepare(arrays)
+    assert split.x_train.tolist() == [[1, 5, 6, 0, 0], [1, 5, 0, 0, 0]], "the longest is not among them"
+    assert split.x_val.tolist() == [[1, 7, 5, 6, 0], [1, 0, 0, 0, 0]]
+    assert split.y_train.tolist() == [0, 1]
+    assert split.classes == 10
+
+
+def test_resnet20_images_lose_the_mean_of_the_training_images() -> None:
+    arrays = TINY["cifar10"]
+    split = workloads.workload("cifar10_resnet20").prepare(arrays)
+    np.testing.assert_allclose(split.x_train.mean(axis=0), 0, atol=1e-6)
+    mean = arrays["x_train"].mean(axis=0)
+    np.testing.assert_allclose(split.x_val * 255, arrays["x_test"] - mean, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["inception_v3", "resnet50", "vgg16"])
+def test_noise_is_said_to_teach_nothing(name: str) -> None:
+    work = workloads.workload(name)
+    assert (work.DATASET, work.REFERENCE, work.LEARNABLE) == ("imagenet_like", None, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("cifar10_resnet20", 269_722),
+        ("inception_v3", 23_817_352),
+        ("nietzsche_gpt", 10_763_904 - 50 * 2 * 384),  # 7 characters here, 57 in the text
+        ("resnet50", 25_583_592),
+        ("twitter_bidirectional_lstm", 10 * 128 + 98_816 + 129),
+        ("vgg16", 138_357_544),
+    ],
+)
+def test_network_has_the_published_number_of_trained_parameters(name: str, parameters: int) -> None:
+    pytest.importorskip("keras", reason="no framework is installed")
+    work = workloads.workload(name)
+    model = work.build(work.prepare(tiny(name)))
+    assert sum(int(np.prod(weights.shape)) for weights in model.trainable_weights) == parameters
+
+
 @pytest.mark.parametrize(
     ("train", "val", "left"),
     [(100, 50, (96, 32)), (64, 32, (64, 32)), (32, 20, (32, 20)), (63, None, (32, None))],
@@ -145,6 +225,11 @@ def test_reference_is_that_after_as_many_whole_epochs(epochs: float, published: 
     assert Reference("val_acc", (0.5, 0.7, 0.9), "a log").after(epochs) == published
 
 
+def test_reference_of_the_end_of_a_training_says_nothing_of_the_epochs_before() -> None:
+    reference = Reference("val_acc", (0.8,), "an article", first_epoch=4)
+    assert [reference.after(epochs) for epochs in (0, 1, 3.9, 4, 9)] == [None, None, None, (4, 0.8), (4, 0.8)]
+
+
 def published() -> Path | None:
     """Return the folder of the published logs, None where they are not here."""
     given = os.environ.get("EPOCHS_PUBLISHED_DIR")
@@ -153,8 +238,10 @@ def published() -> Path | None:
 
 
 @pytest.mark.skipif(published() is None, reason="the published logs are not here: set EPOCHS_PUBLISHED_DIR")
+@pytest.mark.parametrize("name", FROM_LOGS)
 def test_reference_is_that_of_the_published_log(name: str) -> None:
     reference = workloads.workload(name).REFERENCE
+    assert "MIT licence" in reference.source
     project, log = re.match(r"\w+/(\S+) @ \w+, (logs/\S+\.csv): ", reference.source).groups()
     (path,) = published().glob(f"{project}*/{log}")
     with path.open(newline="") as file:
