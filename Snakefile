@@ -15,7 +15,9 @@ include: "rules/published.smk"
 localrules:
     all,
     fetch_data,
+    find_unstable,
     collect,
+    take_trained,
     price,
     chart,
     report,

@@ -31,8 +31,8 @@ try:
     NAME, settings = grid.read(config["study"], config)
     STUDIES = dict(grid.read(study, {}) for study in config["published"])
     STUDIES[NAME] = settings
-    CELLS, RUNS = {}, []
-    if grid.is_grid(settings):
+    CELLS, RUNS, AGAIN = {}, [], range(0)
+    if grid.is_trained_here(settings):
         study = grid.expand(
             NAME,
             settings,
@@ -44,6 +44,7 @@ try:
         RUNS = [
             f"results/{NAME}/{cell.path}/r{repeat}" for cell, repeat in study.runs()
         ]
+        AGAIN = study.again()
 except errors.InputError as error:
     sys.exit(f"error: {error}")
 
@@ -53,7 +54,11 @@ def either(names):
     return "|".join(map(re.escape, names)) or "(?!x)x"
 
 
-SHOWN = [name for name, study in STUDIES.items() if not grid.is_grid(study)]
+GRIDS = [name for name, study in STUDIES.items() if grid.is_grid(study)]
+SHOWN = [name for name in STUDIES if name not in GRIDS]
+TRAINED = [name for name in GRIDS if "trained" in STUDIES[name]]
+# A single run has no spread, and needs no second look.
+JUDGED = bool(RUNS) and settings["repeats"] > 1
 
 
 wildcard_constraints:
@@ -62,7 +67,7 @@ wildcard_constraints:
     dataset=r"\w+",
     hardware=r"[\w.-]+",
     framework=r"\w+",
-    batch=r"\d+",
+    variant=r"b(\d+|largest)[\w-]*",
     repeat=r"\d+",
     chart=either({chart for study in STUDIES.values() for chart in study["charts"]}),
 
@@ -91,16 +96,39 @@ def get_books(wildcards):
 
 
 def get_cell(wildcards):
-    return CELLS["{0.workload}/{0.hardware}/{0.framework}/b{0.batch}".format(wildcards)]
+    return CELLS[
+        "{0.workload}/{0.hardware}/{0.framework}/{0.variant}".format(wildcards)
+    ]
+
+
+def get_workload(wildcards):
+    """The file of a workload: the project's, or the user's own."""
+    return settings["workload_files"].get(
+        wildcards.workload, f"scripts/workloads/{wildcards.workload}.py"
+    )
+
+
+def get_runs(wildcards):
+    """The runs of the grid, and those of the second measurement of the cells whose first one was unstable."""
+    if not JUDGED:
+        return RUNS
+    with checkpoints.find_unstable.get(study=NAME).output[0].open() as file:
+        unstable = file.read().split()
+    return RUNS + [
+        f"results/{NAME}/{cell}/r{repeat}" for repeat in AGAIN for cell in unstable
+    ]
 
 
 def get_train_arguments(wildcards):
     """One string, so that any change of the cell is seen; it is the command a person could type."""
     cell = get_cell(wildcards)
+    target = "" if cell.target is None else f" --target {cell.target:g}"
     return (
-        f"--workload {cell.workload} --hardware {cell.hardware} --framework {cell.framework} "
-        f"--batch-size {cell.batch_size} --epochs {cell.epochs} --samples {cell.samples:g} "
-        f"--data {cell.data} --repeat {wildcards.repeat} --seed {cell.seed(int(wildcards.repeat))}"
+        f"--workload {settings['workload_files'].get(cell.workload, cell.workload)} --hardware {cell.hardware} "
+        f"--framework {cell.framework} --batch-size {cell.batch_size} --mode {cell.mode} --precision {cell.precision} "
+        f"--devices {cell.devices} --epochs {cell.epochs} --samples {cell.samples:g} "
+        f"--data {'real' if cell.data == 'own' else cell.data} --repeat {wildcards.repeat} "
+        f"--seed {cell.seed(int(wildcards.repeat))}{target}"
     )
 
 
@@ -108,10 +136,15 @@ def get_claims(wildcards):
     return json.dumps(CATALOGUE[wildcards.hardware]["machine"], sort_keys=True)
 
 
+def get_trained(table):
+    """Return the function that tells where a table of a study lies that was trained before."""
+    return lambda wildcards: f"{STUDIES[wildcards.study]['trained']}/{table}"
+
+
 def get_data(wildcards):
     cell = get_cell(wildcards)
     dataset = workloads.workload(cell.workload).DATASET
-    return f"data/{cell.data}/{dataset}.npz"
+    return f"data/{cell.data}/{dataset}.npz" if dataset else []
 
 
 def get_charts(wildcards):

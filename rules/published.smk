@@ -83,6 +83,7 @@ rule show:
             "scripts/costs/schedule.py",
             "scripts/importers/audit.py",
             "reports/layout.html.j2",
+            "reports/claims.html.j2",
             "reports/figure.html.j2",
             "reports/show.html.j2",
             "reports/style.css",

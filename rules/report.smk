@@ -1,7 +1,31 @@
-rule collect:
+checkpoint find_unstable:
     input:
         runs=[f"{run}/run.json" for run in RUNS],
-        epochs=[f"{run}/epochs.csv" for run in RUNS],
+        lib=[
+            "scripts/find_unstable.py",
+            "scripts/measurement/statistics.py",
+        ],
+    output:
+        "results/{study}/unstable.txt",
+    log:
+        "results/{study}/logs/find-unstable.log",
+    wildcard_constraints:
+        study=either([NAME] if JUDGED else []),
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        above=settings["unstable_above"],
+    message:
+        "look for cells whose runs differ"
+    shell:
+        "python -m scripts.find_unstable {input.runs} --folder results/{wildcards.study} --above {params.above} "
+        "--output {output} |& tee {log}"
+
+
+rule collect:
+    input:
+        runs=lambda wildcards: [f"{run}/run.json" for run in get_runs(wildcards)],
+        epochs=lambda wildcards: [f"{run}/epochs.csv" for run in get_runs(wildcards)],
         lib=["scripts/collect.py", "scripts/tables.py", "config/schemas/tables.yaml"],
     output:
         runs="results/{study}/runs.parquet",
@@ -21,6 +45,38 @@ rule collect:
     shell:
         "python -m scripts.collect {input.runs} --folder results/{wildcards.study} "
         "--runs {output.runs} --epochs {output.epochs} --attempts {output.attempts} |& tee {log}"
+
+
+rule take_trained:
+    input:
+        runs=get_trained("runs.csv"),
+        epochs=get_trained("epochs.csv"),
+        attempts=get_trained("attempts.csv"),
+        lib=[
+            "scripts/take_trained.py",
+            "scripts/tables.py",
+            "config/schemas/tables.yaml",
+        ],
+    output:
+        runs="results/{study}/runs.parquet",
+        runs_csv="results/{study}/runs.csv",
+        epochs="results/{study}/epochs.parquet",
+        epochs_csv="results/{study}/epochs.csv",
+        attempts="results/{study}/attempts.parquet",
+        attempts_csv="results/{study}/attempts.csv",
+    log:
+        "results/{study}/logs/take-trained.log",
+    wildcard_constraints:
+        study=either(TRAINED),
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        folder=subpath(input.runs, parent=True),
+    message:
+        "take the runs of {wildcards.study} as they were trained"
+    shell:
+        "python -m scripts.take_trained {params.folder} --runs {output.runs} --epochs {output.epochs} "
+        "--attempts {output.attempts} |& tee {log}"
 
 
 rule price:
@@ -69,12 +125,16 @@ rule chart:
             "scripts/chart.py",
             "scripts/charts/__init__.py",
             "scripts/charts/_absolute.py",
+            "scripts/charts/_axis.py",
+            "scripts/charts/_curves.py",
             "scripts/charts/_lines.py",
             "scripts/charts/_relative.py",
             "scripts/charts/_theme.py",
+            "scripts/comparisons.py",
             "scripts/figures.py",
             "scripts/costs/office.py",
             "scripts/costs/schedule.py",
+            "scripts/measurement/statistics.py",
             "scripts/numbers.py",
         ],
         module=lambda wildcards: f"scripts/charts/{wildcards.chart.partition('.')[0]}.py",
@@ -105,21 +165,26 @@ rule report:
         lib=[
             "scripts/report.py",
             "scripts/page.py",
+            "scripts/claims.py",
+            "scripts/comparisons.py",
             "scripts/summary.py",
             "scripts/costs/outcomes.py",
             "scripts/costs/ownership.py",
             "scripts/costs/uncertainty.py",
+            "scripts/measurement/statistics.py",
             "reports/layout.html.j2",
+            "reports/claims.html.j2",
             "reports/figure.html.j2",
             "reports/report.html.j2",
             "reports/style.css",
         ],
     output:
-        "results/{study}/report.html",
+        page="results/{study}/report.html",
+        claims="results/{study}/claims.json",
     log:
         "results/{study}/logs/report.log",
     wildcard_constraints:
-        study=either([NAME] if RUNS else []),
+        study=either(GRIDS),
     conda:
         "../envs/workflow.yaml"
     params:
@@ -127,6 +192,6 @@ rule report:
     message:
         "write the report"
     shell:
-        "python -m scripts.report {output} --study {params.study:q} --hardware {input.hardware} "
+        "python -m scripts.report {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} --hardware {input.hardware} "
         "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
         "--charts {input.charts} |& tee {log}"

@@ -4,11 +4,16 @@ TRAINER = [
     "scripts/datasets/__init__.py",
     "scripts/workloads/__init__.py",
     "scripts/frameworks/__init__.py",
+    "scripts/measurement/largest.py",
+    "scripts/measurement/loop.py",
+    "scripts/measurement/protocol.py",
     "scripts/measurement/record.py",
     "scripts/measurement/stopwatch.py",
     "scripts/measurement/worker.py",
     "scripts/measurement/watch.py",
     "scripts/measurement/telemetry.py",
+    "scripts/measurement/validators.py",
+    "scripts/measurement/convergence.py",
 ]
 
 
@@ -32,16 +37,18 @@ rule fetch_data:
 rule train:
     input:
         trainer=TRAINER,
-        workload="scripts/workloads/{workload}.py",
+        workload=get_workload,
         framework="scripts/frameworks/{framework}.py",
         lock="envs/{framework}.lock",
         data=get_data,
     output:
-        run="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/run.json",
-        epochs="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/epochs.csv",
-        telemetry="results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/telemetry.csv",
+        run="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",
+        epochs="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",
+        telemetry="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/telemetry.csv",
     log:
-        "results/{study}/{workload}/{hardware}/{framework}/b{batch}/r{repeat}/train.log",
+        "results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/train.log",
+    # In rounds, A B C A B C: what changes on the machine in time meets all cells alike.
+    priority: lambda wildcards: 10_000 - int(wildcards.repeat)
     conda:
         "../envs/{framework}.yaml"
     # All cores: a timed run shares the machine with nothing.
@@ -50,9 +57,9 @@ rule train:
         arguments=get_train_arguments,
         claims=get_claims,
         folder=subpath(output.run, parent=True),
-        cell="{workload}/{hardware}/{framework}/b{batch}",
+        cell="{workload}/{hardware}/{framework}/{variant}",
     message:
-        "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, batch {wildcards.batch}, run {wildcards.repeat}"
+        "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, {wildcards.variant}, run {wildcards.repeat}"
     shell:
         # Exit code 3: the training failed and its record says how; that is a result too.
         "python -m scripts.train {params.arguments} --output {params.folder} |& tee {log} | "

@@ -8,30 +8,58 @@ import pandas as pd
 
 from scripts import errors, tables
 from scripts.measurement import record
+from scripts.measurement.cell import LARGEST, Cell
+
+_CELL = [key for key in tables.CELL if key != "batch_size"]
+_TIMES = [
+    f"{name}_seconds"
+    for name in ("import", "data", "build", "first_step", "warmup", "training", "validation", "train", "total")
+]
+#: What of a record's telemetry has a column of its own.
+_USE = (
+    "cpu_percent",
+    "machine_cpu_percent",
+    "other_cpu_percent",
+    "peak_memory_mib",
+    "gpu_percent",
+    "peak_gpu_memory_mib",
+    "gpu_power_watts",
+    "gpu_clock_mhz",
+    "gpu_temperature_c",
+    "gpu_throttle_percent",
+    "gpu_throttle_reasons",
+    "energy_joules",
+    "energy_seconds",
+    "energy_source",
+)
 
 
 def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
     """Return the row of the runs table for one run record; `name` is its path below the study's folder."""
-    cell, origin, data = run["cell"], run["provenance"], run["data"]
-    found = origin["hardware"]
-    use = {
-        key: run["telemetry"][key]
-        for key in ("cpu_percent", "peak_memory_mib", "gpu_percent", "peak_gpu_memory_mib", "gpu_power_watts")
-    }
+    cell, origin, data = Cell(**run["cell"]), run["provenance"], run["data"]
+    found, use = origin["hardware"], run["telemetry"]
     final = {key: run["final"][key] for key in ("loss", "acc", "val_loss", "val_acc")}
     packages = origin["packages"] or {}
+    batch_size = run.get("batch_size", run["cell"]["batch_size"])
     return {
         "run": name,
-        **{key: cell[key] for key in ("workload", "hardware", "framework", "batch_size", "epochs", "data")},
-        "samples_fraction": cell["samples"],
+        **{key: getattr(cell, key) for key in (*_CELL, "epochs", "data")},
+        "batch_size": batch_size,
+        "global_batch_size": batch_size and batch_size * cell.devices,
+        "largest_batch": cell.batch_size == LARGEST,
+        "samples_fraction": cell.samples,
         "data_fraction": data["train_samples"] / data["complete_train_samples"],
         **{key: run[key] for key in ("repeat", "seed", "status", "reason", "train_samples")},
         "validation_samples": run["validation_samples"],
+        "settings": ", ".join(f"{key}: {value}" for key, value in (run.get("settings") or {}).items()) or None,
+        "warnings": "\n".join(run.get("warnings", [])) or None,
+        "convergence": run.get("convergence"),
         "samples_per_second": run["samples_per_second"],
+        "timed_samples": run.get("timed_samples"),
         "epochs_done": run["final"]["epochs"],
-        **run["times"],
+        **{key: run["times"].get(key) for key in _TIMES},
         **final,
-        **use,
+        **{key: use.get(key) for key in _USE},
         "cpu_model": found["cpu_model"],
         "cores": run["claims"]["cores"],
         "gpu_model": ", ".join(gpu["model"] for gpu in found["gpus"]) if "gpus" in run["claims"] else None,
@@ -50,7 +78,7 @@ def collect(folder: Path, records: list[Path]) -> tuple[pd.DataFrame, pd.DataFra
         run = record.read_run(path)
         row = run_row(str(path.parent.relative_to(folder)), run)
         runs.append(row)
-        keys = {key: row[key] for key in ("run", "workload", "hardware", "framework", "batch_size", "repeat")}
+        keys = {key: row[key] for key in ("run", *tables.CELL, "repeat")}
         attempts += [
             {"run": row["run"], "attempt": number} | attempt
             for number, attempt in enumerate(run.get("attempts", []), 1)

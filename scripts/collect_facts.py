@@ -22,7 +22,7 @@ def runs_of(table: pd.DataFrame) -> pd.DataFrame:
 
 def epochs_of(table: pd.DataFrame, epochs: pd.DataFrame) -> pd.DataFrame:
     """Return the epochs table: each epoch with the cell of its run."""
-    cells = table[["run", *tables.CELL, "repeat", "train_samples"]].rename(columns={"train_samples": "samples"})
+    cells = table[["run", *importers.CELL, "repeat", "train_samples"]].rename(columns={"train_samples": "samples"})
     return epochs.merge(cells, on="run").reindex(columns=list(tables.columns("epochs")))
 
 

@@ -1,18 +1,33 @@
 """From a study's config to its cells."""
 
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from scripts import charts, frameworks, importers, schemas, workloads
 from scripts.costs import book
 from scripts.errors import InputError
-from scripts.measurement.cell import Cell
+from scripts.measurement.cell import MODES, PRECISIONS, Cell
 
 ROOT = Path(__file__).resolve().parents[1]
 
 #: Keys of a study that the command line may replace: snakemake --config 'frameworks=[jax]'
-AXES = ("workloads", "hardware", "frameworks", "batch_sizes", "repeats", "data", "scale", "base", "price", "book")
+AXES = (
+    "workloads",
+    "hardware",
+    "frameworks",
+    "batch_sizes",
+    "modes",
+    "precisions",
+    "devices",
+    "repeats",
+    "data",
+    "scale",
+    "base",
+    "price",
+    "book",
+)
 
 #: Keys of config/config.yaml.
 _SETTINGS = ("study", "data_dir", "published", "logs_dir", "catalogue", "catalogue_as_of")
@@ -24,7 +39,12 @@ _DEFAULTS: dict[str, Any] = {
     "summary": "",
     "data": "real",
     "batch_sizes": ["published"],
+    "modes": ["stock"],
+    "precisions": ["float32"],
+    "devices": [1],
     "repeats": 1,
+    "unstable_above": 0.1,
+    "stop_at_target": False,
     "scale": "full",
     "exclude": [],
     "overrides": [],
@@ -53,6 +73,10 @@ class Study:
     def runs(self) -> list[tuple[Cell, int]]:
         """Return (cell, repeat) in rounds, A B C A B C: drift of the machine meets all cells alike."""
         return [(cell, repeat) for repeat in range(1, self.config["repeats"] + 1) for cell in self.cells]
+
+    def again(self) -> range:
+        """Return the numbers of the runs of an unstable cell's second measurement."""
+        return range(self.config["repeats"] + 1, 2 * self.config["repeats"] + 1)
 
 
 def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -87,6 +111,13 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         if {"facts", "hardware"}.isdisjoint(config["import"]):
             raise InputError(f"{path}: import: 'hardware' is a required property of logs: folder of logs -> machine")
     config = _DEFAULTS | config
+    if "workloads" in config:
+        config["workloads"], config["workload_files"] = _own_files(config["workloads"])
+        workloads.add(config["workload_files"])
+    if "base" in config and is_grid(config):
+        first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
+        base = first | config["base"]
+        config["base"] = {axis: base[axis] for axis in ("hardware", "framework", *first)}
     options = [("price", config["price"])]
     for i, claim in enumerate(config["claims"]):
         options += [(f"claims[{i}].{key}", claim[key]) for key in ("price", "than_price") if key in claim]
@@ -106,9 +137,20 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return path.stem, config
 
 
+def _own_files(given: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the names of workloads, and the files of those that are given as the path of a .py file."""
+    files = {Path(item).stem: item for item in given if item.endswith(".py")}
+    return [Path(item).stem if item.endswith(".py") else item for item in given], files
+
+
 def is_grid(config: dict[str, Any]) -> bool:
     """Say whether a study is a grid to be trained."""
     return any(key in config for key in _GRID[:3])
+
+
+def is_trained_here(config: dict[str, Any]) -> bool:
+    """Say whether a study is a grid to be trained, and not one whose tables were brought along."""
+    return is_grid(config) and "trained" not in config
 
 
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +194,15 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
     _known(source, "hardware", hardware, list(catalogue))
     _known(source, "frameworks", config["frameworks"], frameworks.names())
     _known(source, "targets", list(config["targets"]), workloads.names())
-    known = {"workload": workloads.names(), "hardware": list(catalogue), "framework": frameworks.names()}
+    known: dict[str, list] = {
+        "workload": workloads.names(),
+        "hardware": list(catalogue),
+        "framework": frameworks.names(),
+        "mode": list(MODES),
+        "precision": list(PRECISIONS),
+        "devices": config["devices"],
+        "batch_size": [*config["batch_sizes"], *(workloads.workload(name).BATCH_SIZE for name in config["workloads"])],
+    }
     rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
     rules += [(f"overrides[{i}].where", rule["where"]) for i, rule in enumerate(config["overrides"])]
     for key, where in rules:
@@ -165,7 +215,9 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
         work = workloads.workload(workload)
         for machine in hardware:
             for framework in config["frameworks"]:
-                for batch_size in config["batch_sizes"]:
+                for batch_size, mode, precision, devices in product(
+                    config["batch_sizes"], config["modes"], config["precisions"], config["devices"]
+                ):
                     cell = Cell(
                         workload=workload,
                         hardware=machine,
@@ -173,7 +225,11 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
                         batch_size=work.BATCH_SIZE if batch_size == "published" else batch_size,
                         epochs=scale.get("epochs", work.EPOCHS),
                         samples=float(scale.get("samples", 1.0)),
-                        data=kind(work.DATASET),
+                        data="own" if work.DATASET is None else kind(work.DATASET),
+                        mode=mode,
+                        precision=precision,
+                        devices=devices,
+                        target=config["targets"].get(workload) if config["stop_at_target"] else None,
                     )
                     if any(_matches(cell, where) for where in config["exclude"]):
                         continue
@@ -187,24 +243,23 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
         raise InputError(f"{source}: exclude: leaves no cell")
     study = Study(name, config, list(cells.values()))
     base = config["base"]
-    if not any(cell.hardware == base["hardware"] and cell.framework == base["framework"] for cell in study.cells):
-        raise InputError(
-            f"{source}: base: no cell has hardware {base['hardware']!r} and framework {base['framework']!r}; "
-            f"there are {', '.join(sorted({f'{c.hardware} {c.framework}' for c in study.cells}))}"
-        )
+    if not any(_matches(cell, base) for cell in study.cells):
+        given = " ".join(str(base[key]) for key in base)
+        there = sorted({" ".join(str(getattr(cell, key)) for key in base) for cell in study.cells})
+        raise InputError(f"{source}: base: no cell has {', '.join(base)} {given!r}; there are {', '.join(there)}")
     return study
 
 
-def _known(source: str, key: str, values: list[str], allowed: list[str]) -> None:
+def _known(source: str, key: str, values: list, allowed: list) -> None:
     for value in values:
         if value not in allowed:
-            raise InputError(f"{source}: {key}: {value!r} is unknown: it is one of {', '.join(allowed)}")
+            raise InputError(f"{source}: {key}: {value!r} is unknown: it is one of {', '.join(map(str, allowed))}")
         if values.count(value) > 1:
             raise InputError(f"{source}: {key}: {value!r} stands twice")
 
 
-def _listed(values: str | list[str]) -> list[str]:
-    return [values] if isinstance(values, str) else values
+def _listed(values: Any) -> list:
+    return values if isinstance(values, list) else [values]
 
 
 def _matches(cell: Cell, where: dict[str, Any]) -> bool:

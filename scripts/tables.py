@@ -14,7 +14,7 @@ _COLUMNS = Path(__file__).resolve().parents[1] / "config" / "schemas" / "tables.
 
 
 #: What names a cell, in every table of runs.
-CELL = ["workload", "hardware", "framework", "batch_size"]
+CELL = ["workload", "hardware", "framework", "batch_size", "mode", "precision", "devices"]
 
 
 @cache

@@ -5,19 +5,20 @@ the workflow is measured. Exit codes: 0 trained; 3 it failed, and the record say
 """
 
 import argparse
-import math
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 if __package__ in (None, ""):  # `python scripts/train.py`: Python puts scripts/ on the path, not its parent
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from scripts import datasets, errors, frameworks, schemas, workloads
 from scripts.errors import InputError
-from scripts.measurement import hardware, provenance, record, telemetry, watch
-from scripts.measurement.cell import Cell
+from scripts.measurement import hardware, largest, provenance, record, watch
+from scripts.measurement.cell import LARGEST, MODES, PRECISIONS, Cell
 from scripts.measurement.worker import Job
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,10 @@ def _positive(text: str) -> int:
     return value
 
 
+def _batch_size(text: str) -> int | str:
+    return text if text == LARGEST else _positive(text)
+
+
 def _fraction(text: str) -> float:
     value = float(text)
     if not 0 < value <= 1:
@@ -40,12 +45,18 @@ def _fraction(text: str) -> float:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workload", required=True, choices=workloads.names())
+    parser.add_argument("--workload", required=True, help="a module of scripts/workloads/, or the path of a .py file")
     parser.add_argument("--framework", required=True, choices=frameworks.names())
     parser.add_argument("--hardware", required=True, help="an entry of config/hardware.yaml")
     parser.add_argument("--output", required=True, type=Path, help="folder of the run record")
-    parser.add_argument("--batch-size", type=_positive, help="default: as published")
+    parser.add_argument(
+        "--batch-size", type=_batch_size, help="samples per step and device, or: largest (default: as published)"
+    )
+    parser.add_argument("--mode", choices=MODES, default="stock", help="how it is trained (default stock)")
+    parser.add_argument("--precision", choices=PRECISIONS, default="float32", help="(default float32)")
+    parser.add_argument("--devices", type=_positive, default=1, help="GPUs that train data-parallel (default 1)")
     parser.add_argument("--epochs", type=_positive, help="default: as published")
+    parser.add_argument("--target", type=float, help="ends the run: validation accuracy, or loss without validation")
     parser.add_argument("--samples", type=_fraction, default=1.0, help="fraction of the samples (default 1)")
     parser.add_argument("--data", choices=("real", "synthetic"), default="real")
     parser.add_argument(
@@ -56,20 +67,47 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _finite(value: float | None) -> float | None:
-    """Return the value, or None for one that JSON cannot hold (a diverged loss)."""
-    return value if value is not None and math.isfinite(value) else None
+def _data(work: ModuleType, options: argparse.Namespace) -> Path | None:
+    """Return the file of the workload's data, obtained if it is not there yet; None if it brings its own."""
+    if work.DATASET is None:
+        return None
+    data = ROOT / "data" / options.data / f"{work.DATASET}.npz"
+    if not data.is_file():
+        datasets.obtain(
+            work.DATASET, options.data, data, options.data_dir or datasets.given_folder(), ROOT / "data" / "downloads"
+        )
+    return data
+
+
+def _about_data(job: Job, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the record says of the data: that of the file, or that a workload brought its own."""
+    if job.data:
+        return datasets.describe(job.data)
+    samples = max(1, round((facts.get("train_samples") or 1) / job.cell.samples))
+    return {
+        "dataset": job.cell.workload,
+        "kind": "own",
+        "train_samples": samples,
+        "complete_train_samples": samples,
+        "sha256": {},
+    }
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
-    work = workloads.workload(options.workload)
+    file = Path(options.workload) if options.workload.endswith(".py") else None
+    if file:
+        workloads.add({file.stem: str(file)})
+    name = file.stem if file else options.workload
+    if name not in workloads.names():
+        raise InputError(f"--workload: {name!r} is unknown: it is one of {', '.join(workloads.names())}, or a .py file")
+    work = workloads.workload(name)
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     if options.hardware not in catalogue:
         raise InputError(f"hardware {options.hardware!r} is unknown: it is one of {', '.join(catalogue)}")
     claims = catalogue[options.hardware]["machine"]
     found = hardware.detect()
-    hardware.check(options.hardware, claims, found)
+    hardware.check(options.hardware, claims, options.devices, found)
 
     backend = frameworks.framework(options.framework)
     for package in backend.DISTRIBUTIONS:
@@ -78,61 +116,54 @@ def main(arguments: list[str] | None = None) -> int:
                 f"framework {options.framework}: {package} is not installed; see envs/{options.framework}.lock"
             )
 
-    data = ROOT / "data" / options.data / f"{work.DATASET}.npz"
-    if not data.is_file():
-        datasets.obtain(
-            work.DATASET, options.data, data, options.data_dir or datasets.given_folder(), ROOT / "data" / "downloads"
-        )
     cell = Cell(
-        workload=options.workload,
+        workload=name,
         hardware=options.hardware,
         framework=options.framework,
         batch_size=options.batch_size or work.BATCH_SIZE,
         epochs=options.epochs or work.EPOCHS,
         samples=options.samples,
-        data=options.data,
+        data=options.data if work.DATASET else "own",
+        mode=options.mode,
+        precision=options.precision,
+        devices=options.devices,
+        target=options.target,
     )
     seed = cell.seed(options.repeat) if options.seed is None else options.seed
-    origin = provenance.collect(found)
+    gpus = options.devices if "gpus" in claims else 0
+    job = Job(cell, seed, claims["cores"], gpus, _data(work, options), file and file.resolve())
+    origin = provenance.collect(found, file)
 
-    print(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {options.data} data", flush=True)
-    outcome = watch.run(
-        Job(cell, seed, claims["cores"], claims.get("gpus", {}).get("count", 0), data),
-        progress=lambda line: print(line, flush=True),
-    )
+    def show(line: str) -> None:
+        print(line, flush=True)
 
-    totals = record.totals(outcome.epochs, cell.batch_size)
-    throughput = totals.pop("samples_per_second")
-    last = outcome.epochs[-1] if outcome.epochs else {}
-    use = telemetry.summary(outcome.samples)
-    facts = outcome.facts
-    run = {
-        "schema_version": record.SCHEMA_VERSION,
-        "cell": asdict(cell),
+    show(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
+    batch_size: int | str | None = cell.batch_size
+    tries: list[largest.Try] = []
+    if batch_size == LARGEST:
+        most = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
+        batch_size, tries = largest.find(job, work.BATCH_SIZE, int(most * cell.samples) // cell.devices, show)
+    if batch_size is None:
+        outcome = watch.Outcome("out_of_memory", f"not even a batch of {work.BATCH_SIZE} fits", {"total_seconds": 0.0})
+    else:
+        outcome = watch.run(replace(job, cell=replace(cell, batch_size=batch_size)), show)
+    about = _about_data(job, outcome.facts)
+    part = about["train_samples"] / about["complete_train_samples"]
+    run = record.of(outcome, cell, int(batch_size or work.BATCH_SIZE), work.REFERENCE, found, part)
+    run |= {
         "repeat": options.repeat,
         "seed": seed,
-        "status": outcome.status,
-        "reason": outcome.reason,
         "claims": claims,
-        "data": datasets.describe(data),
-        "train_samples": facts.get("train_samples"),
-        "validation_samples": facts.get("validation_samples"),
-        "parameters": facts.get("parameters"),
-        "times": {
-            name: outcome.times.get(name)
-            for name in ("import_seconds", "data_seconds", "build_seconds", "total_seconds")
-        }
-        | totals,
-        "samples_per_second": throughput,
-        "final": {"epochs": len(outcome.epochs)}
-        | {name: _finite(last.get(name)) for name in ("loss", "acc", "val_loss", "val_acc")},
-        "telemetry": use | {"peak_memory_mib": facts.get("peak_memory_mib", use["peak_memory_mib"])},
-        "provenance": origin | {name: facts.get(name) for name in ("devices", "cores", "packages")},
+        "batch_search": [asdict(one) for one in tries] or None,
+        "data": about,
     }
+    run["provenance"] = origin | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
     record.write(options.output, run, outcome.epochs, outcome.samples, outcome.clock)
     seconds = f"{outcome.times['total_seconds']:.0f} s"
-    print(f"{outcome.status} in {seconds}" + (f": {outcome.reason}" if outcome.reason else ""), flush=True)
-    return 0 if outcome.status == "done" else RECORDED_FAILURE
+    for warning in run["warnings"]:
+        show(f"warning: {warning}")
+    show(f"{run['status']} in {seconds}" + (f": {run['reason']}" if run["reason"] else ""))
+    return 0 if run["status"] == "done" else RECORDED_FAILURE
 
 
 if __name__ == "__main__":

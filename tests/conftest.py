@@ -69,8 +69,8 @@ def jobs(log: str) -> list[str]:
     started = re.findall(r"^Job \d+: (.+)$", log, re.MULTILINE)
     cells = []
     for message in started:
-        training = re.match(r"train (\S+) on (\S+) with (\S+), batch (\d+), run \d+", message)
-        cells.append("train {}/{}/{}/b{}".format(*training.groups()) if training else message)
+        training = re.match(r"train (\S+) on (\S+) with (\S+), (\S+), run \d+", message)
+        cells.append("train {}/{}/{}/{}".format(*training.groups()) if training else message)
     return sorted(cells)
 
 

@@ -94,6 +94,9 @@ def run(**values) -> dict:
         "hardware": "cpu1",
         "framework": "tensorflow",
         "batch_size": 128,
+        "mode": "stock",
+        "precision": "float32",
+        "devices": 1,
         "repeat": 1,
         "seed": 7,
         "status": "done",
@@ -115,8 +118,9 @@ def run(**values) -> dict:
         "system": "Linux",
         "started_at": "2026-01-02T03:04:05+00:00",
     } | values
-    path = "{workload}/{hardware}/{framework}/b{batch_size}/r{repeat}".format(**row)
-    return {"run": path} | row
+    row = {"global_batch_size": row["batch_size"] and row["batch_size"] * (row["devices"] or 1)} | row
+    path = "{workload}/{hardware}/{framework}/b{batch_size}-{mode}-{precision}-x{devices}/r{repeat}".format(**row)
+    return {"run": path.replace("-stock", "").replace("-float32", "").replace("-x1/", "/")} | row
 
 
 def runs(*rows: dict) -> pd.DataFrame:
@@ -169,6 +173,7 @@ def record(**values) -> dict:
             "data_seconds": 1.0,
             "build_seconds": 3.0,
             "first_step_seconds": 2.0,
+            "warmup_seconds": 0.5,
             "training_seconds": 10.0,
             "validation_seconds": 1.0,
             "train_seconds": 11.0,
@@ -239,7 +244,9 @@ def epoch(number: int = 0, **values) -> dict:
         "val_loss": 0.6,
         "val_acc": 0.65,
         "first_step_seconds": 0.0,
+        "warmup_seconds": 0.0,
         "training_seconds": 5.0,
         "validation_seconds": 1.5,
         "samples": 1_000,
+        "warmup_samples": 0,
     } | values

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import grid, schemas
+from scripts import grid, schemas, workloads
 from scripts.errors import InputError
 from tests.made import CATALOGUE
 
@@ -168,7 +168,7 @@ def test_numbers_of_the_command_line_are_numbers(tmp_path: Path) -> None:
         ({"exclude": [{"framework": ["jax", "tensorflow"]}]}, "exclude: leaves no cell"),
         (
             {"base": {"hardware": "gpu", "framework": "jax"}},
-            "base: no cell has hardware 'gpu' and framework 'jax'; there are cpu1 jax, cpu1 tensorflow",
+            "base: no cell has .* 'gpu jax stock float32 1'; there are cpu1 jax stock float32 1, cpu1 tens",
         ),
     ],
 )
@@ -302,3 +302,103 @@ def test_every_published_study_is_one_of_the_project() -> None:
     studies = [grid.read(name, {})[1] for name in settings["published"]]
     assert [grid.is_grid(study) for study in studies] == [False] * 5
     assert all("published" in study for study in studies)
+
+
+def test_every_mode_precision_and_number_of_devices_is_a_cell(tmp_path: Path) -> None:
+    study = expand(
+        tmp_path,
+        workloads=["mnist_mlp"],
+        hardware=["cpu1"],
+        frameworks=["jax"],
+        batch_sizes=["published", "largest"],
+        modes=["stock", "tuned"],
+        precisions=["float32", "bfloat16"],
+        devices=[1, 2],
+        exclude=[{"precision": "bfloat16", "devices": 2}, {"mode": "stock", "devices": 2}],
+    )
+    assert [cell.variant for cell in study.cells] == [
+        "b128", "b128-bfloat16", "b128-tuned", "b128-tuned-x2", "b128-tuned-bfloat16",
+        "blargest", "blargest-bfloat16", "blargest-tuned", "blargest-tuned-x2", "blargest-tuned-bfloat16",
+    ]  # fmt: skip
+
+
+def test_base_is_the_first_of_each_axis_that_it_does_not_name(tmp_path: Path) -> None:
+    config = read(tmp_path, modes=["tuned", "stock"], base={"hardware": "cpu1", "framework": "jax", "devices": 1})
+    assert config["base"] == {
+        "hardware": "cpu1", "framework": "jax", "devices": 1, "mode": "tuned", "precision": "float32",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"modes": ["fast"]}, r"modes\[0\]: 'fast' is not one of"),
+        ({"precisions": ["int8"]}, r"precisions\[0\]: 'int8' is not one of"),
+        ({"devices": [0]}, r"devices\[0\]: 0 is less than the minimum of 1"),
+        ({"exclude": [{"mode": "fast"}]}, r"exclude\[0\].mode: 'fast' is unknown: it is one of stock, tuned"),
+        ({"exclude": [{"devices": 4}]}, r"exclude\[0\].devices: 4 is unknown: it is one of 1"),
+        ({"base": {"hardware": "cpu1", "framework": "jax", "mode": "tuned"}}, "base: no cell has .* 'cpu1 jax tuned"),
+    ],
+)
+def test_mistake_on_an_axis_is_named(tmp_path: Path, keys: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        expand(tmp_path, **keys)
+
+
+def test_target_ends_runs_only_where_the_study_says_so(tmp_path: Path) -> None:
+    targets = {"targets": {"mnist_mlp": 0.95}}
+    assert {cell.target for cell in expand(tmp_path, **targets).cells} == {None}
+    cells = expand(tmp_path, stop_at_target=True, **targets).cells
+    assert {(cell.workload, cell.target) for cell in cells} == {("mnist_mlp", 0.95), ("imdb_fasttext", None)}
+
+
+def test_second_measurement_has_as_many_runs_with_other_numbers(tmp_path: Path) -> None:
+    assert list(expand(tmp_path, repeats=3).again()) == [4, 5, 6]
+
+
+OWN = """
+'''A net of mine.'''
+DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 16, 3, None
+def prepare(arrays): ...
+def build(split): ...
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_workload_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workloads, "_ADDED", {})
+
+
+def own_workload(folder: Path, name: str, text: str = OWN) -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def test_workload_may_be_a_file_of_ones_own(tmp_path: Path) -> None:
+    file = own_workload(tmp_path, "my_net.py")
+    config = read(tmp_path, workloads=[file, "mnist_mlp"])
+    assert config["workloads"] == ["my_net", "mnist_mlp"]
+    assert config["workload_files"] == {"my_net": file}
+    cell = expand(tmp_path, workloads=[file, "mnist_mlp"]).cells[0]
+    assert (cell.path, cell.epochs, cell.data) == ("my_net/cpu1/jax/b16", 3, "own")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("mnist_mlp.py", OWN, "the project has a workload of this name"),
+        ("broken_net.py", "def (", "broken_net.py: SyntaxError"),
+        ("half_net.py", "DATASET = None", "half_net.py: BATCH_SIZE is missing; a workload has it"),
+    ],
+)
+def test_own_workload_that_is_none_is_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        expand(tmp_path, workloads=[own_workload(tmp_path, name, text)])
+    with pytest.raises(InputError, match=r"gone\.py: no such file"):
+        read(tmp_path, workloads=[str(tmp_path / "gone.py")])
+
+
+def test_study_that_was_trained_before_is_a_grid_that_trains_nothing(tmp_path: Path) -> None:
+    config = read(tmp_path, trained="somewhere")
+    assert grid.is_grid(config)
+    assert not grid.is_trained_here(config)

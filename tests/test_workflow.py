@@ -1,6 +1,7 @@
 """What re-runs when, counted by the jobs that Snakemake ran."""
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -404,3 +405,66 @@ def wait_for(condition, seconds: float = 120) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
+
+
+REPEATED = """
+title: Rounds
+data: synthetic
+workloads: [mnist_mlp]
+hardware: [cpu1]
+frameworks: [jax]
+modes: [stock, tuned]
+repeats: 2
+unstable_above: 0.000001
+scale: {samples: 0.01, epochs: 2}
+base: {hardware: cpu1, framework: jax}
+charts: [by_mode, spread]
+"""
+
+
+def test_runs_go_in_rounds_and_what_is_unstable_is_measured_once_more(fresh: Project) -> None:
+    """No two runs take the same time to a millionth: every cell is unstable, and measured twice, never more."""
+    (fresh.path / "config/studies/rounds.yaml").write_text(REPEATED)
+    fresh.snakemake(study="rounds")
+    records = {path: json.loads(path.read_text()) for path in (fresh.path / "results/rounds").rglob("run.json")}
+    in_order = sorted(records, key=lambda path: records[path]["provenance"]["started_at"])
+    rounds = [records[path]["repeat"] for path in in_order]
+    assert rounds == [1, 1, 2, 2, 3, 3, 4, 4]
+    for first in range(0, len(in_order), 2):
+        assert {path.parts[-3] for path in in_order[first : first + 2]} == {"b128", "b128-tuned"}
+    read = Read((fresh.path / "results/rounds/report.html").read_text())
+    assert [row[6].split(":")[0] for row in read.rows["spread"][1:]] == ["unstable", "unstable"]
+    assert read.rows["axes"][1][0] == "mnist_mlp"
+    assert fresh.snakemake(study="rounds") == []
+
+
+OWN_NET = '''
+"""A net of mine on numbers of mine."""
+import numpy as np
+from scripts.workloads import Split
+
+DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 16, 2, None
+
+def prepare(arrays):
+    x = np.random.default_rng(1).random((320, 4), dtype=np.float32)
+    return Split(x, x.sum(axis=1) > 2, x[:32], x[:32].sum(axis=1) > 2)
+
+def build(split):
+    import keras
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("sgd", "binary_crossentropy", metrics=["acc"])
+    return model
+'''
+
+
+def test_workload_of_ones_own_lies_anywhere(fresh: Project, tmp_path: Path) -> None:
+    (tmp_path / "my_net.py").write_text(OWN_NET)
+    study = yaml.safe_load(REPEATED) | {"workloads": [str(tmp_path / "my_net.py")], "modes": ["stock"], "repeats": 1}
+    (fresh.path / "config/studies/own.yaml").write_text(yaml.safe_dump(study | {"scale": {"samples": 0.5}}))
+    assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"]
+    run = fresh.record("my_net/cpu1/jax/b16", study="own")
+    assert (run["status"], run["data"]["kind"], run["train_samples"]) == ("done", "own", 160)
+    assert len(run["provenance"]["workload_sha256"]) == 64
+    assert "A net of mine on numbers of mine." in (fresh.path / "results/own/report.html").read_text()
+    (tmp_path / "my_net.py").write_text(OWN_NET.replace("sgd", "adam"))
+    assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"], "an edited file trains again"

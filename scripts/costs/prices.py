@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.costs import billing, book, outcomes, ownership, spot
 from scripts.errors import InputError
 
-RUN = ["run", "workload", "hardware", "framework", "batch_size", "repeat"]
+RUN = ["run", "workload", "hardware", "framework", "batch_size", "mode", "precision", "devices", "repeat"]
 
 _TIERS = {"n1": billing.N1_TIERS, "n2": billing.N2_TIERS}
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
@@ -154,7 +154,15 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
             or no row for a run: one attempt.
     """
     done = runs[(runs["status"] == "done") & (runs["train_seconds"].notna() | runs["samples_per_second"].notna())]
-    keep = [*RUN, "train_samples", "epochs_done", "first_step_seconds", "samples_per_second", "total_seconds"]
+    keep = [
+        *RUN,
+        "global_batch_size",
+        "train_samples",
+        "epochs_done",
+        "first_step_seconds",
+        "samples_per_second",
+        "total_seconds",
+    ]
     costs = done[keep].assign(useful_seconds=done["train_seconds"]).merge(prices, on="hardware")
     useful = costs["useful_seconds"].astype(float)
     expected = spot.expected_seconds(useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in _PREEMPTION))
@@ -169,7 +177,7 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
     # The clock of our own runs starts after the first step; a published log counts it in.
-    first_batch = costs["batch_size"].where(costs["first_step_seconds"].notna(), 0)
+    first_batch = costs["global_batch_size"].where(costs["first_step_seconds"].notna(), 0)
     samples = (costs["train_samples"] * costs["epochs_done"] - first_batch).astype(float)
     by_rate = outcomes.usd_per_million_samples(costs["usd_per_hour"], costs["samples_per_second"].astype(float))
     per_million = (costs["cost_usd"] / samples * 1e6).where(samples.notna() & useful.notna(), by_rate)

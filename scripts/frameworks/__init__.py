@@ -1,11 +1,19 @@
-"""One module per framework: how it is held to the cores it may use, and how one waits for its device.
+"""One module per framework: how it is held to its cores, computes, waits, trains in parallel, and trains best.
 
 A framework module has
 
 - `DISTRIBUTIONS`: the installed packages whose versions go into the run record;
-- `environment(cores) -> {name: value}`: variables to set before the framework is imported;
-- `start(cores) -> list of device names`: import it, size its thread pools, check that they have that size;
-- `synchronise()`: return when the device has done all work given to it.
+- `environment(cores, virtual) -> {name: value}`: variables to set before the framework is imported.
+  `virtual` is the number of devices that the CPU is to be split into: 1, unless data-parallel training
+  is tried without GPUs;
+- `start(cores, virtual) -> list of device names`: import it, size its thread pools, check that they have
+  that size;
+- `synchronise()`: return when the devices have done all work given to them;
+- `set_precision(precision)`: how float32 is multiplied: `tf32` allows it, every other precision forbids it.
+  Raises `Unsupported` where the device has no tf32. (Mixed types are Keras's own dtype policy.)
+- `parallel(devices)`: a context manager; what is built and fitted in it trains data-parallel on so many
+  devices, and each step takes `devices` x the batch size of one;
+- `Loop`: the tuned training loop, see `Loop` below.
 
 Keras is told the framework by `KERAS_BACKEND`; the framework is imported inside the functions.
 """
@@ -13,10 +21,53 @@ Keras is told the framework by `KERAS_BACKEND`; the framework is imported inside
 import importlib
 import pkgutil
 from types import ModuleType
+from typing import Protocol
+
+import numpy as np
 
 
 class ThreadPoolError(RuntimeError):
     """A framework's thread pool has another size than asked for."""
+
+
+class Unsupported(RuntimeError):
+    """This framework or device cannot do what the cell asks for."""
+
+
+class Loop(Protocol):
+    """The best training loop that is known for a framework: the same mathematics as `model.fit`.
+
+    `Loop(model, x, y, validation, batch_size, devices, sparse)` takes a compiled Keras model and numpy arrays
+    (`validation` is `(x, y)` or None), puts the samples on the device and trains on them in the order that
+    `begin` is given. `batch_size` is that of all devices together. `sparse` updates only those rows of an
+    embedding that the batch holds: another update rule, and never on unless asked for; without an embedding, or
+    with an optimiser that has no such form, it raises `Unsupported`.
+
+    The calls of an epoch: `begin`, `steps` (one or more), `rest`, `finish`, `validate`. All but `finish` and
+    `validate` may return before the device has done the work. Nothing of `x` or the weights comes back to
+    the host in between.
+    """
+
+    #: What was tuned, for the run record: `{"loop": "lax.fori_loop over the epoch", "xla": "on", ...}`.
+    settings: dict[str, str]
+
+    def compile(self) -> None:
+        """Trace and compile all that an epoch needs, validation too; weights and random state stay as they were."""
+
+    def begin(self, order: np.ndarray) -> None:
+        """Start an epoch over the samples in this order (a permutation of all of them, int64)."""
+
+    def steps(self, first: int, last: int) -> None:
+        """Train the whole batches `first` to `last` - 1 of the order."""
+
+    def rest(self) -> None:
+        """Train the odd last batch, if the samples do not fill it; else do nothing."""
+
+    def finish(self) -> dict[str, float]:
+        """Return `loss` and, where the model has an accuracy, `acc`: means over the epoch's samples, as `fit` logs."""
+
+    def validate(self) -> dict[str, float]:
+        """Return `val_loss` and `val_acc` over the validation samples; empty without any."""
 
 
 def names() -> list[str]:

@@ -44,6 +44,9 @@ COLUMNS = {
     "started_at": "string",  # UTC, ISO 8601
 }
 
+#: What names a cell in a log.
+CELL = ["workload", "hardware", "framework", "batch_size"]
+
 #: Columns of the table of epochs and their types.
 EPOCHS = {
     "run": "string",

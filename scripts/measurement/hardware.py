@@ -57,13 +57,16 @@ def detect() -> dict[str, Any]:
     }
 
 
-def check(name: str, claims: dict[str, Any], found: dict[str, Any]) -> None:
-    """Raise InputError unless the machine found is the one that hardware entry `name` claims.
+def check(name: str, claims: dict[str, Any], devices: int, found: dict[str, Any]) -> None:
+    """Raise InputError unless the machine found is the one that hardware entry `name` claims, with so many devices.
 
     `claims` may hold `cores` (at least so many), `cpu_model` (part of the name) and `gpus` (`model`,
     part of each name, and `count`, exactly so many). Without `gpus` a run is held to the CPU, and
     GPUs that are there are hidden from it.
     """
+    there, what = (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")
+    if devices > there:
+        raise InputError(f"hardware {name}: has {there} {what}, cannot train on {devices} devices")
     if found["cores"] < claims["cores"]:
         raise InputError(f"hardware {name}: claims {claims['cores']} cores, this machine has {found['cores']}")
     if claims.get("cpu_model", "").lower() not in found["cpu_model"].lower():

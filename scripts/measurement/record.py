@@ -5,13 +5,16 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from scripts import schemas
 from scripts.errors import InputError
 from scripts.files import write_text
-from scripts.measurement import telemetry
+from scripts.measurement import convergence, telemetry, validators, watch
+from scripts.measurement.cell import Cell
+from scripts.workloads import Reference
 
 SCHEMA_VERSION = 1
 
@@ -24,30 +27,107 @@ EPOCH_COLUMNS = (
     "val_loss",
     "val_acc",
     "first_step_seconds",
+    "warmup_seconds",
     "training_seconds",
     "validation_seconds",
     "samples",
+    "warmup_samples",
 )
 _PUBLISHED_COLUMNS = EPOCH_COLUMNS[:6]
 
 
 def totals(epochs: Sequence[dict[str, Any]], batch_size: int) -> dict[str, float | None]:
-    """Return the run's times (s) and throughput (samples/s) from its epochs.
+    """Return the run's times (s) and throughput (samples/s) from its epochs; `batch_size` is that of all devices.
 
     `train_seconds`, the time to train, is training and validation without the first step, which
-    holds trace and compilation. Throughput counts the samples after the first step over the
-    training time alone.
+    holds trace and compilation. Throughput counts the samples after the first step and the warm-up
+    over the training time after them.
     """
     training = sum(row["training_seconds"] for row in epochs)
     validation = sum(row["validation_seconds"] for row in epochs)
-    samples = sum(row["samples"] for row in epochs) - batch_size
+    warmup = sum(row["warmup_seconds"] for row in epochs)
+    samples = timed_samples(epochs, batch_size)
     return {
         "first_step_seconds": sum(row["first_step_seconds"] for row in epochs) if epochs else None,
+        "warmup_seconds": warmup if epochs else None,
         "training_seconds": training if epochs else None,
         "validation_seconds": validation if epochs else None,
         "train_seconds": training + validation if epochs else None,
-        "samples_per_second": samples / training if samples > 0 and training > 0 else None,
+        "samples_per_second": samples / (training - warmup) if samples > 0 and training > warmup else None,
     }
+
+
+def of(
+    outcome: watch.Outcome,
+    cell: Cell,
+    batch_size: int,
+    reference: Reference | None,
+    machine: dict[str, Any],
+    part: float,
+) -> dict[str, Any]:
+    """Return what the record says of how a run went.
+
+    Args:
+        outcome: from `watch.run`.
+        cell: as asked for.
+        batch_size: samples per step of one device, as found.
+        reference: of the workload.
+        machine: from `hardware.detect`.
+        part: fraction of the official data that was at hand.
+    """
+    facts, epochs, steps = outcome.facts, outcome.epochs, batch_size * cell.devices
+    times = totals(epochs, steps)
+    throughput = times.pop("samples_per_second")
+    last = epochs[-1] if epochs else {}
+    use = telemetry.summary(outcome.samples)
+    use |= {"peak_memory_mib": facts.get("peak_memory_mib", use["peak_memory_mib"])}
+    seen = len(epochs) * cell.samples * part
+    value = last.get(reference.metric) if reference else None
+    learned = convergence.verdict(reference, value, facts.get("chance"), seen, cell.data)
+    status, reason = outcome.status, outcome.reason
+    if reference and status == "done" and learned == convergence.LEARNED_NOTHING:
+        status, reason = "learned_nothing", f"{reference.metric} {value:.4g}, guessing gives {facts['chance']:.4g}"
+    timed = timed_samples(epochs, steps)
+    warnings = validators.warnings(
+        use,
+        losses=[row["loss"] for row in epochs] if facts.get("learnable", True) else [],
+        memory_mib=machine["memory_mib"],
+        gpu_memory_mib=sum(gpu["memory_mib"] for gpu in machine["gpus"][: cell.devices]) or None,
+        timed_seconds=sum(row["elapsed"] for row in epochs) or None,
+        warmup_steps=None if not epochs else 1 + epochs[0]["warmup_samples"] // steps,
+        timed_steps=None if not epochs else timed // steps,
+    )
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "cell": asdict(cell),
+        "batch_size": batch_size,
+        "status": status,
+        "reason": reason,
+        **{name: facts.get(name) for name in ("train_samples", "validation_samples", "parameters", "settings")},
+        "times": {
+            name: outcome.times.get(name)
+            for name in ("import_seconds", "data_seconds", "build_seconds", "total_seconds")
+        }
+        | times,
+        "timed_samples": max(0, timed) if epochs else None,
+        "samples_per_second": throughput,
+        "final": {"epochs": len(epochs)}
+        | {name: _finite(last.get(name)) for name in ("loss", "acc", "val_loss", "val_acc")},
+        "chance": facts.get("chance"),
+        "convergence": learned,
+        "telemetry": use,
+        "warnings": warnings,
+    }
+
+
+def _finite(value: float | None) -> float | None:
+    """Return the value, or None for one that JSON cannot hold (a diverged loss)."""
+    return value if value is not None and isfinite(value) else None
+
+
+def timed_samples(epochs: Sequence[dict[str, Any]], batch_size: int) -> int:
+    """Return how many samples were trained on after the first step and the warm-up."""
+    return sum(row["samples"] - row["warmup_samples"] for row in epochs) - batch_size
 
 
 def _csv(columns: Iterable[str], rows: Iterable[dict[str, Any]]) -> str:
@@ -70,12 +150,9 @@ def write(
     `run.json` comes last: where it exists, the others are whole. Raises InputError when the disk is full.
     """
     schemas.validate(run, "run", "run record")
-    rows = [asdict(sample) for sample in samples]
-    for row in rows:
-        reading = row.pop("reading")
-        row["elapsed"] = None if clock is None else round(reading - clock, 3)
+    columns, rows = telemetry.table(samples, clock)
     write_text(folder / "epochs.csv", _csv(EPOCH_COLUMNS, epochs))
-    write_text(folder / "telemetry.csv", _csv(telemetry.COLUMNS, rows))
+    write_text(folder / "telemetry.csv", _csv(columns, rows))
     write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
 
 

@@ -44,11 +44,11 @@ def _kernel_kills() -> int:
     return 0
 
 
-def run(job: worker.Job, progress: Callable[[str], None]) -> Outcome:
+def run(job: worker.Job, progress: Callable[[str], None], memory_limit_mib: float | None = None) -> Outcome:
     """Train `job` in a fresh process; `progress` gets a line per stage and epoch.
 
-    A training that fails, is killed or runs out of memory is an Outcome with that status.
-    KeyboardInterrupt ends the training and goes on to the caller.
+    A training that fails, is killed, runs out of memory or takes more than `memory_limit_mib` is an Outcome with
+    that status. KeyboardInterrupt ends the training and goes on to the caller.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -60,7 +60,7 @@ def run(job: worker.Job, progress: Callable[[str], None]) -> Outcome:
     try:
         process.start()
         sender.close()
-        _follow(process, receiver, outcome, job, progress)
+        _follow(process, receiver, outcome, job, progress, memory_limit_mib)
     except Terminated:
         outcome.reason = "terminated by SIGTERM"
     finally:
@@ -79,9 +79,16 @@ def run(job: worker.Job, progress: Callable[[str], None]) -> Outcome:
     return outcome
 
 
-def _follow(process, receiver, outcome: Outcome, job: worker.Job, progress: Callable[[str], None]) -> None:
+def _follow(
+    process,
+    receiver,
+    outcome: Outcome,
+    job: worker.Job,
+    progress: Callable[[str], None],
+    memory_limit_mib: float | None,
+) -> None:
     """Take messages and samples until the training process has ended."""
-    sampler = telemetry.Sampler(process.pid)
+    sampler = telemetry.Sampler(process.pid, job.gpus)
     stage = "start"
     next_sample = perf_counter()
     while True:
@@ -112,8 +119,12 @@ def _follow(process, receiver, outcome: Outcome, job: worker.Job, progress: Call
         if perf_counter() >= next_sample:
             next_sample += telemetry.INTERVAL_SECONDS
             sample = sampler.sample(stage)
-            if sample is not None:
-                outcome.samples.append(sample)
+            if sample is None:
+                continue
+            outcome.samples.append(sample)
+            if memory_limit_mib and sample.memory_mib > memory_limit_mib:
+                outcome.status, outcome.reason = "out_of_memory", f"took more than {memory_limit_mib:.0f} MiB"
+                return
 
 
 def _epoch_line(row: dict[str, Any], epochs: int) -> str:

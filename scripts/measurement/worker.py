@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import version
+from math import ceil
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
@@ -22,16 +23,25 @@ _OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "resource exhausted", "
 
 _PR_SET_PDEATHSIG = 1
 
+#: Steps of a probe: the second and third hold the optimiser's state and both batches that are in flight.
+PROBE_STEPS = 3
+
 
 @dataclass(frozen=True)
 class Job:
-    """One run to train: the cell, its seed, the cores and GPUs (numbers) it is held to, and its data file."""
+    """One run to train: the cell, its seed, the cores and GPUs (numbers) it is held to, and its data file.
+
+    `data` is None for a workload that brings its own; `workload_file` is where it lies if it is not one of the
+    project's. A `probe` trains a few steps only, to see whether the batch fits.
+    """
 
     cell: Cell
     seed: int
     cores: int
     gpus: int
-    data: Path
+    data: Path | None
+    workload_file: Path | None = None
+    probe: bool = False
 
 
 def _hide(packages: set[str]) -> None:
@@ -76,29 +86,39 @@ def train(job: Job, pipe: Connection) -> None:
     pipe.send(("end", status, reason))
 
 
-def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
+def _held_to(job: Job) -> list[int]:
+    """Hold this process to its cores, GPUs and framework, before any of them is imported; return the cores."""
+    from scripts import frameworks
+
+    allowed = sorted(os.sched_getaffinity(0))[: job.cores]
+    os.sched_setaffinity(0, allowed)
+    framework = job.cell.framework
+    _hide(set(frameworks.names()) - {framework})
+    os.environ |= frameworks.framework(framework).environment(job.cores, _virtual(job)) | {
+        "KERAS_BACKEND": framework,
+        # Not the user's ~/.keras/keras.json, which may change types and layouts.
+        "KERAS_HOME": str(Path(__file__).resolve().parents[2] / ".cache" / "keras"),
+        # CUDA's first GPUs are then those that the telemetry reads.
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES": ",".join(map(str, range(job.gpus))) or "-1",
+    }
+    return allowed
+
+
+def _virtual(job: Job) -> int:
+    """Return into how many devices the CPU is split."""
+    return 1 if job.gpus else job.cell.devices
+
+
+def _start(job: Job, allowed: list[int]) -> list[str]:
+    """Start framework and Keras as the cell asks, check that they are what they were asked to be; return devices."""
     from scripts import frameworks
 
     cell = job.cell
-    allowed = sorted(os.sched_getaffinity(0))[: job.cores]
-    os.sched_setaffinity(0, allowed)
-    _hide(set(frameworks.names()) - {cell.framework})
     backend = frameworks.framework(cell.framework)
-    os.environ |= backend.environment(job.cores) | {
-        "KERAS_BACKEND": cell.framework,
-        # Not the user's ~/.keras/keras.json, which may change types and layouts.
-        "KERAS_HOME": str(Path(__file__).resolve().parents[2] / ".cache" / "keras"),
-    }
-    if job.gpus == 0:
-        os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+    devices = backend.start(job.cores, _virtual(job))
+    import keras
 
-    with _stage(pipe, "import"):
-        devices = backend.start(job.cores)
-        import keras
-
-        from scripts import datasets
-        from scripts.measurement.stopwatch import Stopwatch
-        from scripts.workloads import workload
     if keras.backend.backend() != cell.framework:
         raise RuntimeError(f"Keras runs on {keras.backend.backend()}, not on {cell.framework}")
     if sorted(os.sched_getaffinity(0)) != allowed:
@@ -106,24 +126,75 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     gpus = [device for device in devices if "cpu" not in device.lower()]
     if len(gpus) != job.gpus:
         raise RuntimeError(f"{cell.framework} sees {len(gpus)} GPUs, not {job.gpus}: its devices are {devices}")
+    backend.set_precision(cell.precision)
+    if cell.precision in ("bfloat16", "float16"):
+        keras.config.set_dtype_policy(f"mixed_{cell.precision}")
+    return devices
 
-    work = workload(cell.workload)
+
+def _plain_lstm(model, gpus: int) -> None:
+    """Switch cuDNN's fused kernels off in the recurrent layers of a model."""
+    from scripts.frameworks import Unsupported
+
+    if not gpus:
+        raise Unsupported("mode plain_lstm: cuDNN is on a GPU only; on a CPU every LSTM is a plain one")
+    layers = [part for layer in model.layers for part in (layer, *vars(layer).values())]
+    recurrent = [layer for layer in layers if hasattr(layer, "use_cudnn")]
+    if not recurrent:
+        raise Unsupported("mode plain_lstm: the model has no LSTM")
+    for layer in recurrent:
+        layer.use_cudnn = False
+
+
+def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
+    from scripts import frameworks, workloads
+
+    cell = job.cell
+    allowed = _held_to(job)
+    backend = frameworks.framework(cell.framework)
+    with _stage(pipe, "import"):
+        devices = _start(job, allowed)
+        import keras
+
+        from scripts import datasets
+        from scripts.measurement import convergence, loop, protocol
+        from scripts.measurement.stopwatch import Stopwatch
+    if job.workload_file:
+        workloads.add({cell.workload: str(job.workload_file)})
+    work = workloads.workload(cell.workload)
+    batch_size = int(cell.batch_size) * cell.devices
     keras.utils.set_random_seed(job.seed)
     with _stage(pipe, "data"):
-        split = work.prepare(datasets.load(job.data, cell.samples))
-        if cell.samples < 1:
-            split = split.whole_batches(cell.batch_size)
+        arrays = datasets.load(job.data, cell.samples) if job.data else {}
+        split = work.prepare(arrays)
+        if not job.data:
+            split = split.part(cell.samples)
+        if job.probe:
+            split = split.repeated(PROBE_STEPS * batch_size)
+        elif cell.samples < 1:
+            split = split.whole_batches(batch_size)
 
-    with _stage(pipe, "build"):
+    # Keras's fit of torch trains on one device: there, several take the framework's own loop, tuned or not.
+    fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or getattr(backend, "PARALLEL_FIT", True))
+    validation = None if split.x_val is None or split.y_val is None else (split.x_val, split.y_val)
+    settings = {"loop": "model.fit"}
+    with _stage(pipe, "build"), backend.parallel(cell.devices):
         model = work.build(split)
-        validation = None
-        if split.x_val is not None and split.y_val is not None:
-            validation = (split.x_val, split.y_val)
+        if cell.mode == "plain_lstm":
+            _plain_lstm(model, job.gpus)
+        if not fits:
+            plain = {"tuned": False} if cell.mode == "stock" else {}
+            data = (split.x_train, split.y_train, validation)
+            stepper = backend.Loop(model, *data, batch_size, cell.devices, cell.mode == "sparse", **plain)
+            settings = stepper.settings
+        elif validation:
             # A whole and an odd batch compile the validation step before the clock starts.
-            tail = cell.batch_size + len(split.x_val) % cell.batch_size
-            model.evaluate(split.x_val[-tail:], split.y_val[-tail:], batch_size=cell.batch_size, verbose=0)
+            tail = batch_size + len(validation[0]) % batch_size
+            model.evaluate(validation[0][-tail:], validation[1][-tail:], batch_size=batch_size, verbose=0)
         backend.synchronise()
 
+    samples = len(split.x_train)
+    labels = split.y_train if validation is None else validation[1]
     pipe.send(
         (
             "facts",
@@ -132,27 +203,40 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 "cores": allowed,
                 "packages": {name: version(name) for name in ("keras", "numpy", *backend.DISTRIBUTIONS)},
                 "parameters": model.count_params(),
-                "train_samples": len(split.x_train),
+                "train_samples": samples,
                 "validation_samples": 0 if split.x_val is None else len(split.x_val),
+                "settings": settings,
+                # Random labels are there to be timed: what is learned of them means nothing.
+                "learnable": getattr(work, "LEARNABLE", True),
+                "chance": work.REFERENCE and convergence.chance(labels, work.REFERENCE.metric),
             },
         )
     )
-    stopwatch = Stopwatch(
-        synchronise=backend.synchronise,
-        samples=len(split.x_train),
-        report=lambda row: pipe.send(("epoch", row)),
-        started=lambda reading: pipe.send(("clock", reading)),
-    )
+    watched = {
+        "samples": samples,
+        "batch_size": batch_size,
+        "warmup_steps": protocol.warmup_steps(ceil(samples / batch_size), cell.epochs),
+        "target": cell.target,
+        "synchronise": backend.synchronise,
+        "report": lambda row: pipe.send(("epoch", row)),
+        "started": lambda reading: pipe.send(("clock", reading)),
+    }
     pipe.send(("stage", "train"))
-    model.fit(
-        split.x_train,
-        split.y_train,
-        batch_size=cell.batch_size,
-        epochs=cell.epochs,
-        validation_data=validation,
-        verbose=0,
-        callbacks=[stopwatch],
-    )
-    if stopwatch.diverged:
+    if fits:
+        stopwatch = Stopwatch(**watched)
+        with backend.parallel(cell.devices):
+            model.fit(
+                split.x_train,
+                split.y_train,
+                batch_size=batch_size,
+                epochs=cell.epochs,
+                validation_data=validation,
+                verbose=0,
+                callbacks=[stopwatch],
+            )
+        ended = stopwatch.ended
+    else:
+        ended = loop.fit(stepper, cell.epochs, seed=job.seed, **watched)
+    if ended == "diverged":
         return "diverged", "the loss is not a finite number"
     return "done", None

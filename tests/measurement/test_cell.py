@@ -11,14 +11,20 @@ def test_path_can_be_typed() -> None:
     assert CELL.path == "mnist_mlp/cpu1/jax/b128"
 
 
+def test_path_tells_what_is_not_plain() -> None:
+    cell = replace(CELL, batch_size="largest", mode="tuned", precision="bfloat16", devices=4)
+    assert cell.path == "mnist_mlp/cpu1/jax/blargest-tuned-bfloat16-x4"
+
+
 def test_every_run_has_its_own_seed() -> None:
-    cells = [CELL, replace(CELL, batch_size=64), replace(CELL, hardware="cpu2"), replace(CELL, framework="torch")]
+    changes = [{"batch_size": 64}, {"hardware": "cpu2"}, {"framework": "torch"}, {"mode": "tuned"}, {"devices": 2}]
+    cells = [CELL, *(replace(CELL, **change) for change in changes), replace(CELL, precision="bfloat16")]
     seeds = [cell.seed(repeat) for cell in cells for repeat in range(1, 6)]
     assert len(set(seeds)) == len(seeds)
     assert all(0 <= seed < 2**32 for seed in seeds), "NumPy takes no other"
 
 
-@pytest.mark.parametrize("change", [{"epochs": 2}, {"samples": 0.1}, {"data": "synthetic"}])
+@pytest.mark.parametrize("change", [{"epochs": 2}, {"samples": 0.1}, {"data": "synthetic"}, {"target": 0.9}])
 def test_seed_does_not_change_with_the_scale(change: dict) -> None:
     assert replace(CELL, **change).seed(1) == CELL.seed(1)
 

@@ -24,7 +24,7 @@ P100 = {"model": "Tesla P100-PCIE-16GB", "memory_mib": 16280}
     ],
 )
 def test_machine_that_is_what_it_claims_passes(claims: dict, gpus: list[dict]) -> None:
-    hardware.check("mine", claims, FOUND | {"gpus": gpus})
+    hardware.check("mine", claims, 1, FOUND | {"gpus": gpus})
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_machine_that_is_what_it_claims_passes(claims: dict, gpus: list[dict]) -
 )
 def test_machine_that_is_not_what_it_claims_is_refused(claims: dict, gpus: list[dict], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        hardware.check("mine", claims, FOUND | {"gpus": gpus})
+        hardware.check("mine", claims, 1, FOUND | {"gpus": gpus})
 
 
 def no_driver() -> None:
@@ -53,7 +53,7 @@ def test_machine_without_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     found = hardware.detect()
     assert (found["gpus"], found["gpu_driver"]) == ([], None)
     assert found["memory_mib"] > 0
-    hardware.check("here", {"cores": found["cores"], "cpu_model": found["cpu_model"]}, found)
+    hardware.check("here", {"cores": found["cores"], "cpu_model": found["cpu_model"]}, 1, found)
 
 
 def test_cards_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,3 +80,11 @@ def test_cards_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cores_are_those_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3})
     assert hardware.detect()["cores"] == 2
+
+
+@pytest.mark.parametrize(
+    ("claims", "what"), [({"cores": 2}, "2 cores"), ({"cores": 4, "gpus": {"model": "T4", "count": 2}}, "2 GPUs")]
+)
+def test_more_devices_than_the_machine_has(claims: dict, what: str) -> None:
+    with pytest.raises(InputError, match=f"hardware mine: has {what}, cannot train on 3 devices"):
+        hardware.check("mine", claims, 3, FOUND)

@@ -6,7 +6,7 @@ import pytest
 
 from scripts.errors import InputError
 from scripts.measurement import record
-from scripts.measurement.telemetry import Sample
+from scripts.measurement.telemetry import Gpu, Sample
 from tests import made
 
 PUBLISHED = "epoch,elapsed,loss,acc,val_loss,val_acc\r\n0,3.86,0.2466,0.92415,0.1179,0.9638\r\n"
@@ -19,13 +19,14 @@ def epochs_file(folder: Path, text: str) -> Path:
 
 
 def test_time_to_train_is_without_the_first_step() -> None:
-    first = made.epoch(0, elapsed=9.5, first_step_seconds=3.0)
+    first = made.epoch(0, elapsed=9.5, first_step_seconds=3.0, warmup_seconds=1.0, warmup_samples=180)
     assert record.totals([first, made.epoch(1)], batch_size=200) == {
         "first_step_seconds": 3.0,
+        "warmup_seconds": 1.0,
         "training_seconds": 10.0,
         "validation_seconds": 3.0,
         "train_seconds": 13.0,
-        "samples_per_second": 180.0,  # (2 x 1000 - 200) / 10
+        "samples_per_second": 180.0,  # (2 x 1000 - 200 - 180) / (10 - 1)
     }
 
 
@@ -59,7 +60,10 @@ def test_epochs_begin_with_the_published_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("clock", "elapsed"), [(100.0, ["-1.5", "2.25"]), (None, ["", ""])])
 def test_telemetry_counts_from_the_start_of_the_clock(tmp_path: Path, clock: float | None, elapsed: list[str]) -> None:
-    samples = [Sample(98.5, "build", 50, 256, 60, None, None, None), Sample(102.25, "train", 99, 512, 60, 80, 1024, 70)]
+    samples = [
+        Sample(98.5, "build", 50, 256, 60, 3, gpus=(Gpu(),)),
+        Sample(102.25, "train", 99, 512, 60, 3, gpus=(Gpu(80, 1024, 70),)),
+    ]
     record.write(tmp_path, made.record(), [], samples, clock)
     with (tmp_path / "telemetry.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""The first step is timed apart, also where an epoch is one batch."""
+"""The first step and the warm-up are timed apart, also where an epoch is no longer than they are."""
 
 import pytest
 
@@ -11,11 +11,14 @@ from scripts.measurement import stopwatch  # noqa: E402
 def rows(monkeypatch: pytest.MonkeyPatch):
     """Return a function that plays two epochs to a stopwatch, a second per event, and returns its rows."""
 
-    def play(batches: int, validation: bool) -> list[dict]:
+    def play(batches: int, validation: bool, warmup_steps: int = 1, target: float | None = None) -> list[dict]:
         ticks = iter(range(1000))
         monkeypatch.setattr(stopwatch, "perf_counter", lambda: next(ticks))
         reported: list[dict] = []
-        watch = stopwatch.Stopwatch(lambda: None, 10, reported.append, lambda reading: None)
+        watch = stopwatch.Stopwatch(
+            lambda: None, batches * 10, 10, warmup_steps, target, reported.append, lambda reading: None
+        )
+        watch.set_model(keras.Sequential())
         for epoch in range(2):
             watch.on_epoch_begin(epoch)
             for batch in range(batches):
@@ -23,7 +26,9 @@ def rows(monkeypatch: pytest.MonkeyPatch):
             if validation:
                 watch.on_test_begin()
                 watch.on_test_end()
-            watch.on_epoch_end(epoch, {"loss": 1.0})
+            watch.on_epoch_end(epoch, {"loss": 1.0, "val_acc": 0.5 + epoch / 10})
+            if watch.ended:
+                break
         return reported
 
     return play
@@ -39,3 +44,18 @@ def test_first_step_is_in_the_first_epoch_alone(rows, batches: int, validation: 
         parts = row["first_step_seconds"] + row["training_seconds"] + row["validation_seconds"]
         assert parts == row["elapsed"]
         assert row["validation_seconds"] == (1 if validation else 0)
+        assert (row["warmup_seconds"], row["warmup_samples"]) == (0, 0)
+
+
+@pytest.mark.parametrize(("batches", "warm"), [(5, 20), (3, 20), (3, 30), (2, 10)])
+def test_warm_up_ends_with_its_steps_or_the_epoch(rows, batches: int, warm: int) -> None:
+    first, second = rows(batches, True, warmup_steps=3)
+    assert first["first_step_seconds"] == 1
+    assert first["warmup_seconds"] == 1, "the clock is read once for it"
+    assert first["warmup_samples"] == min(batches, 3) * 10 - 10
+    assert (second["warmup_seconds"], second["warmup_samples"]) == (0, 0)
+
+
+def test_target_ends_the_training(rows) -> None:
+    assert len(rows(2, True, target=0.5)) == 1
+    assert len(rows(2, True, target=0.6)) == 2

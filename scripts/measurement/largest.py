@@ -1,0 +1,43 @@
+"""The largest batch size that fits a machine, found by trying."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import psutil
+
+from scripts.measurement import watch, worker
+
+#: Above this share of the memory that is free, a training on the CPU counts as one that does not fit:
+#: beyond it Linux swaps, or kills what it likes.
+MEMORY_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class Try:
+    """One batch size that was tried: `done` or how it failed, and the memory it took (MiB)."""
+
+    batch_size: int
+    status: str
+    peak_memory_mib: float | None
+
+
+def find(job: worker.Job, smallest: int, most: int, progress: Callable[[str], None]) -> tuple[int | None, list[Try]]:
+    """Return the largest `smallest` x 2^n that trains a few steps, None if not even `smallest` does, and all tries.
+
+    Doubles from `smallest` until one fails or `most`, the number of samples, is passed: a step cannot hold
+    more. Each try is a fresh process.
+    """
+    limit = None if job.gpus else psutil.virtual_memory().available / 2**20 * MEMORY_SHARE
+    tries: list[Try] = []
+    found = None
+    size = smallest
+    while size <= most or not tries:
+        cell = replace(job.cell, batch_size=size, epochs=1, target=None)
+        outcome = watch.run(replace(job, cell=cell, probe=True), lambda line: None, limit)
+        peak = max((sample.memory_mib for sample in outcome.samples), default=None)
+        tries.append(Try(size, outcome.status, outcome.facts.get("peak_memory_mib", peak)))
+        progress(f"batch size {size}: {'fits' if outcome.status == 'done' else outcome.status.replace('_', ' ')}")
+        if outcome.status != "done":
+            break
+        found, size = size, size * 2
+    return found, tries

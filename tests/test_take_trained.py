@@ -1,0 +1,33 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts import tables, take_trained
+from scripts.errors import InputError
+from tests.made import run, runs
+
+
+def test_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    table = runs(run(), run(repeat=2, train_seconds=None, warnings="one\ntwo", largest_batch=True))
+    tables.write(table, "runs", tmp_path / "runs.parquet")
+    pd.testing.assert_frame_equal(take_trained.take("runs", tmp_path / "runs.csv"), table)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("run,workload\nr1,net\n", "the columns are those of docs/tables.md"),
+        ("run,mood\nr1,good\n", "column mood is not documented"),
+        ("batch_size\nmany\n", "not the table runs"),
+        ("", "not the table runs"),
+        (None, "not the table runs"),
+    ],
+)
+def test_other_file_is_named(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "runs.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError, match=message) as error:
+        take_trained.take("runs", path)
+    assert str(error.value).startswith(f"{path}: ")
