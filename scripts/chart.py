@@ -49,7 +49,9 @@ def view(
     parts = {name: frame[frame["workload"] == workload] if workload else frame for name, frame in frames.items()}
     return charts.View(
         workload=workload,
-        **parts,
+        runs=parts["runs"],
+        epochs=parts["epochs"],
+        costs=parts["costs"],
         base=study.get("base", {"hardware": "", "framework": ""}),
         labels={name: about["label"] for name, about in machines.items()},
         reference=work.REFERENCE if work else None,
@@ -59,6 +61,8 @@ def view(
         price_label=study["prices"][option].get("label", f"{option} price"),
         one_framework=not grid.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
         tables=derived,
+        repeats=study["repeats"] if grid.is_grid(study) else None,
+        unstable_above=study["unstable_above"],
     )
 
 
@@ -75,6 +79,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
+    workloads.add(study.get("workload_files", {}))
     machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
     frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs", "costs")}
     name, _, option = options.chart.partition(".")

@@ -14,12 +14,14 @@ GRID = {
     "hardware": ["cpu1", "cpu4"],
     "frameworks": ["tensorflow", "jax"],
     "base": {"hardware": "cpu1", "framework": "tensorflow"},
+    "repeats": 1,
+    "unstable_above": 0.1,
     "machines": {},
     "price": "on-demand",
     "prices": {name: about | {"label": f"what {name} costs"} for name, about in OPTIONS.items()},
 }
 
-LOGS = {key: GRID[key] for key in ("base", "machines", "price", "prices")} | {
+LOGS = {key: GRID[key] for key in ("base", "repeats", "unstable_above", "machines", "price", "prices")} | {
     "import": {"format": "keras_csv"},
     "published": {"title": "An article", "by": "Somebody", "date": "2017-07", "url": "https://example.org"},
 }

@@ -20,10 +20,12 @@ from plotnine import ggplot
 class View:
     """What a chart sees of a study: the tables of one workload (or all), and how things are called.
 
-    `runs`, `epochs` and `costs` have the columns of `config/schemas/tables.yaml`. `base` is the cell
-    (hardware, framework) that counts as 1.00x, `labels` names machines, `reference` is the workload's
+    `runs`, `epochs` and `costs` have the columns of `config/schemas/tables.yaml`. `base` names the cell
+    that counts as 1.00x by its axes, `labels` names machines, `reference` is the workload's
     published result (None if no module knows it), `price_option` the price option of cost charts and
     `price_label` its words. `one_framework`: the study has one only, so no cell needs to name it.
+    A cell whose times to train differ by more than `unstable_above` of their median is unstable; of what was
+    measured again, runs after the first `repeats` are the second measurement (None: there is none).
     `tables` are those of `scripts.figures`, for charts of a whole study.
     """
 
@@ -31,7 +33,7 @@ class View:
     runs: pd.DataFrame
     epochs: pd.DataFrame
     costs: pd.DataFrame
-    base: dict[str, str]
+    base: dict[str, Any]
     labels: dict[str, str]
     reference: Any
     published_batch_size: int | None
@@ -39,7 +41,13 @@ class View:
     price_option: str
     price_label: str = ""
     one_framework: bool = False
+    repeats: int | None = None
+    unstable_above: float = 0.1
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+    def name(self, cell: Mapping[str, Any]) -> str:
+        """Return a cell's name."""
+        return cell_name(cell, self.labels, self.published_batch_size, self.one_framework)
 
 
 @dataclass(frozen=True)
@@ -67,13 +75,18 @@ FRAMEWORK_NAMES = {
 def cell_name(
     cell: Mapping[str, Any], labels: Mapping[str, str], published_batch_size: int | None, one_framework: bool = False
 ) -> str:
-    """Return a cell's name: framework, machine, and the batch size where it is known and not the published one."""
+    """Return a cell's name: framework, machine, and what is known and not published, stock, float32 or one device."""
     machine = labels.get(cell["hardware"], cell["hardware"])
     framework = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
-    name = machine if one_framework else f"{framework} · {machine}"
+    parts = [machine] if one_framework else [framework, machine]
     batch_size = cell["batch_size"]
-    plain = pd.isna(batch_size) or batch_size == published_batch_size
-    return name if plain else f"{name} · batch {batch_size}"
+    if not (pd.isna(batch_size) or batch_size == published_batch_size):
+        parts.append(f"batch {batch_size}")
+    for axis, plain, words in (("mode", "stock", "{}"), ("precision", "float32", "{}"), ("devices", 1, "{} devices")):
+        value = cell.get(axis)
+        if not (pd.isna(value) or value == plain):
+            parts.append(words.format(str(value).replace("_", " ")))
+    return " · ".join(parts)
 
 
 def names() -> list[str]:

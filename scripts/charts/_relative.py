@@ -24,7 +24,7 @@ from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enou
 #: Width of a label, as part of the longest bar.
 _LABEL = 0.24
 
-CELL = ["hardware", "framework", "batch_size"]
+CELL = ["hardware", "framework", "batch_size", "mode", "precision", "devices"]
 
 
 def _name(cell: pd.Series, view: View) -> str:
@@ -33,8 +33,10 @@ def _name(cell: pd.Series, view: View) -> str:
 
 
 def is_base(cells: pd.DataFrame, view: View) -> pd.Series:
-    """Say of each row whether it belongs to the base cell: its hardware and framework, the first batch size."""
-    same = (cells["hardware"] == view.base["hardware"]) & (cells["framework"] == view.base["framework"])
+    """Say of each row whether it belongs to the base cell, which is the first batch size of what `view.base` names."""
+    same = pd.Series(True, index=cells.index)
+    for axis, value in view.base.items():
+        same &= cells[axis].eq(value).fillna(False).astype(bool)
     if not same.any():
         return same
     first = cells.loc[same, "batch_size"].iloc[0]

@@ -9,12 +9,14 @@ from plotnine import (
     ggplot,
     labs,
     scale_color_manual,
+    scale_linetype_manual,
     scale_x_continuous,
     scale_y_continuous,
     theme,
 )
 
 from scripts.charts import FRAMEWORK_NAMES, Chart, View
+from scripts.charts._curves import LINETYPES
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 
 TITLE = "What was learned"
@@ -25,15 +27,22 @@ HELP = "Every line is a run."
 def draw(view: View) -> Chart | None:
     known = "val_acc" if view.epochs["val_acc"].notna().any() else "loss"
     metric = view.reference.metric if view.reference else known
-    runs = view.epochs[["run", "framework", "epoch", metric]].dropna().rename(columns={metric: "value"})
+    runs = (
+        view.epochs[["run", "framework", "mode", "epoch", metric]]
+        .dropna(subset=metric)
+        .rename(columns={metric: "value"})
+    )
     if runs.empty:
         return None
     runs["epoch"] = runs["epoch"] + 1
+    runs["mode"] = pd.Categorical(runs["mode"], list(dict.fromkeys(runs["mode"].dropna())))
+    modes = runs["mode"].nunique() > 1
+    by_mode = {"linetype": "mode"} if modes else {}
     last = int(runs["epoch"].max())
     name = {"val_acc": "validation accuracy", "loss": "training loss"}[metric]
     figure = (
         ggplot(runs, aes("epoch", "value"))
-        + geom_line(aes(color="framework", group="run"), size=0.9)
+        + geom_line(aes(color="framework", group="run", **by_mode), size=0.9)
         + geom_point(aes(color="framework"), size=1.8)
         + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(k, k) for k in keys])
         + scale_x_continuous(breaks=_ticks(last))
@@ -42,6 +51,12 @@ def draw(view: View) -> Chart | None:
         + look()
         + theme(axis_line_x=element_line(color=INK, size=0.6))
     )
+    if modes:
+        figure = (
+            figure
+            + scale_linetype_manual(LINETYPES, labels=lambda keys: [key.replace("_", " ") for key in keys])
+            + theme(legend_box="vertical")
+        )
     ends = runs[runs["epoch"] == runs.groupby("run")["epoch"].transform("max")]
     spoken = "; ".join(f"{row.run} {row.value:.3f}" for row in ends.itertuples())
     best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
@@ -50,8 +65,9 @@ def draw(view: View) -> Chart | None:
     whole = (view.runs["samples_fraction"] * view.runs["data_fraction"]).eq(1).fillna(False).astype(bool)
     real = view.runs["data"].eq("real").fillna(False).astype(bool)
     if view.reference and (whole & real).all():
-        values = view.reference.values[:last]
-        published = pd.DataFrame({"epoch": range(1, len(values) + 1), "value": values})
+        first = view.reference.first_epoch
+        values = view.reference.values[: max(0, last - first + 1)]
+        published = pd.DataFrame({"epoch": range(first, first + len(values)), "value": values})
         figure = (
             figure
             + geom_line(data=published, color=FAINT, linetype="dashed", size=0.9)

@@ -22,7 +22,7 @@ from scripts.charts._lines import COLOURS
 from scripts.charts._theme import INK, look
 
 SCOPE = "study"
-TITLE = "Scaling efficiency"
+TITLE = "Scaling efficiency, as published"
 MISSING = "the study has no scaling table"
 HELP = "1 would be n times the throughput on n GPUs."
 

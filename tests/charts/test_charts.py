@@ -78,10 +78,10 @@ def view(*rows: dict, catalogue: dict = CATALOGUE, epochs: list[dict] | None = N
     return replace(seen, **values)
 
 
-def curve(name: str, framework: str, *values: float | None, metric: str = "val_acc") -> list[dict]:
+def curve(name: str, framework: str, *values: float | None, metric: str = "val_acc", **axes) -> list[dict]:
     """Return the epochs of one run."""
     cell = {"workload": "mnist_mlp", "hardware": "cpu1", "framework": framework, "batch_size": 128, "repeat": 1}
-    return [{"run": name} | cell | epoch(i, **{metric: value}) for i, value in enumerate(values)]
+    return [{"run": name} | cell | axes | epoch(i, **{metric: value}) for i, value in enumerate(values)]
 
 
 def drawn(name: str, seen: View) -> charts.Chart:
@@ -94,10 +94,25 @@ def ratios(chart: charts.Chart) -> dict[str, float]:
     return dict(zip(chart.data["label"], chart.data["ratio"], strict=True))
 
 
+def words(chart: charts.Chart) -> set[str | None]:
+    svg = ElementTree.fromstring(_theme.svg(chart, "chart"))
+    return {element.text for element in svg.iter() if element.tag.endswith("text")}
+
+
 THREE = (run(), run(hardware="cpu4", train_seconds=40.0), run(framework="jax", train_seconds=150.0))
 
 #: The same as logs of others tell them: no batch size, but the use of the GPU.
 TOLD = tuple(row | {"batch_size": None, "gpu_percent": 80.0, "first_step_seconds": None} for row in THREE)
+
+#: The base, and what differs from it in one axis; a second run of the base.
+AXES = (
+    run(gpu_percent=80.0),
+    run(gpu_percent=90.0, repeat=2),
+    run(mode="tuned", samples_per_second=15_000.0),
+    run(precision="bfloat16", samples_per_second=8_000.0),
+    run(batch_size=512, samples_per_second=12_000.0),
+    run(devices=2, samples_per_second=16_000.0),
+)
 
 OF_STUDY = [name for name in charts.names() if getattr(charts.chart(name), "SCOPE", "workload") == "study"]
 BARS = ["accuracy", "bill", "relative_cost", "relative_time", "time", "utilisation"]
@@ -414,14 +429,210 @@ def test_learning_is_not_drawn_of_nothing(epochs: list[dict]) -> None:
     assert charts.chart("learning").draw(view(*THREE, epochs=epochs)) is None
 
 
+def tuned(framework: str, stock: float, tuned: float, **values) -> list[dict]:
+    """Return a cell in two modes, with these throughputs (samples/s)."""
+    made = {"framework": framework} | values
+    return [run(samples_per_second=stock, **made), run(samples_per_second=tuned, **made | {"mode": "tuned"})]
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "value", "plain"),
+    [("by_mode", "mode", "plain_lstm", "stock"), ("by_precision", "precision", "bfloat16", "float32")],
+)
+def test_throughput_is_relative_to_the_cell_that_is_plain_on_the_axis(
+    name: str, axis: str, value: str, plain: str
+) -> None:
+    rows = [run(), run(samples_per_second=16_000.0, **{axis: value})]
+    rows += [row | {"hardware": "cpu4", "samples_per_second": row["samples_per_second"] ** 2 / 1e4} for row in rows]
+    chart = drawn(name, view(*rows))
+    assert ratios(chart) == pytest.approx({"TensorFlow · 1 vCPU": 1.6, "TensorFlow · 4 vCPUs": 2.56})
+    assert f"its {axis} alone, {plain} (1.00×); dots are one run per cell" in chart.caption
+    words = value.replace("_", " ")
+    assert chart.description.endswith(
+        f"of {words} over {plain}: TensorFlow · 1 vCPU 1.60×; TensorFlow · 4 vCPUs 2.56×."
+    )
+    assert f"throughput of {words}, × {plain}" in _theme.svg(chart, name)
+
+
+def test_mode_is_compared_within_its_cell_and_named_where_there_are_several() -> None:
+    rows = [*tuned("jax", 100.0, 150.0), *tuned("jax", 300.0, 240.0, batch_size=512)]
+    rows.append(run(framework="jax", mode="sparse", samples_per_second=102.0))
+    chart = drawn("by_mode", view(*rows))
+    assert ratios(chart) == pytest.approx(
+        {"JAX · 1 vCPU · tuned": 1.5, "JAX · 1 vCPU · batch 512 · tuned": 0.8, "JAX · 1 vCPU · sparse": 1.02}
+    )
+    assert chart.data["tie"].to_list() == [False, False, True]
+    assert "sparse 1.02× tie" in chart.description
+
+
+def test_mode_is_compared_by_medians_and_shows_the_runs_of_both() -> None:
+    rows = [row | {"repeat": i, "run": f"{row['mode']}{i}"} for i in (1, 2, 3) for row in tuned("jax", 10.0 * i, 40.0)]
+    chart = drawn("by_mode", view(*rows))
+    assert chart.data[["plain", "value", "ratio"]].to_numpy().tolist() == [[20.0, 40.0, 2.0]]
+    assert "medians of 3 runs per cell, ticks the single runs of both" in chart.caption
+    assert _theme.svg(chart, "by_mode").count("stroke: var(--faint") == 6
+
+
+def test_mode_that_cannot_be_compared_keeps_its_row() -> None:
+    failed = run(framework="torch", mode="tuned", **FAILED | {"status": "out_of_memory"})
+    alone = run(hardware="cpu4", mode="tuned")
+    chart = drawn("by_mode", view(*tuned("jax", 10.0, 20.0), run(framework="torch"), failed, alone))
+    assert chart.data["ratio"].isna().to_list() == [False, True, True]
+    assert "PyTorch · 1 vCPU out of memory; TensorFlow · 4 vCPUs no stock run" in chart.description
+    assert "out of memory" in _theme.svg(chart, "by_mode")
+
+
+def sizes(*batch_sizes: int, **values) -> list[dict]:
+    """Return runs that train 100 samples/s for each sample of the batch."""
+    return [run(batch_size=size, samples_per_second=100.0 * size, **values) for size in batch_sizes]
+
+
+def test_throughput_by_batch_size_is_that_of_the_batch_of_all_devices() -> None:
+    chart = drawn("by_batch_size", view(*sizes(32, 64), *sizes(32, 64, devices=2)))
+    assert chart.data[["global_batch_size", "median"]].to_numpy().tolist() == [
+        [32, 3200], [64, 6400], [64, 3200], [128, 6400],
+    ]  # fmt: skip
+    assert "Throughput (samples/s)" in chart.caption
+    assert "TensorFlow · 1 vCPU · 2 devices at 128: 6,400" in chart.description
+    assert {"devices: 1", "devices: 2"} <= words(chart)
+
+
+def test_largest_batch_is_marked_and_one_that_did_not_fit_stands_at_0() -> None:
+    failed = run(batch_size=256, **FAILED | {"status": "out_of_memory"})
+    chart = drawn("by_batch_size", view(*sizes(32), *sizes(128, largest_batch=True), failed))
+    assert chart.data["kind"].to_list() == ["median", "largest that fits", "did not train"]
+    assert chart.data["n"].to_list() == [1, 1, 0]
+    assert "at 128: 12,800 (largest that fits); TensorFlow · 1 vCPU at 256: out of memory." in chart.description
+    assert {"largest that fits", "did not train"} <= words(chart)
+    assert "did not train" not in words(drawn("by_batch_size", view(*sizes(32, 64))))
+
+
+def test_lines_by_batch_size_have_a_panel_for_each_machine() -> None:
+    chart = drawn("by_batch_size", view(*sizes(32, 64), *sizes(32, 64, hardware="cpu4")))
+    assert {"1 vCPU", "4 vCPUs"} <= words(chart)
+    assert chart.height > drawn("by_batch_size", view(*sizes(32, 64))).height
+
+
+def on_devices(**throughputs: float) -> list[dict]:
+    return [run(devices=int(n[1:]), samples_per_second=speed) for n, speed in throughputs.items()]
+
+
+def test_scaling_efficiency_is_over_so_many_times_one_device() -> None:
+    chart = drawn("by_devices", view(*on_devices(x1=100.0, x2=180.0, x8=400.0)))
+    assert chart.data[["devices", "efficiency"]].to_numpy().tolist() == [[1, 1.0], [2, 0.9], [8, 0.5]]
+    assert "with the same batch size per device; one run per cell" in chart.caption
+    assert chart.description.endswith("TensorFlow · 1 vCPU · 2 devices 0.90; TensorFlow · 1 vCPU · 8 devices 0.50.")
+
+
+def test_single_runs_scale_as_their_medians_do() -> None:
+    rows = [
+        row | {"repeat": i, "run": f"{row['devices']}{i}"} for i in (1, 2) for row in on_devices(x1=100.0, x8=400.0)
+    ]
+    chart = drawn("by_devices", view(*rows))
+    assert "medians of 2 runs per cell, dashes the single runs" in chart.caption
+    assert {"0.50", "1.00"} <= words(chart)
+    assert "2.00" not in words(chart), "no mark stands above 1"
+
+
+def test_scaling_needs_the_same_batch_per_device() -> None:
+    rows = [run(batch_size=256), run(batch_size=128, devices=2)]
+    assert charts.chart("by_devices").draw(view(*rows)) is None
+
+
+def test_split_processor_is_told_from_gpus() -> None:
+    rows = on_devices(x1=100.0, x2=180.0)
+    assert "1 vCPU: no GPU, the CPU was split into virtual devices." in drawn("by_devices", view(*rows)).caption
+    cards = [row | {"gpu_model": "K80, K80"} for row in rows]
+    assert "split" not in drawn("by_devices", view(*cards)).caption
+
+
+def repeats(*seconds: float, **values) -> list[dict]:
+    return [run(repeat=i, train_seconds=value, **values) for i, value in enumerate(seconds, start=1)]
+
+
+def test_spread_shows_every_run_over_its_median() -> None:
+    rows = [*repeats(95.0, 100.0, 104.0), *repeats(80.0, 100.0, 101.0, framework="jax"), run(framework="torch")]
+    chart = drawn("spread", view(*rows))
+    assert chart.data["ratio"].to_list() == pytest.approx([0.95, 1.0, 1.04, 0.8, 1.0, 1.01, 1.0])
+    assert "1 of 3 cells unstable, above 10 % within one measurement; 1 to 3 runs per cell." in chart.caption
+    assert chart.description.endswith(
+        "TensorFlow · 1 vCPU 9.0 %; JAX · 1 vCPU 21.0 % unstable; PyTorch · 1 vCPU one run."
+    )
+    assert "second" not in words(chart)
+
+
+def test_limit_of_the_spread_is_that_of_the_study() -> None:
+    rows = repeats(95.0, 100.0, 104.0)
+    assert "1 of 1 cells unstable, above 5 %" in drawn("spread", view(*rows, unstable_above=0.05)).caption
+
+
+def test_second_measurement_has_its_own_shape_and_is_judged_alone() -> None:
+    chart = drawn("spread", view(*repeats(100.0, 104.0, 120.0, 124.0), repeats=2))
+    assert chart.data["measurement"].to_list() == ["first measurement"] * 2 + ["second"] * 2
+    assert "0 of 1 cells unstable" in chart.caption
+    assert "those of the second measurement triangles" in chart.caption
+    assert {"first measurement", "second"} <= words(chart)
+
+
+def test_runs_that_are_not_done_have_no_spread() -> None:
+    rows = [run(), run(repeat=2, **FAILED), run(repeat=3, status="diverged", train_seconds=500.0)]
+    assert charts.chart("spread").draw(view(*rows)) is None
+
+
+def timed(name: str, *seconds: float | None) -> list[dict]:
+    return [row | {"training_seconds": value} for row, value in zip(curve(name, "jax", *seconds), seconds, strict=True)]
+
+
+def test_epochs_are_over_the_median_of_their_run_without_the_first() -> None:
+    chart = drawn("epoch_times", view(*THREE, epochs=timed("a", 90.0, 9.0, 10.0, 12.0) + timed("b", 9.0, 2.0, 2.0)))
+    assert chart.data["ratio"].to_list() == pytest.approx([0.9, 1.0, 1.2, 1.0, 1.0])
+    assert chart.data["epoch"].min() == 1
+    assert "5 epochs of 2 runs" in chart.caption
+    assert "JAX · 1 vCPU 0.90× to 1.20×" in chart.description
+
+
+def test_run_of_two_epochs_has_no_shape() -> None:
+    epochs = timed("a", 1.0, 2.0, 3.0) + timed("b", 1.0, 2.0)
+    assert set(drawn("epoch_times", view(*THREE, epochs=epochs)).data["run"]) == {"a"}
+
+
+@pytest.mark.parametrize("epochs", [[], timed("a", 1.0, 2.0), timed("a", None, None, None)])
+def test_epoch_times_are_not_drawn_of_too_few(epochs: list[dict]) -> None:
+    assert charts.chart("epoch_times").draw(view(*THREE, epochs=epochs)) is None
+
+
+@pytest.mark.parametrize("name", ["by_mode", "by_precision", "by_batch_size", "by_devices", "spread"])
+@pytest.mark.parametrize(
+    "rows", [THREE, [row | dict.fromkeys(("mode", "precision", "devices", "global_batch_size")) for row in TOLD]]
+)
+def test_axis_with_one_value_or_none_is_not_drawn(name: str, rows: list[dict]) -> None:
+    assert charts.chart(name).draw(view(*rows)) is None
+
+
+def test_front_names_what_differs() -> None:
+    short = drawn("pareto", view(*THREE, run(framework="torch", train_seconds=10.0)))
+    assert short.data["label"].to_list() == short.data["machine"].to_list()
+    batch = drawn("pareto", view(*THREE, run(batch_size=512, train_seconds=10.0)))
+    assert batch.data["label"].to_list() == ["1 vCPU", "4 vCPUs", "1 vCPU", "1 vCPU · batch 512"]
+    fast = drawn("pareto", view(*THREE, run(mode="tuned", train_seconds=10.0)))
+    assert "On the front: tensorflow 1 vCPU · tuned." in fast.description
+    assert {"1 vCPU", "tuned"} <= words(fast)
+
+
+def test_learning_tells_modes_apart_where_there_are_two() -> None:
+    stock, other = curve("a", "jax", 0.4, 0.6, mode="stock"), curve("b", "jax", 0.5, 0.7, mode="plain_lstm")
+    assert {"stock", "plain lstm"} <= words(drawn("learning", view(*THREE, epochs=stock + other)))
+    assert "stock" not in words(drawn("learning", view(*THREE, epochs=stock)))
+
+
 @pytest.fixture(scope="module")
 def svgs() -> dict[str, str]:
     """The same page's worth of charts, with a label that tries to be markup and mathematics."""
     catalogue = CATALOGUE | {"cpu4": CATALOGUE["cpu4"] | {"label": EVIL}}
     named = {name: TABLES[name].assign(label=EVIL) for name in ("gains", "several_gpus")}
     named["monthly"] = TABLES["monthly"].assign(label=[f"{i}{EVIL}" for i in range(len(TABLES["monthly"]))])
-    rows = [row | {"gpu_percent": 80.0} for row in (*THREE, run(repeat=2))]
-    seen = view(*rows, catalogue=catalogue, epochs=curve("a", "jax", 0.4, 0.6), tables=TABLES | named)
+    rows = (*AXES, *THREE[1:], run(hardware="cpu4", mode="tuned"))
+    seen = view(*rows, catalogue=catalogue, epochs=curve("a", "jax", 0.4, 0.6, 0.7), tables=TABLES | named)
     return {name: _theme.svg(drawn(name, seen), f"{name}-mnist_mlp") for name in charts.names()}
 
 
@@ -453,6 +664,6 @@ def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, 
 
 @pytest.mark.parametrize("name", charts.names())
 def test_same_data_are_the_same_bytes(name: str) -> None:
-    seen = view(*TOLD, epochs=curve("a", "jax", 0.4, 0.6))
+    seen = view(*AXES, epochs=curve("a", "jax", 0.4, 0.6, 0.7))
     first, second = (_theme.svg(drawn(name, seen), name) for _ in range(2))
     assert first == second

@@ -1,0 +1,49 @@
+"""Throughput against batch size."""
+
+from plotnine import expand_limits, labs, scale_y_continuous
+
+from scripts.charts import Chart, View, _curves
+from scripts.charts._theme import WIDTH
+from scripts.numbers import number
+from scripts.tables import CELL, records
+
+TITLE = "Throughput by batch size"
+MISSING = "no cell was trained at two batch sizes"
+HELP = "Higher is faster; where a line is flat, a larger batch gains nothing."
+
+
+def draw(view: View) -> Chart | None:
+    known = view.runs.dropna(subset="global_batch_size").assign(median=view.runs["samples_per_second"])
+    known["median"] = known["median"].where(known["status"] == "done")
+    cells = known.groupby([*CELL, "global_batch_size"], sort=False, as_index=False).agg(
+        median=("median", "median"), n=("median", "count"), largest=("largest_batch", "any"), status=("status", "last")
+    )
+    cells["kind"] = "median"
+    cells.loc[cells["largest"], "kind"] = "largest that fits"
+    cells.loc[cells["n"] == 0, "kind"] = "did not train"
+    trained = cells[cells["n"] > 0]
+    if not (trained.groupby([axis for axis in CELL if axis != "batch_size"]).size() > 1).any():
+        return None
+    figure = (
+        _curves.lines(
+            cells.fillna({"median": 0.0}), known.dropna(subset="median"),
+            "global_batch_size", "median", "batch_size", view,
+        )
+        + expand_limits(y=0)
+        + scale_y_continuous(labels=lambda ticks: [f"{tick:,g}" for tick in ticks])
+        + labs(x="global batch size, samples (log scale)", y="throughput, samples/s")
+    )  # fmt: skip
+    spoken = "; ".join(
+        f"{view.name(cell | {'batch_size': None})} at {cell['global_batch_size']}: "
+        + (number(cell["median"]) if cell["n"] else cell["status"].replace("_", " "))
+        + (" (largest that fits)" if cell["kind"] == "largest that fits" else "")
+        for cell in records(cells)
+    )
+    return Chart(
+        figure=figure,
+        width=WIDTH,
+        height=_curves.height(cells),
+        data=cells.drop(columns="largest"),
+        caption=f"Throughput (samples/s) by the samples of one step on all devices; {_curves.describe_runs(cells)}.",
+        description=f"Line chart of throughput (samples/s) by global batch size: {spoken}.",
+    )

@@ -1,0 +1,11 @@
+"""What not tuning costs: throughput of each mode over stock."""
+
+from scripts.charts import Chart, View, _axis
+
+TITLE = "Tuned against stock"
+MISSING = "no cell was trained both as stock and in another mode"
+HELP = "Right of the dashed line is faster than stock."
+
+
+def draw(view: View) -> Chart | None:
+    return _axis.dumbbells(view, "mode", "stock")

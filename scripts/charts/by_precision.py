@@ -1,0 +1,11 @@
+"""What a lower precision gains: throughput of each over float32."""
+
+from scripts.charts import Chart, View, _axis
+
+TITLE = "Precisions against float32"
+MISSING = "no cell was trained both in float32 and in another precision"
+HELP = "Right of the dashed line is faster than float32."
+
+
+def draw(view: View) -> Chart | None:
+    return _axis.dumbbells(view, "precision", "float32")
