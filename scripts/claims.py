@@ -16,8 +16,9 @@ Where two measured values are compared and differ by less than `TIE`, it is a ti
 doubts is marked with a dagger.
 """
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -103,7 +104,13 @@ def _select(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _cell_words(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    return f"{labels.get(row['hardware'], row['hardware'])} {row['framework']}"
+    words = [labels.get(row["hardware"], row["hardware"]), row["framework"]]
+    words += [
+        row[axis]
+        for axis, plain in (("mode", "stock"), ("precision", "float32"))
+        if row[axis] not in (plain, None, pd.NA)
+    ]
+    return " ".join(words)
 
 
 def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
@@ -233,3 +240,10 @@ def evaluate(
         words = f"the median of {len(ratios)} is {middle:.2f}×{'' if good else ' (against)'}"
         return Verdict(says, int(good), 1, [words, *details], note)
     return Verdict(says, held, len(pairs), details, note, ties)
+
+
+def told(name: str, study: Mapping[str, Any], runs: int, findings: int, verdicts: Sequence[Verdict]) -> str:
+    """Return what the index tells of a study (JSON): its words, how many runs and audit findings, every verdict."""
+    about = {key: study.get(key) for key in ("title", "summary", "published")}
+    claims = [asdict(verdict) | {"word": verdict.word, "count": verdict.count} for verdict in verdicts]
+    return json.dumps({"name": name} | about | {"runs": runs, "findings": findings, "claims": claims}, indent=2) + "\n"

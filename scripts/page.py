@@ -22,6 +22,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters["number"] = number
+    made.filters["merge"] = lambda one, other: {**one, **other}
     made.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704, our own file
     return made
 

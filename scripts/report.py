@@ -8,12 +8,19 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import errors, grid, schemas, summary, tables, workloads
+from scripts import claims, comparisons, errors, grid, schemas, summary, tables, workloads
 from scripts.charts import cell_name
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.files import write_text
 from scripts.numbers import TIE, number
 from scripts.page import drawn, environment
+
+
+def verdicts(
+    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, labels: Mapping[str, str]
+) -> list[claims.Verdict]:
+    """Return what the tables say to each claim of the study."""
+    return [claims.evaluate(claim, study, runs, costs, {}, labels) for claim in study["claims"]]
 
 
 def page(
@@ -27,6 +34,7 @@ def page(
 ) -> str:
     """Return the report as HTML; every text from a config or a log is escaped."""
     labels = {name: about["label"] for name, about in catalogue.items()}
+    claimed = verdicts(study, runs, costs, labels)
     modules = {name: workloads.workload(name) for name in study["workloads"]}
     table = summary.cells(runs, costs)
     cost = summary.cost_column(study["price"])
@@ -56,6 +64,16 @@ def page(
             faster=summary.versus(table, study["base"]["hardware"], "train_seconds"),
             cheaper=summary.versus(table, study["base"]["hardware"], cost),
             learned=summary.learned(runs),
+            claims=claimed,
+            tally=tally(claimed),
+            modes=comparisons.matrix(comparisons.against(runs, "mode", "stock", "samples_per_second"), "mode"),
+            precisions=comparisons.matrix(
+                comparisons.against(runs, "precision", "float32", "samples_per_second"), "precision"
+            ),
+            scaling=comparisons.scaling(runs),
+            spreads=comparisons.spreads(runs, study["repeats"], study["unstable_above"]),
+            settings=comparisons.settings(runs),
+            warned=comparisons.warnings(runs),
             synthetic=sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
             reduced=summary.is_reduced(runs),
             failed=runs[runs["status"] != "done"].to_dict("records"),
@@ -78,9 +96,16 @@ def page(
     )
 
 
+def tally(claimed: list[claims.Verdict]) -> dict[str, int]:
+    """Return how many claims got each word."""
+    return {word: sum(verdict.word == word for verdict in claimed) for word in claims.WORDS}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="page to write (.html)")
+    parser.add_argument("--name", required=True, help="name of the study")
+    parser.add_argument("--claims", required=True, type=Path, help="verdicts to write, for the index (.json)")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     parser.add_argument("--runs", required=True, type=Path)
@@ -91,15 +116,20 @@ def main() -> int:
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
+    workloads.add(study["workload_files"])
+    machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
+    runs, costs = tables.read(options.runs), tables.read(options.costs)
     html = page(
         study,
-        grid.machines(study, schemas.read_yaml(options.hardware, "hardware")),
-        tables.read(options.runs),
-        tables.read(options.costs),
+        machines,
+        runs,
+        costs,
         tables.read(options.epochs),
         tables.read(options.prices),
         drawn(options.charts),
     )
+    claimed = verdicts(study, runs, costs, {name: about["label"] for name, about in machines.items()})
+    write_text(options.claims, claims.told(options.name, study, len(runs), 0, claimed))
     write_text(options.output, html)
     return 0
 

@@ -3,7 +3,6 @@
 import argparse
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -298,15 +297,6 @@ def main() -> int:
         hourly = derived["rents"]["usd_per_hour"]
         derived["rents"] = derived["rents"].assign(**{name: hourly * 24 * count for name, count in days.items()})
     base = study.get("base", {})
-    told = {
-        "name": options.name,
-        "title": study["title"],
-        "summary": study["summary"],
-        "published": study.get("published"),
-        "runs": len(runs),
-        "findings": len(findings),
-        "claims": [asdict(verdict) | {"word": verdict.word, "count": verdict.count} for verdict in verdicts],
-    }
     html = (
         page.environment()
         .get_template("show.html.j2")
@@ -329,7 +319,7 @@ def main() -> int:
             prices=tables.records(prices),
         )
     )
-    write_text(options.claims, json.dumps(told, indent=2) + "\n")
+    write_text(options.claims, claims.told(options.name, study, len(runs), len(findings), verdicts))
     write_text(options.output, html)
     return 0
 

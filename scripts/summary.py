@@ -6,6 +6,7 @@ import pandas as pd
 
 from scripts import workloads
 from scripts.costs import outcomes, ownership, uncertainty
+from scripts.measurement import statistics
 from scripts.numbers import is_tie
 from scripts.tables import CELL, records
 
@@ -53,11 +54,11 @@ def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
 def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tuple[int, int, int]]:
     """Return for each other machine (cells with a smaller value than the base machine's, ties, cells compared).
 
-    Compared are cells of the same workload, framework and batch size that have a value on both.
+    Compared are cells that differ in the machine alone and have a value on both.
     """
     if column not in table:
         return {}
-    keys = ["workload", "framework", "batch_size"]
+    keys = [axis for axis in CELL if axis != "hardware"]
     values = table.dropna(subset=column)
     base = values.loc[values["hardware"] == base_hardware, [*keys, column]]
     pairs = values[values["hardware"] != base_hardware].merge(base, on=keys, suffixes=("", "_base"))
@@ -91,26 +92,35 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
     for key, group in runs[runs["status"] == "done"].groupby(CELL, sort=False):
         cell = dict(zip(CELL, key, strict=True))
         reference = workloads.workload(str(cell["workload"])).REFERENCE
+        metric = measure(reference, group)
         last = group.iloc[-1]
         part = float(part_of_data(group).iloc[-1])
-        published = reference.after(last["epochs_done"] * part) if last["data"] == "real" else None
+        published = reference.after(last["epochs_done"] * part) if reference and last["data"] == "real" else None
         rows.append(
             cell
             | {
-                "metric": reference.metric,
-                "value": float(group[reference.metric].median()),
+                "metric": metric,
+                "value": float(group[metric].median()),
                 "runs": len(group),
                 "epochs": int(last["epochs_done"]),
                 "part": part,
                 "published_epochs": published and published[0],
                 "published": published and published[1],
-                "source": reference.source,
+                "source": reference and reference.source,
+                "verdict": ", ".join(dict.fromkeys(group["convergence"].dropna())),
             }
         )
     return rows
 
 
-def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
+def measure(reference: workloads.Reference | None, runs: pd.DataFrame) -> str:
+    """Return what a workload is judged by: the reference's metric, or without one what its runs have."""
+    if reference:
+        return reference.metric
+    return "val_acc" if runs["val_acc"].notna().any() else "loss"
+
+
+def money(costs: pd.DataFrame, base: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
 
     `costs` are those of one price option. Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed
@@ -124,9 +134,7 @@ def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for _, group in costs.groupby("workload", sort=False):
         cells = [(dict(zip(CELL, key, strict=True)), cell) for key, cell in group.groupby(CELL, sort=False)]
-        of_base = next(
-            (cell for about, cell in cells if all(about[key] == base[key] for key in ("hardware", "framework"))), None
-        )
+        of_base = next((cell for about, cell in cells if all(about[key] == base[key] for key in base)), None)
         front = outcomes.pareto_front(
             [float(cell["useful_seconds"].median()) for _, cell in cells],
             [float(cell["cost_usd"].median()) for _, cell in cells],
@@ -146,7 +154,7 @@ def money(costs: pd.DataFrame, base: dict[str, str]) -> list[dict[str, Any]]:
                     "cost_usd": cost,
                     "low": low,
                     "high": high,
-                    "interval": uncertainty.median_interval(cell["cost_usd"]),
+                    "interval": statistics.median_interval(cell["cost_usd"]),
                     "runs": len(cell),
                     "ratio": ratio,
                     "cheaper": cheaper,
@@ -210,10 +218,10 @@ def to_targets(
     rows = []
     hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
     for workload, target in targets.items():
-        metric = workloads.workload(workload).REFERENCE.metric
         of_workload = epochs[epochs["workload"] == workload]
         if of_workload.empty:
             continue
+        metric = measure(workloads.workload(workload).REFERENCE, of_workload)
         reached = outcomes.to_target(of_workload, metric, target, higher_is_better=metric == "val_acc")
         seconds = runs[runs["workload"] == workload].assign(
             seconds=lambda frame: frame["run"].map(reached["seconds"])  # noqa: B023, used at once

@@ -112,13 +112,20 @@ def test_made_pages_are_up_to_date() -> None:
         assert path.read_text() == text, "run: make docs"
 
 
+def published_epoch_by_epoch(reference: workloads.Reference | None) -> bool:
+    """Say whether a training of full size can be set beside each epoch of a log; others print the end alone, if that."""
+    return reference is not None and reference.first_epoch == 1
+
+
 def test_every_workload_reaches_the_published_accuracy_on_every_framework() -> None:
     """Within 2 points (accuracy) or 0.05 (loss) of the log, the median of a cell's runs counting."""
     rows = document.accuracy_rows(ROOT / "reports" / "accuracy")
     cells: dict[tuple[str, str], list[dict]] = {}
     for row in filter(lambda row: row["judged"], rows):
         cells.setdefault((row["workload"], row["framework"]), []).append(row)
-    assert set(cells) == {(name, framework) for name in workloads.names() for framework in frameworks.names()}
+    logged = [name for name in workloads.names() if published_epoch_by_epoch(workloads.workload(name).REFERENCE)]
+    assert len(logged) == 6, "the classics"
+    assert set(cells) == {(name, framework) for name in logged for framework in frameworks.names()}
     for cell, runs in cells.items():
         limit = {"val_acc": 0.02, "acc": 0.02, "loss": 0.05}[runs[0]["metric"]]
         assert abs(median(run["here"] for run in runs) - runs[0]["published"]) <= limit, cell

@@ -15,6 +15,11 @@ STUDY = {
     "title": "Do more vCPUs pay?",
     "summary": "One paragraph.",
     "workloads": ["mnist_mlp"],
+    "workload_files": {},
+    "repeats": 1,
+    "unstable_above": 0.1,
+    "prices": OPTIONS,
+    "claims": [],
     "base": {"hardware": "cpu1", "framework": "tensorflow"},
     "price": "on-demand",
     "targets": {},
@@ -121,7 +126,50 @@ def test_reader_is_told_what_weakens_the_numbers(rows: list[dict], notice: str, 
 def test_accuracy_stands_beside_the_published_one(values: dict, published: list[str]) -> None:
     row = Read(page(run(**values))).rows["learned"][1]
     assert row[2:4] == ["validation accuracy", "0.9800"]
-    assert row[-2:] == published
+    assert row[-3:] == [*published, "—"]
+
+
+def test_verdict_on_what_was_learned_is_shown() -> None:
+    rows = [run(), run(repeat=2, convergence="ok"), run(repeat=3, convergence="below the reference")]
+    assert Read(page(*rows)).rows["learned"][1][-1] == "ok, below the reference"
+
+
+def test_modes_are_compared_with_stock() -> None:
+    rows = [run(), run(mode="tuned", samples_per_second=15_000.0, settings="loop: mine")]
+    read = Read(page(*rows, *(row | {"hardware": "cpu4"} for row in rows)))
+    assert read.rows["axes"] == [
+        ["workload", "TensorFlow · 1 vCPU", "TensorFlow · 4 vCPUs"],
+        ["mnist_mlp", "1.50×", "1.50×"],
+    ]
+    assert "tuned over stock" in read.text
+    assert "loop: mine (mnist_mlp)" in read.text
+
+
+def test_scaling_is_shown_by_devices() -> None:
+    rows = Read(page(run(), run(devices=4, samples_per_second=30_000.0))).rows["axes"]
+    assert rows[-1][2:] == ["4", "30,000", "10,000", "3.00×", "0.750"]
+
+
+def test_spread_shows_every_run_and_what_is_unstable() -> None:
+    seconds = (100.0, 90.0, 120.0, 101.0, 100.0)
+    read = Read(page(*(run(repeat=i, train_seconds=s) for i, s in enumerate(seconds, 1)), repeats=5))
+    row = read.rows["spread"][1]
+    assert row[2:6] == ["100", "no interval", "100", "30 %"]
+    assert row[6] == "unstable"
+    assert row[7] == "100 [90.0] [120] 101 100"
+
+
+def test_warnings_are_shown_with_their_run() -> None:
+    read = Read(page(run(warnings="GPU idle: used 3 % of the time, limit 50 %")))
+    assert "mnist_mlp/cpu1/tensorflow/b128/r1: GPU idle: used 3 % of the time, limit 50 %" in read.text
+
+
+def test_claims_of_a_grid_are_checked() -> None:
+    cells = {"cell": {"hardware": "cpu4"}, "than": {"hardware": "cpu1"}}
+    claim = {"says": "Four are faster.", "check": "less", "by": "train_seconds"} | cells
+    read = Read(page(run(), run(hardware="cpu4", train_seconds=50.0), claims=[claim]))
+    assert "1 claim: 1 holds" in read.text
+    assert "Four are faster." in read.text
 
 
 def test_texts_of_configs_and_logs_are_escaped() -> None:
@@ -227,7 +275,7 @@ def test_owned_machine_says_from_which_use_it_pays() -> None:
 
 def test_time_and_cost_to_a_target() -> None:
     """The second epoch of 6.5 s reaches it: 13 s at 0.036 USD/h."""
-    cell = {key: run()[key] for key in ("run", "workload", "hardware", "framework", "batch_size", "repeat")}
+    cell = {key: run()[key] for key in ("run", *tables.CELL, "repeat")}
     epochs = pd.DataFrame([cell | epoch(i, val_acc=value) for i, value in enumerate((0.5, 0.9, 0.95))])
     rows = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.9})).rows["cost"]
     assert rows[-1] == ["mnist_mlp", "TensorFlow · 1 vCPU", "validation accuracy 0.9", "1 of 1", "13.0", "0.000130"]
@@ -259,6 +307,7 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
     (tmp_path / "time" / "chart.json").write_text(json.dumps(about))
     study = STUDY | {"machines": {"card": priced["card"]}}
     words = [f"--{name}={tmp_path / name}.parquet" for name in made]
+    words += ["--name=mine", f"--claims={tmp_path / 'claims.json'}"]
     words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time'}", "--study", json.dumps(study)]
     monkeypatch.setattr(sys, "argv", ["report", str(tmp_path / "report.html"), *words])
     assert report.main() == 0

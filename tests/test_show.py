@@ -308,7 +308,7 @@ def test_difference_within_the_noise_is_a_tie_for_the_reader_too(written) -> Non
     assert told["claims"][0]["word"] == "tie"
     assert '<li class="tie">' in page
     text = Read(page).text
-    assert "1 claims: 1 tie" in text
+    assert "1 claim: 1 tie" in text
     assert "differ by less than 5 % are a tie" in text
 
 
