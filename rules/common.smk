@@ -56,7 +56,7 @@ def either(names):
 
 GRIDS = [name for name, study in STUDIES.items() if grid.is_grid(study)]
 SHOWN = [name for name in STUDIES if name not in GRIDS]
-TRAINED = [name for name in GRIDS if "trained" in STUDIES[name]]
+TRAINED = [name for name in GRIDS if STUDIES[name]["trained"]]
 # A single run has no spread, and needs no second look.
 JUDGED = bool(RUNS) and settings["repeats"] > 1
 

@@ -27,6 +27,7 @@ AXES = (
     "base",
     "price",
     "book",
+    "trained",
 )
 
 #: Keys of config/config.yaml.
@@ -45,6 +46,7 @@ _DEFAULTS: dict[str, Any] = {
     "repeats": 1,
     "unstable_above": 0.1,
     "stop_at_target": False,
+    "trained": "",
     "scale": "full",
     "exclude": [],
     "overrides": [],
@@ -150,7 +152,7 @@ def is_grid(config: dict[str, Any]) -> bool:
 
 def is_trained_here(config: dict[str, Any]) -> bool:
     """Say whether a study is a grid to be trained, and not one whose tables were brought along."""
-    return is_grid(config) and "trained" not in config
+    return is_grid(config) and not config["trained"]
 
 
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:

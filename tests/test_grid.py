@@ -402,3 +402,4 @@ def test_study_that_was_trained_before_is_a_grid_that_trains_nothing(tmp_path: P
     config = read(tmp_path, trained="somewhere")
     assert grid.is_grid(config)
     assert not grid.is_trained_here(config)
+    assert grid.is_trained_here(read(tmp_path, {"trained": ""}, trained="somewhere")), "trained anew"

@@ -48,7 +48,7 @@ class Loop(Protocol):
     the host in between.
     """
 
-    #: What was tuned, for the run record: `{"loop": "lax.fori_loop over the epoch", "xla": "on", ...}`.
+    #: What was tuned, for the run record, complete after `compile`: `{"loop": "lax.fori_loop over the epoch", ...}`.
     settings: dict[str, str]
 
     def compile(self) -> None:
@@ -68,6 +68,9 @@ class Loop(Protocol):
 
     def validate(self) -> dict[str, float]:
         """Return `val_loss` and `val_acc` over the validation samples; empty without any."""
+
+    def close(self) -> None:
+        """End what the loop has started, processes of other devices if there are any."""
 
 
 def names() -> list[str]:

@@ -177,7 +177,6 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     # Keras's fit of torch trains on one device: there, several take the framework's own loop, tuned or not.
     fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or getattr(backend, "PARALLEL_FIT", True))
     validation = None if split.x_val is None or split.y_val is None else (split.x_val, split.y_val)
-    settings = {"loop": "model.fit"}
     with _stage(pipe, "build"), backend.parallel(cell.devices):
         model = work.build(split)
         if cell.mode == "plain_lstm":
@@ -186,7 +185,6 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             plain = {"tuned": False} if cell.mode == "stock" else {}
             data = (split.x_train, split.y_train, validation)
             stepper = backend.Loop(model, *data, batch_size, cell.devices, cell.mode == "sparse", **plain)
-            settings = stepper.settings
         elif validation:
             # A whole and an odd batch compile the validation step before the clock starts.
             tail = batch_size + len(validation[0]) % batch_size
@@ -205,7 +203,6 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 "parameters": model.count_params(),
                 "train_samples": samples,
                 "validation_samples": 0 if split.x_val is None else len(split.x_val),
-                "settings": settings,
                 # Random labels are there to be timed: what is learned of them means nothing.
                 "learnable": getattr(work, "LEARNABLE", True),
                 "chance": work.REFERENCE and convergence.chance(labels, work.REFERENCE.metric),
@@ -234,9 +231,11 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 verbose=0,
                 callbacks=[stopwatch],
             )
-        ended = stopwatch.ended
+        ended, settings = stopwatch.ended, {"loop": "model.fit"}
     else:
-        ended = loop.fit(stepper, cell.epochs, seed=job.seed, **watched)
+        ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, **watched), stepper.settings
+        stepper.close()
+    pipe.send(("facts", {"settings": settings}))
     if ended == "diverged":
         return "diverged", "the loss is not a finite number"
     return "done", None

@@ -1,12 +1,15 @@
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scripts.errors import InputError
-from scripts.measurement import record
+from scripts.measurement import record, watch
+from scripts.measurement.cell import Cell
 from scripts.measurement.telemetry import Gpu, Sample
+from scripts.workloads import Reference
 from tests import made
 
 PUBLISHED = "epoch,elapsed,loss,acc,val_loss,val_acc\r\n0,3.86,0.2466,0.92415,0.1179,0.9638\r\n"
@@ -44,6 +47,41 @@ def test_run_of_one_step_has_no_throughput() -> None:
 def test_record_comes_back_as_written(tmp_path: Path, run: dict) -> None:
     record.write(tmp_path / "r1", run, [], [], None)
     assert record.read_run(tmp_path / "r1" / "run.json") == run
+
+
+REFERENCE = Reference(metric="val_acc", values=(0.9, 0.95), source="a paper")
+MACHINE = {"memory_mib": 1024, "gpus": []}
+
+
+def went(val_acc: float, status: str = "done", **cell) -> dict:
+    """Return what a record says of a run of two epochs of 1,000 real samples that ended with `val_acc`."""
+    about = Cell("net", "cpu1", "jax", batch_size=100, epochs=2, samples=1.0, data="real")
+    facts = {"chance": 0.1, "train_samples": 1000, "settings": {"loop": "model.fit"}}
+    epochs = [made.epoch(0, warmup_samples=300), made.epoch(1, val_acc=val_acc)]
+    outcome = watch.Outcome(status, times={"total_seconds": 20.0}, epochs=epochs, facts=facts)
+    return record.of(outcome, replace(about, **cell), 100, REFERENCE, MACHINE, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("val_acc", "status", "verdict"),
+    [(0.94, "done", "ok"), (0.7, "done", "below the reference"), (0.12, "learned_nothing", "learned nothing")],
+)
+def test_run_that_learned_nothing_is_no_result(val_acc: float, status: str, verdict: str) -> None:
+    run = went(val_acc)
+    assert (run["status"], run["convergence"]) == (status, verdict)
+    assert (run["reason"] is None) == (status == "done")
+
+
+def test_what_it_learned_does_not_hide_how_it_failed() -> None:
+    assert went(0.12, status="killed")["status"] == "killed"
+
+
+def test_samples_that_count_are_those_after_first_step_and_warm_up() -> None:
+    run = went(0.94)
+    assert run["timed_samples"] == 2 * 1000 - 100 - 300
+    assert "short warm-up: 4 steps, limit 20" in run["warnings"]
+    assert "short run: 16 timed steps, limit 100" in run["warnings"]
+    assert went(0.94, devices=2)["timed_samples"] == 2 * 1000 - 200 - 300, "a step is that of all devices"
 
 
 def test_epochs_come_back_as_written(tmp_path: Path) -> None:

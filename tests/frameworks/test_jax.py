@@ -1,0 +1,260 @@
+"""JAX in processes of its own: Keras takes one framework per process, and the CPU is split before JAX starts."""
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scripts.frameworks import ThreadPoolError, Unsupported, jax
+from scripts.workloads import Split, workload
+
+pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES, VALIDATION, BATCH_SIZE, EPOCHS = 44, 22, 8, 2
+
+
+def started(virtual: int) -> None:
+    """Start JAX and Keras on one core, split into `virtual` devices."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+    os.environ |= jax.environment(1, virtual) | {"KERAS_BACKEND": "jax", "KERAS_HOME": str(ROOT / ".cache" / "keras")}
+    assert len(jax.start(1, virtual)) == virtual
+
+
+def process(virtual: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started, initargs=(virtual,))
+
+
+@pytest.fixture(scope="module")
+def one() -> Iterator[ProcessPoolExecutor]:
+    """A process with one device."""
+    with process(1) as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def two() -> Iterator[ProcessPoolExecutor]:
+    """A process with two devices."""
+    with process(2) as pool:
+        yield pool
+
+
+def tiny(name: str) -> Split:
+    """Return some samples of the form that the workload takes; the odd last batches are even."""
+    rng = np.random.default_rng(7)
+    shape, top, classes = {
+        "mnist_mlp": ((784,), None, 10),
+        "mnist_cnn": ((28, 28, 1), None, 10),
+        "cifar10_cnn": ((32, 32, 3), None, 10),
+        "imdb_bidirectional_lstm": ((100,), 20_000, 2),
+        "imdb_fasttext": ((400,), 500, 2),
+        "lstm_text_generation": ((40, 30), None, 30),
+    }[name]
+    size = SAMPLES + VALIDATION
+    x = rng.random((size, *shape), np.float32) if top is None else rng.integers(0, top, (size, *shape), np.int32)
+    y = rng.integers(0, classes, size)
+    y = y.astype(np.float32) if classes == 2 else y.astype(np.uint8)
+    return Split(x[:SAMPLES], y[:SAMPLES], x[SAMPLES:], y[SAMPLES:], top or classes)
+
+
+def built(name: str, policy: str = "float32", seed: int = 3) -> tuple[Any, Split]:
+    import keras
+
+    keras.config.set_dtype_policy(policy)
+    keras.utils.set_random_seed(seed)
+    split = tiny(name)
+    return workload(name).build(split), split
+
+
+def orders() -> list[np.ndarray]:
+    rng = np.random.default_rng(5)
+    return [rng.permutation(SAMPLES) for _ in range(EPOCHS)]
+
+
+def fitted(name: str, policy: str = "float32", devices: int = 1) -> list[dict[str, float]]:
+    """Return what `model.fit` logs per epoch."""
+    with jax.parallel(devices):
+        model, split = built(name, policy)
+        logs = []
+        for order in orders():
+            history = model.fit(
+                split.x_train[order],
+                split.y_train[order],
+                batch_size=BATCH_SIZE,
+                shuffle=False,
+                verbose=0,
+                validation_data=(split.x_val, split.y_val),
+            )
+            logs.append({key: values[0] for key, values in history.history.items()})
+    return logs
+
+
+def looped(name: str, policy: str = "float32", devices: int = 1, sparse: bool = False) -> list[dict[str, float]]:
+    """Return what the tuned loop says per epoch; its steps come in two portions."""
+    model, split = built(name, policy)
+    validation = split.x_val, split.y_val
+    loop = jax.Loop(model, split.x_train, split.y_train, validation, BATCH_SIZE, devices, sparse)
+    before = model.get_weights()
+    loop.compile()
+    for old, new in zip(before, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(old, new)
+    logs = []
+    for order in orders():
+        loop.begin(order)
+        loop.steps(0, 2)
+        loop.steps(2, SAMPLES // BATCH_SIZE)
+        loop.rest()
+        logs.append(loop.finish() | loop.validate())
+    assert any((old != new).any() for old, new in zip(before, model.get_weights(), strict=True))
+    return logs
+
+
+def assert_same(some: list[dict[str, float]], others: list[dict[str, float]], rtol: float = 1e-3) -> None:
+    assert len(some) == len(others) == EPOCHS
+    for one, other in zip(some, others, strict=True):
+        assert one.keys() == other.keys() >= {"loss", "val_loss"}
+        for key in one:
+            assert one[key] == pytest.approx(other[key], rel=rtol), key
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mnist_mlp",
+        "imdb_fasttext",
+        pytest.param("mnist_cnn", marks=SLOW),
+        pytest.param("cifar10_cnn", marks=SLOW),
+        pytest.param("imdb_bidirectional_lstm", marks=SLOW),
+        pytest.param("lstm_text_generation", marks=SLOW),
+    ],
+)
+def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) -> None:
+    # Dropout and augmentation too: the loop draws the same random numbers.
+    assert_same(one.submit(looped, name).result(), one.submit(fitted, name).result())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("name", ["mnist_mlp", "mnist_cnn"])
+def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> None:
+    assert_same(one.submit(looped, name, policy).result(), one.submit(fitted, name, policy).result(), rtol=0.02)
+
+
+def moved_rows(optimizer: str) -> tuple[list[int], list[int]]:
+    """Return the rows of an embedding that two sparse epochs moved, and those that the samples hold."""
+    import keras
+
+    keras.utils.set_random_seed(3)
+    split = tiny("imdb_fasttext")
+    model = keras.Sequential(
+        [
+            keras.Input((400,), dtype="int32"),
+            keras.layers.Embedding(900, 5),
+            keras.layers.GlobalAveragePooling1D(),
+            keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(optimizer=optimizer, loss="binary_crossentropy")
+    before = model.layers[0].embeddings.numpy()
+    loop = jax.Loop(model, split.x_train // 3 * 3, split.y_train, None, BATCH_SIZE, 1, sparse=True)
+    loop.compile()
+    for order in orders():
+        loop.begin(order)
+        loop.steps(0, SAMPLES // BATCH_SIZE)
+        loop.rest()
+        loop.finish()
+    moved = (model.layers[0].embeddings.numpy() != before).any(axis=1)
+    return np.flatnonzero(moved).tolist(), np.unique(split.x_train // 3 * 3).tolist()
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
+def test_sparse_moves_the_rows_of_the_batch_and_no_others(one: ProcessPoolExecutor, optimizer: str) -> None:
+    moved, held = one.submit(moved_rows, optimizer).result()
+    assert moved == held
+    assert 0 < len(held) < 200
+
+
+def lazy_and_dense_step(optimizer: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return all weights after one step on a batch that holds every row: sparse, and by `fit`."""
+    import keras
+
+    weights = []
+    x, y = np.arange(BATCH_SIZE * 4, dtype=np.int32).reshape(BATCH_SIZE, 4) % 10, np.arange(BATCH_SIZE) % 2
+    for sparse in (True, False):
+        keras.utils.set_random_seed(3)
+        model = keras.Sequential(
+            [keras.Input((4,), dtype="int32"), keras.layers.Embedding(10, 3), keras.layers.Flatten()]
+        )
+        model.add(keras.layers.Dense(1, activation="sigmoid"))
+        model.compile(optimizer=optimizer, loss="binary_crossentropy")
+        if sparse:
+            loop = jax.Loop(model, x, y, None, BATCH_SIZE, 1, sparse=True)
+            loop.compile()
+            for _ in range(3):
+                loop.begin(np.arange(BATCH_SIZE))
+                loop.steps(0, 1)
+                loop.finish()
+        else:
+            model.fit(x, y, batch_size=BATCH_SIZE, epochs=3, verbose=0)
+        weights.append(np.concatenate([part.ravel() for part in model.get_weights()]))
+    return weights[0], weights[1]
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
+def test_sparse_is_the_dense_update_where_the_batch_holds_every_row(one: ProcessPoolExecutor, optimizer: str) -> None:
+    sparse, dense = one.submit(lazy_and_dense_step, optimizer).result()
+    np.testing.assert_allclose(sparse, dense, rtol=1e-4, atol=1e-6)
+
+
+def test_sparse_needs_an_embedding(one: ProcessPoolExecutor) -> None:
+    with pytest.raises(Unsupported, match="no embedding"):
+        one.submit(looped, "mnist_mlp", sparse=True).result()
+
+
+def test_tf32_needs_the_hardware(one: ProcessPoolExecutor) -> None:
+    one.submit(jax.set_precision, "float32").result()
+    with pytest.raises(Unsupported, match="has no tf32"):
+        one.submit(jax.set_precision, "tf32").result()
+
+
+def test_pools_of_another_size_are_refused(one: ProcessPoolExecutor) -> None:
+    with pytest.raises(ThreadPoolError, match="1 threads, not 2"):
+        one.submit(jax.start, 2, 1).result()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["imdb_fasttext", "lstm_text_generation"])
+def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
+    alone = one.submit(looped, name).result()
+    assert_same(two.submit(looped, name, devices=2).result(), alone)
+    assert_same(two.submit(fitted, name, devices=2).result(), alone)
+
+
+def uneven(devices: int) -> float:
+    """Return the loss of an epoch whose last batch has an odd number of samples."""
+    model, split = built("mnist_mlp")
+    loop = jax.Loop(model, split.x_train[:13], split.y_train[:13], None, BATCH_SIZE, devices, False)
+    loop.compile()
+    loop.begin(np.arange(13))
+    loop.steps(0, 1)
+    loop.rest()
+    return loop.finish()["loss"]
+
+
+@pytest.mark.slow
+def test_two_devices_share_an_odd_batch(one: ProcessPoolExecutor, two: ProcessPoolExecutor) -> None:
+    assert two.submit(uneven, 2).result() == pytest.approx(one.submit(uneven, 1).result(), rel=1e-4)
+
+
+def test_more_devices_than_there_are(one: ProcessPoolExecutor) -> None:
+    with pytest.raises(Unsupported, match="1 devices, not 2"):
+        one.submit(fitted, "imdb_fasttext", devices=2).result()

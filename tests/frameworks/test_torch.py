@@ -1,0 +1,201 @@
+"""PyTorch in processes of its own: Keras takes one framework per process, and threads are set before it starts."""
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scripts.frameworks import ThreadPoolError, Unsupported, torch
+from scripts.workloads import Split, workload
+
+pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES, VALIDATION, BATCH_SIZE, EPOCHS = 21, 11, 8, 2
+CLASSICS = (
+    "mnist_mlp",
+    "mnist_cnn",
+    "cifar10_cnn",
+    "imdb_bidirectional_lstm",
+    "imdb_fasttext",
+    "lstm_text_generation",
+)
+
+
+def started(compiler: str = "none") -> None:
+    """Start PyTorch and Keras on one core; without a compiler the tests are quick."""
+    os.environ |= torch.environment(1) | {"KERAS_BACKEND": "torch", "KERAS_HOME": str(ROOT / ".cache" / "keras")}
+    os.environ |= {"CUDA_VISIBLE_DEVICES": "-1", "CXX": compiler}
+    sys.meta_path = [torch._Finder if finder is PathFinder else finder for finder in sys.meta_path]
+    assert torch.start(1) == ["cpu"]
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started) as pool:
+        yield pool
+
+
+def tiny(name: str) -> Split:
+    """Return some samples of the form that the workload takes."""
+    rng = np.random.default_rng(7)
+    shape, words, classes = {
+        "mnist_mlp": ((784,), None, 10),
+        "mnist_cnn": ((28, 28, 1), None, 10),
+        "cifar10_cnn": ((32, 32, 3), None, 10),
+        "imdb_bidirectional_lstm": ((100,), 20_000, 2),
+        "imdb_fasttext": ((400,), 500, 2),
+        "lstm_text_generation": ((40, 30), None, 30),
+    }[name]
+    size = SAMPLES + VALIDATION
+    x = rng.random((size, *shape), np.float32) if words is None else rng.integers(0, words, (size, *shape), np.int32)
+    y = rng.integers(0, classes, size).astype(np.float32 if name.startswith("imdb") else np.int64)
+    return Split(x[:SAMPLES], y[:SAMPLES], x[SAMPLES:], y[SAMPLES:], classes=words or classes)
+
+
+def still(name: str, split: Split, policy: str = "float32") -> Any:
+    """Return the model from seed 1, without dropout and with images that stay where they are."""
+    import keras
+
+    keras.utils.set_random_seed(1)
+    keras.config.set_dtype_policy(policy)
+    model = workload(name).build(split)
+    keras.config.set_dtype_policy("float32")
+    for layer in model.layers:
+        if isinstance(layer, keras.layers.Dropout):
+            layer.rate = 0
+        if isinstance(layer, keras.layers.RandomTranslation):
+            layer.height_lower = layer.height_upper = layer.width_lower = layer.width_upper = 0.0
+        if isinstance(layer, keras.layers.RandomFlip):
+            layer.mode = "none"
+    return model
+
+
+def fitted(name: str, policy: str = "float32") -> list[dict[str, float]]:
+    """Return what Keras's fit logs, epoch by epoch."""
+    split = tiny(name)
+    model = still(name, split, policy)
+    x, y = split.x_train, split.y_train
+    validation = (split.x_val, split.y_val)
+    options: dict[str, Any] = {"batch_size": BATCH_SIZE, "epochs": EPOCHS, "shuffle": False, "verbose": 0}
+    history = model.fit(x, y, validation_data=validation, **options).history
+    return [{key: float(values[epoch]) for key, values in history.items()} for epoch in range(EPOCHS)]
+
+
+def looped(name: str, policy: str = "float32", step: str = "not compiled", **options: Any) -> list[dict[str, float]]:
+    """Return what the loop logs, epoch by epoch; its settings say `step`."""
+    split = tiny(name)
+    model = still(name, split, policy)
+    before = [variable.numpy() for variable in model.variables]
+    loop = torch.Loop(model, split.x_train, split.y_train, (split.x_val, split.y_val), BATCH_SIZE, **options)
+    loop.compile()
+    assert step in loop.settings["step"]
+    for variable, value in zip(model.variables, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), value)
+    epochs = []
+    for _ in range(EPOCHS):
+        loop.begin(np.arange(SAMPLES))
+        loop.steps(0, 1)
+        loop.steps(1, SAMPLES // BATCH_SIZE)
+        loop.rest()
+        epochs.append(loop.finish() | loop.validate())
+    loop.close()
+    return epochs
+
+
+def assert_same(found: list[dict[str, float]], expected: list[dict[str, float]], rtol: float = 1e-3) -> None:
+    for a, b in zip(found, expected, strict=True):
+        assert a == pytest.approx(b, rel=rtol, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CLASSICS)
+def test_loop_has_the_losses_of_fit(process, name):
+    assert_same(process.submit(looped, name).result(), process.submit(fitted, name).result())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLASSICS)
+def test_compiled_loop_has_the_losses_of_fit(name):
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started, initargs=("g++",)) as pool:
+        assert_same(pool.submit(looped, name, step=", compiled").result(), pool.submit(fitted, name).result())
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_loop_in_mixed_types(process, policy):
+    found = process.submit(looped, "mnist_mlp", policy).result()
+    assert_same(found, process.submit(fitted, "mnist_mlp", policy).result(), rtol=0.02)
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+def test_two_devices_have_the_losses_of_one(process, tuned):
+    step = "not compiled" if tuned else "layer by layer"
+    two = process.submit(looped, "mnist_mlp", step=step, devices=2, tuned=tuned).result()
+    assert_same(two, process.submit(fitted, "mnist_mlp").result())
+
+
+def rows_that_move(optimiser: str) -> tuple[bool, bool]:
+    """Return whether rows in the batch, and rows not in it, move in the second of two steps."""
+    import keras
+
+    keras.utils.set_random_seed(1)
+    layers = [keras.Input((3,), dtype="int32"), keras.layers.Embedding(8, 4), keras.layers.GlobalAveragePooling1D()]
+    model = keras.Sequential([*layers, keras.layers.Dense(1, activation="sigmoid")])
+    model.compile(optimizer=optimiser, loss="binary_crossentropy")
+    x = np.array([[1, 2, 3], [4, 5, 5]], np.int32)
+    loop = torch.Loop(model, x, np.ones(2, np.float32), None, 1, sparse=True)
+    loop.compile()
+    loop.begin(np.arange(2))
+    loop.steps(0, 1)
+    before = model.layers[0].embeddings.numpy()
+    loop.steps(1, 2)
+    moved = np.any(model.layers[0].embeddings.numpy() != before, axis=1)
+    return bool(np.all(moved[[4, 5]])), bool(np.any(moved[[0, 1, 2, 3, 6, 7]]))
+
+
+@pytest.mark.parametrize("optimiser", ["adam", "rmsprop"])
+def test_sparse_moves_the_rows_of_the_batch_only(process, optimiser):
+    assert process.submit(rows_that_move, optimiser).result() == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("mnist_mlp", {"sparse": True}, "embedding"),
+        ("mnist_cnn", {"sparse": True}, "Adam or RMSprop"),
+        ("mnist_mlp", {"devices": 3}, "cannot be split evenly"),
+    ],
+)
+def test_what_is_not_supported(process, name, options, words):
+    with pytest.raises(Unsupported, match=words):
+        process.submit(looped, name, **options).result()
+
+
+def test_tf32_wants_its_hardware(process):
+    with pytest.raises(Unsupported, match="tf32"):
+        process.submit(torch.set_precision, "tf32").result()
+    process.submit(torch.set_precision, "float32").result()
+
+
+def test_wrong_thread_pool(process, monkeypatch):
+    import torch as pytorch
+
+    monkeypatch.setattr(pytorch, "set_num_threads", lambda threads: None)
+    monkeypatch.setattr(pytorch, "set_num_interop_threads", lambda threads: None)
+    monkeypatch.setattr(pytorch, "get_num_threads", lambda: 5)
+    with pytest.raises(ThreadPoolError, match="5 threads, not 2"):
+        torch.start(4, virtual=2)
+
+
+def test_parallel_fit_is_not_keras():
+    with torch.parallel(1):
+        pass
+    with pytest.raises(Unsupported), torch.parallel(2):
+        pass
