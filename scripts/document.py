@@ -30,8 +30,8 @@ have taken too long, the training is a prefix: fewer epochs, compared with as ma
 The runs shared their machine with other work: they are no measurement of time. The bidirectional LSTM on JAX was run
 twice more because its first run was more than 2 points off; all three are kept, and their median counts.
 
-The six workloads whose log is published epoch by epoch. The others (Twitter, ResNet-20, GPT, the ImageNet-sized ones) were
-never trained to their end here.
+The six workloads whose log is published epoch by epoch. The others (Twitter, ResNet-20, GPT, the ImageNet-sized ones)
+were never trained to their end here.
 
 Of CIFAR-10 only the first fifth of the training images was at hand. 20 epochs of 10,000 images are as many steps as 4
 of 50,000, and are compared with these. Held to be equal there is the training accuracy, the mean over the epochs

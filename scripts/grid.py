@@ -94,7 +94,8 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
     if unknown:
         raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of {', '.join((*_SETTINGS, *AXES))}")
-    axes = {key: _typed(replaced[key]) for key in AXES if key in replaced}
+    # Snakemake makes None of `--config trained=`.
+    axes = {key: "" if replaced[key] is None else _typed(replaced[key]) for key in AXES if key in replaced}
     if axes:
         config |= axes
         schemas.validate(config, "study", "--config")
