@@ -39,6 +39,7 @@ lint: .venv/test-$(NAMES)
 
 bench: .venv/test-$(NAMES)
 	python -m tests.bench.pricing
+	python -m tests.bench.training
 
 docs: .venv/test-$(NAMES)
 	python -m scripts.document

@@ -1,17 +1,22 @@
 """Write the pages of docs/ that are made from other files.
 
 `tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the
-workloads reach at full size, from the run records of `reports/accuracy/`.
+workloads reach at full size, from the run records of `reports/accuracy/`; `speed.md`, what the trainer reaches
+of native loops, from the points of `reports/speed/`.
 """
 
+import json
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
+
+import yaml
 
 from scripts import errors, tables, workloads
 from scripts.errors import InputError
 from scripts.files import write_text
 from scripts.measurement import record
+from scripts.numbers import number
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,6 +47,34 @@ This page is made from the run records in `reports/accuracy/`; `make docs` write
 
 | workload | framework | run | epochs | training samples | measure | here | published | after epochs | difference |
 | --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |
+"""
+
+_SPEED = """\
+# Does the benchmark slow down what it measures?
+
+`make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. Ratios count, of medians;
+the points are in `reports/speed/`. This page is made from the run of {on} on {cores} cores ({cpu_model});
+`make docs` writes it.
+"""
+
+_TUNED = """
+## `tuned` against the best native loop
+
+Samples a second of `tuned` beside a loop written by hand for the framework, without Keras, with the same mathematics
+(`tests/bench/native/`); at least {goal} of it is the goal.
+
+| workload | framework | tuned | native | ratio | |
+| --- | --- | ---: | ---: | ---: | --- |
+"""
+
+_STOCK = """
+## `stock` through our trainer against a plain Keras program
+
+Seconds of an epoch without the first, whole processes in turns; at most {goal} times the plain program's is the goal. Where
+it is missed but the points of both sides overlap, noise is larger than the gap.
+
+| workload | framework | stock, s | plain, s | ratio | |
+| --- | --- | ---: | ---: | ---: | --- |
 """
 
 _MEANING = {
@@ -114,11 +147,40 @@ def accuracy_page(rows: list[dict[str, Any]]) -> str:
     return _ACCURACY + "\n".join(lines) + "\n"
 
 
+def speed_page(folder: Path) -> str:
+    """Return the page of what the trainer reaches: `bench.json` from `tests.bench.training`, and why a pair is under."""
+    bench = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
+    reasons = yaml.safe_load((folder / "reasons.yaml").read_text(encoding="utf-8")) or {}
+    parts = [_SPEED.format(**bench)]
+    tables = (
+        ("tuned", _TUNED, "samples_per_second", 0.95, lambda ratio, goal: ratio >= goal),
+        ("stock", _STOCK, "epoch_seconds", 1.01, lambda ratio, goal: ratio <= goal),
+    )
+    for name, head, unit, goal, reached in tables:
+        lines = []
+        for result in bench["results"]:
+            if result["table"] != name:
+                continue
+            ours, theirs = (median(points) for points in result[unit].values())
+            ratio = ours / theirs
+            one, other = result[unit].values()
+            noise = min(one) <= max(other) and min(other) <= max(one)
+            pair = f"{result['workload']} {result['framework']}"
+            words = "" if reached(ratio, goal) else "within noise" if noise else "missed"
+            words += f": {reasons[pair]}" if words and name == "tuned" and pair in reasons else ""
+            columns = (result["workload"], result["framework"], number(ours), number(theirs), f"{ratio:.2f}", words)
+            lines.append(f"| {' | '.join(columns)} |")
+        if lines:
+            parts += [head.format(goal=goal), "\n".join(lines), "\n"]
+    return "".join(parts)
+
+
 def pages() -> dict[Path, str]:
     """Return every page that is made, with its text."""
     return {
         ROOT / "docs" / "tables.md": tables_page(),
         ROOT / "docs" / "accuracy.md": accuracy_page(accuracy_rows(ROOT / "reports" / "accuracy")),
+        ROOT / "docs" / "speed.md": speed_page(ROOT / "reports" / "speed"),
     }
 
 

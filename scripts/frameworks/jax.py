@@ -1,9 +1,13 @@
 """JAX: one pool, sized by `NPROC` when its CPU client starts, devices by waiting for every live array."""
 
+import itertools
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,11 @@ import numpy as np
 from scripts.frameworks import ThreadPoolError, Unsupported
 
 DISTRIBUTIONS = ("jax", "jaxlib")
+
+#: Patches hold a convolution's input as many times as its kernel has elements: this much of a batch at most.
+_PATCHES_BYTES = 256 * 2**20
+#: Forms of a step train so long in turns before the fastest is taken.
+_TRIED_SECONDS = 2
 
 
 def environment(cores: int, virtual: int) -> dict[str, str]:
@@ -93,6 +102,92 @@ def parallel(devices: int) -> Iterator[None]:
         keras.distribution.set_distribution(before)
 
 
+def _last(data_format: str | None) -> bool:
+    import keras
+
+    return (data_format or keras.config.image_data_format()) == "channels_last"
+
+
+def _max_pool(stock: Callable) -> Callable:
+    """Return Keras's maximum of windows, where they tile the input as one over their elements.
+
+    Its gradient is Keras's too, at ties all to the first element; XLA's gradient of a window is slow on a CPU.
+    """
+
+    def max_pool(
+        inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid", data_format: str | None = None
+    ) -> Any:
+        import jax.numpy as jnp
+
+        sizes = np.broadcast_to(pool_size, inputs.ndim - 2).tolist()
+        tiled = strides is None or np.broadcast_to(strides, len(sizes)).tolist() == sizes
+        if not (tiled and padding == "valid" and _last(data_format)):
+            return stock(inputs, pool_size, strides, padding, data_format)
+        counts = [length // size for length, size in zip(inputs.shape[1:-1], sizes, strict=True)]
+        whole = tuple(slice(count * size) for count, size in zip(counts, sizes, strict=True))
+        split = itertools.chain(*zip(counts, sizes, strict=True))
+        windows = inputs[:, *whole].reshape(len(inputs), *split, inputs.shape[-1])
+        largest, *others = (
+            windows[:, *itertools.chain(*((slice(None), place) for place in places))]
+            for places in itertools.product(*map(range, sizes))
+        )
+        for other in others:
+            largest = jnp.where((other > largest) | jnp.isnan(other), other, largest)
+        return largest
+
+    return max_pool
+
+
+def _conv(stock: Callable) -> Callable:
+    """Return Keras's convolution, where it is a plain one as a product of patches and kernel."""
+
+    def conv(
+        inputs: Any,
+        kernel: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = 1,
+    ) -> Any:
+        import jax.numpy as jnp
+        import keras
+
+        *sizes, channels, outputs = kernel.shape
+        plain = np.all(np.equal(strides, 1)) and np.all(np.equal(dilation_rate, 1)) and _last(data_format)
+        if not plain or channels != inputs.shape[-1] or math.prod(sizes) == 1:
+            return stock(inputs, kernel, strides, padding, data_format, dilation_rate)
+        kernel = keras.ops.convert_to_tensor(kernel)
+        padded = keras.ops.convert_to_tensor(inputs, dtype=kernel.dtype)
+        if padding == "same":
+            padded = jnp.pad(padded, [(0, 0), *(((size - 1) // 2, size // 2) for size in sizes), (0, 0)])
+        lengths = [length - size + 1 for length, size in zip(padded.shape[1:-1], sizes, strict=True)]
+        if len(inputs) * math.prod(lengths) * math.prod(sizes) * channels * kernel.dtype.itemsize > _PATCHES_BYTES:
+            return stock(inputs, kernel, strides, padding, data_format, dilation_rate)
+        shifts = [
+            padded[:, *(slice(start, start + length) for start, length in zip(starts, lengths, strict=True))]
+            for starts in itertools.product(*map(range, sizes))
+        ]
+        return jnp.concatenate(shifts, axis=-1) @ kernel.reshape(-1, outputs)
+
+    return conv
+
+
+@contextmanager
+def _twins(patches: bool) -> Iterator[None]:
+    """On a CPU, replace Keras's pooling and, for `patches`, its convolution by twins with the same mathematics."""
+    import jax
+    from keras.src.backend.jax import nn
+
+    stock = nn.max_pool, nn.conv
+    try:
+        if jax.default_backend() == "cpu":
+            nn.max_pool = _max_pool(nn.max_pool)
+            nn.conv = _conv(nn.conv) if patches else nn.conv
+        yield
+    finally:
+        nn.max_pool, nn.conv = stock
+
+
 class _Batches:
     """`step(state, (x, y)) -> state` over the batches of samples that stay on the device."""
 
@@ -108,17 +203,19 @@ class _Batches:
         self.count = len(samples[0])
         self.whole, self.odd = divmod(self.count, size)
 
-    def compile(self, state: Any) -> str:
-        """Compile for a state of this form; return the kind of loop that it has become."""
+    def compile(self, state: Any, patches: bool) -> None:
+        """Compile for a state of this form, convolutions of XLA or as products of patches."""
         import jax
 
         order = jax.ShapeDtypeStruct((self.count,), "int32", sharding=self._copied)
-        loop = jax.jit(self._loop, donate_argnums=0).lower(state, self._data, order, 0, 1)
-        # XLA for CPUs runs a convolution in a loop 17 x slower than outside (jaxlib 0.10.2, MNIST CNN).
-        self._looped = jax.default_backend() != "cpu" or "stablehlo.convolution" not in loop.as_text()
-        self._run = loop.compile() if self._looped else self._compiled(self._batch, state, order, 0)
-        self._run_odd = self._compiled(self._odd_batch, state, order) if self.odd else None
-        return "lax.fori_loop over the batches" if self._looped else "one call per batch"
+        with _twins(patches):
+            loop = jax.jit(self._loop, donate_argnums=0).lower(state, self._data, order, 0, 1)
+            self.patches = patches
+            self.convolutions = loop.as_text().count("stablehlo.convolution")
+            # XLA for CPUs runs a convolution in a loop 17 x slower than outside (jaxlib 0.10.2, MNIST CNN).
+            self.looped = jax.default_backend() != "cpu" or not self.convolutions
+            self._run = loop.compile() if self.looped else self._compiled(self._batch, state, order, 0)
+            self._run_odd = self._compiled(self._odd_batch, state, order) if self.odd else None
 
     def _compiled(self, function: Callable, state: Any, *arguments: Any) -> Callable:
         import jax
@@ -133,7 +230,7 @@ class _Batches:
 
     def run(self, state: Any, order: Any, first: int, last: int) -> Any:
         """Step through the whole batches `first` to `last` - 1 of the order; `state` is used up."""
-        if self._looped:
+        if self.looped:
             return self._run(state, self._data, order, first, last)
         for batch in range(first, last):
             state = self._run(state, self._data, order, batch)
@@ -318,9 +415,32 @@ class Loop:
             [jax.ShapeDtypeStruct(variable.shape, variable.dtype, sharding=self._everywhere) for variable in group]
             for group in self._variables()
         ]
-        self.settings["loop"] = self._train.compile(state)
+        self._train.compile(state, patches=False)
+        # Each convolution of a step comes with two gradients: of more than eight layers, XLA's are taken untried.
+        if jax.default_backend() == "cpu" and 0 < self._train.convolutions <= 3 * 8:
+            # A copy, as JAX would find what it has traced for the same object again.
+            other = copy(self._train)
+            other.compile(state, patches=True)
+            self._train = self._fastest(self._train, other)
+            self.settings["convolution"] = "product of patches" if self._train.patches else "of XLA"
+        self.settings["loop"] = "lax.fori_loop over the batches" if self._train.looped else "one call per batch"
         if self._test is not None:
-            self._test.compile(state)
+            self._test.compile(state, self._train.patches)
+
+    def _fastest(self, *candidates: _Batches) -> _Batches:
+        """Let the candidates train a copy of the state in turns, for some seconds, and return the fastest."""
+        import jax
+
+        values = [[variable.value for variable in group] for group in self._variables()]
+        state = jax.device_put(values, self._everywhere, may_alias=False)
+        order = self._train.place(np.arange(self._train.count))
+        seconds: list[list[float]] = [[] for _ in candidates]
+        while sum(map(sum, seconds)) < _TRIED_SECONDS:
+            for candidate, taken in zip(candidates, seconds, strict=True):
+                start = perf_counter()
+                state = jax.block_until_ready(candidate.run(state, order, 0, min(2, candidate.whole)))
+                taken.append(perf_counter() - start)
+        return candidates[np.argmin([min(taken) for taken in seconds])]
 
     def begin(self, order: np.ndarray) -> None:
         """Take the state from the model, which has none until `finish`."""

@@ -86,7 +86,7 @@ def train(job: Job, pipe: Connection) -> None:
     pipe.send(("end", status, reason))
 
 
-def _held_to(job: Job) -> list[int]:
+def hold(job: Job) -> list[int]:
     """Hold this process to its cores, GPUs and framework, before any of them is imported; return the cores."""
     from scripts import frameworks
 
@@ -110,7 +110,7 @@ def _virtual(job: Job) -> int:
     return 1 if job.gpus else job.cell.devices
 
 
-def _start(job: Job, allowed: list[int]) -> list[str]:
+def start(job: Job, allowed: list[int]) -> list[str]:
     """Start framework and Keras as the cell asks, check that they are what they were asked to be; return devices."""
     from scripts import frameworks
 
@@ -150,10 +150,10 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     from scripts import frameworks, workloads
 
     cell = job.cell
-    allowed = _held_to(job)
+    allowed = hold(job)
     backend = frameworks.framework(cell.framework)
     with _stage(pipe, "import"):
-        devices = _start(job, allowed)
+        devices = start(job, allowed)
         import keras
 
         from scripts import datasets
@@ -171,7 +171,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             split = split.part(cell.samples)
         if job.probe:
             split = split.repeated(PROBE_STEPS * batch_size)
-        elif cell.samples < 1:
+        elif cell.samples < 1 or cell.devices > 1:  # Keras on JAX cannot part an odd batch
             split = split.whole_batches(batch_size)
 
     # Keras's fit of torch trains on one device: there, several take the framework's own loop, tuned or not.

@@ -11,6 +11,7 @@ import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -22,7 +23,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from scripts import datasets, frameworks, workloads
-from scripts.measurement import watch, worker
+from scripts.measurement import hardware, watch, worker
 from scripts.measurement.cell import Cell
 
 WORKLOADS = (
@@ -63,7 +64,7 @@ def job(workload: str, framework: str, cores: int, samples: float, epochs: int =
 
 def built(job: worker.Job) -> tuple[workloads.Split, Any]:
     """Start the job's framework in this process as the trainer does; return the samples and the compiled model."""
-    worker._start(job, worker._held_to(job))
+    worker.start(job, worker.hold(job))
     import keras
 
     work = workloads.workload(job.cell.workload)
@@ -231,7 +232,8 @@ def main() -> None:
             head = f"stock against plain Keras, {options.cores} cores: s per epoch, goal at most {STOCK_GOAL} x"
             measure("stock", head, "at most", "epoch_seconds", ".3f", stock_against_plain)
     if options.output:
-        options.output.write_text(json.dumps({"cores": options.cores, "results": results}, indent=1))
+        taken = {"cores": options.cores, "on": date.today().isoformat(), "cpu_model": hardware.detect()["cpu_model"]}
+        options.output.write_text(json.dumps(taken | {"results": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -95,15 +95,22 @@ def fitted(name: str, policy: str = "float32", devices: int = 1) -> list[dict[st
     return logs
 
 
-def looped(name: str, policy: str = "float32", devices: int = 1, sparse: bool = False) -> list[dict[str, float]]:
-    """Return what the tuned loop says per epoch; its steps come in two portions."""
+def looped(
+    name: str, policy: str = "float32", devices: int = 1, sparse: bool = False, patches: bool | None = None
+) -> list[dict[str, float]]:
+    """Return what the tuned loop says per epoch; its steps come in two portions.
+
+    `patches` says which form of convolution is to be found the fastest.
+    """
     model, split = built(name, policy)
     validation = split.x_val, split.y_val
     loop = jax.Loop(model, split.x_train, split.y_train, validation, BATCH_SIZE, devices, sparse)
-    before = model.get_weights()
+    if patches is not None:
+        loop._fastest = lambda *candidates: next(each for each in candidates if each.patches == patches)
+    before = [(variable, variable.numpy()) for variable in (*model.variables, *model.optimizer.variables)]
     loop.compile()
-    for old, new in zip(before, model.get_weights(), strict=True):
-        np.testing.assert_array_equal(old, new)
+    for variable, old in before:
+        np.testing.assert_array_equal(variable.numpy(), old)
     logs = []
     for order in orders():
         loop.begin(order)
@@ -111,7 +118,10 @@ def looped(name: str, policy: str = "float32", devices: int = 1, sparse: bool = 
         loop.steps(2, SAMPLES // BATCH_SIZE)
         loop.rest()
         logs.append(loop.finish() | loop.validate())
-    assert any((old != new).any() for old, new in zip(before, model.get_weights(), strict=True))
+    assert any((variable.numpy() != old).any() for variable, old in before if variable.trainable)
+    if patches is not None:
+        assert loop.settings["convolution"] == ("product of patches" if patches else "of XLA")
+        assert loop._train.looped == patches
     return logs
 
 
@@ -140,6 +150,114 @@ SLOW = pytest.mark.slow
 def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) -> None:
     # Dropout and augmentation too: the loop draws the same random numbers.
     assert_same(one.submit(looped, name).result(), one.submit(fitted, name).result())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("patches", [False, True])
+@pytest.mark.parametrize("name", ["mnist_cnn", "cifar10_cnn"])
+def test_each_form_of_convolution_learns_what_fit_learns(one: ProcessPoolExecutor, name: str, patches: bool) -> None:
+    assert_same(one.submit(looped, name, patches=patches).result(), one.submit(fitted, name).result())
+
+
+def with_gradients(function: Callable, *inputs: np.ndarray) -> list[np.ndarray]:
+    """Return the value and the gradients, to each input, of its sum with random weights."""
+    from jax import vjp
+
+    value, gradients = vjp(function, *inputs)
+    weights = np.random.default_rng(2).random(value.shape, np.float32)
+    return list(map(np.asarray, [value, *gradients(weights)]))
+
+
+def pooled(shape: tuple[int, ...], *settings: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return what the twin of pooling gives, and what Keras's: of small whole numbers, where many are equal."""
+    from keras.src.backend.jax import nn
+
+    x = np.random.default_rng(1).integers(0, 3, shape).astype(np.float32)
+    twin, stock = (
+        with_gradients(lambda x, pool=pool: pool(x, *settings), x) for pool in (jax._max_pool(nn.max_pool), nn.max_pool)
+    )
+    return twin, stock
+
+
+@pytest.mark.parametrize(
+    ("shape", "settings"),
+    [
+        ((4, 8, 8, 3), (2, 2, "valid", "channels_last")),
+        ((4, 7, 11, 3), ((2, 3), None, "valid", "channels_last")),
+        ((4, 9, 3), ((2,), (2,), "valid", "channels_last")),
+        # Keras's own.
+        ((4, 9, 9, 3), (3, 2, "valid", "channels_last")),
+        ((4, 9, 9, 3), (2, 2, "same", "channels_last")),
+        ((4, 3, 8, 8), (2, 2, "valid", "channels_first")),
+    ],
+)
+def test_pooling_and_its_gradient_are_keras_s(one: ProcessPoolExecutor, shape: tuple, settings: tuple) -> None:
+    twin, stock = one.submit(pooled, shape, *settings).result()
+    for ours, theirs in zip(twin, stock, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def pooled_nan() -> np.ndarray:
+    from keras.src.backend.jax import nn
+
+    x = np.arange(16, dtype=np.float32).reshape(1, 16, 1)
+    x[0, [0, 5, 10, 15]] = np.nan
+    return np.asarray(jax._max_pool(nn.max_pool)(x, 4))
+
+
+def test_what_is_no_number_stays_so_in_pooling(one: ProcessPoolExecutor) -> None:
+    assert np.isnan(one.submit(pooled_nan).result()).all()
+
+
+def convolved(shape: tuple, kernel: tuple, *settings: Any) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
+    """Return what the twin of the convolution gives, what Keras's, and whether the twin leaves it to XLA."""
+    from jax import make_jaxpr
+    from keras.src.backend.jax import nn
+
+    rng = np.random.default_rng(1)
+    inputs = rng.random(shape, np.float32), rng.random(kernel, np.float32)
+    twin, stock = (lambda x, kernel, conv=conv: conv(x, kernel, *settings) for conv in (jax._conv(nn.conv), nn.conv))
+    left = "conv_general_dilated" in str(make_jaxpr(twin)(*inputs))
+    return with_gradients(twin, *inputs), with_gradients(stock, *inputs), left
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "settings", "left"),
+    [
+        ((4, 8, 9, 3), (3, 3, 3, 5), ((1, 1), "valid", "channels_last", (1, 1)), False),
+        ((4, 8, 9, 3), (3, 3, 3, 5), ((1, 1), "same", "channels_last", (1, 1)), False),
+        ((4, 8, 9, 3), (4, 1, 3, 5), (1, "same", None, 1), False),
+        ((4, 9, 3), (4, 3, 5), ((1,), "same", "channels_last", (1,)), False),
+        ((4, 8, 9, 3), (1, 1, 3, 5), (1, "valid", "channels_last", 1), True),
+        ((4, 8, 9, 3), (3, 3, 3, 5), (2, "same", "channels_last", 1), True),
+        ((4, 8, 9, 3), (3, 3, 3, 5), (1, "same", "channels_last", (1, 2)), True),
+        ((4, 8, 9, 4), (3, 3, 2, 6), (1, "same", "channels_last", 1), True),
+        ((4, 3, 8, 9), (3, 3, 3, 5), (1, "same", "channels_first", 1), True),
+        # Its patches would take 288 MiB.
+        ((8, 256, 256, 16), (3, 3, 16, 1), (1, "same", "channels_last", 1), True),
+    ],
+)
+def test_the_product_of_patches_is_the_convolution(
+    one: ProcessPoolExecutor, shape: tuple, kernel: tuple, settings: tuple, left: bool
+) -> None:
+    twin, stock, is_left = one.submit(convolved, shape, kernel, *settings).result()
+    assert is_left == left
+    for ours, theirs in zip(twin, stock, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def tuned_settings(name: str) -> dict[str, str]:
+    model, split = built(name)
+    loop = jax.Loop(model, split.x_train, split.y_train, None, BATCH_SIZE, 1, False)
+    loop.compile()
+    return loop.settings
+
+
+def test_a_model_without_convolutions_is_not_tried(one: ProcessPoolExecutor) -> None:
+    assert one.submit(tuned_settings, "mnist_mlp").result() == {
+        "samples": "on the device",
+        "loop": "lax.fori_loop over the batches",
+    }
 
 
 @pytest.mark.slow
