@@ -25,7 +25,7 @@ report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
 
 test: .venv/test-$(NAMES) lint
-	pytest
+	pytest -n 2
 
 quick: .venv/test-$(NAMES)
 	pytest -m "not slow"

@@ -52,8 +52,9 @@ This page is made from the run records in `reports/accuracy/`; `make docs` write
 _SPEED = """\
 # Does the benchmark slow down what it measures?
 
-`make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. Ratios count, of medians;
-the points are in `reports/speed/`. This page is made from the run of {on} on {cores} cores ({cpu_model});
+`make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. What counts are
+ratios of medians; the points are in `reports/speed/`. Where a goal is missed but the points of both sides overlap, noise
+is larger than the gap. This page is made from the run of {on} on {cores} cores ({cpu_model});
 `make docs` writes it.
 """
 
@@ -70,8 +71,7 @@ Samples a second of `tuned` beside a loop written by hand for the framework, wit
 _STOCK = """
 ## `stock` through our trainer against a plain Keras program
 
-Seconds of an epoch without the first, whole processes in turns; at most {goal} times the plain program's is the goal. Where
-it is missed but the points of both sides overlap, noise is larger than the gap.
+Seconds of an epoch without the first, whole processes in turns; at most {goal} times the plain program's is the goal.
 
 | workload | framework | stock, s | plain, s | ratio | |
 | --- | --- | ---: | ---: | ---: | --- |
@@ -148,7 +148,7 @@ def accuracy_page(rows: list[dict[str, Any]]) -> str:
 
 
 def speed_page(folder: Path) -> str:
-    """Return the page of what the trainer reaches: `bench.json` from `tests.bench.training`, and why a pair is under."""
+    """Return the page of what the trainer reaches: from `bench.json` of `tests.bench.training`, and why, if less."""
     bench = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
     reasons = yaml.safe_load((folder / "reasons.yaml").read_text(encoding="utf-8")) or {}
     parts = [_SPEED.format(**bench)]

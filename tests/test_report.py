@@ -16,6 +16,7 @@ STUDY = {
     "summary": "One paragraph.",
     "workloads": ["mnist_mlp"],
     "workload_files": {},
+    "trained": "",
     "repeats": 1,
     "unstable_above": 0.1,
     "prices": OPTIONS,

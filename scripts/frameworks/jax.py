@@ -120,11 +120,11 @@ def _max_pool(stock: Callable) -> Callable:
         import jax.numpy as jnp
 
         sizes = np.broadcast_to(pool_size, inputs.ndim - 2).tolist()
-        tiled = strides is None or np.broadcast_to(strides, len(sizes)).tolist() == sizes
-        if not (tiled and padding == "valid" and _last(data_format)):
+        tiling = padding == "valid" and np.broadcast_to(strides, len(sizes)).tolist() == sizes
+        if not (tiling and _last(data_format)):
             return stock(inputs, pool_size, strides, padding, data_format)
         counts = [length // size for length, size in zip(inputs.shape[1:-1], sizes, strict=True)]
-        whole = tuple(slice(count * size) for count, size in zip(counts, sizes, strict=True))
+        whole = [slice(count * size) for count, size in zip(counts, sizes, strict=True)]
         split = itertools.chain(*zip(counts, sizes, strict=True))
         windows = inputs[:, *whole].reshape(len(inputs), *split, inputs.shape[-1])
         largest, *others = (
@@ -167,7 +167,10 @@ def _conv(stock: Callable) -> Callable:
             padded[:, *(slice(start, start + length) for start, length in zip(starts, lengths, strict=True))]
             for starts in itertools.product(*map(range, sizes))
         ]
-        return jnp.concatenate(shifts, axis=-1) @ kernel.reshape(-1, outputs)
+        kernel = kernel.reshape(-1, outputs)
+        # Of two axes: XLA takes a tenth longer for the product of more.
+        product = jnp.concatenate(shifts, axis=-1).reshape(-1, len(kernel)) @ kernel
+        return product.reshape(len(inputs), *lengths, outputs)
 
     return conv
 
@@ -208,13 +211,14 @@ class _Batches:
         import jax
 
         order = jax.ShapeDtypeStruct((self.count,), "int32", sharding=self._copied)
+        self.patches, self.convolutions, self.looped = patches, 0, False
         with _twins(patches):
-            loop = jax.jit(self._loop, donate_argnums=0).lower(state, self._data, order, 0, 1)
-            self.patches = patches
-            self.convolutions = loop.as_text().count("stablehlo.convolution")
-            # XLA for CPUs runs a convolution in a loop 17 x slower than outside (jaxlib 0.10.2, MNIST CNN).
-            self.looped = jax.default_backend() != "cpu" or not self.convolutions
-            self._run = loop.compile() if self.looped else self._compiled(self._batch, state, order, 0)
+            if self.whole:
+                loop = jax.jit(self._loop, donate_argnums=0).lower(state, self._data, order, 0, 1)
+                self.convolutions = loop.as_text().count("stablehlo.convolution")
+                # XLA for CPUs runs a convolution in a loop 17 x slower than outside (jaxlib 0.10.2, MNIST CNN).
+                self.looped = jax.default_backend() != "cpu" or not self.convolutions
+                self._run = loop.compile() if self.looped else self._compiled(self._batch, state, order, 0)
             self._run_odd = self._compiled(self._odd_batch, state, order) if self.odd else None
 
     def _compiled(self, function: Callable, state: Any, *arguments: Any) -> Callable:

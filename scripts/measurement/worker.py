@@ -7,7 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import version
@@ -174,10 +174,11 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         elif cell.samples < 1 or cell.devices > 1:  # Keras on JAX cannot part an odd batch
             split = split.whole_batches(batch_size)
 
-    # Keras's fit of torch trains on one device: there, several take the framework's own loop, tuned or not.
-    fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or getattr(backend, "PARALLEL_FIT", True))
+    # Keras fits on one torch device: there, several take the framework's own loop, tuned or not.
+    parallel = backend.parallel if getattr(backend, "PARALLEL_FIT", True) else lambda devices: nullcontext()
+    fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or parallel is backend.parallel)
     validation = None if split.x_val is None or split.y_val is None else (split.x_val, split.y_val)
-    with _stage(pipe, "build"), backend.parallel(cell.devices):
+    with _stage(pipe, "build"), parallel(cell.devices):
         model = work.build(split)
         if cell.mode == "plain_lstm":
             _plain_lstm(model, job.gpus)
@@ -221,7 +222,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     pipe.send(("stage", "train"))
     if fits:
         stopwatch = Stopwatch(**watched)
-        with backend.parallel(cell.devices):
+        with parallel(cell.devices):
             model.fit(
                 split.x_train,
                 split.y_train,

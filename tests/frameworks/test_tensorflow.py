@@ -164,7 +164,7 @@ def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> No
 
 
 @SLOW
-@pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext", "lstm_text_generation"])
+@pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     # 21 samples leave 5 for the last batch, 3 and 2; 17 leave 1 for one device and none for the other.
     for samples in (21, 17):
