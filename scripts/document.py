@@ -53,8 +53,8 @@ _SPEED = """\
 # Does the benchmark slow down what it measures?
 
 `make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. What counts are
-ratios of medians; the points are in `reports/speed/`. Where a goal is missed but the points of both sides overlap, noise
-is larger than the gap. This page is made from the run of {on} on {cores} cores ({cpu_model});
+ratios of medians; the points are in `reports/speed/`. Where a goal is missed but the points of both sides overlap,
+noise is larger than the gap. This page is made from the run of {on} on {cores} cores ({cpu_model});
 `make docs` writes it.
 """
 

@@ -46,7 +46,8 @@ def main() -> int:
     started, total = float(os.environ.get("EPOCHS_STARTED", 0)), int(os.environ.get("EPOCHS_TRAININGS", 1))
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     done, estimate = state(options.folder, started, total)
-    name = f"{done + 1} of {total}: {options.cell}"
+    # Unstable cells come on top of the trainings that were counted at the start.
+    name = f"{done + 1} of {total}: {options.cell}" if done < total else f"{done + 1}, measured again: {options.cell}"
     last = "starts"
     with console.status(f"{name}: {last}{estimate}") as status:
         for line in sys.stdin:
