@@ -271,6 +271,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     steps = ("collect the runs", "price the runs", "write the report")
     of_logs = [f"{what} of {name}" for name in PUBLISHED if name != OURS for what in steps]
     of_ours = [f"take the runs of {OURS} as they were trained", f"price the runs of {OURS}", "write the report"]
+    of_ours = of_ours if OURS in PUBLISHED else []
     assert [job for job in done if not job.startswith("draw ")] == sorted(
         [*of_logs, *of_ours, "write the index of the published studies", PUBLISH]
     )
