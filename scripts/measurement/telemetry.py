@@ -1,6 +1,7 @@
 """What the machine did while a run trained: samples of CPU, memory, GPUs and energy, taken from outside the run."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from pathlib import Path
@@ -51,9 +52,9 @@ class Gpu:
 class Sample:
     """One sample at `reading` (s, the clock of `perf_counter`).
 
-    100 % is one core in `cpu_percent` (the run) and `other_cpu_percent` (all else on the machine, a difference
-    that noise may take below 0), all cores in `machine_cpu_percent`. `cpu_energy_joules` is that of all
-    processors since the first sample, memory and GPUs not counted.
+    100 % is one core in `cpu_percent` (the run with its children) and `other_cpu_percent` (all else on the
+    machine, a difference that noise may take below 0), all cores in `machine_cpu_percent`. `cpu_energy_joules`
+    is that of all processors since the first sample, memory and GPUs not counted.
     """
 
     reading: float
@@ -116,12 +117,39 @@ class _Processors:
         return self._microjoules / 1e6 if now else None
 
 
+class _Run:
+    """A process and all that it started: compilers, the ranks of a data-parallel training."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._read = perf_counter()
+        self._cpu_seconds, _ = self._told()
+
+    def use(self) -> tuple[float, float]:
+        """Return CPU use (% of one core) since the last call and memory (MiB); psutil.Error when it has ended."""
+        before, cpu_before = self._read, self._cpu_seconds
+        self._read, (self._cpu_seconds, memory) = perf_counter(), self._told()
+        # Less than before only where a grandchild lost its parent.
+        return max(0.0, 100 * (self._cpu_seconds - cpu_before) / (self._read - before)), memory / 2**20
+
+    def _told(self) -> tuple[float, int]:
+        """Return seconds of CPU so far and bytes of memory, pages of files counted once."""
+        with self._process.oneshot():
+            # The times of a child that has ended are its parent's `children_*`: none is lost or counted twice.
+            cpu, memory = sum(self._process.cpu_times()[:4]), self._process.memory_info().rss
+        for child in self._process.children(recursive=True):
+            with suppress(psutil.Error), child.oneshot():
+                cpu += sum(child.cpu_times()[:4])
+                told = child.memory_info()
+                memory += told.rss - told.shared
+        return cpu, memory
+
+
 class Sampler:
-    """Samples one process, the processors and the first `gpus` GPUs, those that the run is held to."""
+    """Samples a process with its children, the processors and the first `gpus` GPUs, those the run is held to."""
 
     def __init__(self, pid: int, gpus: int) -> None:
-        self._process = psutil.Process(pid)
-        self._process.cpu_percent()
+        self._run = _Run(pid)
         psutil.cpu_percent()
         self._cores = psutil.cpu_count() or 1
         self._processors = _Processors()
@@ -136,9 +164,7 @@ class Sampler:
     def sample(self, stage: str) -> Sample | None:
         """Return a sample, or None when the process has ended."""
         try:
-            with self._process.oneshot():
-                cpu = self._process.cpu_percent()
-                memory = self._process.memory_info().rss / 2**20
+            cpu, memory = self._run.use()
         except psutil.Error:
             return None
         machine = psutil.cpu_percent()

@@ -275,6 +275,7 @@ def moved_rows(optimizer: str) -> tuple[list[int], list[int]]:
     """Return the rows of an embedding that two sparse epochs moved, and those that the samples hold."""
     import keras
 
+    keras.config.set_dtype_policy("float32")
     keras.utils.set_random_seed(3)
     split = tiny("imdb_fasttext")
     model = keras.Sequential(
@@ -309,6 +310,7 @@ def lazy_and_dense_step(optimizer: str) -> tuple[np.ndarray, np.ndarray]:
     """Return all weights after one step on a batch that holds every row: sparse, and by `fit`."""
     import keras
 
+    keras.config.set_dtype_policy("float32")
     weights = []
     x, y = np.arange(BATCH_SIZE * 4, dtype=np.int32).reshape(BATCH_SIZE, 4) % 10, np.arange(BATCH_SIZE) % 2
     for sparse in (True, False):

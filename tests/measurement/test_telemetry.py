@@ -2,6 +2,7 @@ import csv
 import io
 import os
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -204,9 +205,35 @@ def test_living_process_is_sampled(cards: list[SimpleNamespace]) -> None:
 def test_work_of_others_is_what_is_left_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(psutil, "cpu_percent", lambda: 40.0)
     monkeypatch.setattr(psutil, "cpu_count", lambda: 8)
-    monkeypatch.setattr(psutil.Process, "cpu_percent", lambda self: 250.0)
+    monkeypatch.setattr(telemetry._Run, "use", lambda self: (250.0, 1.0))
     taken = Sampler(os.getpid(), gpus=0).sample("train")
     assert (taken.cpu_percent, taken.machine_cpu_percent, taken.other_cpu_percent) == (250, 40, 70)
+
+
+#: Half a second of work with 64 MiB at hand.
+WORK = """
+import time
+held = bytearray(1 << 26)
+while time.process_time() < 0.5:
+    pass
+print(1, flush=True)
+time.sleep(60)
+"""
+
+
+def test_children_belong_to_the_run_also_when_they_have_ended() -> None:
+    run = telemetry._Run(os.getpid())
+    _, alone = run.use()
+    began = run._cpu_seconds
+    with subprocess.Popen(["sh", "-c", f"{sys.executable} -c '{WORK}' & wait"], stdout=subprocess.PIPE) as shell:
+        shell.stdout.read(1)
+        percent, memory = run.use()
+        assert percent > 10
+        assert memory - alone > 64
+        psutil.Process(shell.pid).children()[0].kill()
+    _, memory = run.use()
+    assert memory - alone < 32
+    assert run._cpu_seconds - began > 0.5, "the time of those that ended is kept"
 
 
 def test_ended_process_gives_no_sample() -> None:
