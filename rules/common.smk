@@ -123,13 +123,23 @@ def get_train_arguments(wildcards):
     """One string, so that any change of the cell is seen; it is the command a person could type."""
     cell = get_cell(wildcards)
     target = "" if cell.target is None else f" --target {cell.target:g}"
+    first = get_searched(wildcards)
+    searched = f" --searched {first}" if first else ""
     return (
         f"--workload {settings['workload_files'].get(cell.workload, cell.workload)} --hardware {cell.hardware} "
         f"--framework {cell.framework} --batch-size {cell.batch_size} --mode {cell.mode} --precision {cell.precision} "
         f"--devices {cell.devices} --epochs {cell.epochs} --samples {cell.samples:g} "
         f"--data {'real' if cell.data == 'own' else cell.data} --repeat {wildcards.repeat} "
-        f"--seed {cell.seed(int(wildcards.repeat))}{target}"
+        f"--seed {cell.seed(int(wildcards.repeat))}{target}{searched}"
     )
+
+
+def get_searched(wildcards):
+    """The first run of a cell with the largest batch size: it searches, and the others take what it found."""
+    cell = get_cell(wildcards)
+    if cell.batch_size == "largest" and wildcards.repeat != "1":
+        return f"results/{NAME}/{cell.path}/r1/run.json"
+    return []
 
 
 def get_claims(wildcards):

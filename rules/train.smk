@@ -4,6 +4,7 @@ TRAINER = [
     "scripts/datasets/__init__.py",
     "scripts/workloads/__init__.py",
     "scripts/frameworks/__init__.py",
+    "scripts/measurement/flops.py",
     "scripts/measurement/largest.py",
     "scripts/measurement/loop.py",
     "scripts/measurement/protocol.py",
@@ -41,6 +42,7 @@ rule train:
         framework="scripts/frameworks/{framework}.py",
         lock="envs/{framework}.lock",
         data=get_data,
+        searched=get_searched,
     output:
         run="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",
         epochs="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",

@@ -242,6 +242,11 @@ def evaluate(
     return Verdict(says, held, len(pairs), details, note, ties)
 
 
+def tally(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Return how many claims got each word."""
+    return {word: sum(verdict.word == word for verdict in verdicts) for word in WORDS}
+
+
 def told(name: str, study: Mapping[str, Any], runs: int, findings: int, verdicts: Sequence[Verdict]) -> str:
     """Return what the index tells of a study (JSON): its words, how many runs and audit findings, every verdict."""
     about = {key: study.get(key) for key in ("title", "summary", "published")}

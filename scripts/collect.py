@@ -55,6 +55,7 @@ def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
         "warnings": "\n".join(run.get("warnings", [])) or None,
         "convergence": run.get("convergence"),
         "samples_per_second": run["samples_per_second"],
+        "flops_per_sample": run.get("flops_per_sample"),
         "timed_samples": run.get("timed_samples"),
         "epochs_done": run["final"]["epochs"],
         **{key: run["times"].get(key) for key in _TIMES},
@@ -62,7 +63,9 @@ def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
         **{key: use.get(key) for key in _USE},
         "cpu_model": found["cpu_model"],
         "cores": run["claims"]["cores"],
-        "gpu_model": ", ".join(gpu["model"] for gpu in found["gpus"]) if "gpus" in run["claims"] else None,
+        "gpu_model": ", ".join(gpu["model"] for gpu in found["gpus"][: cell.devices])
+        if "gpus" in run["claims"]
+        else None,
         "packages": ", ".join(f"{package} {version}" for package, version in packages.items()) or None,
         "python": origin["python"],
         "system": found["system"],

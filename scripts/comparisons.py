@@ -107,6 +107,12 @@ def scaling(runs: pd.DataFrame) -> list[dict[str, Any]]:
     return [row | {"efficiency": row["ratio"] / row["devices"]} for row in rows]
 
 
+def counts(rows: list[dict[str, Any]]) -> str:
+    """Say how many runs stand on each side of the rows of `against`."""
+    found = sorted({row[side] for row in rows for side in ("runs", "plain_runs")})
+    return f"{found[0]}" if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
 def settings(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Return how each framework trained in each mode: framework, mode, settings, and the workloads so trained."""
     known = runs.dropna(subset="settings")

@@ -53,9 +53,9 @@ _SPEED = """\
 # Does the benchmark slow down what it measures?
 
 `make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. What counts are
-ratios of medians; the points are in `reports/speed/`. Where a goal is missed but the points of both sides overlap,
-noise is larger than the gap. This page is made from the run of {on} on {cores} cores ({cpu_model});
-`make docs` writes it.
+ratios of medians; the points are in `reports/speed/`. Where a goal is missed and the turns of both sides overlap, so
+few turns do not tell the sides apart: that is said, and is no proof that there is no gap. Compared are the six classic
+workloads, on CPUs. This page is made from the run of {on} on {cores} cores ({cpu_model}); `make docs` writes it.
 """
 
 _TUNED = """
@@ -153,20 +153,23 @@ def speed_page(folder: Path) -> str:
     reasons = yaml.safe_load((folder / "reasons.yaml").read_text(encoding="utf-8")) or {}
     parts = [_SPEED.format(**bench)]
     tables = (
-        ("tuned", _TUNED, "samples_per_second", 0.95, lambda ratio, goal: ratio >= goal),
-        ("stock", _STOCK, "epoch_seconds", 1.01, lambda ratio, goal: ratio <= goal),
+        ("tuned", _TUNED, "samples_per_second", lambda ratio, goal: ratio >= goal),
+        ("stock", _STOCK, "epoch_seconds", lambda ratio, goal: ratio <= goal),
     )
-    for name, head, unit, goal, reached in tables:
-        lines = []
+    for name, head, unit, reached in tables:
+        goal, lines = bench["goals"][name], []
         for result in bench["results"]:
             if result["table"] != name:
+                continue
+            if "error" in result:
+                lines.append(f"| {result['workload']} | {result['framework']} | — | — | — | {result['error']} |")
                 continue
             ours, theirs = (median(points) for points in result[unit].values())
             ratio = ours / theirs
             one, other = result[unit].values()
             noise = min(one) <= max(other) and min(other) <= max(one)
             pair = f"{result['workload']} {result['framework']}"
-            words = "" if reached(ratio, goal) else "within noise" if noise else "missed"
+            words = "" if reached(ratio, goal) else "under, not told apart" if noise else "missed"
             words += f": {reasons[pair]}" if words and name == "tuned" and pair in reasons else ""
             columns = (result["workload"], result["framework"], number(ours), number(theirs), f"{ratio:.2f}", words)
             lines.append(f"| {' | '.join(columns)} |")

@@ -239,6 +239,7 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
                     for override in config["overrides"]:
                         if _matches(cell, override["where"]):
                             cell = replace(cell, **override["set"])
+                    _has(source, machine, catalogue[machine]["machine"], devices)
                     cells.setdefault(cell.path, cell)
     if not hardware:
         raise InputError(f"{source}: hardware: no local entry of config/hardware.yaml fits {cores} cores")
@@ -259,6 +260,13 @@ def _known(source: str, key: str, values: list, allowed: list) -> None:
             raise InputError(f"{source}: {key}: {value!r} is unknown: it is one of {', '.join(map(str, allowed))}")
         if values.count(value) > 1:
             raise InputError(f"{source}: {key}: {value!r} stands twice")
+
+
+def _has(source: str, machine: str, claims: dict[str, Any], devices: int) -> None:
+    there, what = (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")
+    if devices > there:
+        leave_out = f"{{hardware: {machine}, devices: {devices}}}"
+        raise InputError(f"{source}: devices: {machine} has {there} {what}, not {devices}; exclude: [{leave_out}]")
 
 
 def _listed(values: Any) -> list:

@@ -2,25 +2,18 @@
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from scripts import claims, comparisons, errors, grid, schemas, summary, tables, workloads
-from scripts.charts import cell_name
+from scripts.charts import FRAMEWORK_NAMES, cell_name
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.files import write_text
 from scripts.numbers import TIE, number
 from scripts.page import drawn, environment
-
-
-def verdicts(
-    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, labels: Mapping[str, str]
-) -> list[claims.Verdict]:
-    """Return what the tables say to each claim of the study."""
-    return [claims.evaluate(claim, study, runs, costs, {}, labels) for claim in study["claims"]]
 
 
 def page(
@@ -31,16 +24,21 @@ def page(
     epochs: pd.DataFrame,
     prices: pd.DataFrame,
     pictures: Mapping[str, list[dict[str, Any]]],
+    verdicts: Sequence[claims.Verdict],
 ) -> str:
     """Return the report as HTML; every text from a config or a log is escaped."""
     labels = {name: about["label"] for name, about in catalogue.items()}
-    claimed = verdicts(study, runs, costs, labels)
     modules = {name: workloads.workload(name) for name in study["workloads"]}
-    table = summary.cells(runs, costs)
+    table = summary.computing(summary.cells(runs, costs), catalogue)
     cost = summary.cost_column(study["price"])
     done = runs[runs["status"] == "done"]
     shown = costs[costs["price_option"] == study["price"]]
     money = summary.money(shown, study["base"])
+    compared = {
+        axis: comparisons.against(runs, axis, plain, "samples_per_second")
+        for axis, plain in (("framework", study["base"]["framework"]), ("mode", "stock"), ("precision", "float32"))
+    }
+    scaling = comparisons.scaling(runs)
     options = sorted(set(costs["price_option"]), key=lambda option: (option != study["price"], option))
 
     return (
@@ -49,7 +47,10 @@ def page(
         .render(
             study=study,
             labels=labels,
-            name_of=lambda cell: cell_name(cell, labels, modules[cell["workload"]].BATCH_SIZE),
+            name_of=lambda cell: cell_name(
+                cell, labels, modules[cell["workload"]].BATCH_SIZE, one_framework="framework" not in cell
+            ),
+            framework_names=FRAMEWORK_NAMES,
             about={
                 name: (module.__doc__ or name).strip().splitlines()[0].replace("`", "")
                 for name, module in modules.items()
@@ -57,6 +58,13 @@ def page(
             pictures=pictures,
             runs=runs.to_dict("records"),
             cells=table.to_dict("records"),
+            computed=bool(table["model_gflops"].notna().any()),
+            peaks=sorted(
+                {
+                    f"{labels[name]}: {catalogue[name]['peak_tflops']['source']}"
+                    for name in table.loc[table["utilisation"].notna(), "hardware"]
+                }
+            ),
             fastest=summary.best(table, "train_seconds"),
             cheapest=summary.best(table, cost),
             cost=cost,
@@ -64,13 +72,12 @@ def page(
             faster=summary.versus(table, study["base"]["hardware"], "train_seconds"),
             cheaper=summary.versus(table, study["base"]["hardware"], cost),
             learned=summary.learned(runs),
-            claims=claimed,
-            tally=tally(claimed),
-            modes=comparisons.matrix(comparisons.against(runs, "mode", "stock", "samples_per_second"), "mode"),
-            precisions=comparisons.matrix(
-                comparisons.against(runs, "precision", "float32", "samples_per_second"), "precision"
-            ),
-            scaling=comparisons.scaling(runs),
+            claims=verdicts,
+            tally=claims.tally(verdicts),
+            compared={axis: comparisons.matrix(rows, axis) for axis, rows in compared.items()},
+            behind=comparisons.counts(rows) if (rows := [row for of in compared.values() for row in of]) else "",
+            scaling=scaling,
+            virtual=bool(runs.loc[runs["devices"] > 1, "gpu_model"].isna().any()),
             spreads=comparisons.spreads(runs, study["repeats"], study["unstable_above"]),
             settings=comparisons.settings(runs),
             warned=comparisons.warnings(runs),
@@ -96,11 +103,6 @@ def page(
     )
 
 
-def tally(claimed: list[claims.Verdict]) -> dict[str, int]:
-    """Return how many claims got each word."""
-    return {word: sum(verdict.word == word for verdict in claimed) for word in claims.WORDS}
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="page to write (.html)")
@@ -119,6 +121,8 @@ def main() -> int:
     workloads.add(study["workload_files"])
     machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
     runs, costs = tables.read(options.runs), tables.read(options.costs)
+    labels = {name: about["label"] for name, about in machines.items()}
+    verdicts = [claims.evaluate(claim, study, runs, costs, {}, labels) for claim in study["claims"]]
     html = page(
         study,
         machines,
@@ -127,9 +131,9 @@ def main() -> int:
         tables.read(options.epochs),
         tables.read(options.prices),
         drawn(options.charts),
+        verdicts,
     )
-    claimed = verdicts(study, runs, costs, {name: about["label"] for name, about in machines.items()})
-    write_text(options.claims, claims.told(options.name, study, len(runs), 0, claimed))
+    write_text(options.claims, claims.told(options.name, study, len(runs), 0, verdicts))
     write_text(options.output, html)
     return 0
 

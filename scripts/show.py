@@ -309,7 +309,7 @@ def main() -> int:
             pictures=page.drawn(options.charts),
             tables=[_table(name, derived[name], labels) for name in TABLES if name in derived],
             claims=verdicts,
-            tally={word: sum(verdict.word == word for verdict in verdicts) for word in claims.WORDS},
+            tally=claims.tally(verdicts),
             tie_percent=number(TIE * 100, 1),
             now_claims=now,
             then_and_now=then_and_now(study, prices),

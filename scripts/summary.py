@@ -1,5 +1,7 @@
 """What the tables of a study say: cells from runs, the best of each workload, what was learned. Pure."""
 
+from collections.abc import Mapping
+from math import inf, isfinite, nan
 from typing import Any
 
 import pandas as pd
@@ -7,10 +9,12 @@ import pandas as pd
 from scripts import workloads
 from scripts.costs import outcomes, ownership, uncertainty
 from scripts.measurement import statistics
-from scripts.numbers import is_tie
 from scripts.tables import CELL, records
 
-_MEDIANS = ["train_seconds", "first_step_seconds", "samples_per_second", "peak_memory_mib"]
+_MEDIANS = ["train_seconds", "first_step_seconds", "samples_per_second", "flops_per_sample", "peak_memory_mib"]
+
+#: After the name of a column of medians: that of the values which they are the medians of.
+_OF_RUNS = " of the runs"
 
 
 def cost_column(option: str) -> str:
@@ -22,23 +26,44 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell, in the order of the runs.
 
     Columns: the cell's, `status` and `reason` of its last run, `runs` and `runs_done`, medians over the
-    runs that are done of times (s), throughput and memory, and one cost column per purchase option.
+    runs that are done of times (s), throughput and memory, and one cost column per purchase option; for the
+    time to train and the costs also the lists of what the medians are of.
     """
     last = runs.drop_duplicates(CELL, keep="last")[[*CELL, "status", "reason"]]
     table = runs.groupby(CELL, sort=False, dropna=False).size().rename("runs").reset_index().merge(last, on=CELL)
     done = runs[runs["status"] == "done"].groupby(CELL, dropna=False)
     table = table.merge(done[_MEDIANS].median().reset_index(), on=CELL, how="left")
+    table = table.merge(_of_runs(done["train_seconds"], "train_seconds"), on=CELL, how="left")
     table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
     for option, priced in costs.groupby("price_option"):
-        price = priced.groupby(CELL, dropna=False)["usd_per_million_samples"].median()
-        table = table.merge(price.rename(cost_column(str(option))).reset_index(), on=CELL, how="left")
+        known = priced.dropna(subset="usd_per_million_samples").groupby(CELL, dropna=False)
+        column, prices = cost_column(str(option)), known["usd_per_million_samples"]
+        table = table.merge(prices.median().rename(column).reset_index(), on=CELL, how="left")
+        table = table.merge(_of_runs(prices, column), on=CELL, how="left")
     return table.fillna({"runs_done": 0})
+
+
+def computing(table: pd.DataFrame, machines: Mapping[str, Any]) -> pd.DataFrame:
+    """Return `cells` with `model_gflops` (10^9 model FLOP/s) and `utilisation` (of the GPUs' peak, 0 to 1).
+
+    Utilisation is missing where the machine's entry tells no peak for the precision.
+    """
+    rate = table["samples_per_second"].astype(float) * table["flops_per_sample"].astype(float)
+    peaks = [
+        machines[cell["hardware"]].get("peak_tflops", {}).get(cell["precision"], nan) * cell["devices"]
+        for cell in records(table)
+    ]
+    return table.assign(model_gflops=rate / 1e9, utilisation=rate / (1e12 * pd.Series(peaks, table.index, dtype=float)))
+
+
+def _of_runs(groups: Any, column: str) -> pd.DataFrame:
+    return groups.agg(list).rename(column + _OF_RUNS).reset_index()
 
 
 def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
     """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
 
-    `ties` in it are the rows whose value is not told apart from the smallest.
+    `ties` in it are the rows whose runs are not told apart from those of the smallest.
     """
     found: dict[str, dict[str, Any] | None] = {}
     for workload, group in table.groupby("workload", sort=False):
@@ -46,7 +71,8 @@ def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
         ordered = records(rows.sort_values(column)) if len(rows) else []
         first = ordered[0] if ordered else None
         if first is not None:
-            first["ties"] = [row for row in ordered[1:] if is_tie(row[column] / first[column])]
+            its_runs = first[column + _OF_RUNS]
+            first["ties"] = [row for row in ordered[1:] if statistics.tie(row[column + _OF_RUNS], its_runs)]
         found[str(workload)] = first
     return found
 
@@ -60,12 +86,13 @@ def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tu
         return {}
     keys = [axis for axis in CELL if axis != "hardware"]
     values = table.dropna(subset=column)
-    base = values.loc[values["hardware"] == base_hardware, [*keys, column]]
+    base = values.loc[values["hardware"] == base_hardware, [*keys, column, column + _OF_RUNS]]
     pairs = values[values["hardware"] != base_hardware].merge(base, on=keys, suffixes=("", "_base"))
     found = {}
     for hardware, group in pairs.groupby("hardware", sort=False):
         ratios = group[column].astype(float) / group[f"{column}_base"].astype(float)
-        ties = ratios.map(is_tie)
+        of_runs = zip(group[column + _OF_RUNS], group[f"{column}{_OF_RUNS}_base"], strict=True)
+        ties = pd.Series([statistics.tie(ours, theirs) for ours, theirs in of_runs], index=group.index, dtype=bool)
         found[str(hardware)] = (int(((ratios < 1) & ~ties).sum()), int(ties.sum()), len(group))
     return found
 
@@ -212,7 +239,8 @@ def to_targets(
     """Return one row per cell of a workload with a target: when its runs first reached it, and at what cost.
 
     The time is that of whole epochs with their validation and, in the first one, the first step. Keys beside
-    the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd (medians over those; None).
+    the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd: medians over all runs, one that
+    did not reach it counting as infinite (AlgoPerf); None where half of them did not.
     `costs` are those of one price option.
     """
     rows = []
@@ -228,8 +256,9 @@ def to_targets(
         )
         for key, cell in seconds.groupby(CELL, sort=False):
             about = dict(zip(CELL, key, strict=True))
-            times = cell["seconds"].dropna()
-            time = float(times.median()) if len(times) else None
+            times = cell["seconds"].astype(float).fillna(inf)
+            median = float(times.median())
+            time = median if isfinite(median) else None
             price = hourly.get(about["hardware"])
             rows.append(
                 about
@@ -237,7 +266,7 @@ def to_targets(
                     "metric": metric,
                     "target": target,
                     "runs": len(cell),
-                    "reached": len(times),
+                    "reached": int(times.lt(inf).sum()),
                     "seconds": time,
                     "cost_usd": None if time is None or price is None else time * float(price) / 3600,
                 }

@@ -9,6 +9,7 @@ import sys
 from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 from types import ModuleType
 from typing import Any
 
@@ -63,6 +64,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--data-dir", type=Path, help="folder that holds the data files already (default: EPOCHS_DATA_DIR)"
     )
     parser.add_argument("--repeat", type=_positive, default=1, help="number of this run of the cell")
+    parser.add_argument(
+        "--searched", type=Path, help="run.json of this cell: its largest batch size is taken, not searched again"
+    )
     parser.add_argument("--seed", type=int, help="default: made from the cell and the repeat")
     return parser.parse_args(arguments)
 
@@ -139,12 +143,17 @@ def main(arguments: list[str] | None = None) -> int:
 
     show(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
     batch_size: int | str | None = cell.batch_size
-    tries: list[largest.Try] = []
-    if batch_size == LARGEST:
+    tries: list[dict[str, Any]] = []
+    began = perf_counter()
+    if batch_size == LARGEST and options.searched:
+        batch_size, tries = largest.found(record.read_run(options.searched))
+    elif batch_size == LARGEST:
         most = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
-        batch_size, tries = largest.find(job, work.BATCH_SIZE, int(most * cell.samples) // cell.devices, show)
+        batch_size, tried = largest.find(job, work.BATCH_SIZE, int(most * cell.samples) // cell.devices, show)
+        tries = [asdict(one) for one in tried]
     if batch_size is None:
-        outcome = watch.Outcome("out_of_memory", f"not even a batch of {work.BATCH_SIZE} fits", {"total_seconds": 0.0})
+        spent = {"total_seconds": perf_counter() - began}
+        outcome = watch.Outcome("out_of_memory", f"not even a batch of {work.BATCH_SIZE} fits", spent)
     else:
         outcome = watch.run(replace(job, cell=replace(cell, batch_size=batch_size)), show)
     about = _about_data(job, outcome.facts)
@@ -154,7 +163,7 @@ def main(arguments: list[str] | None = None) -> int:
         "repeat": options.repeat,
         "seed": seed,
         "claims": claims,
-        "batch_search": [asdict(one) for one in tries] or None,
+        "batch_search": tries or None,
         "data": about,
     }
     run["provenance"] = origin | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}

@@ -6,14 +6,24 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+CORES = sorted(os.sched_getaffinity(0))
+
+#: Which of the test processes this is that run beside each other, None where there is one.
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+if WORKER:
+    # A training holds itself to the first core it may use: two at a time must not share it.
+    os.sched_setaffinity(0, {CORES[int(WORKER.removeprefix("gw")) % len(CORES)]})
 
 #: Two workloads on two frameworks, one core, made-up data: four cells of some seconds.
 TINY = """
@@ -24,6 +34,7 @@ hardware: [cpu1]
 frameworks: [jax, tensorflow]
 scale: {samples: 0.02, epochs: 2}
 base: {hardware: cpu1, framework: tensorflow}
+charts: [relative_cost, relative_time]
 """
 
 
@@ -33,11 +44,12 @@ class Project:
 
     path: Path
 
-    def run(self, *command: str, check: bool = True, **variables: str) -> subprocess.CompletedProcess:
-        """Run a command in the project, with this Python first on the path."""
+    def run(self, *command: str, check: bool = True, cores: int = 1, **variables: str) -> subprocess.CompletedProcess:
+        """Run a command in the project, with this Python first on the path; on every core if it needs several."""
         done = subprocess.run(
-            command, cwd=self.path, env=self.environment(**variables), capture_output=True, text=True, timeout=900
-        )
+            command, cwd=self.path, env=self.environment(**variables), capture_output=True, text=True, timeout=900,
+            preexec_fn=on_every_core if cores > 1 else None,
+        )  # fmt: skip
         if check:
             assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
         return done
@@ -62,6 +74,10 @@ class Project:
     def record(self, cell: str, study: str = "tiny") -> dict:
         """Return the run record of a cell's first run."""
         return json.loads((self.path / "results" / study / cell / "r1" / "run.json").read_text())
+
+
+def on_every_core() -> None:
+    os.sched_setaffinity(0, CORES)
 
 
 def jobs(log: str) -> list[str]:
@@ -97,19 +113,34 @@ def fresh(tmp_path: Path) -> Project:
     return copy_project(tmp_path / "project")
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that the first test process to ask for it makes, for all of them."""
+    base = factory.getbasetemp()
+    folder = (base.parent if WORKER else base) / name
+    with FileLock(f"{folder}.lock"):
+        if not (done := folder.with_suffix(".done")).exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
+def copy_of(folder: Path, path: Path) -> Path:
+    """Copy a folder that other test processes may be compiling Python in."""
+    return Path(
+        shutil.copytree(folder, path, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    )
+
+
 @pytest.fixture(scope="session")
 def tiny_study(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The project with the tiny study complete, shared by all tests: not to be changed."""
-    project = copy_project(tmp_path_factory.mktemp("trained") / "project")
-    project.snakemake()
-    return project
+    return Project(made_once(tmp_path_factory, "trained", lambda folder: copy_project(folder).snakemake()))
 
 
 @pytest.fixture
 def trained(tiny_study: Project, tmp_path: Path) -> Project:
     """A copy of the project in which the tiny study is complete."""
-    shutil.copytree(tiny_study.path, tmp_path / "project", symlinks=True)
-    return Project(tmp_path / "project")
+    return Project(copy_of(tiny_study.path, tmp_path / "project"))
 
 
 def frameworks_here() -> list[str]:

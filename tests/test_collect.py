@@ -81,7 +81,7 @@ def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
         0.0,
     )
     row = collected(tmp_path)[0].iloc[0]
-    assert (row["git_commit"], row["gpu_model"]) == ("0123456789ab+", "K80, K80")
+    assert (row["git_commit"], row["gpu_model"]) == ("0123456789ab+", "K80")
 
 
 def test_card_that_was_hidden_from_the_run_is_not_named(tmp_path: Path) -> None:

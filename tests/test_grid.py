@@ -308,7 +308,8 @@ def test_every_mode_precision_and_number_of_devices_is_a_cell(tmp_path: Path) ->
     study = expand(
         tmp_path,
         workloads=["mnist_mlp"],
-        hardware=["cpu1"],
+        hardware=["cpu4"],
+        base={"hardware": "cpu4", "framework": "jax"},
         frameworks=["jax"],
         batch_sizes=["published", "largest"],
         modes=["stock", "tuned"],
@@ -336,6 +337,7 @@ def test_base_is_the_first_of_each_axis_that_it_does_not_name(tmp_path: Path) ->
         ({"precisions": ["int8"]}, r"precisions\[0\]: 'int8' is not one of"),
         ({"devices": [0]}, r"devices\[0\]: 0 is less than the minimum of 1"),
         ({"exclude": [{"mode": "fast"}]}, r"exclude\[0\].mode: 'fast' is unknown: it is one of stock, tuned"),
+        ({"devices": [1, 2]}, r"devices: cpu1 has 1 cores, not 2; exclude: \[{hardware: cpu1, devices: 2}\]"),
         ({"exclude": [{"devices": 4}]}, r"exclude\[0\].devices: 4 is unknown: it is one of 1"),
         ({"base": {"hardware": "cpu1", "framework": "jax", "mode": "tuned"}}, "base: no cell has .* 'cpu1 jax tuned"),
     ],

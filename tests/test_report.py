@@ -7,7 +7,7 @@ import pytest
 import yaml
 from markupsafe import Markup
 
-from scripts import report, tables
+from scripts import claims, report, tables
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
 from tests.pages import EVIL, Read
 
@@ -47,15 +47,19 @@ def page(
     **study,
 ) -> str:
     frame = runs(*rows)
+    priced = costs(frame, catalogue, options, book)
     curves = pd.DataFrame(columns=list(tables.columns("epochs"))) if epochs is None else epochs
+    labels = {name: about["label"] for name, about in catalogue.items()}
+    whole = STUDY | study
     return report.page(
-        STUDY | study,
+        whole,
         catalogue,
         frame,
-        costs(frame, catalogue, options, book),
+        priced,
         tables.conform(curves, "epochs"),
         prices(catalogue, options, book),
         pictures or {},
+        [claims.evaluate(claim, whole, frame, priced, {}, labels) for claim in whole["claims"]],
     )
 
 
@@ -146,9 +150,31 @@ def test_modes_are_compared_with_stock() -> None:
     assert "loop: mine (mnist_mlp)" in read.text
 
 
+def test_utilisation_is_of_the_peak_in_the_precision() -> None:
+    """10,000 samples/s of 0.2 GFLOP on a card of 8 TFLOP/s are a quarter of it."""
+    machine = CATALOGUE["gpu"] | {"peak_tflops": {"float32": 8, "source": "its data sheet"}}
+    rows = [run(hardware="gpu", flops_per_sample=2e8), run(flops_per_sample=2e8), run(framework="jax")]
+    read = Read(page(*rows, catalogue=CATALOGUE | {"gpu": machine}))
+    assert read.rows["cells"][0][7:9] == ["model GFLOP/s", "utilisation"]
+    assert [row[7:9] for row in read.rows["cells"][1:]] == [["2,000", "25 %"], ["2,000", "—"], ["—", "—"]]
+    assert "a card: its data sheet" in read.text
+    assert "utilisation" not in Read(page(run())).text
+
+
 def test_scaling_is_shown_by_devices() -> None:
-    rows = Read(page(run(), run(devices=4, samples_per_second=30_000.0))).rows["axes"]
-    assert rows[-1][2:] == ["4", "30,000", "10,000", "3.00×", "0.750"]
+    read = Read(page(run(), run(devices=4, samples_per_second=30_000.0)))
+    rows = read.rows["axes"]
+    assert rows[-1][2:] == ["4", "128", "512", "1, 1", "30,000", "10,000", "3.00×", "0.750"]
+    assert "says nothing of speed" in read.text
+    gpus = [run(devices=n, samples_per_second=10_000.0 * n, gpu_model="T4") for n in (1, 2)]
+    assert "says nothing of speed" not in Read(page(*gpus)).text
+
+
+def test_frameworks_are_compared_with_that_of_the_base() -> None:
+    read = Read(page(run(), run(framework="jax", samples_per_second=20_000.0), run(framework="jax", hardware="cpu4")))
+    assert read.rows["axes"] == [["workload", "1 vCPU"], ["mnist_mlp", "2.00×"]]
+    assert "JAX over TensorFlow" in read.text
+    assert "Medians of 1 run on either side" in read.text
 
 
 def test_spread_shows_every_run_and_what_is_unstable() -> None:

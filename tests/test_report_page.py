@@ -86,7 +86,7 @@ def test_nothing_is_fetched_and_the_console_is_clean(page: Page) -> None:
 
 def test_every_chart_is_there_with_its_words(page: Page) -> None:
     charts = page.locator("figure")
-    assert charts.count() == 8  # two workloads, four charts
+    assert charts.count() == 4  # two workloads, two charts
     for chart in charts.all():
         box = chart.locator("svg").bounding_box()
         assert box is not None

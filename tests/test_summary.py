@@ -71,6 +71,17 @@ def test_what_cannot_be_told_from_the_best_is_a_tie() -> None:
     assert [row["framework"] for row in best["ties"]] == ["jax"]
 
 
+def test_gap_within_the_noise_of_the_runs_is_a_tie() -> None:
+    """Medians 20 % apart, and yet the one is as often the slower as not."""
+    noisy, steady = (100, 100, 100, 160, 160, 160), (150, 151, 152, 153, 154, 155)
+    rows = [run(repeat=i, train_seconds=float(seconds)) for i, seconds in enumerate(noisy)]
+    rows += [run(hardware="cpu4", repeat=i, train_seconds=float(seconds)) for i, seconds in enumerate(steady)]
+    for few, ties in ((slice(None), 1), (slice(0, 12, 2), 0)):
+        table = cells(*rows[few])
+        assert len(summary.best(table, "train_seconds")["mnist_mlp"]["ties"]) == ties
+        assert summary.versus(table, "cpu1", "train_seconds")["cpu4"][1] == ties
+
+
 def test_nothing_is_best_without_a_price() -> None:
     table = summary.cells(runs(run()), costs(runs(run()), {"cpu1": {"label": "1 vCPU"}}))
     assert summary.best(table, summary.cost_column("on-demand")) == {"mnist_mlp": None}
@@ -202,6 +213,8 @@ def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
     assert (one["reached"], one["runs"], one["seconds"]) == (2, 2, 15.0)
     assert one["cost_usd"] == pytest.approx(15 * 0.036 / 3600)
     assert (four["reached"], four["runs"], four["seconds"], four["cost_usd"]) == (0, 1, None, None)
+    few, _ = summary.to_targets(frame, epochs.iloc[[0, 2, 3]], shown, {"mnist_mlp": 0.9})
+    assert (few["reached"], few["seconds"]) == (1, None), "one of two took for ever"
 
 
 def test_interval_of_the_median_needs_six_runs() -> None:

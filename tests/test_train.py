@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import signal
 import subprocess
 from pathlib import Path
@@ -11,8 +10,8 @@ import pytest
 
 from scripts import schemas, workloads
 from scripts.measurement import record
-from tests.conftest import Project, frameworks_here
-from tests.test_workflow import interruptible, spawned, wait_for
+from tests.conftest import CORES, Project, frameworks_here
+from tests.test_workflow import OWN_NET, interruptible, spawned, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -22,6 +21,7 @@ def train(project: Project, *arguments: str, workload: str = "mnist_mlp", framew
     return project.run(
         "python", "scripts/train.py", "--workload", workload, "--framework", framework, "--hardware", "cpu1",
         "--output", "out", "--data", "synthetic", "--samples", "0.02", "--epochs", "2", *arguments, check=False,
+        cores=2 if "cpu2" in arguments else 1,
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_tuned_training_is_recorded_and_ends_at_its_target(tiny_study: Project, 
 def test_two_devices_share_a_step(tiny_study: Project, tmp_path: Path, framework: str, mode: str) -> None:
     """Virtual ones: both are this machine's CPU."""
     need(framework)
-    if len(os.sched_getaffinity(0)) < 2:
+    if len(CORES) < 2:
         pytest.skip("this machine has one core: there is nothing to split")
     options = ("--hardware", "cpu2", "--devices", "2", "--mode", mode, "--output", str(tmp_path))
     done = train(tiny_study, *options, framework=framework)
@@ -123,15 +123,24 @@ def test_mixed_precision_is_another_training(tiny_study: Project, tmp_path: Path
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
 
 
-def test_largest_batch_is_searched_and_told(tiny_study: Project, tmp_path: Path) -> None:
-    """All of 1,000 images in one batch fit any machine: the search ends at the number of samples."""
-    done = train(tiny_study, "--batch-size", "largest", "--samples", "0.0167", "--output", str(tmp_path))
+def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: Path) -> None:
+    """All 96 samples of a net of one's own fit any machine: the search ends at their number."""
+    (tmp_path / "my_net.py").write_text(OWN_NET)
+    options = ("--batch-size", "largest", "--samples", "0.3", "--output")
+    done = train(tiny_study, *options, str(tmp_path / "r1"), workload=str(tmp_path / "my_net.py"))
     assert done.returncode == 0, done.stdout + done.stderr
-    run = record.read_run(tmp_path / "run.json")
+    run = record.read_run(tmp_path / "r1" / "run.json")
     assert [(one["batch_size"], one["status"]) for one in run["batch_search"]] == [
-        (128, "done"), (256, "done"), (512, "done"),
+        (16, "done"), (32, "done"), (64, "done"), (128, "failed"),
     ]  # fmt: skip
-    assert (run["cell"]["batch_size"], run["batch_size"]) == ("largest", 512)
+    assert "batch size 128: there are 96 samples" in done.stdout
+    assert (run["cell"]["batch_size"], run["batch_size"]) == ("largest", 64)
+    again = ("--searched", str(tmp_path / "r1" / "run.json"), "--repeat", "2")
+    done = train(tiny_study, *options, str(tmp_path / "r2"), *again, workload=str(tmp_path / "my_net.py"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "batch size" not in done.stdout
+    second = record.read_run(tmp_path / "r2" / "run.json")
+    assert (second["batch_size"], second["batch_search"]) == (64, run["batch_search"])
 
 
 def test_what_this_machine_cannot_do_is_recorded(tiny_study: Project, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -14,7 +13,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.conftest import ROOT, Project, copy_project, jobs
+from tests.conftest import ROOT, Project, copy_of, copy_project, jobs, made_once
 from tests.pages import Read
 
 pytestmark = pytest.mark.slow
@@ -30,7 +29,7 @@ OURS = "two-cores"
 SHARED_LOGS = ROOT.parent / "shared" / "published"
 ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 
-DRAW = ["draw learning", "draw pareto", "draw relative_cost", "draw relative_time"]
+DRAW = ["draw relative_cost", "draw relative_time"]
 PRICE = "price the runs of tiny"
 
 
@@ -56,6 +55,15 @@ def test_one_run_record_trains_that_cell_alone(fresh: Project) -> None:
     assert others(jobs) == ["data set mnist (synthetic)"]
 
 
+def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None:
+    """It would take CPU from the runs that are timed."""
+    targets = [f"results/tiny/{cell}/r1/run.json" for cell in (MLP_JAX, FASTTEXT_JAX)]
+    done = fresh.run("snakemake", "--verbose", *targets, "--cores", "all", "--config", "study=tiny")
+    said = done.stdout + done.stderr
+    assert len(jobs(said)) == 4, "two trainings and their data"
+    assert said.count("Ready jobs:") <= 4, "one of the trainings was ready all the time"
+
+
 def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
     jobs = trained.snakemake("-R", f"results/tiny/{MLP_JAX}/r1/run.json")
     assert trainings(jobs) == [MLP_JAX]
@@ -79,7 +87,7 @@ def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
 def test_addition_to_the_grid_trains_the_new_cells(trained: Project, old: str, new: str, cells: list[str]) -> None:
     trained.edit("config/hardware.yaml", "cpu1:\n", "mine: {label: Mine, machine: {cores: 1}}\ncpu1:\n")
     trained.edit("config/studies/tiny.yaml", old, new)
-    assert trainings(trained.snakemake()) == cells
+    assert trainings(trained.snakemake("-n")) == cells
 
 
 def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
@@ -91,39 +99,44 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "cells", "follows"),
+    ("file", "old", "new", "follows"),
     [
-        ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100", [],
+        ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100",
          [*DRAW, PRICE, "write the report"]),
         ("config/prices/current.csv", "n1-standard-1,us-central1,on-demand,0.0475,",
-         "n1-standard-1,us-central1,on-demand,0.05,", [], [*DRAW, PRICE, "write the report"]),
-        ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,", [],
+         "n1-standard-1,us-central1,on-demand,0.05,", [*DRAW, PRICE, "write the report"]),
+        ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,",
          [*DRAW, PRICE, "write the report"]),
         ("config/studies/tiny.yaml", "base:",
-         "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:", [],
+         "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:",
          [*DRAW, PRICE, "write the report"]),
-        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [], [*DRAW, "write the report"]),
-        ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time', [],
+        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [*DRAW, "write the report"]),
+        ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time',
          ["draw relative_time", "write the report"]),
-        ("reports/report.html.j2", "In short", "In brief", [], ["write the report"]),
-        ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout(0.1)",
-         [MLP_JAX, MLP_TENSORFLOW], None),
-        ("scripts/frameworks/jax.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX], None),
-        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.2 ", [FASTTEXT_JAX, MLP_JAX], None),
+        ("reports/report.html.j2", "In short", "In brief", ["write the report"]),
     ],
-    ids=["owned price", "price row", "billing rule", "price option", "title", "chart", "page", "workload",
-         "framework", "lock"],
+    ids=["owned price", "price row", "billing rule", "price option", "title", "chart", "page"],
 )  # fmt: skip
-def test_edit_reruns_what_it_touches(
-    trained: Project, file: str, old: str, new: str, cells: list[str], follows: list[str] | None
-) -> None:
+def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new: str, follows: list[str]) -> None:
     trained.edit(file, old, new)
-    jobs = trained.snakemake()
-    assert trainings(jobs) == cells
-    if follows is None:
-        follows = ["collect the runs", *DRAW, PRICE, "write the report"]
-    assert others(jobs) == follows
+    assert trained.snakemake() == follows
     assert trained.snakemake() == [], "and then all is up to date"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "cells"),
+    [
+        ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout(0.1)", [MLP_JAX, MLP_TENSORFLOW]),
+        ("scripts/frameworks/jax.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX]),
+        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.2 ", [FASTTEXT_JAX, MLP_JAX]),
+    ],
+    ids=["workload", "framework", "lock"],
+)
+def test_edit_trains_again_what_it_touches(trained: Project, file: str, old: str, new: str, cells: list[str]) -> None:
+    trained.edit(file, old, new)
+    jobs = trained.snakemake("-n")
+    assert trainings(jobs) == cells
+    assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
 
 
 def test_touched_file_trains_nothing(trained: Project) -> None:
@@ -162,7 +175,6 @@ gce,our-own,,on-demand,0.036,,,USD,hour,2026-01-02,what we are charged,
 
 IMPORT, COLLECT = "import the logs of mine", "collect the runs of mine"
 PRICE_MINE, SHOW = "price the runs of mine", "write the report of mine"
-DRAW_MINE = ["draw relative_cost", "draw relative_time"]
 
 
 def own_study(folder: Path, logs: str, book: str) -> None:
@@ -181,7 +193,7 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
     said = done.stdout + done.stderr
     assert "not imported: node-b/own_net_torch.csv:3: elapsed: 'fast' is not a number" in said
     assert "imported 3 runs" in said
-    assert jobs(said) == [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]
+    assert jobs(said) == [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]
     page = fresh.path / "results" / "mine" / "report.html"
     assert f"report: {page}" in said
     read = Read(page.read_text())
@@ -200,33 +212,34 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
 @pytest.fixture(scope="session")
 def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the project and a study of one's own, complete, each called by its place from the other."""
-    folder = tmp_path_factory.mktemp("own")
-    own_study(folder / "mine", "../mine/logs", "../mine/our prices.csv")
-    copy_project(folder / "project").snakemake(study="../mine/mine.yaml")
-    return folder
+
+    def make(folder: Path) -> None:
+        own_study(folder / "mine", "../mine/logs", "../mine/our prices.csv")
+        copy_project(folder / "project").snakemake(study="../mine/mine.yaml")
+
+    return made_once(tmp_path_factory, "own", make)
 
 
 @pytest.fixture
 def own(own_report: Path, tmp_path: Path) -> Project:
     """A copy of that folder; the project of it."""
-    shutil.copytree(own_report, tmp_path, symlinks=True, dirs_exist_ok=True)
-    return Project(tmp_path / "project")
+    return Project(copy_of(own_report, tmp_path) / "project")
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
-        ("../mine/our prices.csv", "0.036", "0.05", [*DRAW_MINE, PRICE_MINE, SHOW]),
+        ("../mine/our prices.csv", "0.036", "0.05", [*DRAW, PRICE_MINE, SHOW]),
         ("config/prices/current.csv", "n1-standard-8,us-central1,on-demand,0.38,",
-         "n1-standard-8,us-central1,on-demand,0.4,", [*DRAW_MINE, PRICE_MINE, SHOW]),
+         "n1-standard-8,us-central1,on-demand,0.4,", [*DRAW, PRICE_MINE, SHOW]),
         ("../mine/mine.yaml", "charts:",
          "prices: {on-demand: {}, half: {discount: {share: 0.5, source: a deal}}}\ncharts:",
-         [*DRAW_MINE, PRICE_MINE, SHOW]),
-        ("../mine/mine.yaml", "label: big one, ", "label: a bigger one, ", [*DRAW_MINE, PRICE_MINE, SHOW]),
-        ("../mine/mine.yaml", "My <b>", "Our <b>", [*DRAW_MINE, SHOW]),
-        ("../mine/logs/node-b/own_net_torch.csv", "fast", "6", [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]),
+         [*DRAW, PRICE_MINE, SHOW]),
+        ("../mine/mine.yaml", "label: big one, ", "label: a bigger one, ", [*DRAW, PRICE_MINE, SHOW]),
+        ("../mine/mine.yaml", "My <b>", "Our <b>", [*DRAW, SHOW]),
+        ("../mine/logs/node-b/own_net_torch.csv", "fast", "6", [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
         ("scripts/importers/keras_csv.py", "HELP = ", "ABOUT = HELP = ",
-         [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]),
+         [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
         ("scripts/importers/mllog.py", "HELP = ", "ABOUT = HELP = ", []),
     ],
     ids=["own book", "price row", "price option", "label", "title", "log", "importer", "other importer"],
@@ -241,7 +254,7 @@ def test_edit_of_an_imported_study_remakes_what_follows(
 def test_added_log_is_imported_with_the_others(own: Project) -> None:
     (own.path / "../mine/logs/node-b/mnist_cnn_jax.csv").write_text(LOG + "0,7,0.5,0.8,0.6,0.7\n")
     jobs = own.snakemake(study="../mine/mine.yaml")
-    assert jobs == [COLLECT, *DRAW_MINE, IMPORT, PRICE_MINE, SHOW]
+    assert jobs == [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]
     assert "mnist_cnn,small,jax" in (own.path / "results/mine/facts.csv").read_text()
     assert own.snakemake(study="../mine/mine.yaml") == []
 
@@ -455,7 +468,7 @@ def prepare(arrays):
 def build(split):
     import keras
     model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, activation="sigmoid")])
-    model.compile("sgd", "binary_crossentropy", metrics=["acc"])
+    model.compile(keras.optimizers.SGD(2.0), "binary_crossentropy", metrics=["acc"])
     return model
 '''
 
@@ -469,5 +482,5 @@ def test_workload_of_ones_own_lies_anywhere(fresh: Project, tmp_path: Path) -> N
     assert (run["status"], run["data"]["kind"], run["train_samples"]) == ("done", "own", 160)
     assert len(run["provenance"]["workload_sha256"]) == 64
     assert "A net of mine on numbers of mine." in (fresh.path / "results/own/report.html").read_text()
-    (tmp_path / "my_net.py").write_text(OWN_NET.replace("sgd", "adam"))
+    (tmp_path / "my_net.py").write_text(OWN_NET.replace("SGD(2.0)", "SGD(1.5)"))
     assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"], "an edited file trains again"

@@ -77,8 +77,9 @@ def cell_name(
 ) -> str:
     """Return a cell's name: framework, machine, and what is known and not published, stock, float32 or one device."""
     machine = labels.get(cell["hardware"], cell["hardware"])
-    framework = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
-    parts = [machine] if one_framework else [framework, machine]
+    parts = [machine]
+    if not one_framework:
+        parts.insert(0, FRAMEWORK_NAMES.get(cell["framework"], cell["framework"]))
     batch_size = cell["batch_size"]
     if not (pd.isna(batch_size) or batch_size == published_batch_size):
         parts.append(f"batch {batch_size}")

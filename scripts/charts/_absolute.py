@@ -16,10 +16,11 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View, cell_name
+from scripts.charts import Chart, View
 from scripts.charts._relative import CELL, count_runs, height
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
 from scripts.numbers import number
+from scripts.tables import records
 
 
 def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, bounds: str = "") -> Chart | None:
@@ -35,12 +36,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, 
     cells = known.groupby(CELL, sort=False, as_index=False, dropna=False).agg(
         median=(value, "median"), n=(value, "count"), **ends
     )
-    cells["label"] = [
-        cell_name(
-            {str(key): item for key, item in cell.items()}, view.labels, view.published_batch_size, view.one_framework
-        )
-        for _, cell in cells.iterrows()
-    ]
+    cells["label"] = [view.name(cell) for cell in records(cells)]
     cells["text"] = [f" {number(median)}" for median in cells["median"]]
     cells["end"] = cells["high"] if bounds else cells["median"]
     top = float(cells["end"].max())

@@ -18,18 +18,14 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View, cell_name
+from scripts.charts import Chart, View
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
+from scripts.tables import records
 
 #: Width of a label, as part of the longest bar.
 _LABEL = 0.24
 
 CELL = ["hardware", "framework", "batch_size", "mode", "precision", "devices"]
-
-
-def _name(cell: pd.Series, view: View) -> str:
-    named = {str(key): value for key, value in cell.items()}
-    return cell_name(named, view.labels, view.published_batch_size, view.one_framework)
 
 
 def is_base(cells: pd.DataFrame, view: View) -> pd.Series:
@@ -56,7 +52,7 @@ def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
     if base.empty or pd.isna(base.iloc[0]):
         return cells.iloc[:0].assign(ratio=[], label=[])
     cells["ratio"] = cells["median"].astype(float) / float(base.iloc[0])
-    cells["label"] = [_name(cell, view) for _, cell in cells.iterrows()]
+    cells["label"] = [view.name(cell) for cell in records(cells)]
     return cells
 
 
@@ -110,7 +106,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
     if len(runs) > len(shown):
         points = runs.assign(
             ratio=runs[value].astype(float) / base,
-            label=[_name(run, view) for _, run in runs.iterrows()],
+            label=[view.name(run) for run in records(runs)],
         )
         figure = figure + geom_point(data=points, color=INK, fill="none", size=1.5, alpha=0.8)
     return figure, cells

@@ -13,7 +13,9 @@ A framework module has
   Raises `Unsupported` where the device has no tf32. (Mixed types are Keras's own dtype policy.)
 - `parallel(devices)`: a context manager; what is built and fitted in it trains data-parallel on so many
   devices, and each step takes `devices` x the batch size of one;
-- `Loop`: the tuned training loop, see `Loop` below.
+- `Loop`: the tuned training loop, see `Loop` below;
+- `PARALLEL_FIT = False`, where Keras cannot fit on several devices: stock then trains on them by
+  `Loop(..., tuned=False)`.
 
 Keras is told the framework by `KERAS_BACKEND`; the framework is imported inside the functions.
 """

@@ -46,14 +46,17 @@ def verdict(reference: Reference | None, value: float | None, chance: float | No
     `epochs` is how many epochs of *all* samples the run has seen: half of the samples twice are one. Measured is
     how much of the way it has come from `chance` to what the reference had reached after as many whole epochs:
 
-    - `nothing to compare with`: no real `data`, no reference, no value, or a reference that is no better than chance;
+    - `nothing to compare with`: made-up `data`, no value, no reference, or one that is no better than chance;
     - `too short to tell`: less than the first published epoch;
-    - `learned nothing`: at most `HALFWAY`, or no number. Such a run is no benchmark result;
+    - `learned nothing`: at most `HALFWAY`, or no number; without a reference, an accuracy after an epoch or more that
+      guessing has too. Such a run is no benchmark result;
     - `ok`: at least `AS_GOOD`, better than the reference too;
     - `below the reference`: between the two. A result, shown with its verdict.
     """
-    if data != "real" or reference is None or value is None or chance is None:
+    if data == "synthetic" or value is None or chance is None:
         return NOTHING_TO_COMPARE
+    if reference is None:
+        return NOTHING_TO_COMPARE if epochs < 1 or value > chance else LEARNED_NOTHING
     published = reference.after(epochs)
     if published is None:
         return TOO_SHORT

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import psutil
 
@@ -14,7 +15,7 @@ MEMORY_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Try:
-    """One batch size that was tried: `done` or how it failed, and the memory it took (MiB)."""
+    """One batch size that was tried: `done` or how it failed, and the memory of the machine that it took (MiB)."""
 
     batch_size: int
     status: str
@@ -36,8 +37,16 @@ def find(job: worker.Job, smallest: int, most: int, progress: Callable[[str], No
         outcome = watch.run(replace(job, cell=cell, probe=True), lambda line: None, limit)
         peak = max((sample.memory_mib for sample in outcome.samples), default=None)
         tries.append(Try(size, outcome.status, outcome.facts.get("peak_memory_mib", peak)))
-        progress(f"batch size {size}: {'fits' if outcome.status == 'done' else outcome.status.replace('_', ' ')}")
+        said = outcome.reason or outcome.status.replace("_", " ")
+        progress(f"batch size {size}: {'fits' if outcome.status == 'done' else said}")
         if outcome.status != "done":
             break
         found, size = size, size * 2
     return found, tries
+
+
+def found(run: dict[str, Any]) -> tuple[int | None, list[dict[str, Any]]]:
+    """Return what the search of an earlier run of the cell found, and its tries: repeats are to train the same."""
+    tries = run["batch_search"] or []
+    fitting = [one["batch_size"] for one in tries if one["status"] == "done"]
+    return max(fitting, default=None), tries

@@ -79,21 +79,25 @@ def of(
     times = totals(epochs, steps)
     throughput = times.pop("samples_per_second")
     last = epochs[-1] if epochs else {}
-    use = telemetry.summary(outcome.samples)
-    use |= {"peak_memory_mib": facts.get("peak_memory_mib", use["peak_memory_mib"])}
+    trained_from = (outcome.clock or 0.0) + (times["first_step_seconds"] or 0.0)
+    use = telemetry.summary(outcome.samples, since=trained_from)
+    # The process tells its own peak exactly; samples see its children too, and may miss a peak.
+    peaks = [peak for peak in (facts.get("peak_memory_mib"), use["peak_memory_mib"]) if peak is not None]
+    use |= {"peak_memory_mib": max(peaks, default=None)}
     seen = len(epochs) * cell.samples * part
-    value = last.get(reference.metric) if reference else None
+    metric = reference.metric if reference else "acc" if last.get("val_acc") is None else "val_acc"
+    value = last.get(metric)
     learned = convergence.verdict(reference, value, facts.get("chance"), seen, cell.data)
     status, reason = outcome.status, outcome.reason
-    if reference and status == "done" and learned == convergence.LEARNED_NOTHING:
-        status, reason = "learned_nothing", f"{reference.metric} {value:.4g}, guessing gives {facts['chance']:.4g}"
+    if status == "done" and learned == convergence.LEARNED_NOTHING:
+        status, reason = "learned_nothing", f"{metric} {value:.4g}, guessing gives {facts['chance']:.4g}"
     timed = timed_samples(epochs, steps)
     warnings = validators.warnings(
         use,
         losses=[row["loss"] for row in epochs] if facts.get("learnable", True) else [],
         memory_mib=machine["memory_mib"],
         gpu_memory_mib=sum(gpu["memory_mib"] for gpu in machine["gpus"][: cell.devices]) or None,
-        timed_seconds=sum(row["elapsed"] for row in epochs) or None,
+        timed_seconds=times["train_seconds"],
         warmup_steps=None if not epochs else 1 + epochs[0]["warmup_samples"] // steps,
         timed_steps=None if not epochs else timed // steps,
     )
@@ -103,7 +107,10 @@ def of(
         "batch_size": batch_size,
         "status": status,
         "reason": reason,
-        **{name: facts.get(name) for name in ("train_samples", "validation_samples", "parameters", "settings")},
+        **{
+            name: facts.get(name)
+            for name in ("train_samples", "validation_samples", "parameters", "flops_per_sample", "settings")
+        },
         "times": {
             name: outcome.times.get(name)
             for name in ("import_seconds", "data_seconds", "build_seconds", "total_seconds")

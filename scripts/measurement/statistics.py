@@ -20,9 +20,6 @@ ENOUGH_RUNS = 6
 #: are all slower than six others have p = 2/924 = .0022, and no six runs would ever tell anything.
 SIGNIFICANT = 0.002
 
-#: Relative gap below which a change is no regression, however sure: SuperBench's (torchbench takes 7 %).
-CHANGE = 0.05
-
 #: From so many runs on MLPerf Training drops the fastest and the slowest (training_rules.adoc).
 TRIMMED_RUNS = 5
 
@@ -107,18 +104,3 @@ def tie(a: ArrayLike, b: ArrayLike) -> bool:
     if is_tie(float(np.median(a) / np.median(b))):
         return True
     return min(len(a), len(b)) >= ENOUGH_RUNS and p_value(a, b) >= SIGNIFICANT
-
-
-def changed(before: ArrayLike, after: ArrayLike, threshold: float = CHANGE) -> str:
-    """Return how a cell changed from one version to the next: `higher`, `lower`, `unchanged` or `not enough runs`.
-
-    asv's rule (`asv/_stats.py`, `compare.py`): p < `SIGNIFICANT` and medians further apart than `threshold`,
-    relative to the one before. Below `ENOUGH_RUNS` on either side nothing is said.
-    """
-    before, after = _observed(before), _observed(after)
-    if min(len(before), len(after)) < ENOUGH_RUNS:
-        return "not enough runs"
-    change = float(np.median(after) / np.median(before)) - 1
-    if abs(change) <= threshold or p_value(before, after) >= SIGNIFICANT:
-        return "unchanged"
-    return "higher" if change > 0 else "lower"

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
@@ -15,8 +16,8 @@ import pynvml
 #: Seconds between samples; MLPerf's power rules ask for one per second or better.
 INTERVAL_SECONDS = 0.5
 
-#: The stage of a run that is timed.
-TIMED = "train"
+#: The stage of a run that is timed, and what its first step is then counted as.
+TIMED, BEFORE = "train", "first step"
 
 #: Where Linux shows the energy counters of processors (RAPL); since 2020 most systems let only root read them.
 POWERCAP = Path("/sys/class/powercap")
@@ -220,8 +221,8 @@ def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], li
     return list(rows[0]) if rows else ["elapsed", *own, *(f"gpu_{name}" for name in _TOTALS)], rows
 
 
-def summary(samples: Sequence[Sample]) -> dict[str, float | int | str | None]:
-    """Return what the machine did in the timed region; None for what was not told.
+def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float | int | str | None]:
+    """Return what the machine did in the timed region, from the reading `since` on; None for what was not told.
 
     Means, but for `peak_` (memory of the run: over its whole life) and `gpu_temperature_c` (highest).
     `gpu_percent_lowest` is the mean of the GPU that did least, `gpu_throttle_percent` the share of samples
@@ -229,6 +230,8 @@ def summary(samples: Sequence[Sample]) -> dict[str, float | int | str | None]:
     for a run without GPUs, over the `energy_seconds` between the first and the last of `energy_samples`
     readings; `energy_source` is `nvml counter`, `power integral` (trapezoids) or `rapl`.
     """
+    # Neither trace nor compilation is what a GPU is rented for.
+    samples = [replace(one, stage=BEFORE) if one.stage == TIMED and one.reading < since else one for one in samples]
     timed = [sample for sample in samples if sample.stage == TIMED]
     gpus = len(samples[0].gpus) if samples else 0
 

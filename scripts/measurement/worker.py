@@ -157,7 +157,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         import keras
 
         from scripts import datasets
-        from scripts.measurement import convergence, loop, protocol
+        from scripts.measurement import convergence, flops, loop, protocol
         from scripts.measurement.stopwatch import Stopwatch
     if job.workload_file:
         workloads.add({cell.workload: str(job.workload_file)})
@@ -170,6 +170,8 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         if not job.data:
             split = split.part(cell.samples)
         if job.probe:
+            if batch_size > max(len(split.x_train), work.BATCH_SIZE * cell.devices):
+                return "failed", f"there are {len(split.x_train)} samples"
             split = split.repeated(PROBE_STEPS * batch_size)
         elif cell.samples < 1 or cell.devices > 1:  # Keras on JAX cannot part an odd batch
             split = split.whole_batches(batch_size)
@@ -194,6 +196,9 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
 
     samples = len(split.x_train)
     labels = split.y_train if validation is None else validation[1]
+    metric = work.REFERENCE.metric if work.REFERENCE else "acc"
+    # Random labels are there to be timed: what is learned of them means nothing.
+    learnable = getattr(work, "LEARNABLE", True)
     pipe.send(
         (
             "facts",
@@ -202,11 +207,11 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 "cores": allowed,
                 "packages": {name: version(name) for name in ("keras", "numpy", *backend.DISTRIBUTIONS)},
                 "parameters": model.count_params(),
+                "flops_per_sample": flops.per_trained_sample(model),
                 "train_samples": samples,
                 "validation_samples": 0 if split.x_val is None else len(split.x_val),
-                # Random labels are there to be timed: what is learned of them means nothing.
-                "learnable": getattr(work, "LEARNABLE", True),
-                "chance": work.REFERENCE and convergence.chance(labels, work.REFERENCE.metric),
+                "learnable": learnable,
+                "chance": convergence.chance(labels, metric) if learnable else None,
             },
         )
     )
@@ -235,6 +240,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         ended, settings = stopwatch.ended, {"loop": "model.fit"}
     else:
         ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, **watched), stepper.settings
+        pipe.send(("stage", "end"))
         stepper.close()
     pipe.send(("facts", {"settings": settings}))
     if ended == "diverged":

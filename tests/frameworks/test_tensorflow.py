@@ -13,6 +13,7 @@ import pytest
 
 from scripts.frameworks import Unsupported, tensorflow
 from scripts.workloads import Split, workload
+from tests.frameworks.samples import samples
 
 pytestmark = pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 
@@ -47,26 +48,9 @@ def two() -> Iterator[ProcessPoolExecutor]:
         yield pool
 
 
-def tiny(name: str, samples: int = SAMPLES) -> Split:
-    """Return some samples of the form that the workload takes."""
-    rng = np.random.default_rng(7)
-    shape, words, classes = {
-        "mnist_mlp": ((784,), None, 10),
-        "mnist_cnn": ((28, 28, 1), None, 10),
-        "cifar10_cnn": ((32, 32, 3), None, 10),
-        "imdb_bidirectional_lstm": ((100,), 20_000, 2),
-        "imdb_fasttext": ((400,), 20_000, 2),
-        "lstm_text_generation": ((40, 30), None, 30),
-    }[name]
-    size = samples + VALIDATION
-    if words is None:
-        x = rng.random((size, *shape), np.float32)
-    else:
-        # No word twice: Keras on TensorFlow squares the parts of a row's gradient, not their sum, in Adam and RMSprop.
-        x = rng.permutation(words)[: size * shape[0]].reshape(size, *shape).astype(np.int32)
-    y = rng.integers(0, classes, size)
-    y = y.astype(np.float32) if classes == 2 else y.astype(np.uint8)
-    return Split(x[:samples], y[:samples], x[samples:], y[samples:], words or classes)
+def tiny(name: str, size: int = SAMPLES) -> Split:
+    # No word twice: Keras on TensorFlow squares the parts of a row's gradient, not their sum, in Adam and RMSprop.
+    return samples(name, size, VALIDATION, repeated=False)
 
 
 def built(name: str, split: Split, policy: str) -> Any:
@@ -86,18 +70,18 @@ def built(name: str, split: Split, policy: str) -> Any:
     return model
 
 
-def orders(samples: int) -> list[np.ndarray]:
+def orders(size: int) -> list[np.ndarray]:
     rng = np.random.default_rng(5)
-    return [rng.permutation(samples) for _ in range(2)]
+    return [rng.permutation(size) for _ in range(2)]
 
 
-def fitted(name: str, policy: str = "float32", devices: int = 1, samples: int = SAMPLES) -> list[dict[str, float]]:
+def fitted(name: str, policy: str = "float32", devices: int = 1, size: int = SAMPLES) -> list[dict[str, float]]:
     """Return what `model.fit` logs in each epoch."""
-    split = tiny(name, samples)
+    split = tiny(name, size)
     with tensorflow.parallel(devices):
         model = built(name, split, policy)
     logs = []
-    for order in orders(samples):
+    for order in orders(size):
         history = model.fit(
             split.x_train[order],
             split.y_train[order],
@@ -110,9 +94,9 @@ def fitted(name: str, policy: str = "float32", devices: int = 1, samples: int = 
     return logs
 
 
-def looped(name: str, policy: str = "float32", devices: int = 1, samples: int = SAMPLES) -> list[dict[str, float]]:
+def looped(name: str, policy: str = "float32", devices: int = 1, size: int = SAMPLES) -> list[dict[str, float]]:
     """Return what the tuned loop says of each epoch; its steps come in two portions."""
-    split = tiny(name, samples)
+    split = tiny(name, size)
     with tensorflow.parallel(devices):
         model = built(name, split, policy)
     loop = tensorflow.Loop(model, split.x_train, split.y_train, (split.x_val, split.y_val), BATCH_SIZE, devices, False)
@@ -121,10 +105,10 @@ def looped(name: str, policy: str = "float32", devices: int = 1, samples: int = 
     for before, after in zip(state, state_of(model), strict=True):
         np.testing.assert_array_equal(before, after)
     logs = []
-    for order in orders(samples):
+    for order in orders(size):
         loop.begin(order)
         loop.steps(0, 1)
-        loop.steps(1, samples // BATCH_SIZE)
+        loop.steps(1, size // BATCH_SIZE)
         loop.rest()
         logs.append(loop.finish() | loop.validate())
     return logs
@@ -157,8 +141,14 @@ def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) ->
 
 
 @SLOW
-@pytest.mark.parametrize("name", ["mnist_mlp", "lstm_text_generation"])
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        ("mnist_mlp", "mixed_bfloat16"),
+        ("mnist_mlp", "mixed_float16"),
+        ("lstm_text_generation", "mixed_float16"),
+    ],
+)
 def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> None:
     assert_same(one.submit(looped, name, policy).result(), one.submit(fitted, name, policy).result(), rtol=0.02)
 
@@ -167,15 +157,15 @@ def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> No
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     # 21 samples leave 5 for the last batch, 3 and 2; 17 leave 1 for one device and none for the other.
-    for samples in (21, 17):
-        alone = one.submit(looped, name, samples=samples).result()
-        assert_same(two.submit(looped, name, devices=2, samples=samples).result(), alone)
+    for size in (21, 17):
+        alone = one.submit(looped, name, size=size).result()
+        assert_same(two.submit(looped, name, devices=2, size=size).result(), alone)
 
 
 @SLOW
 def test_fit_on_two_devices_learns_what_fit_on_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor) -> None:
-    alone = one.submit(fitted, "mnist_mlp", samples=16).result()
-    both = two.submit(fitted, "mnist_mlp", devices=2, samples=16).result()
+    alone = one.submit(fitted, "mnist_mlp", size=16).result()
+    both = two.submit(fitted, "mnist_mlp", devices=2, size=16).result()
     for one_epoch, other in zip(alone, both, strict=True):
         assert one_epoch["loss"] == pytest.approx(other["loss"], rel=1e-3)
 

@@ -15,19 +15,12 @@ import pytest
 
 from scripts.frameworks import ThreadPoolError, Unsupported, torch
 from scripts.workloads import Split, workload
+from tests.frameworks.samples import FORMS, samples
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES, VALIDATION, BATCH_SIZE, EPOCHS = 21, 11, 8, 2
-CLASSICS = (
-    "mnist_mlp",
-    "mnist_cnn",
-    "cifar10_cnn",
-    "imdb_bidirectional_lstm",
-    "imdb_fasttext",
-    "lstm_text_generation",
-)
 
 
 def started(compiler: str = "none") -> None:
@@ -42,23 +35,6 @@ def started(compiler: str = "none") -> None:
 def process() -> Iterator[ProcessPoolExecutor]:
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started) as pool:
         yield pool
-
-
-def tiny(name: str) -> Split:
-    """Return some samples of the form that the workload takes."""
-    rng = np.random.default_rng(7)
-    shape, words, classes = {
-        "mnist_mlp": ((784,), None, 10),
-        "mnist_cnn": ((28, 28, 1), None, 10),
-        "cifar10_cnn": ((32, 32, 3), None, 10),
-        "imdb_bidirectional_lstm": ((100,), 20_000, 2),
-        "imdb_fasttext": ((400,), 500, 2),
-        "lstm_text_generation": ((40, 30), None, 30),
-    }[name]
-    size = SAMPLES + VALIDATION
-    x = rng.random((size, *shape), np.float32) if words is None else rng.integers(0, words, (size, *shape), np.int32)
-    y = rng.integers(0, classes, size).astype(np.float32 if name.startswith("imdb") else np.int64)
-    return Split(x[:SAMPLES], y[:SAMPLES], x[SAMPLES:], y[SAMPLES:], classes=words or classes)
 
 
 def still(name: str, split: Split, policy: str = "float32") -> Any:
@@ -81,7 +57,7 @@ def still(name: str, split: Split, policy: str = "float32") -> Any:
 
 def fitted(name: str, policy: str = "float32") -> list[dict[str, float]]:
     """Return what Keras's fit logs, epoch by epoch."""
-    split = tiny(name)
+    split = samples(name, SAMPLES, VALIDATION)
     model = still(name, split, policy)
     x, y = split.x_train, split.y_train
     validation = (split.x_val, split.y_val)
@@ -92,7 +68,7 @@ def fitted(name: str, policy: str = "float32") -> list[dict[str, float]]:
 
 def looped(name: str, policy: str = "float32", step: str = "not compiled", **options: Any) -> list[dict[str, float]]:
     """Return what the loop logs, epoch by epoch; its settings say `step`."""
-    split = tiny(name)
+    split = samples(name, SAMPLES, VALIDATION)
     model = still(name, split, policy)
     before = [variable.numpy() for variable in model.variables]
     loop = torch.Loop(model, split.x_train, split.y_train, (split.x_val, split.y_val), BATCH_SIZE, **options)
@@ -116,7 +92,7 @@ def assert_same(found: list[dict[str, float]], expected: list[dict[str, float]],
         assert a == pytest.approx(b, rel=rtol, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", CLASSICS)
+@pytest.mark.parametrize("name", FORMS)
 def test_loop_has_the_losses_of_fit(process, name):
     assert_same(process.submit(looped, name).result(), process.submit(fitted, name).result())
 

@@ -72,16 +72,21 @@ def test_loss_is_judged_downwards(value: float, expected: str) -> None:
 @pytest.mark.parametrize(
     ("reference", "chance", "data"),
     [
-        (None, 0.1, "real"),
+        (None, 0.09, "real"),
         (ACCURACY, None, "real"),
         (ACCURACY, 0.95, "real"),
         (LOSS, 0.9, "real"),
         (ACCURACY, 0.1, "synthetic"),
-        (ACCURACY, 0.1, "own"),
     ],
 )
 def test_without_a_reference_there_is_no_verdict(reference: Reference, chance: float | None, data: str) -> None:
     assert convergence.verdict(reference, 0.1, chance, 2, data) == "nothing to compare with"
+
+
+@pytest.mark.parametrize("data", ["real", "own"])
+def test_without_a_reference_guessing_is_what_is_left_to_compare_with(data: str) -> None:
+    assert convergence.verdict(None, 0.1, 0.1, 1, data) == "learned nothing"
+    assert convergence.verdict(None, 0.1, 0.1, 0.9, data) == "nothing to compare with"
 
 
 @pytest.mark.parametrize(

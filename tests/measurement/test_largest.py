@@ -44,5 +44,11 @@ def test_machine_that_holds_not_even_the_smallest(monkeypatch: pytest.MonkeyPatc
     assert find(monkeypatch, 128, 100)[0] == 128, "the published size is tried whatever there is"
 
 
+def test_repeats_take_what_the_first_run_found() -> None:
+    tries = [{"batch_size": 128, "status": "done"}, {"batch_size": 256, "status": "out_of_memory"}]
+    assert largest.found({"batch_search": tries}) == (128, tries)
+    assert largest.found({"batch_search": tries[1:]}) == (None, tries[1:])
+
+
 def test_gpu_says_itself_when_its_memory_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [limit for _, limit in find(monkeypatch, 128, 1000, gpus=1)[2]] == [None, None]

@@ -62,6 +62,29 @@ def went(val_acc: float, status: str = "done", **cell) -> dict:
     return record.of(outcome, replace(about, **cell), 100, REFERENCE, MACHINE, 1.0)
 
 
+def test_telemetry_of_the_record_begins_after_the_first_step() -> None:
+    about = Cell("net", "cpu1", "jax", batch_size=100, epochs=1, samples=1.0, data="real")
+    samples = [Sample(reading, "train", cpu, 256, 50, 0) for reading, cpu in ((10, 1), (12.9, 1), (13, 99), (14, 101))]
+    epochs = [made.epoch(0, first_step_seconds=3.0)]
+    outcome = watch.Outcome("done", times={"total_seconds": 20.0}, samples=samples, epochs=epochs, clock=10.0)
+    assert record.of(outcome, about, 100, REFERENCE, MACHINE, 1.0)["telemetry"]["cpu_percent"] == 100
+
+
+@pytest.mark.parametrize(
+    ("told", "sampled", "peak"),
+    [(900.0, [300, 800], 900.0), (500.0, [300, 800], 800.0), (None, [300], 300.0), (None, [], None)],
+)
+def test_peak_of_memory_is_what_the_process_told_or_more_with_its_children(
+    told: float | None, sampled: list[float], peak: float | None
+) -> None:
+    about = Cell("net", "cpu1", "jax", batch_size=100, epochs=2, samples=1.0, data="real")
+    samples = [Sample(i, "train", 100, memory, 50, 0) for i, memory in enumerate(sampled)]
+    facts = {} if told is None else {"peak_memory_mib": told}
+    outcome = watch.Outcome("failed", times={"total_seconds": 20.0}, samples=samples, facts=facts)
+    run = record.of(outcome, about, 100, REFERENCE, MACHINE, 1.0)
+    assert run["telemetry"]["peak_memory_mib"] == peak
+
+
 @pytest.mark.parametrize(
     ("val_acc", "status", "verdict"),
     [(0.94, "done", "ok"), (0.7, "done", "below the reference"), (0.12, "learned_nothing", "learned nothing")],

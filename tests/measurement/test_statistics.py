@@ -93,27 +93,6 @@ def test_ties_are_gaps_within_the_noise(a: list[float], b: list[float], expected
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        (SLOW, [value * 1.2 for value in SLOW], "higher"),
-        (SLOW, [value * 0.8 for value in SLOW], "lower"),
-        (SLOW, [value * 1.045 for value in SLOW], "unchanged"),  # all above all, and too little
-        (SLOW, [10.05, 13, 13, 13, 13, 13], "unchanged"),  # much, and not sure
-        (SLOW, [13, 13, 13, 13, 13], "not enough runs"),
-        (SLOW[:5], [13, 13, 13, 13, 13, 13], "not enough runs"),
-        (SLOW, [13, 13, 13, 13, 13, nan], "not enough runs"),
-    ],
-)
-def test_change_is_sure_and_large(before: list[float], after: list[float], expected: str) -> None:
-    assert statistics.changed(before, after) == expected
-
-
-def test_threshold_of_a_change_can_be_set() -> None:
-    after = [value * 1.06 for value in SLOW]
-    assert (statistics.changed(SLOW, after), statistics.changed(SLOW, after, threshold=0.07)) == ("higher", "unchanged")
-
-
-@pytest.mark.parametrize(
     ("n", "confidence", "expected"),
     [
         (0, 0.95, None),

@@ -83,6 +83,12 @@ def test_means_are_of_the_timed_region_and_memory_of_the_whole_run() -> None:
     assert all(value is None for name, value in summary.items() if "gpu" in name)
 
 
+def test_first_step_is_not_in_the_timed_region() -> None:
+    samples = [sample("train", i, cpu=cpu, cpu_energy_joules=10 * i) for i, cpu in enumerate((10, 20, 90, 110))]
+    summary = telemetry.summary(samples, since=2)
+    assert (summary["samples"], summary["cpu_percent"], summary["energy_joules"]) == (2, 100, 10)
+
+
 def test_other_work_is_none_where_noise_takes_it_below() -> None:
     samples = [Sample(i, "train", 100, 256, 50, other) for i, other in enumerate((-5, 1))]
     assert telemetry.summary(samples)["other_cpu_percent"] == 0
@@ -233,7 +239,7 @@ def test_children_belong_to_the_run_also_when_they_have_ended() -> None:
         psutil.Process(shell.pid).children()[0].kill()
     _, memory = run.use()
     assert memory - alone < 32
-    assert run._cpu_seconds - began > 0.5, "the time of those that ended is kept"
+    assert run._cpu_seconds - began > 0.4, "the time of those that ended is kept"
 
 
 def test_ended_process_gives_no_sample() -> None:
