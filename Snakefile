@@ -46,7 +46,8 @@ onstart:
     }
     # With a limit of jobs a second, which is on by default, each job that ends starts one more timer that goes through
     # all ready jobs every second (Snakemake 9.27): after a hundred runs that took 40 % of a core from the timed ones.
-    workflow.scheduler.job_rate_limiter = None
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
 
 
 onsuccess:

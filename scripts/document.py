@@ -162,14 +162,15 @@ def speed_page(folder: Path) -> str:
             if result["table"] != name:
                 continue
             if "error" in result:
-                lines.append(f"| {result['workload']} | {result['framework']} | — | — | — | {result['error']} |")
+                error = " ".join(result["error"].split())[:200].replace("|", "\\|")
+                lines.append(f"| {result['workload']} | {result['framework']} | — | — | — | {error} |")
                 continue
             ours, theirs = (median(points) for points in result[unit].values())
             ratio = ours / theirs
             one, other = result[unit].values()
             noise = min(one) <= max(other) and min(other) <= max(one)
             pair = f"{result['workload']} {result['framework']}"
-            words = "" if reached(ratio, goal) else "under, not told apart" if noise else "missed"
+            words = "" if reached(ratio, goal) else "missed, not told apart" if noise else "missed"
             words += f": {reasons[pair]}" if words and name == "tuned" and pair in reasons else ""
             columns = (result["workload"], result["framework"], number(ours), number(theirs), f"{ratio:.2f}", words)
             lines.append(f"| {' | '.join(columns)} |")

@@ -33,7 +33,8 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     table = runs.groupby(CELL, sort=False, dropna=False).size().rename("runs").reset_index().merge(last, on=CELL)
     done = runs[runs["status"] == "done"].groupby(CELL, dropna=False)
     table = table.merge(done[_MEDIANS].median().reset_index(), on=CELL, how="left")
-    table = table.merge(_of_runs(done["train_seconds"], "train_seconds"), on=CELL, how="left")
+    timed = runs[runs["status"] == "done"].dropna(subset="train_seconds").groupby(CELL, dropna=False)
+    table = table.merge(_of_runs(timed["train_seconds"], "train_seconds"), on=CELL, how="left")
     table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
     for option, priced in costs.groupby("price_option"):
         known = priced.dropna(subset="usd_per_million_samples").groupby(CELL, dropna=False)
@@ -122,7 +123,7 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
         metric = measure(reference, group)
         last = group.iloc[-1]
         part = float(part_of_data(group).iloc[-1])
-        published = reference.after(last["epochs_done"] * part) if reference and last["data"] == "real" else None
+        published = reference.after(last["epochs_done"] * part) if reference and last["data"] != "synthetic" else None
         rows.append(
             cell
             | {

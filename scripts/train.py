@@ -146,14 +146,18 @@ def main(arguments: list[str] | None = None) -> int:
     tries: list[dict[str, Any]] = []
     began = perf_counter()
     if batch_size == LARGEST and options.searched:
-        batch_size, tries = largest.found(record.read_run(options.searched))
-    elif batch_size == LARGEST:
+        earlier = record.read_run(options.searched)
+        if earlier["cell"] != asdict(cell):
+            raise InputError(f"--searched: {options.searched}: the record of another cell")
+        batch_size, tries = largest.found(earlier) or LARGEST, earlier["batch_search"]
+    if batch_size == LARGEST:
         most = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
         batch_size, tried = largest.find(job, work.BATCH_SIZE, int(most * cell.samples) // cell.devices, show)
         tries = [asdict(one) for one in tried]
     if batch_size is None:
         spent = {"total_seconds": perf_counter() - began}
-        outcome = watch.Outcome("out_of_memory", f"not even a batch of {work.BATCH_SIZE} fits", spent)
+        reason = f"not even a batch of {work.BATCH_SIZE} could be tried: {tries[-1]['reason']}"
+        outcome = watch.Outcome(tries[-1]["status"], reason, spent)
     else:
         outcome = watch.run(replace(job, cell=replace(cell, batch_size=batch_size)), show)
     about = _about_data(job, outcome.facts)

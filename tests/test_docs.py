@@ -71,6 +71,16 @@ def test_the_documented_machine_is_valid() -> None:
     schemas.validate(documented("adding.md", "workstation"), "hardware", "docs/adding.md")
 
 
+def test_the_documented_study_is_one(tmp_path: Path) -> None:
+    whole = documented("adding.md", "title") | documented("adding.md", "trained")
+    (tmp_path / "my_net.py").touch()
+    whole["workloads"] = [str(tmp_path / Path(file).name) for file in whole["workloads"]]
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(whole))
+    name, study = grid.read(str(tmp_path / "mine.yaml"), {})
+    assert (name, grid.is_grid(study), grid.is_trained_here(study)) == ("mine", True, False)
+    assert grid.is_trained_here(grid.read(str(tmp_path / "mine.yaml"), {"trained": None})[1])
+
+
 def test_the_documented_rent_is_in_the_books() -> None:
     rent = documented("pricing.md", "rent")["rent"]
     machine = {"label": "a T4", "machine": {"cores": 4}, "rent": rent}

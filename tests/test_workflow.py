@@ -280,7 +280,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     assert set(before) == {f"{name}.html" for name in ("index", *PUBLISHED)}
     (folder / "index.html").unlink()
     (folder / f"{PUBLISHED[0]}.html").write_text("spoilt")
-    done = fresh.snakemake("published")
+    done = jobs((ran := fresh.run("snakemake", "published")).stdout + ran.stderr)
     steps = ("collect the runs", "price the runs", "write the report")
     of_logs = [f"{what} of {name}" for name in PUBLISHED if name != OURS for what in steps]
     of_ours = [f"take the runs of {OURS} as they were trained", f"price the runs of {OURS}", "write the report"]

@@ -56,7 +56,8 @@ def verdict(reference: Reference | None, value: float | None, chance: float | No
     if data == "synthetic" or value is None or chance is None:
         return NOTHING_TO_COMPARE
     if reference is None:
-        return NOTHING_TO_COMPARE if epochs < 1 or value > chance else LEARNED_NOTHING
+        # A share of the samples in float32: equal to the last digit that it has.
+        return NOTHING_TO_COMPARE if epochs < 1 or value > chance + 1e-6 else LEARNED_NOTHING
     published = reference.after(epochs)
     if published is None:
         return TOO_SHORT

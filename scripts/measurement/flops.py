@@ -10,8 +10,11 @@ from typing import Any
 
 
 def per_trained_sample(model: Any) -> int | None:
-    """Return the FLOPs of training a Keras model on one sample; None if a layer with weights is not known here."""
-    forward = _of_graph(model)
+    """Return the FLOPs of training a Keras model on one sample; None if a layer or a shape is not known here."""
+    try:
+        forward = _of_graph(model)
+    except (TypeError, ValueError):  # a length that differs from sample to sample
+        return None
     return None if forward is None else 3 * forward
 
 
@@ -35,6 +38,7 @@ def _of_graph(model: Any) -> int | None:
 def _of_layer(layer: Any, inputs: list[tuple], output: tuple) -> int | None:
     """Return the FLOPs of a layer for one sample, from the shapes of its inputs and its output."""
     from keras import Model, layers
+    from keras.src.ops.numpy import Dot, Einsum, Matmul, Tensordot
 
     if isinstance(layer, Model):
         return _of_graph(layer)
@@ -52,16 +56,15 @@ def _of_layer(layer: Any, inputs: list[tuple], output: tuple) -> int | None:
         return steps * gates * 2 * layer.units * (features + layer.units)
     if isinstance(layer, layers.MultiHeadAttention):
         return _of_attention(layer.get_config(), inputs, output)
-    weightless = not getattr(layer, "weights", [])
-    if weightless or isinstance(layer, layers.Embedding | layers.BatchNormalization | layers.LayerNormalization):
-        return 0
-    # Dropout and augmentation have the state of their random numbers.
-    return 0 if not layer.trainable_weights else None
+    if isinstance(layer, Matmul | Einsum | Dot | Tensordot | layers.Dot | layers.Attention | layers.AdditiveAttention):
+        return None
+    no_product = layers.Embedding, layers.BatchNormalization, layers.LayerNormalization, layers.Normalization
+    return 0 if not getattr(layer, "weights", []) or isinstance(layer, no_product) else None
 
 
 def _of_attention(config: dict[str, Any], inputs: list[tuple], output: tuple) -> int:
     """Return the projections' FLOPs and those of scores and weighted sums, a causal mask not taken off."""
-    (queried, width), (attended, _) = inputs[0], inputs[1] if len(inputs) > 1 else inputs[0]
+    (queried, width), (attended, other) = inputs[0], inputs[1] if len(inputs) > 1 else inputs[0]
     keys, values = config["num_heads"] * config["key_dim"], config["num_heads"] * config["value_dim"]
-    projected = queried * width * keys + attended * width * (keys + values) + queried * values * output[-1]
+    projected = queried * width * keys + attended * other * (keys + values) + queried * values * output[-1]
     return 2 * (projected + queried * attended * (keys + values))

@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-from scripts.measurement import watch, worker
+from scripts.measurement import telemetry, watch, worker
 
 #: Above this share of the memory that is free, a training on the CPU counts as one that does not fit:
 #: beyond it Linux swaps, or kills what it likes.
@@ -20,6 +20,7 @@ class Try:
     batch_size: int
     status: str
     peak_memory_mib: float | None
+    reason: str | None = None
 
 
 def find(job: worker.Job, smallest: int, most: int, progress: Callable[[str], None]) -> tuple[int | None, list[Try]]:
@@ -35,8 +36,8 @@ def find(job: worker.Job, smallest: int, most: int, progress: Callable[[str], No
     while size <= most or not tries:
         cell = replace(job.cell, batch_size=size, epochs=1, target=None)
         outcome = watch.run(replace(job, cell=cell, probe=True), lambda line: None, limit)
-        peak = max((sample.memory_mib for sample in outcome.samples), default=None)
-        tries.append(Try(size, outcome.status, outcome.facts.get("peak_memory_mib", peak)))
+        peak = telemetry.peak_memory_mib(outcome.samples, outcome.facts.get("peak_memory_mib"))
+        tries.append(Try(size, outcome.status, peak, outcome.reason))
         said = outcome.reason or outcome.status.replace("_", " ")
         progress(f"batch size {size}: {'fits' if outcome.status == 'done' else said}")
         if outcome.status != "done":
@@ -45,8 +46,6 @@ def find(job: worker.Job, smallest: int, most: int, progress: Callable[[str], No
     return found, tries
 
 
-def found(run: dict[str, Any]) -> tuple[int | None, list[dict[str, Any]]]:
-    """Return what the search of an earlier run of the cell found, and its tries: repeats are to train the same."""
-    tries = run["batch_search"] or []
-    fitting = [one["batch_size"] for one in tries if one["status"] == "done"]
-    return max(fitting, default=None), tries
+def found(run: dict[str, Any]) -> int | None:
+    """Return what the search of an earlier run of the cell found: repeats are to train the same. None: nothing."""
+    return max((one["batch_size"] for one in run["batch_search"] or [] if one["status"] == "done"), default=None)

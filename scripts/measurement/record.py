@@ -81,9 +81,7 @@ def of(
     last = epochs[-1] if epochs else {}
     trained_from = (outcome.clock or 0.0) + (times["first_step_seconds"] or 0.0)
     use = telemetry.summary(outcome.samples, since=trained_from)
-    # The process tells its own peak exactly; samples see its children too, and may miss a peak.
-    peaks = [peak for peak in (facts.get("peak_memory_mib"), use["peak_memory_mib"]) if peak is not None]
-    use |= {"peak_memory_mib": max(peaks, default=None)}
+    use |= {"peak_memory_mib": telemetry.peak_memory_mib(outcome.samples, facts.get("peak_memory_mib"))}
     seen = len(epochs) * cell.samples * part
     metric = reference.metric if reference else "acc" if last.get("val_acc") is None else "val_acc"
     value = last.get(metric)

@@ -22,6 +22,9 @@ TIMED, BEFORE = "train", "first step"
 #: Where Linux shows the energy counters of processors (RAPL); since 2020 most systems let only root read them.
 POWERCAP = Path("/sys/class/powercap")
 
+#: Child processes are looked for once in so many samples; what one did before it was found counts then.
+_READINGS_PER_SEARCH = 10
+
 _NOT_THROTTLED = "no"
 
 #: Clocks event reasons that slow a GPU down; idling and clocks that were set are none.
@@ -123,22 +126,29 @@ class _Run:
 
     def __init__(self, pid: int) -> None:
         self._process = psutil.Process(pid)
+        self._children: list[psutil.Process] = []
+        self._readings = 0
         self._read = perf_counter()
         self._cpu_seconds, _ = self._told()
 
     def use(self) -> tuple[float, float]:
         """Return CPU use (% of one core) since the last call and memory (MiB); psutil.Error when it has ended."""
         before, cpu_before = self._read, self._cpu_seconds
-        self._read, (self._cpu_seconds, memory) = perf_counter(), self._told()
-        # Less than before only where a grandchild lost its parent.
-        return max(0.0, 100 * (self._cpu_seconds - cpu_before) / (self._read - before)), memory / 2**20
+        cpu, memory = self._told()
+        # Less than before where a child ended while it was read, or lost its parent.
+        self._read, self._cpu_seconds = perf_counter(), max(cpu, cpu_before)
+        return 100 * (self._cpu_seconds - cpu_before) / (self._read - before), memory / 2**20
 
     def _told(self) -> tuple[float, int]:
         """Return seconds of CPU so far and bytes of memory, pages of files counted once."""
         with self._process.oneshot():
             # The times of a child that has ended are its parent's `children_*`: none is lost or counted twice.
             cpu, memory = sum(self._process.cpu_times()[:4]), self._process.memory_info().rss
-        for child in self._process.children(recursive=True):
+        # To find them, every process of the machine is looked at: a millisecond for a hundred.
+        if self._readings % _READINGS_PER_SEARCH == 0:
+            self._children = self._process.children(recursive=True)
+        self._readings += 1
+        for child in self._children:
             with suppress(psutil.Error), child.oneshot():
                 cpu += sum(child.cpu_times()[:4])
                 told = child.memory_info()
@@ -224,7 +234,8 @@ def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], li
 def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float | int | str | None]:
     """Return what the machine did in the timed region, from the reading `since` on; None for what was not told.
 
-    Means, but for `peak_` (memory of the run: over its whole life) and `gpu_temperature_c` (highest).
+    Means, but for `peak_` (memory of the run: over its whole life, of the GPUs: with the first step) and
+    `gpu_temperature_c` (highest).
     `gpu_percent_lowest` is the mean of the GPU that did least, `gpu_throttle_percent` the share of samples
     with a throttled GPU, `gpu_throttle_reasons` why. `energy_joules` is that of the GPUs, or of the processors
     for a run without GPUs, over the `energy_seconds` between the first and the last of `energy_samples`
@@ -233,6 +244,9 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
     # Neither trace nor compilation is what a GPU is rented for.
     samples = [replace(one, stage=BEFORE) if one.stage == TIMED and one.reading < since else one for one in samples]
     timed = [sample for sample in samples if sample.stage == TIMED]
+    # CPU use is that since the sample before.
+    within = [after for before, after in pairwise(samples) if before.stage == after.stage == TIMED]
+    trained = [one for one in samples if one.stage in (TIMED, BEFORE)]
     gpus = len(samples[0].gpus) if samples else 0
 
     def told(name: str) -> list:
@@ -242,13 +256,13 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
     throttled = told("throttled")
     return {
         "samples": len(timed),
-        "cpu_percent": _mean([sample.cpu_percent for sample in timed]),
-        "machine_cpu_percent": _mean([sample.machine_cpu_percent for sample in timed]),
-        "other_cpu_percent": max(0.0, fmean(sample.other_cpu_percent for sample in timed)) if timed else None,
-        "peak_memory_mib": max((sample.memory_mib for sample in samples), default=None),
+        "cpu_percent": _mean([sample.cpu_percent for sample in within]),
+        "machine_cpu_percent": _mean([sample.machine_cpu_percent for sample in within]),
+        "other_cpu_percent": max(0.0, fmean(sample.other_cpu_percent for sample in within)) if within else None,
+        "peak_memory_mib": peak_memory_mib(samples, None),
         "gpu_percent": _mean(told("percent")),
         "gpu_percent_lowest": min((fmean(use) for use in each_gpu if use), default=None),
-        "peak_gpu_memory_mib": max(told("memory_mib"), default=None),
+        "peak_gpu_memory_mib": max((m for one in trained if (m := one.total("memory_mib")) is not None), default=None),
         "gpu_power_watts": _mean(told("power_watts")),
         "gpu_clock_mhz": _mean(told("clock_mhz")),
         "gpu_temperature_c": max(told("temperature_c"), default=None),
@@ -256,6 +270,11 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
         "gpu_throttle_reasons": _union(throttled) if throttled else None,
         **_energy(samples, gpus),
     }
+
+
+def peak_memory_mib(samples: Sequence[Sample], told: float | None) -> float | None:
+    """Return the most memory of a run: what its process `told` is exact, the samples see its children too."""
+    return max([sample.memory_mib for sample in samples] + ([] if told is None else [told]), default=None)
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -15,7 +15,7 @@ THROTTLE_PERCENT = 5
 MEMORY_PERCENT = 90
 
 #: Work of other processes, in percent of one core: ours. On two cores it is the noise that is called a tie, on more
-#: cores less; the sampler itself takes a fiftieth of a percent.
+#: cores less; the sampler itself takes a tenth of a percent.
 OTHER_CPU_PERCENT = 10
 
 #: Samples of telemetry in a second (MLPerf power_measurement.adoc).

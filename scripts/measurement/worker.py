@@ -199,6 +199,8 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     metric = work.REFERENCE.metric if work.REFERENCE else "acc"
     # Random labels are there to be timed: what is learned of them means nothing.
     learnable = getattr(work, "LEARNABLE", True)
+    # Of labels that are not ours it is not known what they stand for: one-hot, padded, no classes at all.
+    judged = learnable and (work.REFERENCE is not None or job.workload_file is None)
     pipe.send(
         (
             "facts",
@@ -211,7 +213,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 "train_samples": samples,
                 "validation_samples": 0 if split.x_val is None else len(split.x_val),
                 "learnable": learnable,
-                "chance": convergence.chance(labels, metric) if learnable else None,
+                "chance": convergence.chance(labels, metric) if judged else None,
             },
         )
     )

@@ -49,6 +49,7 @@ def counted(kind: str) -> tuple[int | None, int]:
         "recurrence": ((5, 6), [layers.Bidirectional(layers.LSTM(4))], 2 * 5 * 4 * 4 * (6 + 4)),
         "words": ((5,), [layers.Embedding(100, 6), layers.GRU(4)], 5 * 3 * 4 * (6 + 4)),
         "not known": ((3,), [Own()], -1),
+        "of any length": ((None,), [layers.Embedding(100, 6), layers.GRU(4)], -1),
     }[kind]
     return flops.per_trained_sample(keras.Sequential([keras.Input(shape), *stack])), 3 * 2 * products
 
@@ -59,8 +60,9 @@ def test_products_are_counted(keras_process: ProcessPoolExecutor, kind: str) -> 
     assert found == by_hand
 
 
-def test_layer_that_is_not_known_is_not_guessed(keras_process: ProcessPoolExecutor) -> None:
-    assert keras_process.submit(counted, "not known").result()[0] is None
+@pytest.mark.parametrize("kind", ["not known", "of any length"])
+def test_what_is_not_known_is_not_guessed(keras_process: ProcessPoolExecutor, kind: str) -> None:
+    assert keras_process.submit(counted, kind).result()[0] is None
 
 
 def published(name: str) -> float:

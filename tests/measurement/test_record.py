@@ -64,7 +64,9 @@ def went(val_acc: float, status: str = "done", **cell) -> dict:
 
 def test_telemetry_of_the_record_begins_after_the_first_step() -> None:
     about = Cell("net", "cpu1", "jax", batch_size=100, epochs=1, samples=1.0, data="real")
-    samples = [Sample(reading, "train", cpu, 256, 50, 0) for reading, cpu in ((10, 1), (12.9, 1), (13, 99), (14, 101))]
+    samples = [
+        Sample(reading, "train", cpu, 256, 50, 0) for reading, cpu in ((10, 1), (12.9, 1), (13, 1), (14, 99), (15, 101))
+    ]
     epochs = [made.epoch(0, first_step_seconds=3.0)]
     outcome = watch.Outcome("done", times={"total_seconds": 20.0}, samples=samples, epochs=epochs, clock=10.0)
     assert record.of(outcome, about, 100, REFERENCE, MACHINE, 1.0)["telemetry"]["cpu_percent"] == 100

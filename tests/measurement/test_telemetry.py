@@ -73,25 +73,28 @@ def test_means_are_of_the_timed_region_and_memory_of_the_whole_run() -> None:
     summary = telemetry.summary(
         [
             sample("import", cpu=10, memory=900),
+            sample("train", cpu=10, memory=300),  # of the time before it, when the run was imported
             sample("train", cpu=90, memory=300),
             sample("train", cpu=110, memory=400),
             sample("end", cpu=10),
         ]
     )
-    assert (summary["samples"], summary["cpu_percent"], summary["peak_memory_mib"]) == (2, 100, 900)
+    assert (summary["samples"], summary["cpu_percent"], summary["peak_memory_mib"]) == (3, 100, 900)
     assert (summary["machine_cpu_percent"], summary["other_cpu_percent"]) == (50, 3)
     assert all(value is None for name, value in summary.items() if "gpu" in name)
 
 
 def test_first_step_is_not_in_the_timed_region() -> None:
-    samples = [sample("train", i, cpu=cpu, cpu_energy_joules=10 * i) for i, cpu in enumerate((10, 20, 90, 110))]
+    samples = [sample("train", i, cpu=cpu, cpu_energy_joules=10 * i) for i, cpu in enumerate((10, 20, 20, 90, 110))]
     summary = telemetry.summary(samples, since=2)
-    assert (summary["samples"], summary["cpu_percent"], summary["energy_joules"]) == (2, 100, 10)
+    assert (summary["samples"], summary["cpu_percent"], summary["energy_joules"]) == (3, 100, 20)
+    compiled = [sample("train", i, gpus=(Gpu(memory_mib=memory),)) for i, memory in enumerate((900, 500))]
+    assert telemetry.summary(compiled, since=1)["peak_gpu_memory_mib"] == 900
 
 
 def test_other_work_is_none_where_noise_takes_it_below() -> None:
     samples = [Sample(i, "train", 100, 256, 50, other) for i, other in enumerate((-5, 1))]
-    assert telemetry.summary(samples)["other_cpu_percent"] == 0
+    assert telemetry.summary([*samples, samples[0]])["other_cpu_percent"] == 0
 
 
 def test_only_answers_of_the_cards_count() -> None:
@@ -227,7 +230,8 @@ time.sleep(60)
 """
 
 
-def test_children_belong_to_the_run_also_when_they_have_ended() -> None:
+def test_children_belong_to_the_run_also_when_they_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telemetry, "_READINGS_PER_SEARCH", 1)
     run = telemetry._Run(os.getpid())
     _, alone = run.use()
     began = run._cpu_seconds
