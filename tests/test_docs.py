@@ -71,7 +71,8 @@ def test_the_documented_machine_is_valid() -> None:
     schemas.validate(documented("adding.md", "workstation"), "hardware", "docs/adding.md")
 
 
-def test_the_documented_study_is_one(tmp_path: Path) -> None:
+def test_the_documented_study_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workloads, "_ADDED", {})
     whole = documented("adding.md", "title") | documented("adding.md", "trained")
     (tmp_path / "my_net.py").touch()
     whole["workloads"] = [str(tmp_path / Path(file).name) for file in whole["workloads"]]
