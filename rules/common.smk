@@ -6,6 +6,8 @@ import time
 from functools import cache
 from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
+
 from scripts import datasets, errors, grid, schemas, workloads
 
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
@@ -96,9 +98,10 @@ def get_books(wildcards):
 
 
 def get_cell(wildcards):
-    return CELLS[
-        "{0.workload}/{0.hardware}/{0.framework}/{0.variant}".format(wildcards)
-    ]
+    path = "{0.workload}/{0.hardware}/{0.framework}/{0.variant}".format(wildcards)
+    if path not in CELLS:
+        raise WorkflowError(f"study {NAME} has no cell {path}; `snakemake -n` lists them")
+    return CELLS[path]
 
 
 def get_workload(wildcards):

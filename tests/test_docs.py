@@ -48,7 +48,7 @@ def test_command_of_the_documents(fresh: Project, command: str) -> None:
         fresh.edit("config/hardware.yaml", "machine: {cores: 2}", "machine: {cores: 1}")
     if "study=full" in words:
         words.append("data=synthetic")
-    done = fresh.run(*words)
+    done = fresh.run(*words, cores=2)
     assert done.returncode == 0
     if words[0] == "snakemake":
         assert STARTED.get(words[-1], "train") in done.stdout + done.stderr

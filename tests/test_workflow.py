@@ -55,6 +55,15 @@ def test_one_run_record_trains_that_cell_alone(fresh: Project) -> None:
     assert others(jobs) == ["data set mnist (synthetic)"]
 
 
+def test_cell_that_is_not_in_the_study_is_named(fresh: Project) -> None:
+    done = fresh.run(
+        "snakemake", "-n", "results/tiny/mnist_mlp/cpu8/jax/b128/r1/run.json", "--config", "study=tiny", check=False
+    )
+    assert done.returncode != 0
+    assert "study tiny has no cell mnist_mlp/cpu8/jax/b128" in done.stdout + done.stderr
+    assert "KeyError" not in done.stdout + done.stderr
+
+
 def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None:
     """It would take CPU from the runs that are timed."""
     targets = [f"results/tiny/{cell}/r1/run.json" for cell in (MLP_JAX, FASTTEXT_JAX)]
