@@ -9,6 +9,7 @@ from scripts import charts, frameworks, importers, schemas, workloads
 from scripts.costs import book
 from scripts.errors import InputError
 from scripts.measurement.cell import MODES, PRECISIONS, Cell
+from scripts.measurement.hardware import devices_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -239,7 +240,7 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
                     for override in config["overrides"]:
                         if _matches(cell, override["where"]):
                             cell = replace(cell, **override["set"])
-                    _has(source, machine, catalogue[machine]["machine"], devices)
+                    _check_devices(source, machine, catalogue[machine]["machine"], devices)
                     cells.setdefault(cell.path, cell)
     if not hardware:
         raise InputError(f"{source}: hardware: no local entry of config/hardware.yaml fits {cores} cores")
@@ -262,8 +263,8 @@ def _known(source: str, key: str, values: list, allowed: list) -> None:
             raise InputError(f"{source}: {key}: {value!r} stands twice")
 
 
-def _has(source: str, machine: str, claims: dict[str, Any], devices: int) -> None:
-    there, what = (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")
+def _check_devices(source: str, machine: str, claims: dict[str, Any], devices: int) -> None:
+    there, what = devices_of(claims)
     if devices > there:
         leave_out = f"{{hardware: {machine}, devices: {devices}}}"
         raise InputError(f"{source}: devices: {machine} has {there} {what}, not {devices}; exclude: [{leave_out}]")

@@ -57,6 +57,11 @@ def detect() -> dict[str, Any]:
     }
 
 
+def devices_of(claims: dict[str, Any]) -> tuple[int, str]:
+    """Return on how many devices a machine can train, and what they are: its GPUs, or without any its cores."""
+    return (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")
+
+
 def check(name: str, claims: dict[str, Any], devices: int, found: dict[str, Any]) -> None:
     """Raise InputError unless the machine found is the one that hardware entry `name` claims, with so many devices.
 
@@ -64,7 +69,7 @@ def check(name: str, claims: dict[str, Any], devices: int, found: dict[str, Any]
     part of each name, and `count`, exactly so many). Without `gpus` a run is held to the CPU, and
     GPUs that are there are hidden from it.
     """
-    there, what = (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")
+    there, what = devices_of(claims)
     if devices > there:
         raise InputError(f"hardware {name}: has {there} {what}, cannot train on {devices} devices")
     if found["cores"] < claims["cores"]:
