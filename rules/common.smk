@@ -100,7 +100,9 @@ def get_books(wildcards):
 def get_cell(wildcards):
     path = "{0.workload}/{0.hardware}/{0.framework}/{0.variant}".format(wildcards)
     if path not in CELLS:
-        raise WorkflowError(f"study {NAME} has no cell {path}; `snakemake -n` lists them")
+        raise WorkflowError(
+            f"study {NAME} has no cell {path}; `snakemake -n` lists them"
+        )
     return CELLS[path]
 
 
