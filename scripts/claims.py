@@ -108,7 +108,7 @@ def _cell_words(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
     words += [
         row[axis]
         for axis, plain in (("mode", "stock"), ("precision", "float32"))
-        if row[axis] not in (plain, None, pd.NA)
+        if pd.notna(row[axis]) and row[axis] != plain
     ]
     return " ".join(words)
 
