@@ -11,8 +11,8 @@ A claim of a study's config has the words (`says`) and a check:
 - `unchecked`: nothing here can tell; `note` says why.
 - `figure`: a figure that the study computes is the `printed` one, `within` its rounding.
 
-Where two measured values are compared and differ by less than `TIE`, it is a tie: for neither side. A `factor` and
-`between` are limits that somebody chose, and have no ties. A case in which a cell takes part whose log the audit
+Where two measured values are compared, runs may not tell them apart (`statistics.tie`): for neither side. A `factor`
+and `between` are limits that somebody chose, and have no ties. A case in which a cell takes part whose log the audit
 doubts is marked with a dagger.
 """
 
@@ -22,11 +22,13 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scripts.costs import outcomes
 from scripts.errors import InputError
-from scripts.numbers import is_tie, number
+from scripts.measurement import statistics
+from scripts.numbers import number
 from scripts.tables import CELL, records
 
 _COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
@@ -88,11 +90,15 @@ class Verdict:
 
 
 def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell with `value`: the median of column `by` over its runs, cells without one left out."""
+    """Return one row per cell with `value`, the median of column `by` over its runs, and `points`, those of the runs.
+
+    Cells without one are left out.
+    """
     rows = costs[costs["price_option"] == price] if by in _COSTS else runs[runs["status"] == "done"]
     if by not in rows or not pd.api.types.is_numeric_dtype(rows[by]):
         raise InputError(f"claims: by: {by!r} is unknown: it is one of {', '.join(_COSTS)}, or a column of runs")
-    cells = rows.groupby(CELL, sort=False, dropna=False)[by].median().rename("value").reset_index()
+    runs_of = rows.dropna(subset=by).groupby(CELL, sort=False, dropna=False)[by]
+    cells = runs_of.agg(value="median", points=list).reset_index()
     return cells.dropna(subset="value").reset_index(drop=True)
 
 
@@ -212,7 +218,8 @@ def evaluate(
             best = records(group)[int(values.argmin())]
             inside = group.index.isin(left.index)
             ours, others = values[inside].min(), values[~inside].min() if (~inside).any() else float("inf")
-            tie = measured and is_tie(float(outcomes.relative(ours, others)))
+            points = [list(group["points"])[int(np.where(side, values, np.inf).argmin())] for side in (inside, ~inside)]
+            tie = measured and bool((~inside).any()) and statistics.tie(*points)
             good = not tie and bool(ours < others) == (claim["check"] == "best")
             held, ties = held + good, ties + tie
             words = "is best" if not tie else "is best by less than the noise (tie)"
@@ -225,7 +232,8 @@ def evaluate(
     factor, (low, high) = claim.get("factor", 1), claim.get("between", (0, 0))
     for pair in records(pairs):
         ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
-        tie = measured and claim["check"] != "ratio" and factor == 1 and is_tie(ratio)
+        compared = measured and claim["check"] != "ratio" and factor == 1
+        tie = compared and statistics.tie(pair["points"], pair["points_than"])
         true = {"less": ratio < 1 / factor, "more": ratio > factor, "ratio": low <= ratio <= high}[claim["check"]]
         good = true and not tie
         held, ties = held + good, ties + tie

@@ -84,10 +84,13 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
         " no price" if status == "done" else " " + status.replace("_", " ") for status in missing["status"]
     ]
     shown = shown.assign(text=[f" {ratio:.2f}×" for ratio in shown["ratio"]])
-    top = max(1.0, float(shown["ratio"].max()))
-    # A label that the dashed line would strike through stands behind it.
-    struck = (shown["ratio"] < 1) & (shown["ratio"] + _LABEL * top > 1)
-    shown = shown.assign(label_at=shown["ratio"].mask(struck, 1.0))
+    runs = values.dropna(subset=value)
+    points = runs.assign(ratio=runs[value].astype(float) / base, label=[view.name(run) for run in records(runs)])
+    # Labels stand behind the points, and where the dashed line would strike one through, behind that.
+    ends = shown["label"].map(points.groupby("label")["ratio"].max())
+    top = max(1.0, float(ends.max()))
+    struck = (ends < 1) & (ends + _LABEL * top > 1)
+    shown = shown.assign(label_at=ends.mask(struck, 1.0))
     figure = (
         ggplot(shown, aes("label", "ratio"))
         + geom_col(aes(fill="framework"), width=0.7, show_legend=False)
@@ -102,12 +105,7 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
         + look()
         + theme(panel_grid_major_y=element_blank())
     )
-    runs = values.dropna(subset=value)
-    if len(runs) > len(shown):
-        points = runs.assign(
-            ratio=runs[value].astype(float) / base,
-            label=[view.name(run) for run in records(runs)],
-        )
+    if len(points) > len(shown):
         figure = figure + geom_point(data=points, color=INK, fill="none", size=1.5, alpha=0.8)
     return figure, cells
 

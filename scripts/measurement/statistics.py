@@ -101,6 +101,8 @@ def tie(a: ArrayLike, b: ArrayLike) -> bool:
     p >= `SIGNIFICANT`. Fewer runs cannot reach that p: there the gap alone decides.
     """
     a, b = _observed(a), _observed(b)
-    if is_tie(float(np.median(a) / np.median(b))):
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is free has no ratio, and no tie
+        ratio = float(np.divide(np.median(a), np.median(b)))
+    if is_tie(ratio):
         return True
     return min(len(a), len(b)) >= ENOUGH_RUNS and p_value(a, b) >= SIGNIFICANT
