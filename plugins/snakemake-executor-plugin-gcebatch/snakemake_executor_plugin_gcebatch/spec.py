@@ -1,0 +1,181 @@
+"""From a Snakemake job's resources to a Google Batch job. Pure: nothing here speaks to Google.
+
+Reference: https://cloud.google.com/batch/docs/reference/rest/v1/projects.locations.jobs
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from google.cloud import batch_v1 as batch
+
+#: Exit codes by which Batch says that the VM failed and not the job: preempted, no longer answering, rebooted,
+#: recreated. https://cloud.google.com/batch/docs/troubleshooting#reserved-exit-codes
+VM_LOST = (50001, 50002, 50003, 50006)
+
+#: The task ran longer than its `max_run_duration`.
+TIMED_OUT = 50005
+
+#: Docker sends SIGTERM to all processes of the container, so that a training can save within the 30 s of notice.
+_SIGNALS = "--init -e TINI_KILL_PROCESS_GROUP=1"
+
+#: A job that has saved itself before its VM is taken away waits for that: Batch would take an exit code for a failure.
+_SHELL = """\
+trap 'told=1' TERM
+mkdir -p /workdir && cd /workdir && {command}
+code=$?
+[ -z "$told" ] || sleep 120
+exit $code
+"""
+
+#: Where Batch's installation of the driver puts it on a Container-Optimized OS.
+_DRIVER_VOLUMES = (
+    "/var/lib/nvidia/lib64:/usr/local/nvidia/lib64",
+    "/var/lib/nvidia/bin:/usr/local/nvidia/bin",
+)
+_DRIVER_OPTIONS = "--privileged --shm-size=8g -e LD_LIBRARY_PATH=/usr/local/nvidia/lib64"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The VM that a job asks for.
+
+    `gpu_model` is Google's name of an accelerator type (`nvidia-tesla-t4`), None on a machine type that has its
+    GPUs built in (`a2-highgpu-1g`, `g2-standard-4`). `runtime_minutes` is the time after which Batch ends the job.
+    """
+
+    machine_type: str
+    image: str
+    gpus: int = 0
+    gpu_model: str | None = None
+    spot: bool = False
+    zones: Sequence[str] = ()
+    runtime_minutes: int = 1440
+    boot_disk_gb: int = 50
+    memory_mib: int | None = None
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Site:
+    """What all jobs of a workflow share."""
+
+    project: str
+    region: str
+    spot_retries: int = 5
+    service_account: str | None = None
+    network: str | None = None
+    subnetwork: str | None = None
+    external_ip: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def parent(self) -> str:
+        return f"projects/{self.project}/locations/{self.region}"
+
+
+def label(text: str, most: int = 63) -> str:
+    """Return `text` as the value of a label: small letters, digits, - and _; cut at `most`."""
+    return re.sub(r"[^a-z0-9_-]+", "-", text.lower()).strip("-_")[:most].rstrip("-_")
+
+
+def digest(*texts: str) -> str:
+    """Return 16 hexadecimal digits that stand for the texts."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+def job_id(rule: str, key: str, turn: int) -> str:
+    """Return an id for a Batch job: RFC 1035, at most 63 characters, the same for the same job and turn."""
+    name = re.sub(r"[^a-z0-9]+", "-", rule.lower()).strip("-")[:30].rstrip("-")
+    return f"smk-{name or 'job'}-{key}-{turn}"
+
+
+def labels_of(text: str) -> dict[str, str]:
+    """Return the labels of `key=value,key=value`. Raises ValueError for what is none."""
+    pairs = [pair.strip() for pair in text.split(",") if pair.strip()]
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", key) or value != label(value):
+            raise ValueError(f"{pair!r} is no label: key=value of small letters, digits, - and _, at most 63 each")
+        found[key] = value
+    return found
+
+
+def as_labels(text: str) -> dict[str, str]:
+    """Return the labels nearest to `key=value,key=value`, whatever the keys and values are."""
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    return {label(key): label(value) for key, _, value in pairs}
+
+
+def job(
+    command: str, machine: Machine, site: Site, variables: Mapping[str, str], labels: Mapping[str, str]
+) -> batch.Job:
+    """Return the Batch job that runs `command` in the image on a VM of its own; CONTAINER_IMAGE tells it which.
+
+    The VM carries the labels, too: bills are by VM. A VM that is lost is replaced, at most `spot_retries` times;
+    a command that fails is not tried again.
+    """
+    options = _SIGNALS
+    if machine.gpus:
+        options += f" {_DRIVER_OPTIONS}"
+    environment = batch.Environment(variables={"CONTAINER_IMAGE": machine.image} | dict(variables))
+    container = batch.Runnable.Container(
+        image_uri=machine.image,
+        entrypoint="/bin/bash",
+        commands=["-c", _SHELL.format(command=command)],
+        options=options,
+        volumes=_DRIVER_VOLUMES if machine.gpus else (),
+    )
+    all_labels = {**site.labels, **labels}
+    task = batch.TaskSpec(
+        runnables=[batch.Runnable(container=container, environment=environment)],
+        max_run_duration=timedelta(minutes=machine.runtime_minutes),
+        max_retry_count=site.spot_retries,
+        lifecycle_policies=[
+            batch.LifecyclePolicy(
+                action=batch.LifecyclePolicy.Action.RETRY_TASK,
+                action_condition=batch.LifecyclePolicy.ActionCondition(exit_codes=VM_LOST),
+            )
+        ],
+        compute_resource=_whole_machine(machine),
+    )
+    return batch.Job(
+        task_groups=[batch.TaskGroup(task_spec=task, task_count=1)],
+        allocation_policy=_allocation(machine, site, all_labels),
+        labels=all_labels,
+        logs_policy=batch.LogsPolicy(destination=batch.LogsPolicy.Destination.CLOUD_LOGGING),
+    )
+
+
+def _whole_machine(machine: Machine) -> batch.ComputeResource:
+    """Return what a task must find: Batch places by it, and the VM's type is given anyway."""
+    return batch.ComputeResource(cpu_milli=1000 * machine.threads, memory_mib=machine.memory_mib or 1024)
+
+
+def _allocation(machine: Machine, site: Site, labels: Mapping[str, str]) -> batch.AllocationPolicy:
+    policy = batch.AllocationPolicy
+    provisioning = policy.ProvisioningModel.SPOT if machine.spot else policy.ProvisioningModel.STANDARD
+    vm = policy.InstancePolicy(
+        machine_type=machine.machine_type,
+        provisioning_model=provisioning,
+        boot_disk=policy.Disk(image="batch-cos", size_gb=machine.boot_disk_gb),
+    )
+    if machine.gpus and machine.gpu_model:
+        vm.accelerators = [policy.Accelerator(type_=machine.gpu_model, count=machine.gpus)]
+    allocation = policy(
+        instances=[policy.InstancePolicyOrTemplate(policy=vm, install_gpu_drivers=bool(machine.gpus))],
+        labels=dict(labels),
+    )
+    if machine.zones:
+        allocation.location = policy.LocationPolicy(allowed_locations=[f"zones/{zone}" for zone in machine.zones])
+    if site.service_account:
+        allocation.service_account = batch.ServiceAccount(email=site.service_account)
+    if site.network or site.subnetwork or not site.external_ip:
+        interface = policy.NetworkInterface(
+            network=site.network, subnetwork=site.subnetwork, no_external_ip_address=not site.external_ip
+        )
+        allocation.network = policy.NetworkPolicy(network_interfaces=[interface])
+    return allocation

@@ -1,0 +1,79 @@
+import pytest
+from google.cloud import batch_v1 as batch
+from snakemake_executor_plugin_gcebatch import ending
+
+QUOTA = (
+    "Job state is set from QUEUED to SCHEDULED. VM in Managed Instance Group meets error: Batch Error: code - "
+    "CODE_GCE_QUOTA_EXCEEDED, description - error count is 4, latest message example: Instance 'x-1' creation failed: "
+    "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
+)
+NO_GPUS = QUOTA.replace("NVIDIA_T4_GPUS", "GPUS_ALL_REGIONS").replace("1.0 in region us-central1", "0.0 globally")
+STOCK_OUT = (
+    "VM in Managed Instance Group meets error: Batch Error: code - CODE_GCE_ZONE_RESOURCE_POOL_EXHAUSTED, "
+    "description - The zone 'projects/p/zones/us-central1-a' does not have enough resources available to fulfill the "
+    "request."
+)
+
+
+def event(words: str, exit_code: int = 0) -> batch.StatusEvent:
+    made = batch.StatusEvent(description=words)
+    if exit_code:
+        made.task_execution = batch.TaskExecution(exit_code=exit_code)
+    return made
+
+
+def failed(code: int) -> batch.StatusEvent:
+    where = "zones/us-central1-b/instances/4711"
+    return event(f"Task state is updated from RUNNING to FAILED on {where} with exit code {code}.", code)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "hopeless"),
+    [(QUOTA, "quota", False), (NO_GPUS, "quota", True), (STOCK_OUT, "no_capacity", False)],
+)
+def test_what_a_job_waits_for_is_told(words: str, status: str, hopeless: bool) -> None:
+    found = ending.waiting([event("queued"), event(words), event("still SCHEDULED")])
+    assert found is not None
+    assert (found.status, found.hopeless) == (status, hopeless)
+
+
+def test_quota_is_named() -> None:
+    assert ending.waiting([event(QUOTA)]).reason.startswith("quota NVIDIA_T4_GPUS exceeded: Job state")
+
+
+def test_job_that_just_waits_has_no_reason() -> None:
+    assert ending.waiting([event("Job state is set from QUEUED to SCHEDULED")]) is None
+
+
+@pytest.mark.parametrize(
+    ("codes", "status", "reason"),
+    [
+        ([1], "failed", "exit code 1"),
+        ([50001], "preempted", "preempted 1 times"),
+        ([50001, 50001, 1], "failed", "exit code 1"),
+        ([50002, 50001], "preempted", "preempted 1 times"),
+        ([50002], "lost", "exit code 50002"),
+        ([50005], "timed_out", "longer than it may"),
+    ],
+)
+def test_exit_codes_say_how_it_ended(codes: list[int], status: str, reason: str) -> None:
+    found = ending.failure("FAILED", [failed(code) for code in codes])
+    assert found.status == status
+    assert reason in found.reason
+    assert [(one.zone, one.instance, one.exit_code) for one in found.lost] == [
+        ("us-central1-b", "4711", code) for code in codes
+    ]
+
+
+def test_exit_code_is_read_from_the_words_where_it_is_not_told_apart() -> None:
+    (lost,) = ending.lost_vms([event("Task state is updated from RUNNING to FAILED with exit code 50001.")])
+    assert (lost.exit_code, lost.zone) == (50001, None)
+
+
+@pytest.mark.parametrize("state", ["CANCELLED", "DELETION_IN_PROGRESS"])
+def test_job_that_somebody_ended_is_deleted(state: str) -> None:
+    assert ending.failure(state, []).status == "deleted"
+
+
+def test_failure_before_any_vm_says_why() -> None:
+    assert ending.failure("FAILED", [event(STOCK_OUT)]).status == "no_capacity"

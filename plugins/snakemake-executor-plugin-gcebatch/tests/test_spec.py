@@ -1,0 +1,100 @@
+import re
+
+import pytest
+from google.cloud import batch_v1 as batch
+from snakemake_executor_plugin_gcebatch import spec
+
+SITE = spec.Site("our-project", "us-central1", labels={"team": "vision"})
+CPU = spec.Machine("n2-standard-4", "image@sha256:1", runtime_minutes=90, threads=4, memory_mib=8000)
+T4 = spec.Machine("n1-standard-8", "image", gpus=2, gpu_model="nvidia-tesla-t4", spot=True, zones=("us-central1-a",))
+A100 = spec.Machine("a2-highgpu-1g", "image", gpus=1)
+
+
+def made(machine: spec.Machine, site: spec.Site = SITE) -> tuple[batch.Job, batch.TaskSpec, batch.AllocationPolicy]:
+    job = spec.job("python -m snakemake", machine, site, {"TOKEN": "a b"}, {"snakemake-rule": "train"})
+    return job, job.task_groups[0].task_spec, job.allocation_policy
+
+
+def test_one_container_runs_the_command_in_the_image() -> None:
+    job, task, _ = made(CPU)
+    (runnable,) = task.runnables
+    assert runnable.container.image_uri == "image@sha256:1"
+    assert "\nmkdir -p /workdir && cd /workdir && python -m snakemake\n" in runnable.container.commands[1]
+    assert dict(runnable.environment.variables) == {"CONTAINER_IMAGE": "image@sha256:1", "TOKEN": "a b"}
+    assert task.max_run_duration.total_seconds() == 5400
+    assert (task.compute_resource.cpu_milli, task.compute_resource.memory_mib) == (4000, 8000)
+    assert job.task_groups[0].task_count == 1
+
+
+def test_machine_without_gpus_asks_for_none() -> None:
+    _, task, allocation = made(CPU)
+    (instance,) = allocation.instances
+    assert not instance.install_gpu_drivers
+    assert not instance.policy.accelerators
+    assert instance.policy.provisioning_model.name == "STANDARD"
+    assert "--privileged" not in task.runnables[0].container.options
+    assert not allocation.location.allowed_locations
+
+
+def test_gpus_come_by_type_and_number_with_their_driver() -> None:
+    _, task, allocation = made(T4)
+    (instance,) = allocation.instances
+    (accelerator,) = instance.policy.accelerators
+    assert (accelerator.type_, accelerator.count) == ("nvidia-tesla-t4", 2)
+    assert instance.install_gpu_drivers
+    assert instance.policy.provisioning_model.name == "SPOT"
+    assert allocation.location.allowed_locations == ["zones/us-central1-a"]
+    assert "--privileged" in task.runnables[0].container.options
+    assert "/var/lib/nvidia/lib64:/usr/local/nvidia/lib64" in task.runnables[0].container.volumes
+
+
+def test_machine_type_with_gpus_built_in_names_no_accelerator() -> None:
+    _, task, allocation = made(A100)
+    assert allocation.instances[0].install_gpu_drivers
+    assert not allocation.instances[0].policy.accelerators
+    assert "--privileged" in task.runnables[0].container.options
+
+
+def test_only_lost_vms_are_replaced() -> None:
+    _, task, _ = made(T4)
+    (policy,) = task.lifecycle_policies
+    assert policy.action.name == "RETRY_TASK"
+    assert list(policy.action_condition.exit_codes) == [50001, 50002, 50003, 50006]
+    assert task.max_retry_count == 5
+
+
+def test_labels_are_on_the_vms_too() -> None:
+    job, _, allocation = made(CPU)
+    assert dict(job.labels) == dict(allocation.labels) == {"team": "vision", "snakemake-rule": "train"}
+
+
+def test_vm_may_have_no_address_outside() -> None:
+    _, _, allocation = made(CPU, spec.Site("p", "r", network="n", subnetwork="s", external_ip=False))
+    (interface,) = allocation.network.network_interfaces
+    assert (interface.network, interface.subnetwork, interface.no_external_ip_address) == ("n", "s", True)
+
+
+@pytest.mark.parametrize("rule", ["train", "Train_2", "9lives", "-", "x" * 99])
+def test_ids_are_what_batch_takes(rule: str) -> None:
+    made_id = spec.job_id(rule, spec.digest("a"), 1_790_000_000)
+    assert re.fullmatch(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", made_id)
+
+
+def test_labels_are_read() -> None:
+    assert spec.labels_of("") == {}
+    assert spec.labels_of("study=full, team=vision_1") == {"study": "full", "team": "vision_1"}
+
+
+@pytest.mark.parametrize("text", ["study", "Study=full", "study=Full", "study=a b", f"a={'x' * 64}"])
+def test_what_is_no_label_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match="is no label"):
+        spec.labels_of(text)
+
+
+def test_what_a_workflow_names_becomes_labels() -> None:
+    assert spec.as_labels("study=My study,hardware=gce-T4") == {"study": "my-study", "hardware": "gce-t4"}
+
+
+@pytest.mark.parametrize(("text", "label"), [("imdb/cpu1 T4", "imdb-cpu1-t4"), ("-a-", "a"), ("a" * 70, "a" * 63)])
+def test_any_text_becomes_a_label(text: str, label: str) -> None:
+    assert spec.label(text) == label

@@ -1,0 +1,168 @@
+"""Snakemake through the plugin to jobs that really run, and to what goes wrong."""
+
+import shutil
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+from conftest import PLAIN, Site
+from emulator import Emulator
+
+SLOW = "echo begun; sleep 60; echo {wildcards.name} > {output}"
+
+
+def wait_for(condition, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.1)
+
+
+def machines(emulator: Emulator) -> dict[str, list[str]]:
+    """Return machine type and accelerators by the image of what was asked for."""
+    found = {}
+    for job in emulator.created:
+        policy = job.allocation_policy.instances[0].policy
+        found[job.name] = [policy.machine_type, *(f"{one.count} {one.type_}" for one in policy.accelerators)]
+    return found
+
+
+def test_jobs_run_on_machines_of_their_own(site: Site) -> None:
+    code, said = site.run()
+    assert code == 0, said
+    assert sorted(machines(site.emulator).values()) == [["n1-standard-4"], ["n1-standard-4", "1 nvidia-tesla-t4"]]
+    for job in site.emulator.created:
+        assert job.allocation_policy.labels["study"] == "small"
+        assert job.allocation_policy.labels["snakemake-rule"] == "make"
+    assert site.emulator.running() == []
+    code, said = site.run()
+    assert code == 0, said
+    assert len(site.emulator.created) == 2, "what is in the bucket is not made again"
+
+
+def test_failing_job_shows_the_end_of_its_log(site: Site) -> None:
+    site.write("echo the model is broken; exit 7")
+    code, said = site.run()
+    assert code != 0
+    assert "failed: exit code 1" in said
+    assert "the model is broken" in said
+    assert len(site.emulator.created) == 2, "it is not tried again"
+
+
+def test_preempted_job_is_run_again_on_another_machine(site: Site) -> None:
+    site.write(f"echo begun; [ $BATCH_TASK_RETRY_ATTEMPT -ge 1 ] || sleep 300; {PLAIN}")
+    process = site.start("--gcebatch-spot")
+    wait_for(lambda: sum("begun" in site.emulator.log(name) for name in site.emulator.running()) == 2)
+    for name in site.emulator.running():
+        site.emulator.preempt(name)
+    said, _ = process.communicate(timeout=180)
+    assert process.returncode == 0, said
+    assert "exit code 50001" in said
+
+
+def test_ctrl_c_deletes_every_machine(site: Site) -> None:
+    site.write(SLOW)
+    process = site.start()
+    wait_for(lambda: len(site.emulator.running()) == 2)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert sorted(site.emulator.deleted) == sorted(job.name for job in site.emulator.created), said
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL])
+def test_restarted_snakemake_waits_for_the_jobs_that_run(site: Site, end: signal.Signals) -> None:
+    site.write(SLOW.replace("60", "20"))
+    process = site.start()
+    wait_for(lambda: len(site.emulator.running()) == 2)
+    process.send_signal(end)
+    process.communicate(timeout=60)
+    site.run("--unlock")
+    code, said = site.run("--rerun-incomplete")
+    assert code == 0, said
+    assert said.count("runs already") == 2
+    assert len(site.emulator.created) == 2, "nothing is paid twice"
+
+
+def test_second_snakemake_elsewhere_waits_for_the_jobs_of_the_first(site: Site) -> None:
+    site.write(SLOW.replace("60", "20"))
+    first = site.start()
+    wait_for(lambda: len(site.emulator.running()) == 2)
+    elsewhere = replace(site, folder=shutil.copytree(site.folder, site.folder.with_name("elsewhere")))
+    shutil.rmtree(elsewhere.folder / ".snakemake")
+    code, said = elsewhere.run()
+    assert code == 0, said
+    assert said.count("runs already") == 2
+    said, _ = first.communicate(timeout=60)
+    assert first.returncode == 0, said
+    assert len(site.emulator.created) == 2
+
+
+def test_lost_connection_is_waited_for(site: Site) -> None:
+    site.write(SLOW.replace("60", "5"))
+    process = site.start()
+    wait_for(lambda: len(site.emulator.running()) == 2)
+    site.emulator.away = True
+    time.sleep(10)
+    assert process.poll() is None
+    site.emulator.away = False
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
+
+
+def test_job_that_would_do_something_else_is_deleted_first(site: Site) -> None:
+    site.write(SLOW)
+    process = site.start()
+    wait_for(lambda: len(site.emulator.running()) == 2)
+    process.kill()
+    process.communicate(timeout=60)
+    site.run("--unlock")
+    site.write()
+    code, said = site.run("--rerun-incomplete")
+    assert code == 0, said
+    assert len(site.emulator.deleted) == 2
+    assert "in another way: deleted" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 0.0 in region us-central1.", "quota"),
+        ("code - CODE_GCE_ZONE_RESOURCE_POOL_EXHAUSTED, description - no resources", "no_capacity"),
+    ],
+)
+def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str, status: str) -> None:
+    site.emulator.refuse["nvidia-tesla-t4"] = words
+    site.emulator.zones["nvidia-tesla-t4"] = ["europe-west4-b", "us-central1-a"]
+    code, said = site.run("--gcebatch-queue-timeout", "3", "--keep-going")
+    assert code != 0
+    assert f"{status}: " in said
+    assert "others that have it: europe-west4-b" in said
+    assert len(site.emulator.deleted) == 1
+
+
+def test_how_it_ended_can_be_recorded_here(site: Site) -> None:
+    site.write("echo ${{HOW_IT_ENDED:-trained}} > {output}")
+    site.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 0.0"
+    code, said = site.run("--gcebatch-record-endings", "HOW_IT_ENDED")
+    assert code == 0, said
+    ended = site.object("joined.txt")
+    assert '"status": "quota"' in ended
+    assert "trained" in ended, "the other job had a machine"
+
+
+def test_worker_that_never_answers_is_ended(site: Site) -> None:
+    site.emulator.silent.add("nvidia-tesla-t4")
+    code, said = site.run("--keep-going", "--default-resources", "runtime=1")
+    assert code != 0
+    assert "timed_out" in said
+
+
+@pytest.mark.parametrize("missing", ["project", "region"])
+def test_missing_setting_is_one_line(site: Site, missing: str) -> None:
+    code, said = site.run(f"--gcebatch-{missing}", "")
+    assert code != 0
+    assert f"--gcebatch-{missing} (or SNAKEMAKE_GCEBATCH_{missing.upper()}) is missing" in said
+    assert "Traceback" not in said
