@@ -80,13 +80,16 @@ def collect(folder: Path, records: list[Path]) -> tuple[pd.DataFrame, pd.DataFra
     for path in records:
         run = record.read_run(path)
         row = run_row(str(path.parent.relative_to(folder)), run)
+        rows = record.read_epochs(path.with_name("epochs.csv"))
+        if record.is_interrupted(rows):
+            row["train_seconds"] = None
         runs.append(row)
         keys = {key: row[key] for key in ("run", *tables.CELL, "repeat")}
         attempts += [
             {"run": row["run"], "attempt": number} | attempt
             for number, attempt in enumerate(run.get("attempts", []), 1)
         ]
-        epochs += [keys | epoch for epoch in record.read_epochs(path.with_name("epochs.csv"))]
+        epochs += [keys | epoch for epoch in rows]
     return (
         pd.DataFrame(runs, columns=list(tables.columns("runs"))),
         pd.DataFrame(epochs, columns=list(tables.columns("epochs"))),

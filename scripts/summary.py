@@ -160,6 +160,9 @@ def money(costs: pd.DataFrame, base: dict[str, Any]) -> list[dict[str, Any]]:
     `front` (no cell of the workload is both faster and cheaper).
     """
     rows: list[dict[str, Any]] = []
+    # What is not known of a run is NaN, and leaves its cell out of what would need it.
+    figures = ("useful_seconds", "used_seconds", "cost_usd", "billed_usd", "samples_per_usd")
+    costs = costs.astype(dict.fromkeys(figures, float))
     for _, group in costs.groupby("workload", sort=False):
         cells = [(dict(zip(CELL, key, strict=True)), cell) for key, cell in group.groupby(CELL, sort=False)]
         of_base = next((cell for about, cell in cells if all(about[key] == base[key] for key in base)), None)
@@ -234,6 +237,22 @@ def rent_or_own(machines: dict[str, Any], prices: pd.DataFrame) -> list[dict[str
     return rows
 
 
+def interrupted(attempts: pd.DataFrame, spent: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return one row per run of several attempts: run, attempts, how those before the last ended, seconds, usd.
+
+    `spent` is from `scripts.costs.budget.spent`; seconds are used_seconds, useful_seconds and lost_seconds.
+    """
+    rows = []
+    usd = spent.set_index("run")["usd"]
+    for run, tries in attempts.groupby("run", sort=False):
+        if len(tries) > 1:
+            seconds = {name: float(tries[name].sum()) for name in ("used_seconds", "useful_seconds", "lost_seconds")}
+            ended = [str(end) for end in tries["ended"].iloc[:-1]]
+            counts = {end: ended.count(end) for end in dict.fromkeys(ended)}
+            rows.append({"run": run, "attempts": len(tries), "ended": counts, "usd": float(usd[run])} | seconds)
+    return rows
+
+
 def to_targets(
     runs: pd.DataFrame, epochs: pd.DataFrame, costs: pd.DataFrame, targets: dict[str, float]
 ) -> list[dict[str, Any]]:
@@ -251,8 +270,14 @@ def to_targets(
         if of_workload.empty:
             continue
         metric = measure(workloads.workload(workload).REFERENCE, of_workload)
+        # A run that was taken up again has two starts in its time.
+        resumed = of_workload["cut"].fillna(0).gt(0) | (
+            of_workload["epoch"].gt(0) & of_workload["first_step_seconds"].fillna(0).gt(0)
+        )
+        left_out = of_workload.loc[resumed, "run"]
+        of_workload = of_workload[~of_workload["run"].isin(left_out)]
         reached = outcomes.to_target(of_workload, metric, target, higher_is_better=metric == "val_acc")
-        seconds = runs[runs["workload"] == workload].assign(
+        seconds = runs[runs["workload"].eq(workload) & ~runs["run"].isin(left_out)].assign(
             seconds=lambda frame: frame["run"].map(reached["seconds"])  # noqa: B023, used at once
         )
         for key, cell in seconds.groupby(CELL, sort=False):

@@ -1,13 +1,20 @@
 """Train one run of one cell and write its record: run.json, epochs.csv and telemetry.csv.
 
 Needs a framework and the packages of `envs/train.in`, not Snakemake: this is how a machine without
-the workflow is measured. Exit codes: 0 trained; 3 it failed, and the record says how; 2 bad input.
+the workflow is measured. Exit codes: 0 trained; 3 it failed, and the record says how; 4 its machine is being taken
+away, and the checkpoint is written; 2 bad input.
 """
 
 import argparse
+import json
+import os
+import platform
+import signal
 import sys
 from dataclasses import asdict, replace
+from importlib.metadata import version
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -18,12 +25,15 @@ if __package__ in (None, ""):  # `python scripts/train.py`: Python puts scripts/
 
 from scripts import datasets, errors, frameworks, schemas, workloads
 from scripts.errors import InputError
-from scripts.measurement import hardware, largest, provenance, record, watch
+from scripts.measurement import checkpoint, hardware, largest, provenance, record, watch
 from scripts.measurement.cell import LARGEST, MODES, PRECISIONS, Cell
 from scripts.measurement.worker import Job
 
 ROOT = Path(__file__).resolve().parents[1]
-RECORDED_FAILURE = 3
+RECORDED_FAILURE, TAKEN_AWAY = 3, 4
+
+#: How a run can end whose training could not say so itself.
+NO_MACHINE = ("quota", "no_capacity", checkpoint.PREEMPTED, "timed_out")
 
 
 def _positive(text: str) -> int:
@@ -61,7 +71,21 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--samples", type=_fraction, default=1.0, help="fraction of the samples (default 1)")
     parser.add_argument("--data", choices=("real", "synthetic"), default="real")
     parser.add_argument(
+        "--data-file", type=Path, help="the data set as scripts/fetch.py wrote it (default: below data/)"
+    )
+    parser.add_argument(
         "--data-dir", type=Path, help="folder that holds the data files already (default: EPOCHS_DATA_DIR)"
+    )
+    parser.add_argument(
+        "--checkpoints",
+        default=os.environ.get("EPOCHS_CHECKPOINTS") or None,
+        help="folder or URL below which the run is saved, and taken up again (default: EPOCHS_CHECKPOINTS; else not)",
+    )
+    parser.add_argument(
+        "--most-minutes",
+        type=float,
+        default=os.environ.get("EPOCHS_MOST_MINUTES") or inf,
+        help="of all attempts together, after which it is ended (default: EPOCHS_MOST_MINUTES; else none)",
     )
     parser.add_argument("--repeat", type=_positive, default=1, help="number of this run of the cell")
     parser.add_argument(
@@ -75,12 +99,59 @@ def _data(work: ModuleType, options: argparse.Namespace) -> Path | None:
     """Return the file of the workload's data, obtained if it is not there yet; None if it brings its own."""
     if work.DATASET is None:
         return None
-    data = ROOT / "data" / options.data / f"{work.DATASET}.npz"
+    data = options.data_file or ROOT / "data" / options.data / f"{work.DATASET}.npz"
     if not data.is_file():
         datasets.obtain(
             work.DATASET, options.data, data, options.data_dir or datasets.given_folder(), ROOT / "data" / "downloads"
         )
     return data
+
+
+def _ended() -> watch.Outcome | None:
+    """Return how a run ended that got no machine, or lost every one: who submits it says so in EPOCHS_ENDED."""
+    told = json.loads(os.environ.get("EPOCHS_ENDED", "null"))
+    if told is None:
+        return None
+    status = told["status"] if told["status"] in NO_MACHINE else "failed"
+    return watch.Outcome(status, told["reason"], {"total_seconds": 0.0})
+
+
+def _code(work: ModuleType, backend: ModuleType) -> list[str]:
+    """Return what a checkpoint's code was: that of another one is not taken."""
+    own = [ROOT / "scripts" / "measurement" / name for name in ("loop.py", "resumable.py")]
+    files = [Path(str(module.__file__)) for module in (work, backend)]
+    versions = [f"{name} {version(name)}" for name in ("keras", *backend.DISTRIBUTIONS) if find_spec(name)]
+    return [provenance.digest(*files, *own), *versions]
+
+
+def _check(options: argparse.Namespace, claims: dict[str, Any], found: dict[str, Any]) -> None:
+    """Raise InputError unless this machine is the one that is claimed, with the framework."""
+    hardware.check(options.hardware, claims, options.devices, found)
+    for package in frameworks.framework(options.framework).DISTRIBUTIONS:
+        if find_spec(package) is None:
+            raise InputError(
+                f"framework {options.framework}: {package} is not installed; see envs/{options.framework}.lock"
+            )
+
+
+def _search(
+    job: Job, options: argparse.Namespace, least: int, notices: watch.Notices
+) -> tuple[int | None, list[dict[str, Any]]]:
+    """Return the largest batch size that fits, None if not even `least` does, and the tries; or an earlier run's."""
+    if options.searched:
+        earlier = record.read_run(options.searched)
+        if earlier["cell"] != asdict(job.cell):
+            raise InputError(f"--searched: {options.searched}: the record of another cell")
+        if known := largest.found(earlier):
+            return known, earlier["batch_search"]
+    samples = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
+    most = int(samples * job.cell.samples) // job.cell.devices
+    size, tries = largest.find(replace(job, checkpoints=None), least, most, _show, notices)
+    return size, [asdict(one) for one in tries]
+
+
+def _show(line: str) -> None:
+    print(line, flush=True)
 
 
 def _about_data(job: Job, facts: dict[str, Any]) -> dict[str, Any]:
@@ -110,16 +181,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.hardware not in catalogue:
         raise InputError(f"hardware {options.hardware!r} is unknown: it is one of {', '.join(catalogue)}")
     claims = catalogue[options.hardware]["machine"]
-    found = hardware.detect()
-    hardware.check(options.hardware, claims, options.devices, found)
-
-    backend = frameworks.framework(options.framework)
-    for package in backend.DISTRIBUTIONS:
-        if find_spec(package) is None:
-            raise InputError(
-                f"framework {options.framework}: {package} is not installed; see envs/{options.framework}.lock"
-            )
-
+    ended = _ended()
+    found = hardware.NOT_SEEN if ended else hardware.detect()
+    if not ended:
+        _check(options, claims, found)
     cell = Cell(
         workload=name,
         hardware=options.hardware,
@@ -134,32 +199,48 @@ def main(arguments: list[str] | None = None) -> int:
         target=options.target,
     )
     seed = cell.seed(options.repeat) if options.seed is None else options.seed
+    notices = watch.Notices()
+    signal.signal(signal.SIGTERM, notices.take)
+    began = perf_counter()
+    attempts, past, place = None, [], None
+    identity = (json.dumps(asdict(cell)), str(seed), *_code(work, frameworks.framework(options.framework)))
+    if options.checkpoints:
+        place = f"{options.checkpoints.rstrip('/')}/{cell.path}/r{options.repeat}"
+        kept = checkpoint.Place(place, *identity)
+        past = checkpoint.past(kept)
+        attempts = None if ended else checkpoint.Attempts(kept, platform.node())
     gpus = options.devices if "gpus" in claims else 0
-    job = Job(cell, seed, claims["cores"], gpus, _data(work, options), file and file.resolve())
+    data = _data(work, options)
+    job = Job(cell, seed, claims["cores"], gpus, data, file and file.resolve(), checkpoints=place, identity=identity)
     origin = provenance.collect(found, file)
-
-    def show(line: str) -> None:
-        print(line, flush=True)
-
-    show(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
+    _show(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
     batch_size: int | str | None = cell.batch_size
     tries: list[dict[str, Any]] = []
-    began = perf_counter()
-    if batch_size == LARGEST and options.searched:
-        earlier = record.read_run(options.searched)
-        if earlier["cell"] != asdict(cell):
-            raise InputError(f"--searched: {options.searched}: the record of another cell")
-        batch_size, tries = largest.found(earlier) or LARGEST, earlier["batch_search"]
-    if batch_size == LARGEST:
-        most = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
-        batch_size, tried = largest.find(job, work.BATCH_SIZE, int(most * cell.samples) // cell.devices, show)
-        tries = [asdict(one) for one in tried]
-    if batch_size is None:
+    if batch_size == LARGEST and not ended:
+        batch_size, tries = _search(job, options, work.BATCH_SIZE, notices)
+    if ended:
+        outcome, batch_size = ended, None
+    elif notices and attempts:
+        outcome = watch.Outcome(checkpoint.PREEMPTED)
+    elif batch_size is None:
         spent = {"total_seconds": perf_counter() - began}
         reason = f"not even a batch of {work.BATCH_SIZE} could be tried: {tries[-1]['reason']}"
         outcome = watch.Outcome(tries[-1]["status"], reason, spent)
     else:
-        outcome = watch.run(replace(job, cell=replace(cell, batch_size=batch_size)), show)
+        used = perf_counter() - began + (attempts.used_seconds() if attempts else 0.0)
+        outcome = watch.run(
+            replace(job, cell=replace(cell, batch_size=batch_size), identity=(*identity, str(batch_size))),
+            _show,
+            limit_seconds=60 * options.most_minutes - used,
+            alive=attempts.alive if attempts else lambda kept_seconds: None,
+            notices=notices,
+        )
+        if outcome.status == "timed_out":
+            outcome.reason = f"took longer than {options.most_minutes:g} minutes"
+    if attempts and outcome.status == checkpoint.PREEMPTED:
+        attempts.end(checkpoint.PREEMPTED)
+        _show("saved: the same call goes on from here, on any machine like this")
+        return TAKEN_AWAY
     about = _about_data(job, outcome.facts)
     part = about["train_samples"] / about["complete_train_samples"]
     run = record.of(outcome, cell, int(batch_size or work.BATCH_SIZE), work.REFERENCE, found, part)
@@ -170,12 +251,19 @@ def main(arguments: list[str] | None = None) -> int:
         "batch_search": tries or None,
         "data": about,
     }
+    if attempts:
+        past = attempts.told(run["status"], sum(row["elapsed"] for row in outcome.epochs))
+    if past:
+        run["attempts"] = past
     run["provenance"] = origin | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
     record.write(options.output, run, outcome.epochs, outcome.samples, outcome.clock)
+    # With a notice the record may not get away in time: the next attempt then goes on from the checkpoint.
+    if attempts and not notices:
+        attempts.end(run["status"])
     seconds = f"{outcome.times['total_seconds']:.0f} s"
     for warning in run["warnings"]:
-        show(f"warning: {warning}")
-    show(f"{run['status']} in {seconds}" + (f": {run['reason']}" if run["reason"] else ""))
+        _show(f"warning: {warning}")
+    _show(f"{run['status']} in {seconds}" + (f": {run['reason']}" if run["reason"] else ""))
     return 0 if run["status"] == "done" else RECORDED_FAILURE
 
 

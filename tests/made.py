@@ -249,4 +249,5 @@ def epoch(number: int = 0, **values) -> dict:
         "validation_seconds": 1.5,
         "samples": 1_000,
         "warmup_samples": 0,
+        "cut": 0,
     } | values

@@ -206,7 +206,7 @@ def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
     epochs = pd.DataFrame(
         [(path[0], 0, 10.0, 0.5), (path[0], 1, 8.0, 0.9), (path[1], 0, 12.0, 0.9), (path[2], 0, 5.0, 0.2)],
         columns=["run", "epoch", "elapsed", "val_acc"],
-    ).assign(workload="mnist_mlp", samples=100)
+    ).assign(workload="mnist_mlp", samples=100, first_step_seconds=0.0, cut=0)
     priced = costs(frame)
     shown = priced[priced["price_option"] == "on-demand"]
     one, four = summary.to_targets(frame, epochs, shown, {"mnist_mlp": 0.9, "imdb_fasttext": 0.8})
@@ -215,6 +215,9 @@ def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
     assert (four["reached"], four["runs"], four["seconds"], four["cost_usd"]) == (0, 1, None, None)
     few, _ = summary.to_targets(frame, epochs.iloc[[0, 2, 3]], shown, {"mnist_mlp": 0.9})
     assert (few["reached"], few["seconds"]) == (1, None), "one of two took for ever"
+    interrupted = epochs.assign(cut=[0, 1, 0, 0])
+    rest, _ = summary.to_targets(frame, interrupted, shown, {"mnist_mlp": 0.9})
+    assert (rest["runs"], rest["seconds"]) == (1, 12.0), "a run that was taken up again has two starts in its time"
 
 
 def test_interval_of_the_median_needs_six_runs() -> None:

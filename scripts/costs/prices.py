@@ -151,9 +151,13 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
         prices: from `price_table`.
         attempts: columns run and used_seconds (life of the attempt's machine), a row per attempt; None
-            or no row for a run: one attempt.
+            or less than two rows for a run: one attempt.
     """
-    done = runs[(runs["status"] == "done") & (runs["train_seconds"].notna() | runs["samples_per_second"].notna())]
+    # A run of one attempt took what its process did.
+    several = pd.DataFrame(columns=["run", "used_seconds"]) if attempts is None else attempts
+    several = several[several.duplicated("run", keep=False)]
+    known = runs["train_seconds"].notna() | runs["samples_per_second"].notna() | runs["run"].isin(several["run"])
+    done = runs[(runs["status"] == "done") & known]
     keep = [
         *RUN,
         "global_batch_size",
@@ -171,8 +175,8 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs["billed_seconds"] = billing.billed_seconds(
         (costs["used_seconds"] + around).to_numpy(), costs["increment_seconds"], costs["minimum_seconds"]
     )
-    if attempts is not None and len(attempts):
-        costs = _bill_attempts(costs, attempts)
+    if len(several):
+        costs = _bill_attempts(costs, several)
     for bound in ("", "_low", "_high"):
         costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])

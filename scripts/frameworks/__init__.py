@@ -62,6 +62,12 @@ class Loop(Protocol):
     def steps(self, first: int, last: int) -> None:
         """Train the whole batches `first` to `last` - 1 of the order."""
 
+    def state(self) -> list[np.ndarray]:
+        """Return all that a later process needs to go on from here: weights, optimiser, metrics, random numbers."""
+
+    def restore(self, state: list[np.ndarray]) -> None:
+        """Go on from a `state`, after `compile` and `begin` with the order of its epoch."""
+
     def rest(self) -> None:
         """Train the odd last batch, if the samples do not fill it; else do nothing."""
 

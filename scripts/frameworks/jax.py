@@ -425,7 +425,10 @@ class Loop:
             # A copy, as JAX would find what it has traced for the same object again.
             other = copy(self._train)
             other.compile(state, patches=True)
-            self._train = self._fastest(self._train, other)
+            candidates = {"of XLA": self._train, "product of patches": other}
+            # A training that is taken up again goes on as it began.
+            chosen = candidates.get(self.settings.get("convolution", ""))
+            self._train = chosen or self._fastest(*candidates.values())
             self.settings["convolution"] = "product of patches" if self._train.patches else "of XLA"
         self.settings["loop"] = "lax.fori_loop over the batches" if self._train.looped else "one call per batch"
         if self._test is not None:
@@ -458,6 +461,20 @@ class Loop:
     def rest(self) -> None:
         """Train the odd last batch, if there is one."""
         self._state = self._train.rest(self._state, self._order)
+
+    def state(self) -> list[np.ndarray]:
+        """Return the values of all variables, random ones too."""
+        import jax
+
+        return [np.asarray(value) for group in jax.device_get(self._state) for value in group]
+
+    def restore(self, state: list[np.ndarray]) -> None:
+        """Take the values of all variables."""
+        import jax
+
+        values = iter(state)
+        groups = [[next(values) for _ in group] for group in self._variables()]
+        self._state = jax.device_put(groups, self._everywhere)
 
     def finish(self) -> dict[str, float]:
         """Give the state back to the model and return the epoch's means."""

@@ -140,8 +140,7 @@ class Loop:
     def compile(self) -> None:
         import tensorflow as tf
 
-        known = (*self._model.variables, *self._model.optimizer.variables, *self._model.metrics_variables)
-        variables = list({id(variable): variable.value for variable in known}.values())
+        variables = [variable.value for variable in self._variables()]
         kept = [tf.identity(variable) for variable in variables]
         # XLA compiles when its function first runs.
         if self._samples >= self._batch_size:
@@ -164,6 +163,18 @@ class Loop:
     def rest(self) -> None:
         if self._samples % self._batch_size:
             self._train_odd()
+
+    def state(self) -> list[np.ndarray]:
+        return [np.array(variable) for variable in self._variables()]
+
+    def restore(self, state: list[np.ndarray]) -> None:
+        for variable, value in zip(self._variables(), state, strict=True):
+            variable.assign(value)
+
+    def _variables(self) -> list:
+        model = self._model
+        known = (*model.variables, *model.optimizer.variables, *model.metrics_variables)
+        return list({id(variable): variable for variable in known}.values())
 
     def finish(self) -> dict[str, float]:
         return {name: float(value) for name, value in self._model.get_metrics_result().items()}

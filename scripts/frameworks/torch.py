@@ -446,9 +446,9 @@ class _Steps:
         self.settings |= {"loop": "one step per batch, samples on the device", "step": "Keras's, layer by layer"}
         if not self._tuned or self._tables:
             return
-        model, size = self._model, self._batch_size
-        # Tracing trains. A variable that comes twice does no harm.
-        variables = (*model.variables, *model.optimizer.variables, *model.metrics_variables)
+        size = self._batch_size
+        variables = self._variables()
+        # Tracing trains.
         before = [variable._value.detach().clone() for variable in variables]
         with torch.random.fork_rng(range(torch.cuda.device_count())):
             for count in (size, len(self._x) % size):
@@ -460,7 +460,7 @@ class _Steps:
                     self._trace("step", local, *batch, compiled=count == size)
                     continue
                 gradients = self._trace("gradients", local, *batch, compiled=count == size)
-                if gradients and not isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer):
+                if gradients and not isinstance(self._model.optimizer, keras.optimizers.LossScaleOptimizer):
                     self._trace("update", 0, *gradients, compiled=count == size)
             if self._validation is not None:
                 x, y = self._validation
@@ -488,6 +488,31 @@ class _Steps:
             results = run(*state, *inputs)
         self._graphs[name, size] = lambda *batch: run(*state, *batch)
         return results
+
+    def _variables(self) -> list:
+        """Return the variables of model, optimiser and metrics; one that comes twice does no harm."""
+        model = self._model
+        return [*model.variables, *model.optimizer.variables, *model.metrics_variables]
+
+    def state(self) -> list[np.ndarray]:
+        """Return the values of all variables, and the state of the random numbers."""
+        import torch
+
+        values = [variable._value.detach().cpu().numpy().copy() for variable in self._variables()]
+        states = [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
+        return [*values, *(state.numpy().copy() for state in states)]
+
+    def restore(self, state: list[np.ndarray]) -> None:
+        """Take the values of all variables, and the state of the random numbers."""
+        import torch
+
+        variables = self._variables()
+        with torch.no_grad():
+            for variable, value in zip(variables, state, strict=False):
+                variable._value.copy_(torch.as_tensor(value))
+        of_host, *of_gpus = (torch.as_tensor(value) for value in state[len(variables) :])
+        torch.set_rng_state(of_host)
+        torch.cuda.set_rng_state_all(of_gpus)
 
     def begin(self, order: np.ndarray) -> None:
         """Start an epoch in this order."""

@@ -57,6 +57,17 @@ def detect() -> dict[str, Any]:
     }
 
 
+#: In place of what `detect` returns, of a machine that never was there.
+NOT_SEEN: dict[str, Any] = {
+    "cpu_model": "",
+    "cores": 0,
+    "memory_mib": 0,
+    "gpus": [],
+    "gpu_driver": None,
+    "system": "",
+}
+
+
 def devices_of(claims: dict[str, Any]) -> tuple[int, str]:
     """Return on how many devices a machine can train, and what they are: its GPUs, or without any its cores."""
     return (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")

@@ -28,10 +28,12 @@ def epoch_row(
     first_step_seconds: float = 0.0,
     warmup_seconds: float = 0.0,
     warmup_samples: int = 0,
+    cut: int = 0,
 ) -> dict[str, Any]:
     """Return one row of `epochs.csv`; times in seconds, `elapsed` of all of the epoch.
 
-    `warmup_seconds` and `warmup_samples` are those of the warm-up after the first step.
+    `warmup_seconds` and `warmup_samples` are those of the warm-up after the first step; `cut` is 1 for an epoch that
+    the end of an attempt interrupted.
     """
     return {
         "epoch": epoch,
@@ -43,6 +45,7 @@ def epoch_row(
         "validation_seconds": validation_seconds,
         "samples": samples,
         "warmup_samples": warmup_samples,
+        "cut": cut,
     }
 
 

@@ -1,6 +1,7 @@
 """Where a run comes from: taken on the machine that trained."""
 
 import hashlib
+import json
 import os
 import platform
 import subprocess
@@ -19,18 +20,31 @@ def _git(*arguments: str) -> str | None:
     return answer.stdout.strip()
 
 
+def commit() -> tuple[str, bool] | None:
+    """Return the commit that is checked out, and whether files differ from it; None without one."""
+    head, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--untracked-files=no")
+    return None if head is None or changed is None else (head, bool(changed))
+
+
+def digest(*files: Path) -> str:
+    """Return a checksum of files."""
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
 def collect(found: dict[str, Any], workload_file: Path | None) -> dict[str, Any]:
     """Return when and where a run started; `found` is what `hardware.detect` saw.
 
     `workload_file` is that of a workload which is not the project's, and so not told by the commit.
     """
-    changed = _git("status", "--porcelain", "--untracked-files=no")
+    known = commit()
+    if known is None:  # sent to a machine without its history: who sent it says of which commit it is
+        known = json.loads(os.environ.get("EPOCHS_COMMIT", "null"))
     return {
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "hardware": found,
         "python": platform.python_version(),
-        "git_commit": _git("rev-parse", "HEAD"),
-        "git_dirty": None if changed is None else bool(changed),
+        "git_commit": known and known[0],
+        "git_dirty": known and known[1],
         "workload_sha256": workload_file and hashlib.sha256(workload_file.read_bytes()).hexdigest(),
         "container": os.environ.get("CONTAINER_IMAGE"),
         "load_average": os.getloadavg()[0],

@@ -32,6 +32,7 @@ EPOCH_COLUMNS = (
     "validation_seconds",
     "samples",
     "warmup_samples",
+    "cut",
 )
 _PUBLISHED_COLUMNS = EPOCH_COLUMNS[:6]
 
@@ -47,13 +48,15 @@ def totals(epochs: Sequence[dict[str, Any]], batch_size: int) -> dict[str, float
     validation = sum(row["validation_seconds"] for row in epochs)
     warmup = sum(row["warmup_seconds"] for row in epochs)
     samples = timed_samples(epochs, batch_size)
+    # An epoch that was cut in two is no measurement of speed.
+    seconds = sum(row["training_seconds"] - row["warmup_seconds"] for row in epochs if not row.get("cut"))
     return {
         "first_step_seconds": sum(row["first_step_seconds"] for row in epochs) if epochs else None,
         "warmup_seconds": warmup if epochs else None,
         "training_seconds": training if epochs else None,
         "validation_seconds": validation if epochs else None,
         "train_seconds": training + validation if epochs else None,
-        "samples_per_second": samples / (training - warmup) if samples > 0 and training > warmup else None,
+        "samples_per_second": samples / seconds if samples > 0 and seconds > 0 else None,
     }
 
 
@@ -79,7 +82,9 @@ def of(
     times = totals(epochs, steps)
     throughput = times.pop("samples_per_second")
     last = epochs[-1] if epochs else {}
-    trained_from = (outcome.clock or 0.0) + (times["first_step_seconds"] or 0.0)
+    # The telemetry is that of the last process, and so is the first step that is left out of it.
+    first_steps = [row["first_step_seconds"] for row in epochs if row["first_step_seconds"]]
+    trained_from = (outcome.clock or 0.0) + (first_steps[-1] if first_steps else 0.0)
     use = telemetry.summary(outcome.samples, since=trained_from)
     use |= {"peak_memory_mib": telemetry.peak_memory_mib(outcome.samples, facts.get("peak_memory_mib"))}
     seen = len(epochs) * cell.samples * part
@@ -95,7 +100,8 @@ def of(
         losses=[row["loss"] for row in epochs] if facts.get("learnable", True) else [],
         memory_mib=machine["memory_mib"],
         gpu_memory_mib=sum(gpu["memory_mib"] for gpu in machine["gpus"][: cell.devices]) or None,
-        timed_seconds=times["train_seconds"],
+        # The telemetry of an interrupted run is that of its last process.
+        timed_seconds=None if is_interrupted(epochs) else times["train_seconds"],
         warmup_steps=None if not epochs else 1 + epochs[0]["warmup_samples"] // steps,
         timed_steps=None if not epochs else timed // steps,
     )
@@ -130,9 +136,16 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
+def is_interrupted(epochs: Sequence[dict[str, Any]]) -> bool:
+    """Say whether a run was taken up again: its time to train holds more than one start, and compares with none."""
+    return any(row.get("cut") or (row["epoch"] and row.get("first_step_seconds")) for row in epochs)
+
+
 def timed_samples(epochs: Sequence[dict[str, Any]], batch_size: int) -> int:
-    """Return how many samples were trained on after the first step and the warm-up."""
-    return sum(row["samples"] - row["warmup_samples"] for row in epochs) - batch_size
+    """Return how many samples were trained on after first step and warm-up, of which each process has its own."""
+    whole = [row for row in epochs if not row.get("cut")]
+    starts = sum(bool(row["first_step_seconds"]) for row in whole) if is_interrupted(epochs) else 1
+    return sum(row["samples"] - row["warmup_samples"] for row in whole) - starts * batch_size
 
 
 def _csv(columns: Iterable[str], rows: Iterable[dict[str, Any]]) -> str:

@@ -23,6 +23,7 @@ class Stopwatch(keras.callbacks.Callback):
         target: ends the training when it is reached, see `protocol.ending`.
         report: called with one row (a dict in the columns of `epochs.csv`) after each epoch.
         started: called with the clock's reading (s) when the first epoch begins.
+        first_epoch: the number of the epoch that is the first of this process.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Stopwatch(keras.callbacks.Callback):
         target: float | None,
         report: Callable[[dict[str, Any]], None],
         started: Callable[[float], None],
+        first_epoch: int = 0,
     ) -> None:
         super().__init__()
         self._synchronise = synchronise
@@ -43,6 +45,7 @@ class Stopwatch(keras.callbacks.Callback):
         self._target = target
         self._report = report
         self._started = started
+        self._first_epoch = first_epoch
         self._first_step_seconds: float | None = None
         self._warmup_seconds: float | None = None
         self._validation_seconds = 0.0
@@ -55,7 +58,7 @@ class Stopwatch(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self._epoch_start = self._now()
         self._validation_seconds = 0.0
-        if epoch == 0:
+        if epoch == self._first_epoch:
             self._started(self._epoch_start)
 
     def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
@@ -86,7 +89,7 @@ class Stopwatch(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         self._end_training()
         first: dict[str, Any] = {}
-        if epoch == 0:
+        if epoch == self._first_epoch:
             first = {
                 "first_step_seconds": self._first_step_seconds,
                 "warmup_seconds": self._warmup_seconds,

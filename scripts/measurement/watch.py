@@ -4,6 +4,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from multiprocessing.connection import wait
 from pathlib import Path
 from time import perf_counter
@@ -11,12 +12,19 @@ from typing import Any
 
 from scripts.measurement import telemetry, worker
 
+#: What a training has to save itself after SIGTERM: less than the 30 s of Google's notice.
+GRACE_SECONDS = 20.0
+
+#: Seconds between signs of life: what is not known of the end of an attempt without notice.
+SIGN_SECONDS = 60.0
+
 
 @dataclass
 class Outcome:
     """What is known of a run: how it ended, its times (s), its epochs, what the machine did meanwhile.
 
-    `clock` is the reading at which the timed region began, None if it never did.
+    `clock` is the reading at which the timed region began, None if it never did. `kept_seconds` are those of training
+    that its last checkpoint holds.
     """
 
     status: str = "killed"
@@ -26,14 +34,14 @@ class Outcome:
     samples: list[telemetry.Sample] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     clock: float | None = None
+    kept_seconds: float | None = None
 
 
-class Terminated(Exception):
-    """SIGTERM reached the watcher."""
+class Notices(list[int]):
+    """The signals that said that this process is to end."""
 
-
-def _terminate(number: int, frame: object) -> None:
-    raise Terminated
+    def take(self, number: int, frame: object) -> None:
+        self.append(number)
 
 
 def _kernel_kills() -> int:
@@ -44,11 +52,21 @@ def _kernel_kills() -> int:
     return 0
 
 
-def run(job: worker.Job, progress: Callable[[str], None], memory_limit_mib: float | None = None) -> Outcome:
-    """Train `job` in a fresh process; `progress` gets a line per stage and epoch.
+def run(
+    job: worker.Job,
+    progress: Callable[[str], None],
+    memory_limit_mib: float | None = None,
+    limit_seconds: float = inf,
+    alive: Callable[[float | None], None] = lambda kept_seconds: None,
+    notices: Notices | None = None,
+) -> Outcome:
+    """Train `job` in a fresh process; `progress` gets a line per stage and epoch, `alive` a call a minute and for
+    each checkpoint.
 
-    A training that fails, is killed, runs out of memory or takes more than `memory_limit_mib` is an Outcome with
-    that status. KeyboardInterrupt ends the training and goes on to the caller.
+    SIGTERM, now or among the `notices` that came before, ends the training; one that has a place for checkpoints is
+    saved first, and its status is `preempted`, with all its checkpoint holds.
+    A training that fails, is killed, runs out of memory, takes more than `memory_limit_mib` or longer than
+    `limit_seconds` is an Outcome with that status. KeyboardInterrupt ends the training and goes on to the caller.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -56,13 +74,22 @@ def run(job: worker.Job, progress: Callable[[str], None], memory_limit_mib: floa
     outcome = Outcome()
     start = perf_counter()
     process = context.Process(target=worker.train, args=(job, sender))
-    handler = signal.signal(signal.SIGTERM, _terminate)
+    notices = Notices() if notices is None else notices
+    handler = signal.signal(signal.SIGTERM, notices.take)
+    follower = _Follower(process, receiver, outcome, job, progress, memory_limit_mib, alive)
     try:
         process.start()
         sender.close()
-        _follow(process, receiver, outcome, job, progress, memory_limit_mib)
-    except Terminated:
-        outcome.reason = "terminated by SIGTERM"
+        follower.follow(start + limit_seconds, lambda: bool(notices))
+        if notices:
+            outcome.reason = "terminated by SIGTERM"
+            if job.checkpoints:
+                process.terminate()
+                follower.follow(perf_counter() + GRACE_SECONDS, lambda: False)
+                # Without a word from it, what was saved before stands.
+                outcome.status = outcome.status if outcome.status in ("done", "diverged") else "preempted"
+        elif follower.is_late and outcome.status == "killed":
+            outcome.status, outcome.reason = "timed_out", "took longer than it may"
     finally:
         signal.signal(signal.SIGTERM, handler)
         if process.is_alive():
@@ -79,52 +106,77 @@ def run(job: worker.Job, progress: Callable[[str], None], memory_limit_mib: floa
     return outcome
 
 
-def _follow(
-    process,
-    receiver,
-    outcome: Outcome,
-    job: worker.Job,
-    progress: Callable[[str], None],
-    memory_limit_mib: float | None,
-) -> None:
-    """Take messages and samples until the training process has ended."""
-    sampler = telemetry.Sampler(process.pid, job.gpus)
-    stage = "start"
-    next_sample = perf_counter()
-    while True:
-        pending = wait([receiver, process.sentinel], timeout=max(0.0, next_sample - perf_counter()))
-        if receiver in pending:
-            try:
-                message = receiver.recv()
-            except EOFError:
+class _Follower:
+    """Takes messages and samples of a training process."""
+
+    def __init__(
+        self,
+        process,
+        receiver,
+        outcome: Outcome,
+        job: worker.Job,
+        progress: Callable[[str], None],
+        memory_limit_mib: float | None,
+        alive: Callable[[float | None], None],
+    ) -> None:
+        self._process, self._receiver, self._outcome, self._job = process, receiver, outcome, job
+        self._progress, self._memory_limit_mib, self._alive = progress, memory_limit_mib, alive
+        self._stage = "start"
+        self._sampler: telemetry.Sampler | None = None
+        self._next_sample = self._next_sign = perf_counter()
+        self.is_late = False
+
+    def follow(self, until: float, is_ended: Callable[[], bool]) -> None:
+        """Return when the training process has ended, the clock shows `until`, or `is_ended` says so."""
+        self._sampler = self._sampler or telemetry.Sampler(self._process.pid, self._job.gpus)
+        outcome = self._outcome
+        while not is_ended():
+            if perf_counter() >= until:
+                self.is_late = True
                 return
-            match message:
-                case ("stage", name):
-                    stage = name
-                    progress(name)
-                case ("time", name, seconds):
-                    outcome.times[name] = seconds
-                case ("clock", reading):
-                    outcome.clock = reading
-                case ("epoch", row):
-                    outcome.epochs.append(row)
-                    progress(_epoch_line(row, job.cell.epochs))
-                case ("facts", facts):
-                    outcome.facts |= facts
-                case ("end", status, reason):
-                    outcome.status, outcome.reason = status, reason
-                    stage = "end"
-        elif process.sentinel in pending:
-            return
-        if perf_counter() >= next_sample:
-            next_sample += telemetry.INTERVAL_SECONDS
-            sample = sampler.sample(stage)
-            if sample is None:
-                continue
-            outcome.samples.append(sample)
-            if memory_limit_mib and sample.memory_mib > memory_limit_mib:
-                outcome.status, outcome.reason = "out_of_memory", f"took more than {memory_limit_mib:.0f} MiB"
+            timeout = max(0.0, min(until, self._next_sample) - perf_counter())
+            pending = wait([self._receiver, self._process.sentinel], timeout=timeout)
+            if self._receiver in pending:
+                try:
+                    self._take(self._receiver.recv())
+                except EOFError:
+                    return
+            elif self._process.sentinel in pending:
                 return
+            if perf_counter() >= self._next_sign:
+                self._next_sign += SIGN_SECONDS
+                self._alive(None)
+            if perf_counter() >= self._next_sample:
+                self._next_sample += telemetry.INTERVAL_SECONDS
+                sample = self._sampler.sample(self._stage)
+                if sample is None:
+                    continue
+                outcome.samples.append(sample)
+                if self._memory_limit_mib and sample.memory_mib > self._memory_limit_mib:
+                    outcome.status, outcome.reason = "out_of_memory", f"took more than {self._memory_limit_mib:.0f} MiB"
+                    return
+
+    def _take(self, message: tuple[Any, ...]) -> None:
+        outcome = self._outcome
+        match message:
+            case ("stage", name):
+                self._stage = name
+                self._progress(name)
+            case ("time", name, seconds):
+                outcome.times[name] = seconds
+            case ("clock", reading):
+                outcome.clock = reading
+            case ("epoch", row):
+                outcome.epochs.append(row)
+                self._progress(_epoch_line(row, self._job.cell.epochs))
+            case ("facts", facts):
+                outcome.facts |= facts
+            case ("saved", seconds):
+                outcome.kept_seconds = seconds
+                self._alive(seconds)
+            case ("end", status, reason):
+                outcome.status, outcome.reason = status, reason
+                self._stage = "end"
 
 
 def _epoch_line(row: dict[str, Any], epochs: int) -> str:

@@ -7,7 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import version
@@ -16,12 +16,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
 
+from scripts.measurement import checkpoint
 from scripts.measurement.cell import Cell
 
 #: What the allocators of the frameworks and of Linux say when memory ends.
 _OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "resource exhausted", "bad_alloc", "can't allocate memory")
 
 _PR_SET_PDEATHSIG = 1
+
+#: Notices of the end that have come: a training that can be saved looks here between its steps.
+_NOTICE: list[int] = []
 
 #: Steps of a probe: the second and third hold the optimiser's state and both batches that are in flight.
 PROBE_STEPS = 3
@@ -32,7 +36,8 @@ class Job:
     """One run to train: the cell, its seed, the cores and GPUs (numbers) it is held to, and its data file.
 
     `data` is None for a workload that brings its own; `workload_file` is where it lies if it is not one of the
-    project's. A `probe` trains a few steps only, to see whether the batch fits.
+    project's. A `probe` trains a few steps only, to see whether the batch fits. `checkpoints` is the place (a folder or
+    URL) of the run's checkpoint, `identity` what a checkpoint must be of to be taken.
     """
 
     cell: Cell
@@ -42,6 +47,8 @@ class Job:
     data: Path | None
     workload_file: Path | None = None
     probe: bool = False
+    checkpoints: str | None = None
+    identity: tuple[str, ...] = ()
 
 
 def _hide(packages: set[str]) -> None:
@@ -74,11 +81,16 @@ def train(job: Job, pipe: Connection) -> None:
     """
     # The watcher decides what a Ctrl-C means, and a training does not outlive its watcher.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if job.checkpoints:
+        signal.signal(signal.SIGTERM, lambda number, frame: _NOTICE.append(number))
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
         status, reason = _train(job, pipe)
+    except checkpoint.Preempted:
+        status, reason = checkpoint.PREEMPTED, "the machine was about to be taken away"
     except BaseException as error:
-        traceback.print_exc()
+        with suppress(OSError):  # nobody may be there to read it
+            traceback.print_exc()
         text = " ".join(f"{type(error).__name__}: {error}".split())
         exhausted = isinstance(error, MemoryError) or any(words in text.lower() for words in _OUT_OF_MEMORY)
         status, reason = ("out_of_memory" if exhausted else "failed"), text[:500]
@@ -157,7 +169,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         import keras
 
         from scripts import datasets
-        from scripts.measurement import convergence, flops, loop, protocol
+        from scripts.measurement import convergence, flops, loop, protocol, resumable
         from scripts.measurement.stopwatch import Stopwatch
     if job.workload_file:
         workloads.add({cell.workload: str(job.workload_file)})
@@ -227,21 +239,23 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         "started": lambda reading: pipe.send(("clock", reading)),
     }
     pipe.send(("stage", "train"))
+    keeper = None
+    # Several torch processes hold parts of the state: such a run is not saved, and begins anew.
+    if job.checkpoints and (cell.framework != "torch" or cell.devices == 1):
+        place = checkpoint.Place(job.checkpoints, *job.identity)
+        keeper = checkpoint.Keeper(place, lambda: bool(_NOTICE), lambda seconds: pipe.send(("saved", seconds)))
     if fits:
-        stopwatch = Stopwatch(**watched)
+        fitted = {"x": split.x_train, "y": split.y_train, "batch_size": batch_size, "validation_data": validation}
         with parallel(cell.devices):
-            model.fit(
-                split.x_train,
-                split.y_train,
-                batch_size=batch_size,
-                epochs=cell.epochs,
-                validation_data=validation,
-                verbose=0,
-                callbacks=[stopwatch],
-            )
-        ended, settings = stopwatch.ended, {"loop": "model.fit"}
+            if keeper:
+                ended = resumable.fit(model, fitted, cell.epochs, job.seed, keeper, watched)
+            else:
+                stopwatch = Stopwatch(**watched)
+                model.fit(**fitted, epochs=cell.epochs, verbose=0, callbacks=[stopwatch])
+                ended = stopwatch.ended
+        settings = {"loop": "model.fit, called for each epoch" if keeper else "model.fit"}
     else:
-        ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, **watched), stepper.settings
+        ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, keeper=keeper, **watched), stepper.settings
         pipe.send(("stage", "end"))
         stepper.close()
     pipe.send(("facts", {"settings": settings}))

@@ -15,7 +15,7 @@ def find(monkeypatch: pytest.MonkeyPatch, fits: int, most: int, gpus: int = 0):
     """Search on a machine where batches up to `fits` fit; return what is found, the tries, the jobs."""
     jobs: list[tuple[Job, float | None]] = []
 
-    def run(job: Job, progress, limit: float | None) -> watch.Outcome:
+    def run(job: Job, progress, limit: float | None, notices: watch.Notices | None) -> watch.Outcome:
         jobs.append((job, limit))
         good = int(job.cell.batch_size) <= fits
         return watch.Outcome("done" if good else "out_of_memory", facts={"peak_memory_mib": 100.0})

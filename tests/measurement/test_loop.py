@@ -1,11 +1,13 @@
 """The tuned training is stepped over every sample of every epoch, and timed as `model.fit` is."""
 
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from scripts.measurement import loop
+from scripts.measurement.checkpoint import Keeper, Place, Preempted
 
 
 class Recorder:
@@ -77,3 +79,50 @@ def test_target_ends_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
     _, rows, why = fit(monkeypatch, 100, 1, target=4.0)
     assert (len(rows), why) == (1, "target")
     assert fit(monkeypatch, 100, 1)[2] is None
+
+
+class Resumable(Recorder):
+    """Its state is the number of steps that it was trained."""
+
+    trained = 0
+
+    def steps(self, first: int, last: int) -> None:
+        super().steps(first, last)
+        self.trained += last - first
+
+    def state(self) -> list[np.ndarray]:
+        return [np.array(self.trained)]
+
+    def restore(self, state: list[np.ndarray]) -> None:
+        self.trained = int(state[0])
+
+
+def resumed(folder: Path, notices: list[bool]) -> tuple[Resumable, list[dict], bool]:
+    """Train three epochs of 40 steps and an odd one; return loop, rows, and whether it was preempted."""
+    told = iter(notices)
+    place = Place(str(folder), "run")
+    keeper = Keeper(place, lambda: next(told, False), lambda seconds: None)
+    recorder, rows = Resumable(), []
+    try:
+        loop.fit(recorder, 3, 405, 10, 20, 7, None, lambda: None, rows.append, lambda reading: None, keeper)
+    except Preempted:
+        return recorder, rows, True
+    return recorder, rows, False
+
+
+@pytest.mark.parametrize(
+    ("asked", "cut"), [(8, set()), (20, {0}), (24, set()), (25, {1})], ids=["warm-up", "first", "between", "second"]
+)
+def test_training_goes_on_where_the_notice_came(tmp_path: Path, asked: int, cut: set[int]) -> None:
+    whole, _, _ = resumed(tmp_path / "whole", [])
+    assert whole.trained == 120
+    first, begun, was_preempted = resumed(tmp_path / "cut", [False] * asked + [True, True])
+    assert was_preempted
+    assert 0 < first.trained < 120
+    second, ended, was_preempted = resumed(tmp_path / "cut", [])
+    assert not was_preempted
+    assert second.trained == 120, "no step is lost or done twice"
+    assert [row["epoch"] for row in ended] == [0, 1, 2]
+    assert ended[: len(begun)] == begun
+    assert {row["epoch"] for row in ended if row["cut"]} == cut
+    np.testing.assert_array_equal(second.orders[-1], whole.orders[-1])

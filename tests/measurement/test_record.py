@@ -109,6 +109,19 @@ def test_samples_that_count_are_those_after_first_step_and_warm_up() -> None:
     assert went(0.94, devices=2)["timed_samples"] == 2 * 1000 - 200 - 300, "a step is that of all devices"
 
 
+def test_epoch_that_was_cut_counts_for_no_speed() -> None:
+    rows = [
+        made.epoch(0, first_step_seconds=1.0, training_seconds=5.0),
+        made.epoch(1, first_step_seconds=1.0, training_seconds=50.0, cut=1),
+        made.epoch(2, training_seconds=4.0),
+    ]
+    assert record.is_interrupted(rows)
+    assert record.timed_samples(rows, 100) == 1900
+    assert record.totals(rows, 100)["samples_per_second"] == pytest.approx(1900 / 9)
+    assert not record.is_interrupted(rows[:1])
+    assert record.is_interrupted([rows[0], made.epoch(1, first_step_seconds=1.0)]), "it began again between epochs"
+
+
 def test_epochs_come_back_as_written(tmp_path: Path) -> None:
     rows = [made.epoch(0), made.epoch(1, acc=None, val_loss=None, val_acc=None)]
     record.write(tmp_path, made.record(), rows, [], 0.0)
