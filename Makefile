@@ -1,6 +1,7 @@
 # Two commands: `make report` and `make test`. Both set up .venv from the locks in envs/ first.
 # With PyTorch too: make report FRAMEWORKS="tensorflow jax torch"
 FRAMEWORKS ?= tensorflow jax
+PLUGIN := plugins/snakemake-executor-plugin-gcebatch
 # The first Python for which every framework has a build: TensorFlow has none for 3.14 yet.
 FITS := import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
@@ -19,10 +20,16 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS)))]
 
-.PHONY: report test quick lint bench docs lock clean
+.PHONY: gce slurm smoke-gce report test quick lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
+
+gce slurm: %: .venv/%
+
+# Prints what it may cost before it asks Google for anything; over a dollar it asks for nothing.
+smoke-gce: .venv/gce
+	snakemake --profile gce-cpu --config study=smoke budget_usd=1
 
 test: .venv/test-$(NAMES) lint
 	pytest -n 2
@@ -53,6 +60,12 @@ docs: .venv/test-$(NAMES)
 	$(PIP) $(addprefix -r ,$(LOCKS))
 	@touch $@
 
+.venv/gce .venv/slurm: .venv/%: envs/workflow.lock envs/%.lock | .venv/bin/python
+	@echo "installing envs/workflow.lock envs/$*.lock into .venv"
+	$(PIP) -r envs/workflow.lock -r envs/$*.lock
+	[ $* = slurm ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps ./$(PLUGIN)
+	@touch $@
+
 .venv/test-$(NAMES): $(LOCKS) envs/test.lock | .venv/bin/python
 	@echo "installing $(LOCKS) envs/test.lock into .venv: some minutes the first time"
 	$(PIP) $(addprefix -r ,$(LOCKS)) -r envs/test.lock
@@ -63,8 +76,8 @@ UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
 	--no-emit-index-url --no-emit-find-links
 lock:
 	mkdir -p .cache
-	$(UV) envs/workflow.in envs/tensorflow.in envs/jax.in envs/test.in -o .cache/all.lock
-	for name in workflow tensorflow jax test torch; do \
+	$(UV) envs/workflow.in envs/tensorflow.in envs/jax.in envs/gce.in envs/slurm.in envs/test.in -o .cache/all.lock
+	for name in workflow tensorflow jax gce slurm test torch; do \
 	  $(UV) -c .cache/all.lock envs/$$name.in -o envs/$$name.lock || exit 1; done
 	cat envs/torch-cpu.lock >> envs/torch.lock
 

@@ -7,9 +7,12 @@ configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
+include: "rules/budget.smk"
 include: "rules/train.smk"
 include: "rules/report.smk"
 include: "rules/published.smk"
+include: "rules/slurm.smk"
+include: "rules/status.smk"
 
 
 localrules:
@@ -38,6 +41,10 @@ rule all:
 
 
 onstart:
+    if config["reach"] == "slurm":
+        check_slurm()
+    if config["reach"] != "local":
+        tell_quote()
     # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.
     to_run = [job.rule.name for job in workflow.dag.needrun_jobs()]
     os.environ |= {

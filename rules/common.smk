@@ -1,31 +1,76 @@
+import atexit
 import json
 import os
 import re
+import subprocess
 import sys
 import time
-from functools import cache
+from dataclasses import asdict
+from math import ceil
 from pathlib import Path
 
+import yaml
 from snakemake.exceptions import WorkflowError
 
 from scripts import datasets, errors, grid, schemas, workloads
+from scripts.measurement import provenance
 
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
-if config["data_dir"]:
+if config["data_dir"] and workflow.is_main_process:
     os.environ |= {"EPOCHS_DATA_DIR": config["data_dir"]}
 # What libraries would else keep in the home directory stays in the clone.
 os.environ.setdefault("XDG_CACHE_HOME", str(Path(".cache").resolve()))
 os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
 
 
+# Of a cluster's machines each has its own cores: those of this one (profiles/default) do not limit them.
+if workflow.is_main_process and config["reach"] != "local":
+    workflow.resource_settings.cores = None
+    workflow.global_resources["_cores"] = None
+# Without a shared file system runs come through a bucket: they are trained into `runs/` there, and `bring` copies them.
+BUCKET = bool(
+    workflow.storage_settings and workflow.storage_settings.default_storage_provider
+)
+
+
+pathvars:
+    trained="runs" if BUCKET else "results",
+
+
+def store_what_machines_share(path):
+    """Only runs and data lie in the bucket: code is sent, and what is made of the runs stays here."""
+    known = workflow.pathvars.apply(str(path))
+    return apply_storage(path) if known.startswith(("runs/", "data/")) else path
+
+
+apply_storage = workflow.modifier.path_modifier.apply_default_storage
+workflow.modifier.path_modifier.apply_default_storage = store_what_machines_share
+
+
 def choose_data(policy):
     """Return the function that tells `real` or `synthetic` for a data set under the study's policy."""
+    # A machine that trains one run of a study is told what was chosen for it.
+    chosen = (
+        {}
+        if workflow.is_main_process
+        else json.loads(os.environ.get("EPOCHS_DATA_KINDS", "{}"))
+    )
 
-    @cache
     def choose(dataset):  # once for each data set: its host may be asked
-        return datasets.choose(policy, dataset, Path("data"), datasets.given_folder())
+        if dataset not in chosen:
+            chosen[dataset] = datasets.choose(
+                policy, dataset, Path("data"), datasets.given_folder()
+            )
+            os.environ |= {"EPOCHS_DATA_KINDS": json.dumps(chosen)}
+        return chosen[dataset]
 
     return choose
+
+
+def is_reached(cell):
+    """Say whether the profile in use trains on the cell's machine."""
+    clusters = CATALOGUE[cell.hardware].get("clusters", {})
+    return config["reach"] in clusters or (config["reach"] == "local" and not clusters)
 
 
 try:
@@ -33,7 +78,7 @@ try:
     NAME, settings = grid.read(config["study"], config)
     STUDIES = dict(grid.read(study, {}) for study in config["published"])
     STUDIES[NAME] = settings
-    CELLS, RUNS, AGAIN = {}, [], range(0)
+    CELLS, RUNS, KEPT, AGAIN = {}, [], [], range(0)
     if grid.is_trained_here(settings):
         study = grid.expand(
             NAME,
@@ -44,11 +89,53 @@ try:
         )
         CELLS = {cell.path: cell for cell in study.cells}
         RUNS = [
-            f"results/{NAME}/{cell.path}/r{repeat}" for cell, repeat in study.runs()
+            f"results/{NAME}/{cell.path}/r{repeat}"
+            for cell, repeat in study.runs()
+            if is_reached(cell)
         ]
         AGAIN = study.again()
+        # What other profiles have trained is in the report too.
+        KEPT = [
+            folder
+            for cell in study.cells
+            if not is_reached(cell)
+            for repeat in range(1, AGAIN.stop)
+            if Path(
+                folder := f"results/{NAME}/{cell.path}/r{repeat}", "run.json"
+            ).is_file()
+        ]
+        if not RUNS and not KEPT:
+            grid.check_reach(study, CATALOGUE, config["reach"])
+    saved = config["checkpoints"] or (
+        f"{workflow.storage_settings.default_storage_prefix}/checkpoints"
+        if BUCKET
+        else ""
+    )
+    # Likewise: where a run that is preempted goes on, and how long it may take.
+    os.environ |= {
+        "EPOCHS_CHECKPOINTS": saved and f"{saved}/{NAME}",
+        "EPOCHS_MOST_MINUTES": str(settings["max_run_minutes"]),
+    }
+    if BUCKET and workflow.is_main_process:
+        os.environ |= {"EPOCHS_COMMIT": json.dumps(provenance.commit())}
+        grid.check_bucket(
+            workflow.storage_settings.default_storage_prefix,
+            [config["study"], *settings.get("workload_files", {}).values()],
+        )
 except errors.InputError as error:
     sys.exit(f"error: {error}")
+
+
+# What the machines that train are told beside the config.
+os.environ.setdefault("EPOCHS_DATA_KINDS", "{}")
+os.environ.setdefault("EPOCHS_COMMIT", "null")
+os.environ.setdefault("EPOCHS_MACHINES", "[]")
+
+
+envvars:
+    "EPOCHS_DATA_KINDS",
+    "EPOCHS_COMMIT",
+    "EPOCHS_MACHINES",
 
 
 def either(names):
@@ -59,8 +146,6 @@ def either(names):
 GRIDS = [name for name, study in STUDIES.items() if grid.is_grid(study)]
 SHOWN = [name for name in STUDIES if name not in GRIDS]
 TRAINED = [name for name in GRIDS if STUDIES[name]["trained"]]
-# A single run has no spread, and needs no second look.
-JUDGED = bool(RUNS) and settings["repeats"] > 1
 
 
 wildcard_constraints:
@@ -116,26 +201,25 @@ def get_workload(wildcards):
 def get_runs(wildcards):
     """The runs of the grid, and those of the second measurement of the cells whose first one was unstable."""
     if not JUDGED:
-        return RUNS
+        return RUNS + KEPT
     with checkpoints.find_unstable.get(study=NAME).output[0].open() as file:
         unstable = file.read().split()
-    return RUNS + [
+    again = [
         f"results/{NAME}/{cell}/r{repeat}" for repeat in AGAIN for cell in unstable
     ]
+    return RUNS + KEPT + get_affordable(again)
 
 
 def get_train_arguments(wildcards):
     """One string, so that any change of the cell is seen; it is the command a person could type."""
     cell = get_cell(wildcards)
     target = "" if cell.target is None else f" --target {cell.target:g}"
-    first = get_searched(wildcards)
-    searched = f" --searched {first}" if first else ""
     return (
         f"--workload {settings['workload_files'].get(cell.workload, cell.workload)} --hardware {cell.hardware} "
         f"--framework {cell.framework} --batch-size {cell.batch_size} --mode {cell.mode} --precision {cell.precision} "
         f"--devices {cell.devices} --epochs {cell.epochs} --samples {cell.samples:g} "
         f"--data {'real' if cell.data == 'own' else cell.data} --repeat {wildcards.repeat} "
-        f"--seed {cell.seed(int(wildcards.repeat))}{target}{searched}"
+        f"--seed {cell.seed(int(wildcards.repeat))}{target}"
     )
 
 
@@ -143,8 +227,55 @@ def get_searched(wildcards):
     """The first run of a cell with the largest batch size: it searches, and the others take what it found."""
     cell = get_cell(wildcards)
     if cell.batch_size == "largest" and wildcards.repeat != "1":
-        return f"results/{NAME}/{cell.path}/r1/run.json"
+        return ancient(f"<trained>/{NAME}/{cell.path}/r1/run.json")
     return []
+
+
+def get_files(wildcards, input):
+    """What the machine that trains finds where Snakemake has put it."""
+    given = {
+        "--data-file": input.data,
+        "--searched": input.searched,
+    }
+    return " ".join(f"{option} {file}" for option, file in given.items() if file)
+
+
+def get_threads(wildcards):
+    """All cores: a timed run shares the machine with nothing."""
+    if config["reach"] == "local":
+        return workflow.cores
+    return CATALOGUE[wildcards.hardware]["machine"]["cores"]
+
+
+def get_submission(name):
+    """Return the function that tells a resource of a cell's machine under the profile in use; None asks for nothing."""
+    return lambda wildcards: CATALOGUE[wildcards.hardware]["clusters"][
+        config["reach"]
+    ].get(name)
+
+
+def get_image(wildcards):
+    """The image of a cell's framework, by its digest, as envs/images.sh has noted it."""
+    images = Path("envs/images.yaml")
+    known = yaml.safe_load(images.read_text()) if images.is_file() else {}
+    device = "gpu" if "gpus" in CATALOGUE[wildcards.hardware]["machine"] else "cpu"
+    return known.get(f"{wildcards.framework}-{device}", "")
+
+
+def get_labels(wildcards):
+    """What a bill can be split by."""
+    return ",".join(
+        f"{name}={value}" for name, value in [("study", NAME), *wildcards.items()]
+    )
+
+
+UNREACHED = {cell.hardware for cell in CELLS.values() if not is_reached(cell)}
+# What the profile in use asks of the machines that it reaches.
+SUBMISSION = {
+    name: get_submission(name)
+    for entry in CATALOGUE.values()
+    for name in entry.get("clusters", {}).get(config["reach"], {})
+}
 
 
 def get_claims(wildcards):

@@ -37,7 +37,7 @@ rule collect:
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
-        study=either([NAME] if RUNS else []),
+        study=either([NAME] if RUNS or KEPT else []),
     conda:
         "../envs/workflow.yaml"
     message:
@@ -160,6 +160,7 @@ rule report:
         epochs="results/{study}/epochs.parquet",
         costs="results/{study}/costs.parquet",
         prices="results/{study}/prices.parquet",
+        attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
         charts=get_charts,
         lib=[
@@ -168,6 +169,7 @@ rule report:
             "scripts/claims.py",
             "scripts/comparisons.py",
             "scripts/summary.py",
+            "scripts/costs/budget.py",
             "scripts/costs/outcomes.py",
             "scripts/costs/ownership.py",
             "scripts/costs/uncertainty.py",
@@ -194,4 +196,4 @@ rule report:
     shell:
         "python -m scripts.report {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} --hardware {input.hardware} "
         "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
-        "--charts {input.charts} |& tee {log}"
+        "--attempts {input.attempts} --charts {input.charts} |& tee {log}"

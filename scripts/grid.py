@@ -1,5 +1,6 @@
 """From a study's config to its cells."""
 
+import subprocess
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -32,7 +33,17 @@ AXES = (
 )
 
 #: Keys of config/config.yaml.
-_SETTINGS = ("study", "data_dir", "published", "logs_dir", "catalogue", "catalogue_as_of")
+_SETTINGS = (
+    "study",
+    "reach",
+    "data_dir",
+    "checkpoints",
+    "budget_usd",
+    "published",
+    "logs_dir",
+    "catalogue",
+    "catalogue_as_of",
+)
 
 #: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
 _GRID = ("workloads", "hardware", "frameworks", "base")
@@ -46,6 +57,7 @@ _DEFAULTS: dict[str, Any] = {
     "devices": [1],
     "repeats": 1,
     "unstable_above": 0.1,
+    "max_run_minutes": 480,
     "stop_at_target": False,
     "trained": "",
     "scale": "full",
@@ -253,6 +265,31 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
         there = sorted({" ".join(str(getattr(cell, key)) for key in base) for cell in study.cells})
         raise InputError(f"{source}: base: no cell has {', '.join(base)} {given!r}; there are {', '.join(there)}")
     return study
+
+
+def check_reach(study: Study, catalogue: dict[str, Any], reach: str) -> None:
+    """Raise InputError unless one of the study's machines is reached by `reach`, a profile that is known."""
+    clusters = {cell.hardware: list(catalogue[cell.hardware].get("clusters", {"local": {}})) for cell in study.cells}
+    known = {"local", *(name for about in catalogue.values() for name in about.get("clusters", {}))}
+    _known("--config", "reach", [reach], sorted(known))
+    if not any(reach in reached for reached in clusters.values()):
+        there = "; ".join(f"{name}: {', '.join(reached)}" for name, reached in clusters.items())
+        raise InputError(f"study {study.name}: hardware: none is reached by profile {reach!r}: {there}")
+
+
+def check_bucket(prefix: str, files: list[str]) -> None:
+    """Raise InputError unless the bucket is named, and the files that a run needs are sent with it: git knows them."""
+    if "$" in prefix:
+        raise InputError(
+            f"{prefix}: the variable is not set: a bucket, and a folder in it if you like: my-bucket/epochs"
+        )
+    paths = [
+        ROOT / "config" / "studies" / f"{file}.yaml" if "." not in Path(file).name else Path(file) for file in files
+    ]
+    for path in paths:
+        asked = ["git", "ls-files", "--error-unmatch", str(path)]
+        if subprocess.run(asked, cwd=ROOT, capture_output=True).returncode:
+            raise InputError(f"{path}: git does not know it, so it is not sent to the machines: git add {path}")
 
 
 def _known(source: str, key: str, values: list, allowed: list) -> None:

@@ -2,7 +2,8 @@
 
 Reads what the training prints. Snakemake gives the number of trainings and the time at which it
 started them in the variables EPOCHS_TRAININGS and EPOCHS_STARTED. On a terminal the last line is
-shown while it runs; one line stays when it has ended. A line that begins with `error:` is shown as it is.
+shown while it runs; one line stays when it has ended. A line that begins with `error:` is shown as it is. On a
+machine of a cluster, where nobody looks, all lines are printed, for its log.
 """
 
 import argparse
@@ -44,6 +45,10 @@ def main() -> int:
     parser.add_argument("cell", help="what is being trained")
     options = parser.parse_args()
     started, total = float(os.environ.get("EPOCHS_STARTED", 0)), int(os.environ.get("EPOCHS_TRAININGS", 1))
+    if "EPOCHS_TRAININGS" not in os.environ:
+        for line in sys.stdin:
+            print(line, end="", flush=True)
+        return 0
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     done, estimate = state(options.folder, started, total)
     # Unstable cells come on top of the trainings that were counted at the start.

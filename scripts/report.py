@@ -10,6 +10,7 @@ import pandas as pd
 
 from scripts import claims, comparisons, errors, grid, schemas, summary, tables, workloads
 from scripts.charts import FRAMEWORK_NAMES, cell_name
+from scripts.costs import budget
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.files import write_text
 from scripts.numbers import TIE, number
@@ -23,6 +24,7 @@ def page(
     costs: pd.DataFrame,
     epochs: pd.DataFrame,
     prices: pd.DataFrame,
+    attempts: pd.DataFrame,
     pictures: Mapping[str, list[dict[str, Any]]],
     verdicts: Sequence[claims.Verdict],
 ) -> str:
@@ -34,6 +36,7 @@ def page(
     done = runs[runs["status"] == "done"]
     shown = costs[costs["price_option"] == study["price"]]
     money = summary.money(shown, study["base"])
+    spent = budget.spent(runs, attempts, prices[prices["price_option"] == study["price"]])
     compared = {
         axis: comparisons.against(runs, axis, plain, "samples_per_second")
         for axis, plain in (("framework", study["base"]["framework"]), ("mode", "stock"), ("precision", "float32"))
@@ -83,7 +86,8 @@ def page(
             warned=comparisons.warnings(runs),
             synthetic=sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
             reduced=summary.is_reduced(runs),
-            failed=runs[runs["status"] != "done"].to_dict("records"),
+            failed=runs[runs["status"] != "done"].merge(spent, on="run").to_dict("records"),
+            interrupted=summary.interrupted(attempts, spent),
             single=bool((table["runs_done"] <= 1).all()),
             prices=tables.records(prices),
             money=money,
@@ -114,6 +118,7 @@ def main() -> int:
     parser.add_argument("--epochs", required=True, type=Path)
     parser.add_argument("--costs", required=True, type=Path)
     parser.add_argument("--prices", required=True, type=Path)
+    parser.add_argument("--attempts", required=True, type=Path)
     parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
     options = parser.parse_args()
     print("writing the report", flush=True)
@@ -130,6 +135,7 @@ def main() -> int:
         costs,
         tables.read(options.epochs),
         tables.read(options.prices),
+        tables.read(options.attempts),
         drawn(options.charts),
         verdicts,
     )

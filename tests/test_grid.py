@@ -183,7 +183,7 @@ def test_command_line_replaces_axes_alone(tmp_path: Path) -> None:
 
 
 def test_unknown_key_of_the_command_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--config: 'hardwere' is unknown: it is one of study, data_dir, .*workloads"):
+    with pytest.raises(InputError, match=r"--config: 'hardwere' is unknown: it is one of study, reach, .*workloads"):
         read(tmp_path, {"hardwere": ["cpu1"]})
 
 

@@ -14,7 +14,7 @@ STUDIES = sorted(path.stem for path in (grid.ROOT / "config" / "studies").glob("
 HARDWARE = grid.ROOT / "config" / "hardware.yaml"
 
 #: Machines whose price nobody tells: the article owns this one, without the card's price.
-WITHOUT_PRICE = {"desktop-1x1080ti"}
+WITHOUT_PRICE = {"gce-h100x1", "desktop-1x1080ti"}
 
 
 def own_book(path: Path, *rows: dict) -> str:
@@ -64,7 +64,9 @@ def read(name: str) -> dict:
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_study_prices_every_machine_under_the_options_it_shows(name: str) -> None:
     study, local = read(name), schemas.read_yaml(HARDWARE, "hardware")
-    named = study["machines"] or local
+    asked = study.get("hardware", "local")
+    trained = asked if isinstance(asked, list) else [machine for machine in local if local[machine].get("local")]
+    named = study["machines"] or {machine: local[machine] for machine in trained}
     shown = {study["price"], *filter(None, (chart.partition(".")[2] for chart in study["charts"]))}
     table = price.price_table(study, grid.machines(study, local), named)
     for option in shown:

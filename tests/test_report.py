@@ -43,6 +43,7 @@ def page(
     book: pd.DataFrame = BOOK,
     options: dict = OPTIONS,
     epochs: pd.DataFrame | None = None,
+    attempts: pd.DataFrame | None = None,
     pictures: dict | None = None,
     **study,
 ) -> str:
@@ -58,6 +59,9 @@ def page(
         priced,
         tables.conform(curves, "epochs"),
         prices(catalogue, options, book),
+        tables.conform(
+            pd.DataFrame(columns=list(tables.columns("attempts"))) if attempts is None else attempts, "attempts"
+        ),
         pictures or {},
         [claims.evaluate(claim, whole, frame, priced, {}, labels) for claim in whole["claims"]],
     )
@@ -69,6 +73,23 @@ def test_table_of_cells_shows_time_and_cost() -> None:
         ["TensorFlow · 1 vCPU", "done", "1 of 1", "100", "2.00", "0.00100", "0.000500"],
         ["TensorFlow · 4 vCPUs", "done", "1 of 1", "50.0", "2.00", "0.00200", "—"],
     ]
+
+
+def test_run_of_several_attempts_is_shown_with_what_they_cost() -> None:
+    rows = [
+        {"run": run()["run"], "attempt": number, "used_seconds": used, "useful_seconds": useful, "ended": ended}
+        for number, used, useful, ended in ((1, 100.0, 60.0, "preempted"), (2, 200.0, 150.0, "done"))
+    ]
+    told = [row | {"lost_seconds": row["used_seconds"] - row["useful_seconds"]} for row in rows]
+    attempts = pd.DataFrame(told, columns=list(tables.columns("attempts")))
+    read = Read(page(run(train_seconds=None), attempts=attempts))
+    (_, shown) = read.rows["attempts"]
+    assert shown[1:] == ["2", "preempted 1 time", "300", "210", "90.0", "0.00300"], "at 0.036 USD/h"
+
+
+def test_run_that_failed_is_told_with_what_it_cost() -> None:
+    text = Read(page(run(), run(hardware="cpu4", **FAILED | {"total_seconds": 100.0}))).text
+    assert "after 100 s and 0.00400 USD" in text
 
 
 def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
@@ -320,6 +341,7 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
         "epochs": pd.DataFrame(columns=list(tables.columns("epochs"))),
         "costs": costs(frame, priced),
         "prices": prices(priced),
+        "attempts": pd.DataFrame(columns=list(tables.columns("attempts"))),
     }
     for name, table in made.items():
         tables.write(table, name, tmp_path / f"{name}.parquet")

@@ -1,0 +1,14 @@
+rule status:
+    # Without files, so that it runs beside a Snakemake that trains.
+    log:
+        "results/logs/status.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        name=NAME,
+        study=json.dumps(STUDIES[NAME]),
+    message:
+        "what is done, running, failed, missing"
+    shell:
+        "python -m scripts.status {params.name} --study {params.study:q} --hardware config/hardware.yaml 2> {log}"

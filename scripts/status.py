@@ -1,0 +1,105 @@
+"""Print what of a study's grid is done, running, failed and missing, with reasons, hours and dollars."""
+
+import argparse
+import json
+import os
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from scripts import collect, errors, grid, schemas, workloads
+from scripts.costs import budget
+from scripts.measurement import checkpoint
+from scripts.price import price_table
+
+#: An attempt gives a sign of life every minute.
+ALIVE = timedelta(minutes=2)
+
+
+def training_here() -> set[str]:
+    """Return the folders of the runs that are trained on this machine now."""
+    found = set()
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if "scripts.train" in words and "--output" in words[:-1]:
+            found.add(words[words.index("--output") + 1])
+    return found
+
+
+def is_alive(checkpoints: str, run: str) -> bool:
+    """Say whether an attempt at a run, on any machine, gave a sign of life of late."""
+    attempts = checkpoint.Place(f"{checkpoints}/{run}").attempts() if checkpoints else []
+    if not attempts or attempts[-1]["ended"]:
+        return False
+    return datetime.now(UTC) - datetime.fromisoformat(attempts[-1]["seen_at"]) < ALIVE
+
+
+def rows(study: grid.Study, folder: Path, checkpoints: str) -> list[dict[str, Any]]:
+    """Return one row per cell: how many of its runs are in each state, the last reason, and their records."""
+    here = training_here()
+    found = []
+    for cell in study.cells:
+        states: Counter[str] = Counter()
+        reason, files = "", []
+        for repeat in range(1, study.config["repeats"] + 1):
+            run = f"{cell.path}/r{repeat}"
+            file = folder / run / "run.json"
+            if file.is_file():
+                record = json.loads(file.read_text(encoding="utf-8"))
+                states[record["status"]] += 1
+                reason = record["reason"] or reason
+                files.append(file)
+            elif str(folder / run) in here or is_alive(checkpoints, run):
+                states["running"] += 1
+            else:
+                states["missing"] += 1
+        found.append({"cell": cell.path, "hardware": cell.hardware, "states": states, "reason": reason, "files": files})
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("name", help="of the study")
+    parser.add_argument("--study", required=True, help="the study's config (JSON)")
+    parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
+    options = parser.parse_args()
+    config = json.loads(options.study)
+    if not grid.is_trained_here(config):
+        raise errors.InputError(f"study {options.name}: shows runs of others, and trains none")
+    workloads.add(config["workload_files"])
+    catalogue = schemas.read_yaml(options.hardware, "hardware")
+    study = grid.expand(
+        options.name, config, catalogue, cores=len(os.sched_getaffinity(0)), kind=lambda dataset: "real"
+    )
+    folder = Path("results") / options.name
+    cells = rows(study, folder, os.environ.get("EPOCHS_CHECKPOINTS", ""))
+    files = [file for cell in cells for file in cell["files"]]
+    runs, _, attempts = collect.collect(folder, files)
+    machines = grid.machines(config, catalogue)
+    prices = price_table(config, machines, set(runs["hardware"]))
+    spent = budget.spent(runs, attempts, prices[prices["price_option"] == config["price"]])
+
+    table = Table("cell", "runs", "hours", "USD", "why", title=f"{options.name} ({config['price']})")
+    total: Counter[str] = Counter()
+    for cell in cells:
+        total += cell["states"]
+        mine = spent[spent["run"].str.startswith(f"{cell['cell']}/")]
+        words = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in cell["states"].items())
+        hours, usd = mine["used_seconds"].sum() / budget.SECONDS_PER_HOUR, mine["usd"].sum(skipna=False)
+        table.add_row(
+            cell["cell"], words, f"{hours:.2f}", "" if mine.empty or usd != usd else f"{usd:.2f}", cell["reason"]
+        )
+    console = Console()
+    console.print(table)
+    counted = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in total.most_common())
+    console.print(f"{sum(total.values())} runs of {len(cells)} cells: {counted}")
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,122 @@
+"""A study on an emulated Google Batch: each job really trains, in an empty folder, with what the image installs."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Project, copy_project, made_once
+
+sys.path.insert(0, str(ROOT / "plugins" / "snakemake-executor-plugin-gcebatch" / "tests"))
+
+#: What the image of JAX for CPUs is made of, see envs/images.sh.
+LOCKS = "workflow gce jax"
+
+#: Machines without GPUs, one of which is asked for as if it had one.
+MACHINES = """
+vm-cpu:
+  label: a CPU
+  machine: {cores: 1}
+  clusters: {gce-cpu: {machine_type: n1-standard-1}}
+  rent: {provider: gce, region: us-central1, items: {n1-standard-1: 1}}
+vm-gpu:
+  label: a GPU
+  machine: {cores: 1}
+  clusters: {gce-gpu: {machine_type: n1-standard-4, gpu: 1, gpu_model: nvidia-tesla-t4, spot: 1}}
+  rent: {provider: gce, region: us-central1, items: {n1-standard-4: 1, nvidia-tesla-t4: 1}}
+"""
+
+STUDY = """
+title: On two machines
+data: synthetic
+workloads: [mnist_mlp]
+hardware: [vm-cpu, vm-gpu]
+frameworks: [jax]
+modes: [tuned]
+scale: {samples: 0.02, epochs: 2}
+base: {hardware: vm-cpu, framework: jax}
+charts: [relative_time]
+"""
+
+IMAGE = "registry/epochs-jax@sha256:0123"
+
+
+@dataclass
+class Cloud:
+    """A clone of the project, beside the services that its profiles send jobs to."""
+
+    project: Project
+    emulator: object
+    variables: dict[str, str]
+
+    def snakemake(self, profile: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
+        command = ["snakemake", "--profile", profile, "--seconds-between-status-checks", "1", *arguments]
+        return self.project.run(*command, "--config", "study=small", check=check, **self.variables)
+
+
+@pytest.fixture(scope="session")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the programs of an environment made by the recipe of the image, and of nothing else."""
+
+    def make(folder: Path) -> None:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        recipe = (ROOT / "envs" / "Dockerfile").read_text().replace("\\\n", "").replace("/locks/", f"{ROOT}/envs/")
+        environment = {"PATH": f"{folder}/bin:/usr/bin:/bin", "LOCKS": LOCKS, "HOME": str(folder)}
+        for step in re.findall(r"^RUN (.+)$", recipe, re.MULTILINE):
+            subprocess.run(["bash", "-c", step], check=True, env=environment, stdout=subprocess.DEVNULL)
+
+    return made_once(tmp_path_factory, "image", make) / "bin"
+
+
+@pytest.fixture(scope="session")
+def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the plugins of the profiles: Snakemake imports those that it finds whenever it starts."""
+
+    def make(folder: Path) -> None:
+        storage = re.search(r"snakemake-storage-plugin-gcs==\S+", (ROOT / "envs" / "gce.in").read_text())[0]
+        executor = re.search(r"snakemake-executor-plugin-slurm==\S+", (ROOT / "envs" / "slurm.in").read_text())[0]
+        jobstep = re.search(
+            r"snakemake-executor-plugin-slurm-jobstep==\S+", (ROOT / "envs" / "slurm.lock").read_text()
+        )[0]
+        for name, packages in {
+            "gce": [ROOT / "plugins" / "snakemake-executor-plugin-gcebatch", storage],
+            "slurm": [executor, jobstep],
+        }.items():
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder / name]
+            subprocess.run([*pip, *packages], check=True)
+
+    return made_once(tmp_path_factory, "plugins", make)
+
+
+@pytest.fixture
+def cloud(tmp_path: Path, image: Path, plugins: Path) -> Iterator[Cloud]:
+    from emulator import Emulator
+    from gcp_storage_emulator.server import create_server
+
+    project = copy_project(tmp_path / "project")
+    with (project.path / "config" / "hardware.yaml").open("a") as catalogue:
+        catalogue.write(MACHINES)
+    (project.path / "config" / "studies" / "small.yaml").write_text(STUDY)
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "all"],
+    ):
+        subprocess.run(["git", *command], cwd=project.path, check=True)
+    bucket = create_server("127.0.0.1", 0, in_memory=True, default_bucket="bucket")
+    bucket.start()
+    storage = {"STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{bucket._api._httpd.server_port}"}
+    with Emulator(tmp_path / "vms", {IMAGE: image}, storage) as emulator:
+        settings = {
+            "EPOCHS_BUCKET": "bucket/epochs",
+            "SNAKEMAKE_GCEBATCH_PROJECT": "our-project",
+            "SNAKEMAKE_GCEBATCH_REGION": "us-central1",
+            "SNAKEMAKE_GCEBATCH_IMAGE": IMAGE,
+            "PYTHONPATH": str(plugins / "gce"),
+        }
+        yield Cloud(project, emulator, storage | emulator.environment | settings)
+    bucket.stop()

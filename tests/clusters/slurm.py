@@ -1,0 +1,144 @@
+"""A real Slurm on this machine: a controller, a node without GPUs and one with two devices that stand for GPUs.
+
+Needs root, and Debian's slurm-wlm and munge: `apt-get install -y --no-install-recommends slurm-wlm munge`.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+ETC = Path("/etc/slurm")
+
+CONFIG = """\
+ClusterName=loop
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={base}/run/m/munge.socket,cred_expire=10
+CredType=cred/munge
+StateSaveLocation={base}/state
+SlurmdSpoolDir={base}/spool/%n
+SlurmctldPidFile={base}/run/slurmctld.pid
+SlurmdPidFile={base}/run/slurmd.%n.pid
+SlurmctldLogFile={base}/log/slurmctld.log
+SlurmdLogFile={base}/log/slurmd.%n.log
+SlurmctldPort=16817
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PreemptType=preempt/partition_prio
+PreemptMode={preempt_mode}
+KillWait=30
+MinJobAge=300
+ReturnToService=2
+SlurmdTimeout=20
+AccountingStorageType=accounting_storage/none
+GresTypes=gpu
+NodeName=cpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17001 CPUs=2 RealMemory=4000
+NodeName=gpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17002 CPUs=2 RealMemory=4000 Gres=gpu:fake:2
+PartitionName=cpu Nodes=cpu1 Default=YES PriorityTier=1 GraceTime=30
+PartitionName=gpu Nodes=gpu1 PriorityTier=1 GraceTime=30
+PartitionName=cpu-high Nodes=cpu1 PriorityTier=10 PreemptMode=off
+"""
+
+#: Character devices: with regular files CUDA_VISIBLE_DEVICES stays unset.
+GRES = "NodeName=gpu1 Name=gpu Type=fake File=/dev/null,/dev/zero\n"
+
+
+def is_installed() -> bool:
+    return os.geteuid() == 0 and all(shutil.which(name) for name in ("slurmctld", "slurmd", "munged", "sbatch"))
+
+
+class Slurm:
+    """A running Slurm below `base`."""
+
+    def __init__(self, base: Path, preempt_mode: str = "REQUEUE") -> None:
+        self.base = base
+        self._config = CONFIG.format(host=socket.gethostname(), base=base, preempt_mode=preempt_mode)
+
+    def start(self) -> None:
+        for name in ("run/m", "state", "spool", "log"):
+            (self.base / name).mkdir(parents=True)
+        shutil.chown(self.base / "run" / "m", "munge", "munge")
+        (self.base / "slurm.conf").write_text(self._config)
+        (self.base / "gres.conf").write_text(GRES)
+        ETC.mkdir(exist_ok=True)
+        for name in ("slurm.conf", "gres.conf"):
+            # A job step strips SLURM_CONF from the environment: the srun in it looks here.
+            (ETC / name).unlink(missing_ok=True)
+            (ETC / name).symlink_to(self.base / name)
+        run = self.base / "run" / "m"
+        subprocess.run(
+            ["setpriv", "--reuid=munge", "--regid=munge", "--clear-groups", "munged",
+             "--key-file=/etc/munge/munge.key", f"--socket={run}/munge.socket", f"--pid-file={run}/munged.pid",
+             f"--log-file={run}/munged.log", f"--seed-file={run}/munged.seed", "--num-threads=2"],
+            check=True,
+        )  # fmt: skip
+        subprocess.run(["slurmctld", "-c"], check=True)
+        for node in ("cpu1", "gpu1"):
+            subprocess.run(["slurmd", "-N", node], check=True)
+        self.wait_for(lambda: self.states() == {"cpu1": "idle", "gpu1": "idle"}, 30)
+
+    def stop(self) -> None:
+        for file in (self.base / "run").rglob("*.pid"):
+            with suppress(ProcessLookupError, ValueError):
+                os.kill(int(file.read_text()), signal.SIGKILL)
+        for name in ("slurm.conf", "gres.conf"):
+            (ETC / name).unlink(missing_ok=True)
+
+    def lose(self, node: str) -> None:
+        """Let a node die, with all that runs on it."""
+        pid = int((self.base / "run" / f"slurmd.{node}.pid").read_text())
+        for step in subprocess.run(["pgrep", "-f", "slurmstepd"], capture_output=True, text=True).stdout.split():
+            with suppress(psutil.NoSuchProcess):
+                running = psutil.Process(int(step))
+                for process in [running, *running.children(recursive=True)]:
+                    process.kill()
+        os.kill(pid, signal.SIGKILL)
+        self.say("scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
+
+    def bring_back(self, node: str) -> None:
+        subprocess.run(["slurmd", "-N", node], check=True)
+        self.say("scontrol", "update", f"nodename={node}", "state=resume")
+
+    def states(self) -> dict[str, str]:
+        """Return the state of each node."""
+        lines = self.say("sinfo", "-N", "-h", "-o", "%N %T").splitlines()
+        return {name: state.rstrip("*") for name, state in (line.split() for line in lines)}
+
+    def jobs(self) -> list[tuple[str, str, str]]:
+        """Return (id, state, partition) of the jobs that wait or run."""
+        lines = self.say("squeue", "-h", "-o", "%i %T %P").splitlines()
+        return [tuple(line.split()) for line in lines]  # type: ignore[misc]
+
+    @staticmethod
+    def say(*command: str) -> str:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+
+    @staticmethod
+    def wait_for(condition, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.5)
+
+
+@contextmanager
+def running(base: Path, preempt_mode: str = "REQUEUE") -> Iterator[Slurm]:
+    slurm = Slurm(base, preempt_mode)
+    try:
+        slurm.start()
+        yield slurm
+    finally:
+        slurm.stop()

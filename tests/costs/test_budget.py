@@ -1,0 +1,72 @@
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from scripts.costs import budget
+from scripts.costs.billing import Rule
+from scripts.costs.budget import Expected, Rate, Wanted
+from tests.made import FAILED, run, runs
+
+RUN = Wanted("r1", "mnist_mlp", "cpu1", "tensorflow", 128, "stock", "float32", 1, samples=1_000_000, most_seconds=7200)
+NOTHING = runs(run(**FAILED))
+
+
+def test_earlier_runs_of_the_cell_tell_best() -> None:
+    known = runs(
+        *(
+            run(repeat=i, samples_per_second=rate, total_seconds=130.0)
+            for i, rate in enumerate((9_000.0, 10_000.0, 20_000.0), 1)
+        )
+    )
+    told = budget.expect(RUN, known, {("mnist_mlp", "cpu1"): 1.0}, {}, {})
+    start = float((known["total_seconds"] - known["train_seconds"]).median())
+    assert (told.seconds, told.basis) == (pytest.approx(start + 100), "earlier runs")
+
+
+def test_without_them_what_is_published_then_the_speed_of_the_machine() -> None:
+    told = budget.expect(
+        RUN, NOTHING, {("mnist_mlp", "cpu1"): 1_000.0}, {"mnist_mlp": 4e6}, {("cpu1", "float32"): 8e12}
+    )
+    assert (told.seconds, told.basis) == (1_060, "published throughput")
+    told = budget.expect(RUN, NOTHING, {}, {"mnist_mlp": 4e6}, {("cpu1", "float32"): 8e12})
+    assert told == Expected(60 + 1e6 * 4e6 / (0.2 * 8e12), "the machine's speed")
+
+
+def test_what_nothing_tells_may_take_all_its_time() -> None:
+    assert budget.expect(RUN, NOTHING, {}, {}, {}) == Expected(7200, "nothing: the most it may take")
+    assert budget.expect(RUN, NOTHING, {("mnist_mlp", "cpu1"): 1.0}, {}, {}).seconds == 7200, "never more"
+
+
+RATES = {"cpu1": Rate(0.36, Rule(1, 60)), "cpu4": Rate(3.6, Rule(3600, 0), attempts=3)}
+
+
+def priced(*seconds: tuple[str, float]) -> list[budget.Priced]:
+    wanted = [replace(RUN, hardware=hardware) for hardware, _ in seconds]
+    return budget.price(wanted, [Expected(took, "earlier runs") for _, took in seconds], RATES)
+
+
+def test_cheapest_come_first_and_are_billed_as_the_provider_does() -> None:
+    dear, cheap, short = priced(("cpu4", 10), ("cpu1", 600), ("cpu1", 10))[::-1]
+    assert (short.expected_usd, cheap.expected_usd, dear.expected_usd) == pytest.approx((0.006, 0.06, 3.6))
+    assert (cheap.worst_usd, dear.worst_usd) == pytest.approx((0.81, 18.0)), (
+        "two hours, and a quarter of one an attempt"
+    )
+
+
+def test_nothing_that_could_pass_the_budget_is_allowed() -> None:
+    runs_ = priced(("cpu1", 600), ("cpu1", 600), ("cpu4", 10), ("none", 5))
+    allowed, refused = budget.within(runs_, budget_usd=2.2, spent_usd=0.5)
+    assert [one.wanted.hardware for one in allowed] == ["cpu1", "cpu1"]
+    assert [one.wanted.hardware for one in refused] == ["cpu4", "none"], "without a price none can be told"
+    assert budget.within(runs_, 1.0, 0.5)[0] == []
+
+
+def test_quote_is_by_machine_and_in_all() -> None:
+    table = budget.quote(priced(("cpu1", 600), ("cpu1", 1200), ("cpu4", 10)))
+    assert table["hardware"].to_list() == ["cpu1", "cpu4", "all"]
+    assert table["runs"].to_list() == [2, 1, 3]
+    assert table["hours"].to_list() == pytest.approx([0.5, 10 / 3600, 0.5 + 10 / 3600])
+    assert table["expected_usd"].to_list() == pytest.approx([0.18, 3.6, 3.78])
+    assert table["basis"].iloc[0] == "2 by earlier runs"
+    assert pd.isna(budget.quote(priced(("none", 5)))["expected_usd"].iloc[0]), "unknown, not nothing"

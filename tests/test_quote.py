@@ -1,0 +1,45 @@
+"""What a study will cost is told before it runs, and a budget is kept."""
+
+import pytest
+
+from tests.conftest import Project
+from tests.test_workflow import MLP_JAX
+
+pytestmark = pytest.mark.slow
+
+
+def said(project: Project, *arguments: str, check: bool = True) -> str:
+    done = project.run("snakemake", *arguments, check=check)
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def test_dry_run_ends_with_a_quote_by_earlier_runs(trained: Project) -> None:
+    told = said(trained, "-n", "-R", f"results/tiny/{MLP_JAX}/r1/run.json", "--config", "study=tiny")
+    assert "quote (on-demand)" in told
+    assert "1 by earlier runs" in told
+
+
+def test_dry_run_of_what_nobody_has_trained_says_so(fresh: Project) -> None:
+    fresh.edit("config/studies/tiny.yaml", "scale:", "max_run_minutes: 30\nscale:")
+    told = said(fresh, "-n", "--config", "study=tiny")
+    assert "4 by nothing: the most it may take" in told.replace(" │ │ │ │ │ │ ", " ").replace("│ ", "")
+
+
+def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
+    """Half an hour of this machine and what comes beside it are 0.0475 x 0.75 USD at worst."""
+    fresh.edit("config/studies/tiny.yaml", "scale:", "max_run_minutes: 30\nscale:")
+    arguments = ("-n", "--config", "study=tiny", "budget_usd=0.1")
+    done = fresh.run("snakemake", *arguments)
+    assert "0.00 USD are spent, and 2 of 4 runs could pass it: they are left out" in done.stderr
+    assert (
+        said(fresh, *arguments).count("train mnist_mlp on") + said(fresh, *arguments).count("train imdb_fasttext on")
+        == 2
+    )
+    none = said(fresh, "-n", "--config", "study=tiny", "budget_usd=0.01", check=False)
+    assert "error: budget_usd: 0.01: no run is sure to cost less" in none
+
+
+def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> None:
+    assert "4 runs of 4 cells: 4 done" in said(trained, "status", "--config", "study=tiny")
+    trained.edit("config/studies/tiny.yaml", "frameworks: [jax, tensorflow]", "frameworks: [jax, tensorflow, torch]")
+    assert "6 runs of 6 cells: 4 done, 2 missing" in said(trained, "status", "--config", "study=tiny")
