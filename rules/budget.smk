@@ -1,5 +1,7 @@
 try:
-    BUDGET_USD = float(config["budget_usd"]) if config["budget_usd"] else None
+    # Nothing given is no budget; 0 is one.
+    given = config["budget_usd"]
+    BUDGET_USD = None if given in ("", None) else float(given)
 except ValueError:
     sys.exit(f"error: budget_usd: {config['budget_usd']!r} is no number of dollars")
 
@@ -72,7 +74,7 @@ if asked_for and not RUNS and not KEPT:
 JUDGED = bool(RUNS) and settings["repeats"] > 1
 
 # The machines that the profile reaches, the cheapest first; whoever trains a run is told.
-if config["reach"] != "local" and workflow.is_main_process:
+if config["reach"] != "local" and CELLS and workflow.is_main_process:
     reached = [(cell.path, cell) for cell in CELLS.values() if is_reached(cell)]
     os.environ |= {"EPOCHS_MACHINES": ask_quote(reached, "--machines")}
 MACHINES = json.loads(os.environ.get("EPOCHS_MACHINES", "[]"))

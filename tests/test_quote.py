@@ -35,8 +35,11 @@ def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
         said(fresh, *arguments).count("train mnist_mlp on") + said(fresh, *arguments).count("train imdb_fasttext on")
         == 2
     )
-    none = said(fresh, "-n", "--config", "study=tiny", "budget_usd=0.01", check=False)
-    assert "error: budget_usd: 0.01: no run is sure to cost less" in none
+    for budget in ("0.01", "0"):
+        none = said(fresh, "-n", "--config", "study=tiny", f"budget_usd={budget}", check=False)
+        assert f"error: budget_usd: {budget}: no run is sure to cost less" in none
+    wrong = said(fresh, "-n", "--config", "study=tiny", "budget_usd=little", check=False)
+    assert "error: budget_usd: 'little' is no number of dollars" in wrong
 
 
 def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> None:
