@@ -23,8 +23,7 @@ SIGN_SECONDS = 60.0
 class Outcome:
     """What is known of a run: how it ended, its times (s), its epochs, what the machine did meanwhile.
 
-    `clock` is the reading at which the timed region began, None if it never did. `kept_seconds` are those of training
-    that its last checkpoint holds.
+    `clock` is the reading at which the timed region began, None if it never did.
     """
 
     status: str = "killed"
@@ -34,7 +33,6 @@ class Outcome:
     samples: list[telemetry.Sample] = field(default_factory=list)
     facts: dict[str, Any] = field(default_factory=dict)
     clock: float | None = None
-    kept_seconds: float | None = None
 
 
 class Notices(list[int]):
@@ -172,7 +170,6 @@ class _Follower:
             case ("facts", facts):
                 outcome.facts |= facts
             case ("saved", seconds):
-                outcome.kept_seconds = seconds
                 self._alive(seconds)
             case ("end", status, reason):
                 outcome.status, outcome.reason = status, reason

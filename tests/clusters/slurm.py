@@ -38,7 +38,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 PreemptType=preempt/partition_prio
-PreemptMode={preempt_mode}
+PreemptMode=REQUEUE
 KillWait=30
 MinJobAge=300
 ReturnToService=2
@@ -49,7 +49,6 @@ NodeName=cpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17001 CPUs=2 RealMemor
 NodeName=gpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17002 CPUs=2 RealMemory=4000 Gres=gpu:fake:2
 PartitionName=cpu Nodes=cpu1 Default=YES PriorityTier=1 GraceTime=30
 PartitionName=gpu Nodes=gpu1 PriorityTier=1 GraceTime=30
-PartitionName=cpu-high Nodes=cpu1 PriorityTier=10 PreemptMode=off
 """
 
 #: Character devices: with regular files CUDA_VISIBLE_DEVICES stays unset.
@@ -63,9 +62,9 @@ def is_installed() -> bool:
 class Slurm:
     """A running Slurm below `base`."""
 
-    def __init__(self, base: Path, preempt_mode: str = "REQUEUE") -> None:
+    def __init__(self, base: Path) -> None:
         self.base = base
-        self._config = CONFIG.format(host=socket.gethostname(), base=base, preempt_mode=preempt_mode)
+        self._config = CONFIG.format(host=socket.gethostname(), base=base)
 
     def start(self) -> None:
         for name in ("run/m", "state", "spool", "log"):
@@ -135,8 +134,8 @@ class Slurm:
 
 
 @contextmanager
-def running(base: Path, preempt_mode: str = "REQUEUE") -> Iterator[Slurm]:
-    slurm = Slurm(base, preempt_mode)
+def running(base: Path) -> Iterator[Slurm]:
+    slurm = Slurm(base)
     try:
         slurm.start()
         yield slurm
