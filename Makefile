@@ -1,5 +1,6 @@
 # Two commands: `make report` and `make test`. Both set up .venv from the locks in envs/ first.
 # With PyTorch too: make report FRAMEWORKS="tensorflow jax torch"
+# On GPUs of NVIDIA, with the frameworks' CUDA builds: make report FRAMEWORKS="tensorflow-gpu jax-gpu"
 FRAMEWORKS ?= tensorflow jax
 PLUGIN := plugins/snakemake-executor-plugin-gcebatch
 # The first Python for which every framework has a build: TensorFlow has none for 3.14 yet.
@@ -18,18 +19,22 @@ export XDG_CACHE_HOME := $(CURDIR)/.cache
 empty :=
 comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
-list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS)))]
+list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS:%-gpu=%)))]
 
 .PHONY: gce slurm smoke-gce report test quick lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
 
-gce slurm: %: .venv/%
+# Jobs on Google Batch bring their framework in an image, those on Slurm find it here.
+gce: .venv/gce
 
-# Prints what it may cost before it asks Google for anything; over a dollar it asks for nothing.
+slurm: .venv/slurm-$(NAMES)
+
+# Prints what it may cost before it asks Google for anything; both together stay below a dollar, or nothing is asked for.
 smoke-gce: .venv/gce
 	snakemake --profile gce-cpu --config study=smoke budget_usd=1
+	snakemake --profile gce-gpu --config study=smoke budget_usd=1
 
 test: .venv/test-$(NAMES) lint
 	pytest -n 2
@@ -60,10 +65,15 @@ docs: .venv/test-$(NAMES)
 	$(PIP) $(addprefix -r ,$(LOCKS))
 	@touch $@
 
-.venv/gce .venv/slurm: .venv/%: envs/workflow.lock envs/%.lock | .venv/bin/python
-	@echo "installing envs/workflow.lock envs/$*.lock into .venv"
-	$(PIP) -r envs/workflow.lock -r envs/$*.lock
-	[ $* = slurm ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps ./$(PLUGIN)
+.venv/gce: envs/workflow.lock envs/gce.lock | .venv/bin/python
+	@echo "installing envs/workflow.lock envs/gce.lock into .venv"
+	$(PIP) -r envs/workflow.lock -r envs/gce.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps ./$(PLUGIN)
+	@touch $@
+
+.venv/slurm-$(NAMES): $(LOCKS) envs/slurm.lock | .venv/bin/python
+	@echo "installing $(LOCKS) envs/slurm.lock into .venv: some minutes the first time"
+	$(PIP) $(addprefix -r ,$(LOCKS)) -r envs/slurm.lock
 	@touch $@
 
 .venv/test-$(NAMES): $(LOCKS) envs/test.lock | .venv/bin/python
@@ -77,7 +87,7 @@ UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
 lock:
 	mkdir -p .cache
 	$(UV) envs/workflow.in envs/tensorflow.in envs/jax.in envs/gce.in envs/slurm.in envs/test.in -o .cache/all.lock
-	for name in workflow tensorflow jax gce slurm test torch; do \
+	for name in workflow tensorflow jax gce slurm test torch tensorflow-gpu jax-gpu torch-gpu; do \
 	  $(UV) -c .cache/all.lock envs/$$name.in -o envs/$$name.lock || exit 1; done
 	cat envs/torch-cpu.lock >> envs/torch.lock
 

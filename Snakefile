@@ -18,6 +18,7 @@ include: "rules/status.smk"
 localrules:
     all,
     fetch_data,
+    try_cheapest,
     find_unstable,
     collect,
     take_trained,
@@ -37,20 +38,19 @@ rule all:
     default_target: True
     input:
         f"results/{NAME}/report.html",
-        [f"{run}/run.json" for run in RUNS],
+        *map(get_records, CONFIGURATIONS),
 
 
 onstart:
     if config["reach"] == "slurm":
         check_slurm()
-    if config["reach"] != "local":
-        tell_quote()
-    # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.
-    to_run = [job.rule.name for job in workflow.dag.needrun_jobs()]
-    os.environ |= {
-        "EPOCHS_TRAININGS": str(to_run.count("train")),
-        "EPOCHS_STARTED": str(time.time()),
-    }
+    os.environ |= {"EPOCHS_STARTED": str(time.time())}
+    if config["reach"] == "local":
+        # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.
+        to_run = [job.rule.name for job in workflow.dag.needrun_jobs()]
+        os.environ |= {"EPOCHS_TRAININGS": str(to_run.count("train"))}
+    elif expected_usd := tell_quote():
+        start_meter(expected_usd)
     # With a limit of jobs a second, which is on by default, each job that ends starts one more timer that goes through
     # all ready jobs every second (Snakemake 9.27): after a hundred runs that took 40 % of a core from the timed ones.
     if workflow.local_exec:

@@ -6,7 +6,7 @@ set -euo pipefail
 : "${EPOCHS_IMAGES:?is not set: the repository for the images, such as us-central1-docker.pkg.dev/PROJECT/REPOSITORY}"
 cd "$(dirname "$0")/.."
 names=("$@")
-((${#names[@]})) || names=({tensorflow,jax,torch}-cpu)
+((${#names[@]})) || names=({tensorflow,jax,torch}-{cpu,gpu})
 digests=envs/images.yaml
 for name in "${names[@]}"; do
   image=$EPOCHS_IMAGES/epochs-$name

@@ -6,12 +6,16 @@ except ValueError:
     sys.exit(f"error: budget_usd: {config['budget_usd']!r} is no number of dollars")
 
 
+def find_cell(run):
+    return CELLS[str(Path(run).parent.relative_to(f"results/{NAME}"))]
+
+
 def ask_quote(runs, *arguments):
-    """Ask scripts/quote.py what runs will cost, or which of them the budget pays for."""
+    """Ask scripts/quote.py what runs will cost, which of them the budget pays for, or the rates of their machines."""
     asked = {
         "name": NAME,
         "study": settings,
-        "runs": [{"folder": run, "cell": asdict(cell)} for run, cell in runs],
+        "runs": [{"folder": run, "cell": asdict(find_cell(run))} for run in runs],
         "reach": config["reach"],
         "budget_usd": BUDGET_USD,
     }
@@ -19,49 +23,25 @@ def ask_quote(runs, *arguments):
         [sys.executable, "-m", "scripts.quote", *arguments],
         input=json.dumps(asked),
         text=True,
-        stdout=subprocess.PIPE if arguments else None,
+        stdout=subprocess.PIPE,
     )
     if done.returncode:
         raise WorkflowError("nothing was submitted")
-    return done.stdout
+    return json.loads(done.stdout)
 
 
-def tell_quote():
-    """Print what the trainings of this call will take and cost; refuse those that could pass the budget."""
-    jobs = [
-        job
-        for job in workflow.dag.needrun_jobs(exclude_finished=False)
-        if job.rule.name == "train"
-    ]
-    if jobs:
-        ask_quote([(str(job.output.run), get_cell(job.wildcards)) for job in jobs])
+def find_missing(runs):
+    return [run for run in runs if not Path(run, "run.json").is_file()]
 
 
 def get_affordable(runs):
     """The runs that are there, and of the others those that the budget pays for at worst, the cheapest first."""
-    missing = [run for run in runs if not Path(run, "run.json").is_file()]
+    missing = find_missing(runs)
     if BUDGET_USD is None or not missing or not workflow.is_main_process:
         return runs
-    allowed = json.loads(
-        ask_quote(
-            [
-                (run, CELLS[str(Path(run).parent.relative_to(f"results/{NAME}"))])
-                for run in missing
-            ],
-            "--allow",
-        )
-    )
+    allowed = ask_quote(missing, "--allow")
     return [run for run in runs if run not in missing or run in allowed]
 
-
-def tell_quote_of_dry_run():
-    if workflow.dryrun:
-        tell_quote()
-
-
-# Snakemake has no hook that a dry run reaches.
-if workflow.is_main_process:
-    atexit.register(tell_quote_of_dry_run)
 
 asked_for = len(RUNS)
 RUNS = get_affordable(RUNS)
@@ -73,14 +53,113 @@ if asked_for and not RUNS and not KEPT:
 # A single run has no spread, and needs no second look.
 JUDGED = bool(RUNS) and settings["repeats"] > 1
 
-# The machines that the profile reaches, the cheapest first; whoever trains a run is told.
-if config["reach"] != "local" and CELLS and workflow.is_main_process:
-    reached = [(cell.path, cell) for cell in CELLS.values() if is_reached(cell)]
-    os.environ |= {"EPOCHS_MACHINES": ask_quote(reached, "--machines")}
-MACHINES = json.loads(os.environ.get("EPOCHS_MACHINES", "[]"))
+# The rates of the machines that the profile reaches, the cheapest first.
+MACHINES = {}
+if config["reach"] != "local" and RUNS and workflow.is_main_process:
+    MACHINES = ask_quote(RUNS, "--machines")
+RANKS = {name: rank for rank, name in enumerate(MACHINES)}
+
+
+def get_hardware(run):
+    return find_cell(run).hardware
+
+
+def get_configuration(run):
+    """What of a run's cell is not its machine."""
+    cell = find_cell(run)
+    return cell.workload, cell.framework, Path(cell.path).name
+
+
+# The runs of each configuration, and the first one on the cheapest of several machines: what fails there is not tried on
+# dearer ones before it is reported.
+CONFIGURATIONS = {}
+for run in RUNS:
+    CONFIGURATIONS.setdefault(get_configuration(run), []).append(run)
+FIRST = {}
+for configuration, runs in CONFIGURATIONS.items():
+    priced = [run for run in runs if get_hardware(run) in RANKS]
+    if len({get_hardware(run) for run in priced}) > 1:
+        FIRST[configuration] = min(priced, key=lambda run: RANKS[get_hardware(run)])
+
+
+def get_first(wildcards):
+    configuration = wildcards.workload, wildcards.framework, wildcards.variant
+    return f"{FIRST[configuration]}/run.json"
+
+
+TRIED = [
+    f"results/{NAME}/tried/{'/'.join(configuration)}.txt" for configuration in FIRST
+]
+
+
+def get_tried(configuration):
+    """The runs of a configuration; those on dearer machines once the cheapest has trained it."""
+    runs = CONFIGURATIONS[configuration]
+    if configuration not in FIRST:
+        return runs
+    names = dict(zip(("workload", "framework", "variant"), configuration))
+    with checkpoints.try_cheapest.get(study=NAME, **names).output[0].open() as file:
+        failed = file.read()
+    if not failed:
+        return runs
+    cheapest = get_hardware(FIRST[configuration])
+    return [run for run in runs if get_hardware(run) == cheapest]
+
+
+def get_grid(wildcards):
+    """The runs of the study, without second measurements."""
+    return [run for configuration in CONFIGURATIONS for run in get_tried(configuration)]
+
+
+def get_records(configuration):
+    """The input function that tells the records of a configuration: each waits for its own first run alone."""
+    return lambda wildcards: [f"{run}/run.json" for run in get_tried(configuration)]
 
 
 def get_priority(wildcards):
     """In rounds, A B C A B C: what changes on the machine in time meets all cells alike. On clusters the cheapest first."""
-    rank = MACHINES.index(wildcards.hardware) if wildcards.hardware in MACHINES else 0
-    return (10_000 - int(wildcards.repeat)) * 1000 - rank
+    return (10_000 - int(wildcards.repeat)) * 1000 - RANKS.get(wildcards.hardware, 0)
+
+
+def name_run(wildcards):
+    """The folder of the run that a job trains."""
+    return (
+        "results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}".format(
+            **wildcards
+        )
+    )
+
+
+def find_to_train():
+    """The runs that this call trains, with those on dearer machines that wait for the cheapest to try them."""
+    found = {}
+    for job in workflow.dag.needrun_jobs(exclude_finished=False):
+        if job.rule.name == "train":
+            found[name_run(job.wildcards_dict)] = None
+        elif job.rule.name == "try_cheapest":
+            _, *configuration = job.wildcards_dict.values()
+            found |= dict.fromkeys(find_missing(CONFIGURATIONS[tuple(configuration)]))
+    return list(found)
+
+
+def tell_quote():
+    """Print what the trainings of this call will take and cost; refuse those that could pass the budget."""
+    runs = find_to_train()
+    return ask_quote(runs) if runs else {}
+
+
+def tell_quote_of_dry_run():
+    if workflow.dryrun:
+        tell_quote()
+
+
+# Snakemake has no hook that a dry run reaches.
+if workflow.is_main_process:
+    atexit.register(tell_quote_of_dry_run)
+
+
+def start_meter(expected_usd):
+    """Say every minute what the machines have cost, as Snakemake's log tells of them."""
+    meter = Meter(MACHINES, expected_usd)
+    logger.addHandler(Follower(meter, name_run))
+    tell(meter)

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from scripts import datasets, errors, grid, schemas, workloads
 from scripts.measurement import provenance
+from scripts.meter import Follower, Meter, tell
 
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
@@ -129,13 +131,11 @@ except errors.InputError as error:
 # What the machines that train are told beside the config.
 os.environ.setdefault("EPOCHS_DATA_KINDS", "{}")
 os.environ.setdefault("EPOCHS_COMMIT", "null")
-os.environ.setdefault("EPOCHS_MACHINES", "[]")
 
 
 envvars:
     "EPOCHS_DATA_KINDS",
     "EPOCHS_COMMIT",
-    "EPOCHS_MACHINES",
 
 
 def either(names):
@@ -199,15 +199,16 @@ def get_workload(wildcards):
 
 
 def get_runs(wildcards):
-    """The runs of the grid, and those of the second measurement of the cells whose first one was unstable."""
+    """The runs of the grid, those of other profiles, and those of the second measurement of unstable cells."""
+    runs = get_grid(wildcards) + KEPT
     if not JUDGED:
-        return RUNS + KEPT
+        return runs
     with checkpoints.find_unstable.get(study=NAME).output[0].open() as file:
         unstable = file.read().split()
     again = [
         f"results/{NAME}/{cell}/r{repeat}" for repeat in AGAIN for cell in unstable
     ]
-    return RUNS + KEPT + get_affordable(again)
+    return runs + get_affordable(again)
 
 
 def get_train_arguments(wildcards):
@@ -254,12 +255,21 @@ def get_submission(name):
     ].get(name)
 
 
+def has_gpus(wildcards):
+    return "gpus" in CATALOGUE[wildcards.hardware]["machine"]
+
+
+def get_lock(wildcards):
+    """What the framework was installed from: for GPUs its CUDA build."""
+    return f"envs/{wildcards.framework}{'-gpu' if has_gpus(wildcards) else ''}.lock"
+
+
 def get_image(wildcards):
     """The image of a cell's framework, by its digest, as envs/images.sh has noted it."""
     images = Path("envs/images.yaml")
     known = yaml.safe_load(images.read_text()) if images.is_file() else {}
-    device = "gpu" if "gpus" in CATALOGUE[wildcards.hardware]["machine"] else "cpu"
-    return known.get(f"{wildcards.framework}-{device}", "")
+    name = f"{wildcards.framework}-{'gpu' if has_gpus(wildcards) else 'cpu'}"
+    return known.get(name, "")
 
 
 def get_labels(wildcards):

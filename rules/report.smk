@@ -1,6 +1,25 @@
+checkpoint try_cheapest:
+    input:
+        run=get_first,
+        lib="scripts/try_cheapest.py",
+    output:
+        "results/{study}/tried/{workload}/{framework}/{variant}.txt",
+    log:
+        "results/{study}/logs/tried/{workload}-{framework}-{variant}.log",
+    wildcard_constraints:
+        study=either([NAME] if FIRST else []),
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "see whether {wildcards.workload} with {wildcards.framework}, {wildcards.variant}, has failed on the cheapest machine"
+    shell:
+        "python -m scripts.try_cheapest {input.run} {output} |& tee {log}"
+
+
 checkpoint find_unstable:
     input:
-        runs=[f"{run}/run.json" for run in RUNS],
+        runs=lambda wildcards: [f"{run}/run.json" for run in get_grid(wildcards)],
+        tried=TRIED,
         lib=[
             "scripts/find_unstable.py",
             "scripts/measurement/statistics.py",
@@ -26,6 +45,7 @@ rule collect:
     input:
         runs=lambda wildcards: [f"{run}/run.json" for run in get_runs(wildcards)],
         epochs=lambda wildcards: [f"{run}/epochs.csv" for run in get_runs(wildcards)],
+        tried=TRIED,
         lib=["scripts/collect.py", "scripts/tables.py", "config/schemas/tables.yaml"],
     output:
         runs="results/{study}/runs.parquet",

@@ -42,7 +42,7 @@ rule train:
         trainer=TRAINER,
         workload=get_workload,
         framework="scripts/frameworks/{framework}.py",
-        lock="envs/{framework}.lock",
+        lock=get_lock,
         data=get_data,
         searched=get_searched,
     output:

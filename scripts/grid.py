@@ -1,5 +1,6 @@
 """From a study's config to its cells."""
 
+import os
 import subprocess
 from dataclasses import dataclass, replace
 from itertools import product
@@ -265,6 +266,11 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
         there = sorted({" ".join(str(getattr(cell, key)) for key in base) for cell in study.cells})
         raise InputError(f"{source}: base: no cell has {', '.join(base)} {given!r}; there are {', '.join(there)}")
     return study
+
+
+def planned(name: str, config: dict[str, Any], catalogue: dict[str, Any]) -> Study:
+    """Return the study as `expand` does for this machine, without looking where its data are."""
+    return expand(name, config, catalogue, cores=len(os.sched_getaffinity(0)), kind=lambda dataset: "real")
 
 
 def check_reach(study: Study, catalogue: dict[str, Any], reach: str) -> None:

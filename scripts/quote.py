@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from scripts import collect, datasets, errors, facts, grid, numbers, schemas, workloads
+from scripts import collect, datasets, errors, facts, grid, numbers, schemas, take_trained, workloads
 from scripts.costs import budget
 from scripts.costs.billing import Rule
 from scripts.measurement.cell import Cell
@@ -18,6 +19,7 @@ from scripts.price import price_table
 
 ROOT = Path(__file__).resolve().parents[1]
 FACTS = ROOT / "reports" / "published" / "facts"
+TABLES = ROOT / "reports" / "published" / "tables"
 
 
 def records(folder: Path) -> list[Path]:
@@ -88,7 +90,12 @@ def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float
     }
 
 
-def wanted(folder: str, cell: Cell, most_seconds: float) -> budget.Wanted:
+def published_runs() -> pd.DataFrame:
+    """Return the runs of the published studies that were trained with this project."""
+    return pd.concat([take_trained.take("runs", file) for file in sorted(TABLES.glob("*/runs.csv"))])
+
+
+def wanted(folder: str, cell: Cell, cores: int, most_seconds: float) -> budget.Wanted:
     """Return a run of a cell as the budget sees it."""
     work = workloads.workload(cell.workload)
     complete = getattr(datasets.dataset(work.DATASET), "COMPLETE", 0) if work.DATASET else 0
@@ -101,6 +108,7 @@ def wanted(folder: str, cell: Cell, most_seconds: float) -> budget.Wanted:
         cell.mode,
         cell.precision,
         cell.devices,
+        cores,
         cell.epochs * cell.samples * complete,
         most_seconds,
     )
@@ -116,18 +124,19 @@ def priced(
     """Return the runs (`folder` and `cell` of each) with what they will take and cost, the cheapest first."""
     cells = {run["folder"]: Cell(**run["cell"]) for run in asked}
     runs, _, _ = collect.collect(ROOT / "results" / name, records(ROOT / "results" / name))
-    medians = runs.dropna(subset="flops_per_sample").groupby("workload")["flops_per_sample"].median()
-    flops = {str(workload): float(value) for workload, value in medians.items()}
     peaks = {
         (machine, precision): 1e12 * value
         for machine, about in catalogue.items()
         for precision, value in about.get("peak_tflops", {}).items()
         if precision != "source"
     }
-    published = published_rates(catalogue)
+    known = budget.Known(runs, published_rates(catalogue), published_runs(), peaks)
     prices = paid(study, catalogue, {cell.hardware for cell in cells.values()}, reach)
-    told = [wanted(folder, cell, 60 * study["max_run_minutes"]) for folder, cell in cells.items()]
-    expected = [budget.expect(one, runs, published, flops, peaks) for one in told]
+    told = [
+        wanted(folder, cell, catalogue[cell.hardware]["machine"]["cores"], 60 * study["max_run_minutes"])
+        for folder, cell in cells.items()
+    ]
+    expected = [budget.expect(one, known) for one in told]
     return budget.price(told, expected, rates(prices, reach))
 
 
@@ -139,28 +148,37 @@ def spent_usd(name: str, study: Mapping[str, Any], catalogue: Mapping[str, Any],
     return float(budget.spent(runs, attempts, prices)["usd"].sum())
 
 
-def show(table: pd.DataFrame, price: str) -> None:
+def show(table: pd.DataFrame, study: Mapping[str, Any]) -> None:
     """Print a quote."""
-    shown = Table("machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({price})")
+    shown = Table(
+        "machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({study['price']})"
+    )
     for row in table.to_dict("records"):
         usd = [
             numbers.number(row[key]) if row[key] == row[key] else "no price" for key in ("expected_usd", "worst_usd")
         ]
         shown.add_row(row["hardware"], str(row["runs"]), numbers.number(row["hours"]), *usd, row["basis"])
-    Console(stderr=True).print(shown)
+    console = Console(stderr=True)
+    console.print(shown)
+    if study["repeats"] > 1:
+        console.print(
+            f"Cells whose runs spread by more than {study['unstable_above']:.0%} are measured once more: that is not "
+            "in these sums, and at worst as much again."
+        )
 
 
-def by_price(prices: pd.DataFrame, hardware: Iterable[str]) -> list[str]:
-    """Return the machines, the cheapest by the hour first, those without a price last."""
-    known = dict(zip(prices["hardware"], prices["usd_per_hour"], strict=True))
-    return sorted(hardware, key=lambda name: known.get(name, float("inf")))
+def by_price(prices: pd.DataFrame, reach: str) -> dict[str, dict[str, Any]]:
+    """Return the rates of machines for scripts/meter.py by name, the cheapest by the hour first."""
+    cheapest_first = prices.sort_values("usd_per_hour", kind="stable")
+    return {name: asdict(rate) for name, rate in rates(cheapest_first, reach).items()}
 
 
 def main() -> int:
     """Print the quote for what stands on standard input (JSON: name, study, runs with folder and cell, budget_usd).
 
-    With --machines, print instead their machines (JSON), the cheapest first; with --allow, the folders (JSON) of the
-    runs that the budget pays for. Raises InputError where the runs could cost more than is left of the budget.
+    The table goes to standard error, and what each run is expected to cost to standard output (JSON). With --machines,
+    print instead the rates of their machines (JSON), the cheapest first; with --allow, the folders (JSON) of the runs
+    that the budget pays for. Raises InputError where the runs could cost more than is left of the budget.
     """
     asked = json.load(sys.stdin)
     name, study, reach = asked["name"], asked["study"], asked["reach"]
@@ -168,7 +186,7 @@ def main() -> int:
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     if "--machines" in sys.argv[1:]:
         machines = dict.fromkeys(run["cell"]["hardware"] for run in asked["runs"])
-        print(json.dumps(by_price(paid(study, catalogue, machines, reach), machines)))
+        print(json.dumps(by_price(paid(study, catalogue, machines, reach), reach)))
         return 0
     runs = priced(name, study, catalogue, reach, asked["runs"])
     budget_usd = float("inf") if asked["budget_usd"] is None else asked["budget_usd"]
@@ -182,9 +200,10 @@ def main() -> int:
             print(f"{words}: they are left out", file=sys.stderr)
         print(json.dumps([one.wanted.folder for one in allowed]))
         return 0
-    show(budget.quote(runs), study["price"])
+    show(budget.quote(runs), study)
     if refused and budget_usd < float("inf"):
         raise errors.InputError(words)
+    print(json.dumps({one.wanted.folder: one.expected_usd for one in runs}))
     return 0
 
 

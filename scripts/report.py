@@ -13,6 +13,7 @@ from scripts.charts import FRAMEWORK_NAMES, cell_name
 from scripts.costs import budget
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.files import write_text
+from scripts.measurement.cell import Cell
 from scripts.numbers import TIE, number
 from scripts.page import drawn, environment
 
@@ -25,10 +26,14 @@ def page(
     epochs: pd.DataFrame,
     prices: pd.DataFrame,
     attempts: pd.DataFrame,
+    planned: Sequence[Cell],
     pictures: Mapping[str, list[dict[str, Any]]],
     verdicts: Sequence[claims.Verdict],
 ) -> str:
-    """Return the report as HTML; every text from a config or a log is escaped."""
+    """Return the report as HTML; every text from a config or a log is escaped.
+
+    `planned` are the cells of the grid, of which some may not have been trained.
+    """
     labels = {name: about["label"] for name, about in catalogue.items()}
     modules = {name: workloads.workload(name) for name in study["workloads"]}
     table = summary.computing(summary.cells(runs, costs), catalogue)
@@ -87,6 +92,8 @@ def page(
             synthetic=sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
             reduced=summary.is_reduced(runs),
             failed=runs[runs["status"] != "done"].merge(spent, on="run").to_dict("records"),
+            planned=len(planned),
+            untrained=summary.untrained(planned, runs),
             interrupted=summary.interrupted(attempts, spent),
             single=bool((table["runs_done"] <= 1).all()),
             prices=tables.records(prices),
@@ -124,7 +131,8 @@ def main() -> int:
     print("writing the report", flush=True)
     study = json.loads(options.study)
     workloads.add(study["workload_files"])
-    machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
+    catalogue = schemas.read_yaml(options.hardware, "hardware")
+    machines = grid.machines(study, catalogue)
     runs, costs = tables.read(options.runs), tables.read(options.costs)
     labels = {name: about["label"] for name, about in machines.items()}
     verdicts = [claims.evaluate(claim, study, runs, costs, {}, labels) for claim in study["claims"]]
@@ -136,6 +144,7 @@ def main() -> int:
         tables.read(options.epochs),
         tables.read(options.prices),
         tables.read(options.attempts),
+        grid.planned(options.name, study, catalogue).cells if grid.is_trained_here(study) else [],
         drawn(options.charts),
         verdicts,
     )

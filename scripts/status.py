@@ -58,6 +58,9 @@ def rows(study: grid.Study, folder: Path, checkpoints: str) -> list[dict[str, An
                 states["running"] += 1
             else:
                 states["missing"] += 1
+        tried = folder / "tried" / cell.workload / cell.framework / f"{cell.variant}.txt"
+        if not files and tried.is_file() and (failed := tried.read_text(encoding="utf-8").strip()):
+            reason = f"not tried, as the cheapest machine failed: {failed}"
         found.append({"cell": cell.path, "hardware": cell.hardware, "states": states, "reason": reason, "files": files})
     return found
 
@@ -73,9 +76,7 @@ def main() -> int:
         raise errors.InputError(f"study {options.name}: shows runs of others, and trains none")
     workloads.add(config["workload_files"])
     catalogue = schemas.read_yaml(options.hardware, "hardware")
-    study = grid.expand(
-        options.name, config, catalogue, cores=len(os.sched_getaffinity(0)), kind=lambda dataset: "real"
-    )
+    study = grid.planned(options.name, config, catalogue)
     folder = Path("results") / options.name
     cells = rows(study, folder, os.environ.get("EPOCHS_CHECKPOINTS", ""))
     files = [file for cell in cells for file in cell["files"]]

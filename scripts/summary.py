@@ -1,6 +1,6 @@
 """What the tables of a study say: cells from runs, the best of each workload, what was learned. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import inf, isfinite, nan
 from typing import Any
 
@@ -9,6 +9,7 @@ import pandas as pd
 from scripts import workloads
 from scripts.costs import outcomes, ownership, uncertainty
 from scripts.measurement import statistics
+from scripts.measurement.cell import Cell
 from scripts.tables import CELL, records
 
 _MEDIANS = ["train_seconds", "first_step_seconds", "samples_per_second", "flops_per_sample", "peak_memory_mib"]
@@ -251,6 +252,26 @@ def interrupted(attempts: pd.DataFrame, spent: pd.DataFrame) -> list[dict[str, A
             counts = {end: ended.count(end) for end in dict.fromkeys(ended)}
             rows.append({"run": run, "attempts": len(tries), "ended": counts, "usd": float(usd[run])} | seconds)
     return rows
+
+
+def untrained(planned: Iterable[Cell], runs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return one row per configuration (workload, framework, variant) of which machines have no run.
+
+    Keys: workload, framework, variant, hardware (the machines without one), failed (machines on which nothing but
+    failures came of it).
+    """
+    paths = runs["run"].str.rpartition("/")[0]
+    there = {path: set(statuses) for path, statuses in runs["status"].groupby(paths)}
+    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for cell in planned:
+        configuration = (cell.workload, cell.framework, cell.variant)
+        row = rows.setdefault(configuration, {"hardware": [], "failed": []})
+        if cell.path not in there:
+            row["hardware"].append(cell.hardware)
+        elif there[cell.path] == {"failed"}:
+            row["failed"].append(cell.hardware)
+    keys = ("workload", "framework", "variant")
+    return [dict(zip(keys, of, strict=True)) | row for of, row in rows.items() if row["hardware"]]
 
 
 def to_targets(

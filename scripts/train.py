@@ -129,9 +129,8 @@ def _check(options: argparse.Namespace, claims: dict[str, Any], found: dict[str,
     hardware.check(options.hardware, claims, options.devices, found)
     for package in frameworks.framework(options.framework).DISTRIBUTIONS:
         if find_spec(package) is None:
-            raise InputError(
-                f"framework {options.framework}: {package} is not installed; see envs/{options.framework}.lock"
-            )
+            lock = f"envs/{options.framework}{'-gpu' if 'gpus' in claims else ''}.lock"
+            raise InputError(f"framework {options.framework}: {package} is not installed; see {lock}")
 
 
 def _search(

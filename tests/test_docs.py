@@ -160,7 +160,7 @@ def test_locks_agree_on_versions() -> None:
     versions: dict[tuple[str, str], set[str]] = {}
     for lock in (ROOT / "envs").glob("*.lock"):
         for name, version, marker in re.findall(
-            r"^([\w.-]+)==([^\s;]+)(?: ; ([^\\]+))?", lock.read_text(), re.MULTILINE
+            r"^([\w.-]+)==([^\s;+]+)(?:\+cpu)?(?: ; ([^\\]+))?", lock.read_text(), re.MULTILINE
         ):
             versions.setdefault((name, marker.strip()), set()).add(version)
     assert {name: found for name, found in versions.items() if len(found) > 1} == {}

@@ -1,5 +1,6 @@
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,7 @@ import yaml
 from markupsafe import Markup
 
 from scripts import claims, report, tables
+from scripts.measurement.cell import Cell
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
 from tests.pages import EVIL, Read
 
@@ -45,6 +47,7 @@ def page(
     epochs: pd.DataFrame | None = None,
     attempts: pd.DataFrame | None = None,
     pictures: dict | None = None,
+    planned: Sequence[Cell] = (),
     **study,
 ) -> str:
     frame = runs(*rows)
@@ -62,6 +65,7 @@ def page(
         tables.conform(
             pd.DataFrame(columns=list(tables.columns("attempts"))) if attempts is None else attempts, "attempts"
         ),
+        planned,
         pictures or {},
         [claims.evaluate(claim, whole, frame, priced, {}, labels) for claim in whole["claims"]],
     )
@@ -121,6 +125,14 @@ def test_failed_run_is_shown_with_status_and_reason() -> None:
     assert "mnist_mlp/cpu1/jax/b128/r1: out of memory (ended by SIGKILL)" in read.text
     assert read.rows["cells"][2][1:7] == ["JAX · 1 vCPU", "out of memory", "0 of 1", "—", "—", "—"]
     assert len(read.rows["learned"]) == 2, "head and the one that is done"
+
+
+def test_cells_without_a_run_are_told() -> None:
+    planned = [Cell("mnist_mlp", hardware, "tensorflow", 128, 20, 1.0, "real") for hardware in ("cpu1", "cpu4", "gpu")]
+    read = Read(page(run(status="failed", reason="bug"), planned=planned))
+    assert "2 of 3 cells of the grid have no run." in read.text
+    assert "mnist_mlp, TensorFlow, b128: none on 4 vCPUs, a card; it failed on 1 vCPU" in read.text
+    assert "have no run" not in Read(page(run(), planned=planned[:1])).text
 
 
 def test_study_of_which_all_failed_has_a_page() -> None:
@@ -354,7 +366,7 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
         "drawn": [{"workload": "mnist_mlp", "missing": "No chart."}],
     }
     (tmp_path / "time" / "chart.json").write_text(json.dumps(about))
-    study = STUDY | {"machines": {"card": priced["card"]}}
+    study = STUDY | {"machines": {"card": priced["card"]}, "trained": "elsewhere"}
     words = [f"--{name}={tmp_path / name}.parquet" for name in made]
     words += ["--name=mine", f"--claims={tmp_path / 'claims.json'}"]
     words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time'}", "--study", json.dumps(study)]

@@ -24,10 +24,12 @@ ATTEMPTS = 6
 UTILISATION = 0.2
 
 #: On what an expectation is based, the best first.
-EARLIER, PUBLISHED, SPEED, UNKNOWN = (
+EARLIER, PUBLISHED, ANOTHER, SPEED, FEWER, UNKNOWN = BASES = (
     "earlier runs",
     "published throughput",
+    "published throughput of another card",
     "the machine's speed",
+    "published runs on as many cores or fewer",
     "nothing: the most it may take",
 )
 
@@ -44,6 +46,7 @@ class Wanted:
     mode: str
     precision: str
     devices: int
+    cores: int
     samples: float
     most_seconds: float
 
@@ -82,50 +85,76 @@ class Priced:
     worst_usd: float
 
 
-_CELL = ("workload", "hardware", "framework", "mode", "precision", "devices")
-
-
-def expect(
-    wanted: Wanted,
-    runs: pd.DataFrame,
-    published: Mapping[tuple[str, str], float],
-    flops_per_sample: Mapping[str, float],
-    peak_flops: Mapping[tuple[str, str], float],
-) -> Expected:
-    """Return how long a run will take.
+@dataclass(frozen=True)
+class Known:
+    """What tells how long runs take.
 
     Args:
-        runs: the `runs` table of earlier studies.
+        runs: the `runs` table of the study so far.
         published: (workload, hardware) -> samples/s in a published study.
-        flops_per_sample: workload -> model FLOPs of training on a sample.
+        published_runs: the `runs` tables of published studies of ours.
         peak_flops: (hardware, precision) -> FLOP/s of the machine at most.
-
-    What is expected is never more than what the run may take at most.
     """
-    rate, basis = _rate(wanted, runs, published, flops_per_sample, peak_flops)
+
+    runs: pd.DataFrame
+    published: Mapping[tuple[str, str], float]
+    published_runs: pd.DataFrame
+    peak_flops: Mapping[tuple[str, str], float]
+
+
+def expect(wanted: Wanted, known: Known) -> Expected:
+    """Return how long a run will take: never more than what it may take at most."""
+    rate, basis = _rate(wanted, known)
     if rate is None:
         return Expected(wanted.most_seconds, basis)
-    return Expected(min(wanted.most_seconds, _start_seconds(wanted, runs) + wanted.samples / rate), basis)
+    return Expected(min(wanted.most_seconds, _start_seconds(wanted, known.runs) + wanted.samples / rate), basis)
 
 
-def _rate(wanted: Wanted, runs, published, flops_per_sample, peak_flops) -> tuple[float | None, str]:
+def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
     """Return samples/s, None if nothing tells them, and what told them."""
     if not wanted.samples:
         return None, UNKNOWN
-    same = runs["status"].eq("done")
-    for name in _CELL:
-        same &= runs[name].eq(getattr(wanted, name))
+    runs = _alike(known.runs, wanted)
+    runs = runs[runs["hardware"].eq(wanted.hardware)]
     if wanted.batch_size is not None:
-        same &= runs["batch_size"].eq(wanted.batch_size)
-    rates = runs.loc[same, "samples_per_second"].dropna()
-    if len(rates):
-        return float(rates.median()), EARLIER
-    if rate := published.get((wanted.workload, wanted.hardware)):
+        runs = runs[runs["batch_size"].eq(wanted.batch_size)]
+    if len(runs):
+        return float(runs["samples_per_second"].median()), EARLIER
+    if rate := known.published.get((wanted.workload, wanted.hardware)):
         return rate, PUBLISHED
-    peak = peak_flops.get((wanted.hardware, wanted.precision))
-    if peak and (flops := flops_per_sample.get(wanted.workload)):
-        return UTILISATION * peak * wanted.devices / flops, SPEED
+    if peak := known.peak_flops.get((wanted.hardware, wanted.precision)):
+        if cards := _other_cards(wanted, known, peak):
+            return float(np.median(cards)), ANOTHER
+        of_samples = pd.concat([known.runs, known.published_runs])
+        flops = of_samples.loc[of_samples["workload"].eq(wanted.workload), "flops_per_sample"].median()
+        if flops > 0:
+            return UTILISATION * peak * wanted.devices / float(flops), SPEED
+    fewer = _alike(known.published_runs, wanted)
+    fewer = fewer[fewer["gpu_model"].isna() & fewer["cores"].le(wanted.cores)]
+    if len(fewer):
+        most = fewer[fewer["cores"].eq(fewer["cores"].max())]
+        return float(most["samples_per_second"].median()), FEWER
     return None, UNKNOWN
+
+
+def _alike(runs: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
+    """Return the runs with a throughput whose cells differ from that of `wanted` in machine and batch size alone."""
+    same = runs["status"].eq("done") & runs["samples_per_second"].notna()
+    for name in ("workload", "framework", "mode", "precision", "devices"):
+        same &= runs[name].eq(getattr(wanted, name))
+    return runs[same]
+
+
+def _other_cards(wanted: Wanted, known: Known, peak: float) -> list[float]:
+    """Return samples/s that other cards were published with, less where this one's peak is lower, never more.
+
+    What small models take is not told by the peak: a faster card is sure to be no slower, and no more.
+    """
+    return [
+        rate * min(1.0, peak / known.peak_flops[other, "float32"])
+        for (workload, other), rate in known.published.items()
+        if workload == wanted.workload and (other, "float32") in known.peak_flops
+    ]
 
 
 def _start_seconds(wanted: Wanted, runs: pd.DataFrame) -> float:
@@ -192,7 +221,7 @@ def _sum(values: pd.Series) -> float:
 
 def _bases(values: pd.Series) -> str:
     counts = values.value_counts(sort=False)
-    return "; ".join(f"{counts[basis]} by {basis}" for basis in (EARLIER, PUBLISHED, SPEED, UNKNOWN) if basis in counts)
+    return "; ".join(f"{counts[basis]} by {basis}" for basis in BASES if basis in counts)
 
 
 def spent(runs: pd.DataFrame, attempts: pd.DataFrame, prices: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,9 +54,34 @@ class Cloud:
     emulator: object
     variables: dict[str, str]
 
-    def snakemake(self, profile: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
+    def snakemake(
+        self, profile: str, *arguments: str, config: tuple[str, ...] = (), check: bool = True
+    ) -> subprocess.CompletedProcess:
         command = ["snakemake", "--profile", profile, "--seconds-between-status-checks", "1", *arguments]
-        return self.project.run(*command, "--config", "study=small", check=check, **self.variables)
+        return self.project.run(*command, "--config", "study=small", *config, check=check, **self.variables)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Change a file of the clone: what git does not know is not sent to the machines."""
+        self.project.edit(file, old, new)
+        subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "an edit"],
+            cwd=self.project.path,
+            check=True,
+        )
+
+    def start(self, profile: str) -> subprocess.Popen:
+        """Begin a call, and return when it has a machine."""
+        command = ["snakemake", "--profile", profile, "--seconds-between-status-checks", "1", "--config", "study=small"]
+        process = subprocess.Popen(
+            command, cwd=self.project.path, env=self.project.environment(**self.variables), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        end = time.monotonic() + 120
+        while not self.emulator.running():
+            assert time.monotonic() < end, "it never began"
+            assert process.poll() is None, "it ended"
+            time.sleep(0.2)
+        return process
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """`snakemake --profile gce-gpu` from an empty folder to the report, on an emulator that really trains."""
 
 import signal
-import subprocess
 import time
 
 import pytest
@@ -11,6 +10,15 @@ from tests.conftest import jobs
 from tests.pages import Read
 
 pytestmark = pytest.mark.slow
+
+#: It is dearer than the other GPU machine.
+DEARER = """
+vm-dear:
+  label: a dear GPU
+  machine: {cores: 1}
+  clusters: {gce-gpu: {machine_type: n1-standard-8, gpu: 1, gpu_model: nvidia-tesla-v100}}
+  rent: {provider: gce, region: us-central1, items: {n1-standard-8: 1, nvidia-tesla-v100: 1}}
+"""
 
 GPU, CPU = "mnist_mlp/vm-gpu/jax/b128-tuned", "mnist_mlp/vm-cpu/jax/b128-tuned"
 
@@ -44,13 +52,8 @@ def test_each_profile_trains_its_machines_and_both_fill_one_report(cloud: Cloud)
 
 
 def test_preempted_training_goes_on_where_it_was(cloud: Cloud) -> None:
-    cloud.project.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 12}")
-    subprocess.run(["git", "commit", "-qam", "longer"], cwd=cloud.project.path, check=True)
-    command = ["snakemake", "--profile", "gce-gpu", "--seconds-between-status-checks", "1", "--config", "study=small"]
-    process = subprocess.Popen(
-        command, cwd=cloud.project.path, env=cloud.project.environment(**cloud.variables), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+    cloud.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 12}")
+    process = cloud.start("gce-gpu")
     end = time.monotonic() + 120
     while not any("epoch 3/12" in cloud.emulator.log(name) for name in cloud.emulator.running()):
         assert time.monotonic() < end, "it never trained"
@@ -83,17 +86,75 @@ def test_cell_without_quota_is_recorded_as_that(cloud: Cloud) -> None:
     assert cloud.emulator.running() == []
 
 
+def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(cloud: Cloud) -> None:
+    cloud.emulator.refuse["nvidia-tesla-t4"] = (
+        "ZONE_RESOURCE_POOL_EXHAUSTED: us-central1-a does not have enough resources"
+    )
+    cloud.emulator.silent.add("n1-standard-1")
+    cloud.snakemake("gce-gpu", "--gcebatch-queue-timeout", "3")
+    run = record(cloud, GPU)
+    assert (run["status"], run["times"]["total_seconds"]) == ("no_capacity", 0)
+    cloud.snakemake("gce-cpu", "--set-resources", "train:runtime=1")
+    assert record(cloud, CPU)["status"] == "timed_out"
+    told = cloud.project.run("snakemake", "status", "--config", "study=small").stdout
+    assert "2 runs of 2 cells: 1 timed out, 1 no capacity" in told
+    assert cloud.emulator.running() == []
+
+
+def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: Cloud) -> None:
+    with (cloud.project.path / "config/hardware.yaml").open("a") as catalogue:
+        catalogue.write(DEARER)
+    cloud.edit("config/studies/small.yaml", "hardware: [vm-cpu, vm-gpu]", "hardware: [vm-dear, vm-cpu, vm-gpu]")
+    mnist = "scripts/workloads/mnist_mlp.py"
+    cloud.edit(mnist, "def build(", "def build(*nothing):\n    1 / 0\n\n\ndef built(")
+    quoted = cloud.snakemake("gce-gpu", "-n")
+    assert "2 " in next(line for line in quoted.stderr.splitlines() if "│ all" in line), "both are in the quote"
+    done = cloud.snakemake("gce-gpu")
+    assert machines(cloud) == ["n1-standard-4"]
+    assert "not tried on dearer machines" in done.stdout + done.stderr
+    page = Read((cloud.project.path / "results/small/report.html").read_text()).text
+    assert "2 of 3 cells of the grid have no run." in page
+    assert "mnist_mlp, JAX, b128-tuned: none on a dear GPU, a CPU; it failed on a GPU" in page
+    told = cloud.project.run("snakemake", "status", "--config", "study=small").stdout
+    assert "not tried, as" in told
+    assert "ZeroDivisionError" in told
+    cloud.edit(mnist, "def build(*nothing):\n    1 / 0\n\n\ndef built(", "def build(")
+    done = cloud.snakemake("gce-gpu")
+    assert machines(cloud) == ["n1-standard-4", "n1-standard-4", "n1-standard-8"], "mended, the dearer one follows"
+    assert record(cloud, GPU.replace("vm-gpu", "vm-dear"))["status"] == "done"
+    assert "2 of 2 runs ended, 0 submitted; at most" in done.stderr
+    assert "USD expected in all" in done.stderr
+
+
+def test_two_calls_at_once_pay_for_no_machine_twice(cloud: Cloud) -> None:
+    first = cloud.start("gce-cpu")
+    second = cloud.snakemake("gce-gpu", check=False)
+    assert second.returncode != 0
+    assert "cannot be locked" in second.stdout + second.stderr
+    said, _ = first.communicate(timeout=240)
+    assert first.returncode == 0, said[-3000:]
+    assert machines(cloud) == ["n1-standard-1"]
+    assert record(cloud, CPU)["status"] == "done"
+
+
+def test_nothing_is_submitted_that_could_pass_the_budget(cloud: Cloud) -> None:
+    done = cloud.snakemake("gce-gpu", config=("budget_usd=0.1",), check=False)
+    assert done.returncode != 0
+    assert "error: budget_usd: 0.1: no run is sure to cost less" in done.stdout + done.stderr
+    assert cloud.emulator.created == []
+
+
+@pytest.mark.parametrize("profile", ["gce-cpu", "gce-gpu"])
+def test_first_try_on_google_cloud_stays_below_a_dollar(cloud: Cloud, profile: str) -> None:
+    """`make smoke-gce`: the second call has what the first one cost on its budget."""
+    done = cloud.project.run(
+        "snakemake", "--profile", profile, "-n", "--config", "study=smoke", "budget_usd=0.95", **cloud.variables
+    )
+    assert "quote (on-demand)" in done.stderr
+
+
 def test_ctrl_c_leaves_no_machine(cloud: Cloud) -> None:
-    command = ["snakemake", "--profile", "gce-cpu", "--config", "study=small"]
-    process = subprocess.Popen(
-        command, cwd=cloud.project.path, env=cloud.project.environment(**cloud.variables), text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
-    end = time.monotonic() + 120
-    while not cloud.emulator.running():
-        assert time.monotonic() < end, "it never began"
-        assert process.poll() is None, "it ended"
-        time.sleep(0.2)
+    process = cloud.start("gce-cpu")
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=60)
     assert process.returncode != 0

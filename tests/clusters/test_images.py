@@ -49,5 +49,6 @@ def test_repository_that_is_not_given_is_asked_for(fresh: Project, environment: 
 
 
 def test_every_lock_of_the_recipe_is_there() -> None:
-    for name in ("workflow", "gce", "jax", "tensorflow", "torch"):
+    frameworks = ("tensorflow", "jax", "torch")
+    for name in ("workflow", "gce", *frameworks, *(f"{framework}-gpu" for framework in frameworks)):
         assert (ROOT / "envs" / f"{name}.lock").is_file()

@@ -5,37 +5,75 @@ import pytest
 
 from scripts.costs import budget
 from scripts.costs.billing import Rule
-from scripts.costs.budget import Expected, Rate, Wanted
+from scripts.costs.budget import Expected, Known, Rate, Wanted
 from tests.made import FAILED, run, runs
 
-RUN = Wanted("r1", "mnist_mlp", "cpu1", "tensorflow", 128, "stock", "float32", 1, samples=1_000_000, most_seconds=7200)
+RUN = Wanted(
+    "r1",
+    "mnist_mlp",
+    "cpu1",
+    "tensorflow",
+    128,
+    "stock",
+    "float32",
+    devices=1,
+    cores=4,
+    samples=1_000_000,
+    most_seconds=7200,
+)
 NOTHING = runs(run(**FAILED))
 
 
+def known(
+    earlier: pd.DataFrame = NOTHING, published: dict | None = None, runs_: pd.DataFrame = NOTHING, **peaks: float
+) -> Known:
+    """`peaks` are of float32, by machine."""
+    return Known(earlier, published or {}, runs_, {(name, "float32"): peak for name, peak in peaks.items()})
+
+
 def test_earlier_runs_of_the_cell_tell_best() -> None:
-    known = runs(
+    earlier = runs(
         *(
             run(repeat=i, samples_per_second=rate, total_seconds=130.0)
             for i, rate in enumerate((9_000.0, 10_000.0, 20_000.0), 1)
         )
     )
-    told = budget.expect(RUN, known, {("mnist_mlp", "cpu1"): 1.0}, {}, {})
-    start = float((known["total_seconds"] - known["train_seconds"]).median())
+    told = budget.expect(RUN, known(earlier, {("mnist_mlp", "cpu1"): 1.0}))
+    start = float((earlier["total_seconds"] - earlier["train_seconds"]).median())
     assert (told.seconds, told.basis) == (pytest.approx(start + 100), "earlier runs")
+    other = budget.expect(replace(RUN, hardware="cpu4"), known(earlier))
+    assert other.basis == "nothing: the most it may take", "those of another machine are not its own"
 
 
-def test_without_them_what_is_published_then_the_speed_of_the_machine() -> None:
-    told = budget.expect(
-        RUN, NOTHING, {("mnist_mlp", "cpu1"): 1_000.0}, {"mnist_mlp": 4e6}, {("cpu1", "float32"): 8e12}
-    )
+def test_without_them_what_is_published_of_the_machine() -> None:
+    told = budget.expect(RUN, known(published={("mnist_mlp", "cpu1"): 1_000.0, ("mnist_mlp", "p100"): 9e9}))
     assert (told.seconds, told.basis) == (1_060, "published throughput")
-    told = budget.expect(RUN, NOTHING, {}, {"mnist_mlp": 4e6}, {("cpu1", "float32"): 8e12})
-    assert told == Expected(60 + 1e6 * 4e6 / (0.2 * 8e12), "the machine's speed")
+
+
+@pytest.mark.parametrize(("peak", "samples_per_second"), [(4e12, 500.0), (80e12, 1_000.0)])
+def test_then_what_is_published_of_another_card_and_no_more(peak: float, samples_per_second: float) -> None:
+    published = {("mnist_mlp", "p100"): 1_000.0, ("mnist_cnn", "p100"): 1.0, ("mnist_mlp", "unknown"): 1.0}
+    told = budget.expect(RUN, known(published=published, cpu1=peak, p100=8e12))
+    assert (told.seconds, told.basis) == (60 + 1e6 / samples_per_second, "published throughput of another card")
+
+
+def test_then_the_speed_of_the_machine() -> None:
+    counted = runs(run(hardware="any", flops_per_sample=4e6, status="diverged"))
+    expected = Expected(60 + 1e6 * 4e6 / (0.2 * 8e12), "the machine's speed")
+    assert budget.expect(RUN, known(runs_=counted, cpu1=8e12)) == expected
+    assert budget.expect(RUN, known(counted, cpu1=8e12)) == expected
+
+
+def test_then_published_runs_on_no_more_cores() -> None:
+    rates = {1: 100.0, 2: 200.0, 8: 800.0}
+    rows = [run(hardware=f"cpu{cores}", cores=cores, samples_per_second=rate) for cores, rate in rates.items()]
+    told = budget.expect(RUN, known(runs_=runs(*rows)))
+    assert (told.seconds, told.basis) == (60 + 1e6 / 200, "published runs on as many cores or fewer")
 
 
 def test_what_nothing_tells_may_take_all_its_time() -> None:
-    assert budget.expect(RUN, NOTHING, {}, {}, {}) == Expected(7200, "nothing: the most it may take")
-    assert budget.expect(RUN, NOTHING, {("mnist_mlp", "cpu1"): 1.0}, {}, {}).seconds == 7200, "never more"
+    assert budget.expect(RUN, known()) == Expected(7200, "nothing: the most it may take")
+    assert budget.expect(RUN, known(published={("mnist_mlp", "cpu1"): 1.0})).seconds == 7200, "never more"
 
 
 RATES = {"cpu1": Rate(0.36, Rule(1, 60)), "cpu4": Rate(3.6, Rule(3600, 0), attempts=3)}

@@ -1,0 +1,108 @@
+"""Say, while runs train on a cluster, what their machines have cost so far and what is to come."""
+
+import atexit
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from scripts.costs.billing import SECONDS_PER_HOUR, Rule
+from scripts.costs.budget import Rate
+
+#: Between two lines.
+SECONDS = 60.0
+
+
+@dataclass
+class Meter:
+    """Counts the time of machines from the submission of their jobs: queues are free, so it is the most that they cost.
+
+    Args:
+        rates: of machines, as scripts/quote.py tells them.
+        expected_usd: of each run that is to be trained; NaN without a price.
+        clock: tells seconds.
+    """
+
+    rates: Mapping[str, Mapping]
+    expected_usd: Mapping[str, float]
+    clock: Callable[[], float] = time.monotonic
+    ended: set[str] = field(default_factory=set)
+    _since: dict[str, float] = field(default_factory=dict)
+    _seconds: dict[str, list[float]] = field(default_factory=dict)
+    _hardware: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, run: str, hardware: str) -> None:
+        """Note that a run was submitted, once more if it was before."""
+        self._hardware[run] = hardware
+        self._since[run] = self.clock()
+        self.ended.discard(run)
+
+    def end(self, run: str) -> None:
+        self._seconds.setdefault(run, []).append(self.clock() - self._since.pop(run))
+        self.ended.add(run)
+
+    def _spans(self, run: str) -> list[float]:
+        """Return the seconds of each machine that a run has had."""
+        at_work = [self.clock() - self._since[run]] if run in self._since else []
+        return self._seconds.get(run, []) + at_work
+
+    def _usd(self, run: str) -> float:
+        """Return what a run has cost; NaN on a machine without a price."""
+        if run not in self._hardware:
+            return 0.0
+        told = self.rates.get(self._hardware[run])
+        if told is None:
+            return float("nan")
+        rate = Rate(told["usd_per_hour"], Rule(**told["rule"]))
+        return sum(rate.usd(seconds) for seconds in self._spans(run))
+
+    def line(self) -> str:
+        """Return one line: how many runs ended and are submitted, hours and USD at most so far, USD expected in all."""
+        hours = sum(sum(self._spans(run)) for run in self._hardware) / SECONDS_PER_HOUR
+        runs = len(self.expected_usd.keys() | self._hardware.keys())
+        said = f"{len(self.ended)} of {runs} runs ended, {len(self._since)} submitted; at most {hours:.2f} hours"
+        so_far = sum(self._usd(run) for run in self._hardware)
+        left = {run: usd for run, usd in self.expected_usd.items() if run not in self.ended}
+        in_all = so_far + sum(max(usd - self._usd(run), 0.0) if usd == usd else usd for run, usd in left.items())
+        if in_all != in_all:
+            return f"{said}; not all machines have a price"
+        return f"{said} and {so_far:.2f} USD so far, about {in_all:.2f} USD expected in all"
+
+
+class Follower(logging.Handler):
+    """Tells a meter from Snakemake's log which trainings are submitted and end; `name` tells a run by its wildcards."""
+
+    def __init__(self, meter: Meter, name: Callable[[Mapping[str, str]], str]) -> None:
+        super().__init__()
+        self._meter, self._name = meter, name
+        self._runs: dict[int, str] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        about = vars(record)
+        match about.get("event"):
+            case LogEvent.JOB_INFO if about["rule_name"] == "train":
+                run = self._runs[about["jobid"]] = self._name(about["wildcards"])
+                self._meter.begin(run, about["wildcards"]["hardware"])
+            case LogEvent.JOB_FINISHED if about["job_id"] in self._runs:
+                self._meter.end(self._runs.pop(about["job_id"]))
+            case LogEvent.JOB_ERROR if about["jobid"] in self._runs:
+                self._meter.end(self._runs.pop(about["jobid"]))
+
+
+def tell(meter: Meter) -> None:
+    """Print the meter's line every minute for as long as this process lives, and at its end."""
+
+    def say() -> None:
+        print(meter.line(), file=sys.stderr, flush=True)
+
+    def repeat() -> None:
+        while True:
+            time.sleep(SECONDS)
+            say()
+
+    atexit.register(say)
+    threading.Thread(target=repeat, daemon=True).start()

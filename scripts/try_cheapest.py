@@ -1,0 +1,33 @@
+"""Say whether the first run of a cell failed so that dearer machines would fail as well: they are not tried then."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from scripts import errors
+from scripts.files import write_text
+from scripts.frameworks import Unsupported
+from scripts.measurement import record
+
+
+def fails_anywhere(run: dict[str, Any]) -> bool:
+    """Say whether a run failed, and for no want of its machine, which was there and can do what was asked."""
+    had_machine = run["provenance"]["hardware"]["cores"] > 0
+    return run["status"] == "failed" and had_machine and not run["reason"].startswith(Unsupported.__name__)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("record", type=Path, help="run.json of the first run on the cheapest machine")
+    parser.add_argument("output", type=Path, help="file to write: the reason, or nothing")
+    options = parser.parse_args()
+    run = record.read_run(options.record)
+    failed = fails_anywhere(run)
+    write_text(options.output, f"{run['reason']}\n" if failed else "")
+    if failed:
+        print(f"{options.record.parent} failed ({run['reason']}): not tried on dearer machines", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

@@ -1,0 +1,20 @@
+import pytest
+
+from scripts.try_cheapest import fails_anywhere
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "cores", "expected"),
+    [
+        ("failed", "ZeroDivisionError: division by zero", 4, True),
+        ("done", None, 4, False),
+        ("diverged", "the loss is not a finite number", 4, False),
+        ("out_of_memory", "took more than 100 MiB", 4, False),
+        ("timed_out", "took longer than 5 minutes", 4, False),
+        ("failed", "Unsupported: Tesla T4 has no tf32", 4, False),
+        ("failed", "the machine did not answer", 0, False),
+    ],
+)
+def test_only_what_another_machine_cannot_mend_counts(status: str, reason: str, cores: int, expected: bool) -> None:
+    run = {"status": status, "reason": reason, "provenance": {"hardware": {"cores": cores}}}
+    assert fails_anywhere(run) is expected
