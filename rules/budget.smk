@@ -160,6 +160,10 @@ if workflow.is_main_process:
 
 def start_meter(expected_usd):
     """Say every minute what the machines have cost, as Snakemake's log tells of them."""
-    meter = Meter(MACHINES, expected_usd)
-    logger.addHandler(Follower(meter, name_run))
-    tell(meter)
+    # Here, as it takes a second that only calls with a cluster have.
+    from scripts import meter
+    from snakemake.logging import logger
+
+    counted = meter.Meter(MACHINES, expected_usd)
+    logger.addHandler(meter.Follower(counted, name_run))
+    meter.tell(counted)

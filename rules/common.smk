@@ -11,11 +11,9 @@ from pathlib import Path
 
 import yaml
 from snakemake.exceptions import WorkflowError
-from snakemake.logging import logger
 
 from scripts import datasets, errors, grid, schemas, workloads
 from scripts.measurement import provenance
-from scripts.meter import Follower, Meter, tell
 
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:

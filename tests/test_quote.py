@@ -20,9 +20,9 @@ def test_dry_run_ends_with_a_quote_by_earlier_runs(trained: Project) -> None:
 
 
 def test_dry_run_of_what_nobody_has_trained_says_so(fresh: Project) -> None:
-    fresh.edit("config/studies/tiny.yaml", "scale:", "max_run_minutes: 30\nscale:")
-    told = said(fresh, "-n", "--config", "study=tiny")
-    assert "4 by nothing: the most it may take" in told.replace(" │ │ │ │ │ │ ", " ").replace("│ ", "")
+    fresh.edit("config/studies/tiny.yaml", "[mnist_mlp, imdb_fasttext]", "[mnist_mlp, cifar10_resnet20]")
+    told = fresh.run("snakemake", "-n", "--config", "study=tiny", COLUMNS="200").stderr
+    assert "2 by published runs on as many cores or fewer; 2 by nothing: the most it may take" in told
 
 
 def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
@@ -46,3 +46,19 @@ def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> Non
     assert "4 runs of 4 cells: 4 done" in said(trained, "status", "--config", "study=tiny")
     trained.edit("config/studies/tiny.yaml", "frameworks: [jax, tensorflow]", "frameworks: [jax, tensorflow, torch]")
     assert "6 runs of 6 cells: 4 done, 2 missing" in said(trained, "status", "--config", "study=tiny")
+
+
+@pytest.mark.parametrize("profile", ["gce-cpu", "gce-gpu"])
+def test_first_try_on_google_cloud_stays_below_a_dollar(fresh: Project, profile: str) -> None:
+    """`make smoke-gce`: the second call has what the first one cost on its budget."""
+    told = said(fresh, "-n", "--executor", "dryrun", "--config", "study=smoke", f"reach={profile}", "budget_usd=0.95")
+    assert "quote (on-demand)" in told
+
+
+def test_quote_of_a_fresh_clone_knows_other_cards_and_fewer_cores(fresh: Project) -> None:
+    for profile, basis in (("gce-gpu", "of another card"), ("gce-cpu", "cores or fewer")):
+        arguments = ("-n", "--executor", "dryrun", "--config", "study=gce", f"reach={profile}", "data=synthetic")
+        told = fresh.run("snakemake", *arguments, COLUMNS="200").stderr
+        assert basis in told
+        assert "nothing: the most it may take" not in told
+        assert "measured once more" in " ".join(told.split())

@@ -69,11 +69,11 @@ class Cloud:
             check=True,
         )
 
-    def start(self, profile: str) -> subprocess.Popen:
+    def start(self, profile: str, *arguments: str) -> subprocess.Popen:
         """Begin a call, and return when it has a machine."""
-        command = ["snakemake", "--profile", profile, "--seconds-between-status-checks", "1", "--config", "study=small"]
+        command = ["snakemake", "--profile", profile, "--seconds-between-status-checks", "1", *arguments]
         process = subprocess.Popen(
-            command, cwd=self.project.path, env=self.project.environment(**self.variables), text=True,
+            [*command, "--config", "study=small"], cwd=self.project.path, env=self.project.environment(**self.variables), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         end = time.monotonic() + 120

@@ -45,7 +45,7 @@ class Emulator:
 
     `refuse` holds for accelerator types or machine types the words with which Compute Engine refuses a VM;
     `silent` the types whose VMs start and never do anything. `zones` says which zones have a type. While it is `away`
-    nobody reaches it, and its jobs go on.
+    nobody reaches it, and its jobs go on. A minute of the longest time that a job may run takes `minute_seconds`.
     """
 
     def __init__(self, folder: Path, images: Mapping[str, Path], variables: Mapping[str, str] | None = None) -> None:
@@ -56,6 +56,7 @@ class Emulator:
         self.silent: set[str] = set()
         self.zones: dict[str, list[str]] = {}
         self.away = False
+        self.minute_seconds = 60.0
         self.created: list[batch.Job] = []
         self.deleted: list[str] = []
         self._jobs: dict[str, _Job] = {}
@@ -231,7 +232,8 @@ class Emulator:
         )  # fmt: skip
         if job.message.name not in self._jobs:  # deleted meanwhile
             self._kill(job, signal.SIGKILL)
-        limit = threading.Timer(task.max_run_duration.total_seconds(), self._end_late, (job, process))
+        most_seconds = task.max_run_duration.total_seconds() / 60 * self.minute_seconds
+        limit = threading.Timer(most_seconds, self._end_late, (job, process))
         limit.start()
         for line in process.stdout or ():
             job.lines.append(line.rstrip())

@@ -155,6 +155,7 @@ def test_how_it_ended_can_be_recorded_here(site: Site) -> None:
 
 def test_worker_that_never_answers_is_ended(site: Site) -> None:
     site.emulator.silent.add("nvidia-tesla-t4")
+    site.emulator.minute_seconds = 5.0
     code, said = site.run("--keep-going", "--default-resources", "runtime=1")
     assert code != 0
     assert "timed_out" in said
