@@ -8,10 +8,11 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/budget.smk"
+include: "rules/gce.smk"
+include: "rules/slurm.smk"
 include: "rules/train.smk"
 include: "rules/report.smk"
 include: "rules/published.smk"
-include: "rules/slurm.smk"
 include: "rules/status.smk"
 
 
@@ -44,6 +45,8 @@ rule all:
 onstart:
     if config["reach"] == "slurm":
         check_slurm()
+    elif config["reach"] in ("gce-cpu", "gce-gpu"):
+        check_images()
     os.environ |= {"EPOCHS_STARTED": str(time.time())}
     if config["reach"] == "local":
         # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.

@@ -262,21 +262,6 @@ def get_lock(wildcards):
     return f"envs/{wildcards.framework}{'-gpu' if has_gpus(wildcards) else ''}.lock"
 
 
-def get_image(wildcards):
-    """The image of a cell's framework, by its digest, as envs/images.sh has noted it."""
-    images = Path("envs/images.yaml")
-    known = yaml.safe_load(images.read_text()) if images.is_file() else {}
-    name = f"{wildcards.framework}-{'gpu' if has_gpus(wildcards) else 'cpu'}"
-    return known.get(name, "")
-
-
-def get_labels(wildcards):
-    """What a bill can be split by."""
-    return ",".join(
-        f"{name}={value}" for name, value in [("study", NAME), *wildcards.items()]
-    )
-
-
 UNREACHED = {cell.hardware for cell in CELLS.values() if not is_reached(cell)}
 # What the profile in use asks of the machines that it reaches.
 SUBMISSION = {

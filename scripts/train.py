@@ -11,6 +11,7 @@ import os
 import platform
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -31,6 +32,9 @@ from scripts.measurement.worker import Job
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED_FAILURE, TAKEN_AWAY = 3, 4
+
+#: Trains a job: what takes its lines, and the most memory (MiB) that it may take.
+Train = Callable[..., watch.Outcome]
 
 #: How a run can end whose training could not say so itself.
 NO_MACHINE = ("quota", "no_capacity", checkpoint.PREEMPTED, "timed_out")
@@ -133,9 +137,7 @@ def _check(options: argparse.Namespace, claims: dict[str, Any], found: dict[str,
             raise InputError(f"framework {options.framework}: {package} is not installed; see {lock}")
 
 
-def _search(
-    job: Job, options: argparse.Namespace, least: int, notices: watch.Notices
-) -> tuple[int | None, list[dict[str, Any]]]:
+def _search(job: Job, options: argparse.Namespace, least: int, train: Train) -> tuple[int | None, list[dict[str, Any]]]:
     """Return the largest batch size that fits, None if not even `least` does, and the tries; or an earlier run's."""
     if options.searched:
         earlier = record.read_run(options.searched)
@@ -145,7 +147,7 @@ def _search(
             return known, earlier["batch_search"]
     samples = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
     most = int(samples * job.cell.samples) // job.cell.devices
-    size, tries = largest.find(replace(job, checkpoints=None), least, most, _show, notices)
+    size, tries = largest.find(replace(job, checkpoints=None), least, most, _show, train)
     return size, [asdict(one) for one in tries]
 
 
@@ -167,24 +169,19 @@ def _about_data(job: Job, facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = parse(arguments)
+def _workload(options: argparse.Namespace) -> tuple[str, ModuleType, Path | None]:
+    """Return the workload's name and module, and its file if it is the user's own."""
     file = Path(options.workload) if options.workload.endswith(".py") else None
     if file:
         workloads.add({file.stem: str(file)})
     name = file.stem if file else options.workload
     if name not in workloads.names():
         raise InputError(f"--workload: {name!r} is unknown: it is one of {', '.join(workloads.names())}, or a .py file")
-    work = workloads.workload(name)
-    catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
-    if options.hardware not in catalogue:
-        raise InputError(f"hardware {options.hardware!r} is unknown: it is one of {', '.join(catalogue)}")
-    claims = catalogue[options.hardware]["machine"]
-    ended = _ended()
-    found = hardware.NOT_SEEN if ended else hardware.detect()
-    if not ended:
-        _check(options, claims, found)
-    cell = Cell(
+    return name, workloads.workload(name), file
+
+
+def _cell(options: argparse.Namespace, name: str, work: ModuleType) -> Cell:
+    return Cell(
         workload=name,
         hardware=options.hardware,
         framework=options.framework,
@@ -197,10 +194,55 @@ def main(arguments: list[str] | None = None) -> int:
         devices=options.devices,
         target=options.target,
     )
+
+
+def _trainer(most_seconds: float, attempts: checkpoint.Attempts | None, notices: watch.Notices) -> Train:
+    """Return what trains a job for as long as is left of its time, and gives signs of life."""
+    began = perf_counter()
+
+    def train(job: Job, progress: Callable[[str], None], memory_limit_mib: float | None = None) -> watch.Outcome:
+        used = perf_counter() - began + (attempts.used_seconds() if attempts else 0.0)
+        alive = attempts.alive if attempts else lambda kept_seconds: None
+        return watch.run(job, progress, memory_limit_mib, most_seconds - used, alive, notices)
+
+    return train
+
+
+def _train(
+    job: Job, options: argparse.Namespace, least: int, train: Train
+) -> tuple[watch.Outcome, int | None, list[dict[str, Any]]]:
+    """Return how the run went, its batch size (None if none fits), and what was tried to find it."""
+    size: int | str | None = job.cell.batch_size
+    tries: list[dict[str, Any]] = []
+    began = perf_counter()
+    if size == LARGEST:
+        size, tries = _search(job, options, least, train)
+    if not isinstance(size, int):
+        last = tries[-1]
+        reason = f"not even a batch of {least} could be tried: {last['reason']}"
+        return watch.Outcome(last["status"], reason, {"total_seconds": perf_counter() - began}), None, tries
+    cell, identity = replace(job.cell, batch_size=size), (*job.identity, str(size))
+    outcome = train(replace(job, cell=cell, identity=identity), _show)
+    if outcome.status == "timed_out":
+        outcome.reason = f"took longer than {options.most_minutes:g} minutes"
+    return outcome, size, tries
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    name, work, file = _workload(options)
+    catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
+    if options.hardware not in catalogue:
+        raise InputError(f"hardware {options.hardware!r} is unknown: it is one of {', '.join(catalogue)}")
+    claims = catalogue[options.hardware]["machine"]
+    ended = _ended()
+    found = hardware.NOT_SEEN if ended else hardware.detect()
+    if not ended:
+        _check(options, claims, found)
+    cell = _cell(options, name, work)
     seed = cell.seed(options.repeat) if options.seed is None else options.seed
     notices = watch.Notices()
     signal.signal(signal.SIGTERM, notices.take)
-    began = perf_counter()
     attempts, past, place = None, [], None
     identity = (json.dumps(asdict(cell)), str(seed), *_code(work, frameworks.framework(options.framework)))
     if options.checkpoints:
@@ -208,41 +250,26 @@ def main(arguments: list[str] | None = None) -> int:
         kept = checkpoint.Place(place, *identity)
         past = checkpoint.past(kept)
         attempts = None if ended else checkpoint.Attempts(kept, platform.node())
+    train = _trainer(60 * options.most_minutes, attempts, notices)
     gpus = options.devices if "gpus" in claims else 0
     data = _data(work, options)
     job = Job(cell, seed, claims["cores"], gpus, data, file and file.resolve(), checkpoints=place, identity=identity)
     origin = provenance.collect(found, file)
     _show(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
-    batch_size: int | str | None = cell.batch_size
+    batch_size: int | None = None
     tries: list[dict[str, Any]] = []
-    if batch_size == LARGEST and not ended:
-        batch_size, tries = _search(job, options, work.BATCH_SIZE, notices)
     if ended:
-        outcome, batch_size = ended, None
-    elif notices and attempts:
-        outcome = watch.Outcome(checkpoint.PREEMPTED)
-    elif batch_size is None:
-        spent = {"total_seconds": perf_counter() - began}
-        reason = f"not even a batch of {work.BATCH_SIZE} could be tried: {tries[-1]['reason']}"
-        outcome = watch.Outcome(tries[-1]["status"], reason, spent)
+        outcome = ended
     else:
-        used = perf_counter() - began + (attempts.used_seconds() if attempts else 0.0)
-        outcome = watch.run(
-            replace(job, cell=replace(cell, batch_size=batch_size), identity=(*identity, str(batch_size))),
-            _show,
-            limit_seconds=60 * options.most_minutes - used,
-            alive=attempts.alive if attempts else lambda kept_seconds: None,
-            notices=notices,
-        )
-        if outcome.status == "timed_out":
-            outcome.reason = f"took longer than {options.most_minutes:g} minutes"
-    if attempts and outcome.status == checkpoint.PREEMPTED:
+        outcome, batch_size, tries = _train(job, options, work.BATCH_SIZE, train)
+    cut_short = notices and batch_size is None  # while it looked for the largest batch
+    if attempts and (cut_short or outcome.status == checkpoint.PREEMPTED):
         attempts.end(checkpoint.PREEMPTED)
         _show("saved: the same call goes on from here, on any machine like this")
         return TAKEN_AWAY
     about = _about_data(job, outcome.facts)
     part = about["train_samples"] / about["complete_train_samples"]
-    run = record.of(outcome, cell, int(batch_size or work.BATCH_SIZE), work.REFERENCE, found, part)
+    run = record.of(outcome, cell, batch_size or work.BATCH_SIZE, work.REFERENCE, found, part)
     run |= {
         "repeat": options.repeat,
         "seed": seed,

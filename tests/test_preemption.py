@@ -93,6 +93,16 @@ def test_notice_before_the_training_began_loses_nothing(trained: Project, tmp_pa
     assert run["attempts"][0]["useful_seconds"] == 0
 
 
+def test_search_for_the_largest_batch_is_ended_by_a_notice_and_by_its_time(trained: Project, tmp_path: Path) -> None:
+    search = command("jax", "tuned", tmp_path / "cut", "--batch-size", "largest")
+    kept = ("--checkpoints", str(tmp_path / "kept"))
+    assert interrupt(trained, [*search, *kept], "batch size 128", signal.SIGTERM) == 4
+    assert trained.run(*search, "--most-minutes", "0.02", check=False).returncode == 3
+    run = record.read_run(tmp_path / "cut" / "run.json")
+    assert run["status"] == "timed_out"
+    assert [one["status"] for one in run["batch_search"]] == ["timed_out"]
+
+
 def test_run_that_got_no_machine_is_recorded_as_that(trained: Project, tmp_path: Path) -> None:
     told = json.dumps({"status": "quota", "reason": "quota NVIDIA_T4_GPUS exceeded", "lost": []})
     arguments = command("jax", "tuned", tmp_path / "none")

@@ -24,20 +24,24 @@ class Try:
 
 
 def find(
-    job: worker.Job, smallest: int, most: int, progress: Callable[[str], None], notices: watch.Notices | None = None
+    job: worker.Job,
+    smallest: int,
+    most: int,
+    progress: Callable[[str], None],
+    train: Callable[..., watch.Outcome] = watch.run,
 ) -> tuple[int | None, list[Try]]:
     """Return the largest `smallest` x 2^n that trains a few steps, None if not even `smallest` does, and all tries.
 
     Doubles from `smallest` until one fails or `most`, the number of samples, is passed: a step cannot hold
-    more. Each try is a fresh process. One of the `notices` ends the search.
+    more. Each try is a fresh process: a call of `train` with a job, what takes its lines, and the most memory (MiB).
     """
     limit = None if job.gpus else psutil.virtual_memory().available / 2**20 * MEMORY_SHARE
     tries: list[Try] = []
     found = None
     size = smallest
-    while (size <= most or not tries) and not notices:
+    while size <= most or not tries:
         cell = replace(job.cell, batch_size=size, epochs=1, target=None)
-        outcome = watch.run(replace(job, cell=cell, probe=True), lambda line: None, limit, notices=notices)
+        outcome = train(replace(job, cell=cell, probe=True), lambda line: None, limit)
         peak = telemetry.peak_memory_mib(outcome.samples, outcome.facts.get("peak_memory_mib"))
         tries.append(Try(size, outcome.status, peak, outcome.reason))
         said = outcome.reason or outcome.status.replace("_", " ")

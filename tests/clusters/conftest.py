@@ -73,9 +73,13 @@ class Cloud:
         """Begin a call, and return when it has a machine."""
         command = ["snakemake", "--profile", profile, "--seconds-between-status-checks", "1", *arguments]
         process = subprocess.Popen(
-            [*command, "--config", "study=small"], cwd=self.project.path, env=self.project.environment(**self.variables), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
+            [*command, "--config", "study=small"],
+            cwd=self.project.path,
+            env=self.project.environment(**self.variables),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         end = time.monotonic() + 120
         while not self.emulator.running():
             assert time.monotonic() < end, "it never began"

@@ -55,6 +55,32 @@ PartitionName=gpu Nodes=gpu1 PriorityTier=1 GraceTime=30
 GRES = "NodeName=gpu1 Name=gpu Type=fake File=/dev/null,/dev/zero\n"
 
 
+#: Of a catalogue: a node of each partition, the second one as if it had a GPU.
+MACHINES = """
+node-cpu:
+  label: CPU partition
+  machine: {cores: 1}
+  clusters: {slurm: {slurm_partition: cpu}}
+node-gpu:
+  label: GPU partition
+  machine: {cores: 1}
+  clusters: {slurm: {slurm_partition: gpu, gpu: 1, gpu_model: fake}}
+"""
+
+#: Its capitals are to be replaced.
+STUDY = """
+title: On two partitions
+data: synthetic
+workloads: [WORKLOAD]
+hardware: [node-cpu, node-gpu]
+frameworks: [jax]
+modes: [tuned]
+scale: {samples: SAMPLES, epochs: EPOCHS}
+base: {hardware: node-cpu, framework: jax}
+charts: [relative_time]
+"""
+
+
 def is_installed() -> bool:
     return os.geteuid() == 0 and all(shutil.which(name) for name in ("slurmctld", "slurmd", "munged", "sbatch"))
 
@@ -109,7 +135,8 @@ class Slurm:
 
     def bring_back(self, node: str) -> None:
         subprocess.run(["slurmd", "-N", node], check=True)
-        self.say("scontrol", "update", f"nodename={node}", "state=resume")
+        # It comes back by itself (ReturnToService) once it has registered.
+        self.wait_for(lambda: not self.states()[node].startswith("down"), 60)
 
     def states(self) -> dict[str, str]:
         """Return the state of each node."""

@@ -22,29 +22,6 @@ pytestmark = [
     pytest.mark.xdist_group("slurm"),
 ]
 
-MACHINES = """
-node-cpu:
-  label: CPU partition
-  machine: {cores: 1}
-  clusters: {slurm: {slurm_partition: cpu}}
-node-gpu:
-  label: GPU partition
-  machine: {cores: 1}
-  clusters: {slurm: {slurm_partition: gpu, gpu: 1, gpu_model: fake}}
-"""
-
-STUDY = """
-title: On two partitions
-data: synthetic
-workloads: [WORKLOAD]
-hardware: [node-cpu, node-gpu]
-frameworks: [jax]
-modes: [tuned]
-scale: {samples: SAMPLES, epochs: EPOCHS}
-base: {hardware: node-cpu, framework: jax}
-charts: [relative_time]
-"""
-
 CPU, GPU = "mnist_mlp/node-cpu/jax/b128-tuned", "mnist_mlp/node-gpu/jax/b128-tuned"
 
 
@@ -55,7 +32,9 @@ class Cluster:
     plugins: Path
 
     def write(self, workload: str = "mnist_mlp", samples: float = 0.02, epochs: int = 2) -> None:
-        study = STUDY.replace("WORKLOAD", workload).replace("SAMPLES", str(samples)).replace("EPOCHS", str(epochs))
+        study = (
+            slurm.STUDY.replace("WORKLOAD", workload).replace("SAMPLES", str(samples)).replace("EPOCHS", str(epochs))
+        )
         (self.project.path / "config" / "studies" / "small.yaml").write_text(study)
 
     def start(self, *arguments: str) -> subprocess.Popen:
@@ -92,7 +71,7 @@ def service() -> Iterator[slurm.Slurm]:
 def cluster(service: slurm.Slurm, plugins: Path, tmp_path: Path) -> Cluster:
     project = copy_project(tmp_path / "project")
     with (project.path / "config" / "hardware.yaml").open("a") as catalogue:
-        catalogue.write(MACHINES)
+        catalogue.write(slurm.MACHINES)
     made = Cluster(project, service, plugins)
     made.write()
     return made
@@ -143,11 +122,3 @@ def test_node_that_is_lost_costs_what_was_not_saved(cluster: Cluster) -> None:
     run = cluster.project.record(GPU, "small")
     assert run["status"] == "done"
     assert [attempt["ended"] for attempt in run["attempts"]] == ["lost", "done"]
-
-
-def test_status_command_that_waits_for_ever_is_refused(cluster: Cluster) -> None:
-    process = cluster.start("--slurm-status-command", "sacct")
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode != 0
-    assert "slurm-status-command: squeue" in said
-    assert cluster.slurm.jobs() == []
