@@ -46,7 +46,7 @@ def rows(study: grid.Study, folder: Path, checkpoints: str) -> list[dict[str, An
     for cell in study.cells:
         states: Counter[str] = Counter()
         reason, files = "", []
-        for repeat in range(1, study.config["repeats"] + 1):
+        for repeat in range(1, study.again().stop):
             run = f"{cell.path}/r{repeat}"
             file = folder / run / "run.json"
             if file.is_file():
@@ -56,7 +56,7 @@ def rows(study: grid.Study, folder: Path, checkpoints: str) -> list[dict[str, An
                 files.append(file)
             elif str(folder / run) in here or is_alive(checkpoints, run):
                 states["running"] += 1
-            else:
+            elif repeat not in study.again():
                 states["missing"] += 1
         tried = folder / "tried" / cell.workload / cell.framework / f"{cell.variant}.txt"
         if not files and tried.is_file() and (failed := tried.read_text(encoding="utf-8").strip()):

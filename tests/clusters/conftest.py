@@ -115,6 +115,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, packages in {
             "gce": [ROOT / "plugins" / "snakemake-executor-plugin-gcebatch", storage],
             "slurm": [executor, jobstep],
+            "k8s": ["snakemake-executor-plugin-kubernetes==0.5.1"],
         }.items():
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder / name]
             subprocess.run([*pip, *packages], check=True)
