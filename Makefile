@@ -86,7 +86,7 @@ UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
 	--no-emit-index-url --no-emit-find-links
 lock:
 	mkdir -p .cache
-	$(UV) envs/workflow.in envs/tensorflow.in envs/jax.in envs/gce.in envs/slurm.in envs/test.in -o .cache/all.lock
+	$(UV) $(addprefix envs/,$(addsuffix .in,workflow tensorflow-gpu jax-gpu gce slurm test)) -o .cache/all.lock
 	for name in workflow tensorflow jax gce slurm test torch tensorflow-gpu jax-gpu torch-gpu; do \
 	  $(UV) -c .cache/all.lock envs/$$name.in -o envs/$$name.lock || exit 1; done
 	cat envs/torch-cpu.lock >> envs/torch.lock

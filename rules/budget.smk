@@ -34,9 +34,30 @@ def find_missing(runs):
     return [run for run in runs if not Path(run, "run.json").is_file()]
 
 
+def get_configuration(run):
+    """What of a run's cell is not its machine."""
+    cell = find_cell(run)
+    return cell.workload, cell.framework, Path(cell.path).name
+
+
+def name_tried(configuration):
+    """Where it is noted why a configuration failed on the cheapest machine of this profile; empty if it did not."""
+    return f"results/{NAME}/tried/{config['reach']}/{'/'.join(configuration)}.txt"
+
+
+def is_given_up(run):
+    """Whether a run waits until what failed on a cheaper machine is mended."""
+    tried = Path(name_tried(get_configuration(run)))
+    return (
+        tried.is_file()
+        and tried.stat().st_size > 0
+        and not Path(run, "run.json").is_file()
+    )
+
+
 def get_affordable(runs):
     """The runs that are there, and of the others those that the budget pays for at worst, the cheapest first."""
-    missing = find_missing(runs)
+    missing = [run for run in find_missing(runs) if not is_given_up(run)]
     if BUDGET_USD is None or not missing or not workflow.is_main_process:
         return runs
     allowed = ask_quote(missing, "--allow")
@@ -64,12 +85,6 @@ def get_hardware(run):
     return find_cell(run).hardware
 
 
-def get_configuration(run):
-    """What of a run's cell is not its machine."""
-    cell = find_cell(run)
-    return cell.workload, cell.framework, Path(cell.path).name
-
-
 # The runs of each configuration, and the first one on the cheapest of several machines: what fails there is not tried on
 # dearer ones before it is reported.
 CONFIGURATIONS = {}
@@ -87,13 +102,26 @@ def get_first(wildcards):
     return f"{FIRST[configuration]}/run.json"
 
 
-TRIED = [
-    f"results/{NAME}/tried/{'/'.join(configuration)}.txt" for configuration in FIRST
-]
+TRIED = [name_tried(configuration) for configuration in FIRST]
+
+
+def is_current(run):
+    """Whether a run is there, and was trained with the code as it is now."""
+    record = Path(run, "run.json")
+    cell = find_cell(run)
+    code = [
+        *TRAINER,
+        get_workload(cell),
+        f"scripts/frameworks/{cell.framework}.py",
+        get_lock(cell),
+    ]
+    return record.is_file() and record.stat().st_mtime >= max(
+        Path(file).stat().st_mtime for file in code
+    )
 
 
 def get_tried(configuration):
-    """The runs of a configuration; those on dearer machines once the cheapest has trained it."""
+    """The runs of a configuration; when it fails on the cheapest machine, no further ones."""
     runs = CONFIGURATIONS[configuration]
     if configuration not in FIRST:
         return runs
@@ -102,13 +130,15 @@ def get_tried(configuration):
         failed = file.read()
     if not failed:
         return runs
-    cheapest = get_hardware(FIRST[configuration])
-    return [run for run in runs if get_hardware(run) == cheapest]
+    return [run for run in runs if run == FIRST[configuration] or is_current(run)]
 
 
 def get_grid(wildcards):
     """The runs of the study, without second measurements."""
-    return [run for configuration in CONFIGURATIONS for run in get_tried(configuration)]
+    tried = {
+        run for configuration in CONFIGURATIONS for run in get_tried(configuration)
+    }
+    return [run for run in RUNS if run in tried]
 
 
 def get_records(configuration):
@@ -132,13 +162,17 @@ def name_run(wildcards):
 
 def find_to_train():
     """The runs that this call trains, with those on dearer machines that wait for the cheapest to try them."""
-    found = {}
-    for job in workflow.dag.needrun_jobs(exclude_finished=False):
-        if job.rule.name == "train":
-            found[name_run(job.wildcards_dict)] = None
-        elif job.rule.name == "try_cheapest":
-            _, *configuration = job.wildcards_dict.values()
-            found |= dict.fromkeys(find_missing(CONFIGURATIONS[tuple(configuration)]))
+    jobs = list(workflow.dag.needrun_jobs(exclude_finished=False))
+    found = {
+        name_run(job.wildcards_dict): None for job in jobs if job.rule.name == "train"
+    }
+    to_try = {str(job.output[0]) for job in jobs if job.rule.name == "try_cheapest"}
+    for configuration, first in FIRST.items():
+        if name_tried(configuration) in to_try:
+            runs = CONFIGURATIONS[configuration]
+            # What is trained again there is trained again on the others too.
+            again = first in found and Path(first, "run.json").is_file()
+            found |= dict.fromkeys(runs if again else find_missing(runs))
     return list(found)
 
 
@@ -164,6 +198,6 @@ def start_meter(expected_usd):
     from scripts import meter
     from snakemake.logging import logger
 
-    counted = meter.Meter(MACHINES, expected_usd)
+    counted = meter.Meter(MACHINES, expected_usd, is_given_up)
     logger.addHandler(meter.Follower(counted, name_run))
     meter.tell(counted)

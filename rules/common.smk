@@ -136,6 +136,28 @@ envvars:
     "EPOCHS_COMMIT",
 
 
+# What decides what is trained and how it is timed: an edit there trains again.
+TRAINER = [
+    "scripts/train.py",
+    "scripts/datasets/__init__.py",
+    "scripts/workloads/__init__.py",
+    "scripts/frameworks/__init__.py",
+    "scripts/measurement/checkpoint.py",
+    "scripts/measurement/flops.py",
+    "scripts/measurement/largest.py",
+    "scripts/measurement/loop.py",
+    "scripts/measurement/protocol.py",
+    "scripts/measurement/record.py",
+    "scripts/measurement/resumable.py",
+    "scripts/measurement/stopwatch.py",
+    "scripts/measurement/worker.py",
+    "scripts/measurement/watch.py",
+    "scripts/measurement/telemetry.py",
+    "scripts/measurement/validators.py",
+    "scripts/measurement/convergence.py",
+]
+
+
 def either(names):
     """Return a pattern that matches just these names."""
     return "|".join(map(re.escape, names)) or "(?!x)x"

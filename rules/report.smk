@@ -3,7 +3,7 @@ checkpoint try_cheapest:
         run=get_first,
         lib="scripts/try_cheapest.py",
     output:
-        "results/{study}/tried/{workload}/{framework}/{variant}.txt",
+        f"results/{{study}}/tried/{config['reach']}/{{workload}}/{{framework}}/{{variant}}.txt",
     log:
         "results/{study}/logs/tried/{workload}-{framework}-{variant}.log",
     wildcard_constraints:

@@ -24,26 +24,31 @@ class Meter:
     Args:
         rates: of machines, as scripts/quote.py tells them.
         expected_usd: of each run that is to be trained; NaN without a price.
+        is_given_up: says whether a run is not to be trained after all.
         clock: tells seconds.
     """
 
     rates: Mapping[str, Mapping]
     expected_usd: Mapping[str, float]
+    is_given_up: Callable[[str], bool] = lambda run: False
     clock: Callable[[], float] = time.monotonic
     ended: set[str] = field(default_factory=set)
+    _guard: threading.Lock = field(default_factory=threading.Lock)
     _since: dict[str, float] = field(default_factory=dict)
     _seconds: dict[str, list[float]] = field(default_factory=dict)
     _hardware: dict[str, str] = field(default_factory=dict)
 
     def begin(self, run: str, hardware: str) -> None:
         """Note that a run was submitted, once more if it was before."""
-        self._hardware[run] = hardware
-        self._since[run] = self.clock()
-        self.ended.discard(run)
+        with self._guard:
+            self._hardware[run] = hardware
+            self._since[run] = self.clock()
+            self.ended.discard(run)
 
     def end(self, run: str) -> None:
-        self._seconds.setdefault(run, []).append(self.clock() - self._since.pop(run))
-        self.ended.add(run)
+        with self._guard:
+            self._seconds.setdefault(run, []).append(self.clock() - self._since.pop(run))
+            self.ended.add(run)
 
     def _spans(self, run: str) -> list[float]:
         """Return the seconds of each machine that a run has had."""
@@ -61,16 +66,23 @@ class Meter:
         return sum(rate.usd(seconds) for seconds in self._spans(run))
 
     def line(self) -> str:
-        """Return one line: how many runs ended and are submitted, hours and USD at most so far, USD expected in all."""
+        """Return one line: how many runs ended and are submitted, hours and USD at most, USD expected in all."""
+        with self._guard:
+            return self._line()
+
+    def _line(self) -> str:
         hours = sum(sum(self._spans(run)) for run in self._hardware) / SECONDS_PER_HOUR
-        runs = len(self.expected_usd.keys() | self._hardware.keys())
+        wanted = {
+            run: usd for run, usd in self.expected_usd.items() if run in self._hardware or not self.is_given_up(run)
+        }
+        runs = len(wanted.keys() | self._hardware.keys())
         said = f"{len(self.ended)} of {runs} runs ended, {len(self._since)} submitted; at most {hours:.2f} hours"
         so_far = sum(self._usd(run) for run in self._hardware)
-        left = {run: usd for run, usd in self.expected_usd.items() if run not in self.ended}
+        left = {run: usd for run, usd in wanted.items() if run not in self.ended}
         in_all = so_far + sum(max(usd - self._usd(run), 0.0) if usd == usd else usd for run, usd in left.items())
         if in_all != in_all:
             return f"{said}; not all machines have a price"
-        return f"{said} and {so_far:.2f} USD so far, about {in_all:.2f} USD expected in all"
+        return f"{said} and {so_far:.2f} USD in this call, of about {in_all:.2f} USD"
 
 
 class Follower(logging.Handler):

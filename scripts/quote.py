@@ -163,7 +163,7 @@ def show(table: pd.DataFrame, study: Mapping[str, Any]) -> None:
     if study["repeats"] > 1:
         console.print(
             f"Cells whose runs spread by more than {study['unstable_above']:.0%} are measured once more: that is not "
-            "in these sums, and at worst as much again."
+            "in these sums, and at worst it is every run of the study."
         )
 
 

@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,13 @@ def is_alive(checkpoints: str, run: str) -> bool:
     return datetime.now(UTC) - datetime.fromisoformat(attempts[-1]["seen_at"]) < ALIVE
 
 
-def rows(study: grid.Study, folder: Path, checkpoints: str) -> list[dict[str, Any]]:
-    """Return one row per cell: how many of its runs are in each state, the last reason, and their records."""
+def rows(
+    study: grid.Study, folder: Path, checkpoints: str, profiles: Mapping[str, Iterable[str]]
+) -> list[dict[str, Any]]:
+    """Return one row per cell: how many of its runs are in each state, the last reason, and their records.
+
+    `profiles` are those that reach a machine, by its name.
+    """
     here = training_here()
     found = []
     for cell in study.cells:
@@ -58,9 +64,10 @@ def rows(study: grid.Study, folder: Path, checkpoints: str) -> list[dict[str, An
                 states["running"] += 1
             elif repeat not in study.again():
                 states["missing"] += 1
-        tried = folder / "tried" / cell.workload / cell.framework / f"{cell.variant}.txt"
-        if not files and tried.is_file() and (failed := tried.read_text(encoding="utf-8").strip()):
-            reason = f"not tried, as the cheapest machine failed: {failed}"
+        for profile in profiles.get(cell.hardware, ()):
+            tried = folder / "tried" / profile / cell.workload / cell.framework / f"{cell.variant}.txt"
+            if not files and tried.is_file() and (failed := tried.read_text(encoding="utf-8").strip()):
+                reason = f"not tried, as the cheapest machine of {profile} failed: {failed}"
         found.append({"cell": cell.path, "hardware": cell.hardware, "states": states, "reason": reason, "files": files})
     return found
 
@@ -78,7 +85,8 @@ def main() -> int:
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     study = grid.planned(options.name, config, catalogue)
     folder = Path("results") / options.name
-    cells = rows(study, folder, os.environ.get("EPOCHS_CHECKPOINTS", ""))
+    profiles = {name: about.get("clusters", {}) for name, about in catalogue.items()}
+    cells = rows(study, folder, os.environ.get("EPOCHS_CHECKPOINTS", ""), profiles)
     files = [file for cell in cells for file in cell["files"]]
     runs, _, attempts = collect.collect(folder, files)
     machines = grid.machines(config, catalogue)

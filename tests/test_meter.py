@@ -17,9 +17,9 @@ class Clock:
 
 def test_runs_cost_from_their_submission_to_their_end() -> None:
     clock = Clock()
-    meter = Meter(RATES, {"a": 0.1, "b": 0.1, "c": 0.1}, clock)
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1, "c": 0.1}, clock=clock)
     assert meter.line() == (
-        "0 of 3 runs ended, 0 submitted; at most 0.00 hours and 0.00 USD so far, about 0.30 USD expected in all"
+        "0 of 3 runs ended, 0 submitted; at most 0.00 hours and 0.00 USD in this call, of about 0.30 USD"
     )
     meter.begin("a", "t4")
     clock.now = 900.0
@@ -27,25 +27,31 @@ def test_runs_cost_from_their_submission_to_their_end() -> None:
     clock.now = 1800.0
     meter.end("a")
     assert meter.line() == (
-        "1 of 3 runs ended, 1 submitted; at most 0.75 hours and 0.27 USD so far, about 0.38 USD expected in all"
+        "1 of 3 runs ended, 1 submitted; at most 0.75 hours and 0.27 USD in this call, of about 0.38 USD"
     ), "0.18 for a, 0.09 of 0.10 for b, and 0.10 for c"
 
 
 def test_run_that_is_submitted_again_costs_both_times() -> None:
     clock = Clock()
-    meter = Meter(RATES, {"a": 0.1}, clock)
+    meter = Meter(RATES, {"a": 0.1}, clock=clock)
     for seconds in (3600.0, 10.0):
         meter.begin("a", "t4")
         clock.now += seconds
         meter.end("a")
     assert "1 of 1 runs ended" in meter.line()
-    assert "0.37 USD so far, about 0.37 USD expected" in meter.line(), "an hour, and the least that is billed"
+    assert "0.37 USD in this call, of about 0.37 USD" in meter.line(), "an hour, and the least that is billed"
 
 
 def test_second_measurement_is_counted_too() -> None:
     meter = Meter(RATES, {"a": 0.1})
     meter.begin("a2", "t4")
     assert "0 of 2 runs ended, 1 submitted" in meter.line()
+
+
+def test_run_that_is_given_up_is_expected_no_longer() -> None:
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1}, is_given_up=lambda run: run == "b")
+    assert meter.line().startswith("0 of 1 runs ended")
+    assert meter.line().endswith("of about 0.10 USD")
 
 
 def test_machine_without_a_price_has_hours_alone() -> None:

@@ -11,7 +11,10 @@ from scripts.try_cheapest import fails_anywhere
         ("diverged", "the loss is not a finite number", 4, False),
         ("out_of_memory", "took more than 100 MiB", 4, False),
         ("timed_out", "took longer than 5 minutes", 4, False),
-        ("failed", "Unsupported: Tesla T4 has no tf32", 4, False),
+        ("failed", "Unsupported: mode sparse: the model trains no embedding", 4, True),
+        ("failed", "UnsupportedDevice: Tesla T4 has no tf32", 4, False),
+        ("failed", "not even a batch of 128 could be tried: UnsupportedDevice: Tesla T4 has no tf32", 4, False),
+        ("failed", "AcceleratorError: CUDA error: no kernel image is available for execution on the device", 4, False),
         ("failed", "the machine did not answer", 0, False),
     ],
 )

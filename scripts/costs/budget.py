@@ -125,10 +125,10 @@ def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
     if peak := known.peak_flops.get((wanted.hardware, wanted.precision)):
         if cards := _other_cards(wanted, known, peak):
             return float(np.median(cards)), ANOTHER
-        of_samples = pd.concat([known.runs, known.published_runs])
-        flops = of_samples.loc[of_samples["workload"].eq(wanted.workload), "flops_per_sample"].median()
-        if flops > 0:
-            return UTILISATION * peak * wanted.devices / float(flops), SPEED
+        counted = pd.concat([known.runs, known.published_runs])
+        flops = counted.loc[counted["workload"].eq(wanted.workload), "flops_per_sample"].dropna()
+        if len(flops):
+            return UTILISATION * peak * wanted.devices / float(flops.median()), SPEED
     fewer = _alike(known.published_runs, wanted)
     fewer = fewer[fewer["gpu_model"].isna() & fewer["cores"].le(wanted.cores)]
     if len(fewer):

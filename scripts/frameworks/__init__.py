@@ -28,12 +28,16 @@ from typing import Protocol
 import numpy as np
 
 
-class ThreadPoolError(RuntimeError):
-    """A framework's thread pool has another size than asked for."""
-
-
 class Unsupported(RuntimeError):
     """This framework or device cannot do what the cell asks for."""
+
+
+class UnsupportedDevice(Unsupported):
+    """This device cannot; another one may."""
+
+
+class ThreadPoolError(UnsupportedDevice):
+    """A framework's thread pool has another size than asked for."""
 
 
 class Loop(Protocol):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.frameworks import ThreadPoolError, Unsupported
+from scripts.frameworks import ThreadPoolError, Unsupported, UnsupportedDevice
 
 DISTRIBUTIONS = ("jax", "jaxlib")
 
@@ -71,7 +71,7 @@ def set_precision(precision: str) -> None:
     device = jax.devices()[0]
     # tf32 came with compute capability 8.0.
     if device.platform != "gpu" or float(getattr(device, "compute_capability", "0")) < 8:
-        raise Unsupported(f"{device.device_kind} has no tf32")
+        raise UnsupportedDevice(f"{device.device_kind} has no tf32")
     jax.config.update("jax_default_matmul_precision", "tensorfloat32")
 
 
@@ -80,7 +80,7 @@ def _first(devices: int) -> list:
 
     found = jax.devices()[:devices]
     if len(found) < devices:
-        raise Unsupported(f"JAX has {len(found)} devices, not {devices}")
+        raise UnsupportedDevice(f"JAX has {len(found)} devices, not {devices}")
     return found
 
 

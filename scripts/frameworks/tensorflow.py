@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.frameworks import ThreadPoolError, Unsupported
+from scripts.frameworks import ThreadPoolError, Unsupported, UnsupportedDevice
 
 DISTRIBUTIONS = ("tensorflow",)
 
@@ -55,7 +55,7 @@ def set_precision(precision: str) -> None:
             tf.config.experimental.get_device_details(gpu).get("compute_capability", (0, 0)) for gpu in gpus
         ]
         if min(capabilities, default=(0, 0)) < (8, 0):
-            raise Unsupported("tf32 needs GPUs of compute capability 8.0 or later")
+            raise UnsupportedDevice("tf32 needs GPUs of compute capability 8.0 or later")
     tf.config.experimental.enable_tensor_float_32_execution(precision == "tf32")
 
 
@@ -69,7 +69,7 @@ def parallel(devices: int) -> Iterator[None]:
         return
     names = [device.name for device in tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")]
     if len(names) < devices:
-        raise Unsupported(f"TensorFlow sees {len(names)} devices, not {devices}")
+        raise UnsupportedDevice(f"TensorFlow sees {len(names)} devices, not {devices}")
     with _mirrored(tuple(names[:devices])).scope():
         yield
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.frameworks import ThreadPoolError, Unsupported
+from scripts.frameworks import ThreadPoolError, Unsupported, UnsupportedDevice
 
 DISTRIBUTIONS = ("torch",)
 
@@ -71,7 +71,7 @@ def set_precision(precision: str) -> None:
 
     tf32 = precision == "tf32"
     if tf32 and not (torch.cuda.is_available() and torch.cuda.get_device_capability() >= (8, 0)):
-        raise Unsupported("tf32 needs an NVIDIA GPU of compute capability 8.0 or more")
+        raise UnsupportedDevice("tf32 needs an NVIDIA GPU of compute capability 8.0 or more")
     torch.set_float32_matmul_precision("high" if tf32 else "highest")
     torch.backends.cudnn.allow_tf32 = tf32
 
@@ -652,7 +652,7 @@ class Loop(_Steps):
         if batch_size % devices:
             raise Unsupported(f"a batch of {batch_size} cannot be split evenly over {devices} devices")
         if torch.cuda.is_available() and torch.cuda.device_count() < devices:
-            raise Unsupported(f"{devices} devices asked for, torch sees {torch.cuda.device_count()}")
+            raise UnsupportedDevice(f"{devices} devices asked for, torch sees {torch.cuda.device_count()}")
         precision = "float32" if torch.get_float32_matmul_precision() == "highest" else "tf32"
         context = multiprocessing.get_context("spawn")
         processes = []

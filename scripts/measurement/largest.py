@@ -53,5 +53,11 @@ def find(
 
 
 def found(run: dict[str, Any]) -> int | None:
-    """Return what the search of an earlier run of the cell found: repeats are to train the same. None: nothing."""
-    return max((one["batch_size"] for one in run["batch_search"] or [] if one["status"] == "done"), default=None)
+    """Return what the search of an earlier run of the cell found: repeats are to train the same. None: nothing.
+
+    A search that ended for want of time has found nothing: the next size was not shown to be too large.
+    """
+    tries = run["batch_search"] or []
+    if tries and tries[-1]["status"] == "timed_out":
+        return None
+    return max((one["batch_size"] for one in tries if one["status"] == "done"), default=None)

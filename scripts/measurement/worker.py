@@ -134,10 +134,12 @@ def start(job: Job, allowed: list[int]) -> list[str]:
     if keras.backend.backend() != cell.framework:
         raise RuntimeError(f"Keras runs on {keras.backend.backend()}, not on {cell.framework}")
     if sorted(os.sched_getaffinity(0)) != allowed:
-        raise RuntimeError(f"held to cores {sorted(os.sched_getaffinity(0))}, not to {allowed}")
+        raise frameworks.UnsupportedDevice(f"held to cores {sorted(os.sched_getaffinity(0))}, not to {allowed}")
     gpus = [device for device in devices if "cpu" not in device.lower()]
     if len(gpus) != job.gpus:
-        raise RuntimeError(f"{cell.framework} sees {len(gpus)} GPUs, not {job.gpus}: its devices are {devices}")
+        raise frameworks.UnsupportedDevice(
+            f"{cell.framework} sees {len(gpus)} GPUs, not {job.gpus}: its devices are {devices}"
+        )
     backend.set_precision(cell.precision)
     if cell.precision in ("bfloat16", "float16"):
         keras.config.set_dtype_policy(f"mixed_{cell.precision}")
@@ -146,10 +148,10 @@ def start(job: Job, allowed: list[int]) -> list[str]:
 
 def _plain_lstm(model, gpus: int) -> None:
     """Switch cuDNN's fused kernels off in the recurrent layers of a model."""
-    from scripts.frameworks import Unsupported
+    from scripts.frameworks import Unsupported, UnsupportedDevice
 
     if not gpus:
-        raise Unsupported("mode plain_lstm: cuDNN is on a GPU only; on a CPU every LSTM is a plain one")
+        raise UnsupportedDevice("mode plain_lstm: cuDNN is on a GPU only; on a CPU every LSTM is a plain one")
     layers = [part for layer in model.layers for part in (layer, *vars(layer).values())]
     recurrent = [layer for layer in layers if hasattr(layer, "use_cudnn")]
     if not recurrent:

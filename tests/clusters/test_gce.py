@@ -1,5 +1,6 @@
 """`snakemake --profile gce-gpu` from an empty folder to the report, on an emulator that really trains."""
 
+import re
 import signal
 import time
 
@@ -108,7 +109,7 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     mnist = "scripts/workloads/mnist_mlp.py"
     cloud.edit(mnist, "def build(", "def build(*nothing):\n    1 / 0\n\n\ndef built(")
     quoted = cloud.snakemake("gce-gpu", "-n")
-    assert "2 " in next(line for line in quoted.stderr.splitlines() if "│ all" in line), "both are in the quote"
+    assert re.search(r"│ all +│ 2 +│", quoted.stderr), "both are in the quote"
     done = cloud.snakemake("gce-gpu")
     assert machines(cloud) == ["n1-standard-4"]
     assert "not tried on dearer machines" in done.stdout + done.stderr
@@ -122,8 +123,16 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     done = cloud.snakemake("gce-gpu")
     assert machines(cloud) == ["n1-standard-4", "n1-standard-4", "n1-standard-8"], "mended, the dearer one follows"
     assert record(cloud, GPU.replace("vm-gpu", "vm-dear"))["status"] == "done"
-    assert "2 of 2 runs ended, 0 submitted; at most" in done.stderr
-    assert "USD expected in all" in done.stderr
+    assert re.search(r"2 of 2 runs ended, 0 submitted; at most .* USD in this call, of about .* USD", done.stderr)
+    cloud.edit("config/prices/current.csv", "tesla-t4,us-central1,spot,0.1654", "tesla-t4,us-central1,spot,16.54")
+    for config in ((), ("budget_usd=100",)):
+        again = cloud.snakemake("gce-gpu", "-n", config=config)
+        assert "price" in again.stdout
+        assert not re.search(r"^(train|bring) ", again.stdout, re.MULTILINE), "a price trains nothing again"
+    cloud.edit(mnist, "def build(", "# An edit.\ndef build(")
+    done = cloud.snakemake("gce-gpu", config=("budget_usd=0.1",), check=False)
+    assert "2 of 2 runs could pass it" in " ".join((done.stdout + done.stderr).split()), "the run that waits counts too"
+    assert len(machines(cloud)) == 3
 
 
 def test_nothing_is_submitted_that_could_pass_the_budget(cloud: Cloud) -> None:

@@ -45,6 +45,8 @@ def test_repeats_take_what_the_first_run_found() -> None:
     tries = [{"batch_size": 128, "status": "done"}, {"batch_size": 256, "status": "out_of_memory"}]
     assert largest.found({"batch_search": tries}) == 128
     assert largest.found({"batch_search": tries[1:]}) is None, "they search again"
+    late = [tries[0], {"batch_size": 256, "status": "timed_out"}]
+    assert largest.found({"batch_search": late}) is None, "nothing was shown not to fit"
 
 
 def test_gpu_says_itself_when_its_memory_ends() -> None:
