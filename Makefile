@@ -37,7 +37,7 @@ smoke-gce: .venv/gce
 	snakemake --profile gce-gpu --config study=smoke budget_usd=1
 
 test: .venv/test-$(NAMES) lint
-	pytest -n 2 --dist loadgroup
+	pytest -n 2 --dist worksteal
 
 quick: .venv/test-$(NAMES)
 	pytest -m "not slow"

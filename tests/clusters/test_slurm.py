@@ -5,9 +5,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
+from filelock import FileLock
 
 from tests.clusters import slurm
 from tests.conftest import Project, copy_project, on_every_core
@@ -18,8 +19,6 @@ pytestmark = [
         not slurm.is_installed(),
         reason="needs root and Slurm: apt-get install -y --no-install-recommends slurm-wlm munge",
     ),
-    # One Slurm at a time: it has the ports.
-    pytest.mark.xdist_group("slurm"),
 ]
 
 CPU, GPU = "mnist_mlp/node-cpu/jax/b128-tuned", "mnist_mlp/node-gpu/jax/b128-tuned"
@@ -60,8 +59,8 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[slurm.Slurm]:
-    # Not below pytest's own folder: munged runs as a user who may not look into it.
-    with TemporaryDirectory(prefix="slurm-") as folder:
+    # One Slurm at a time: it has the ports. It is not below pytest's folder, into which munged's user may not look.
+    with FileLock(Path(gettempdir()) / "epochs-slurm.lock"), TemporaryDirectory(prefix="slurm-") as folder:
         Path(folder).chmod(0o755)
         with slurm.running(Path(folder)) as started:
             yield started
