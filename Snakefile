@@ -8,6 +8,7 @@ configfile: "config/config.yaml"
 
 include: "rules/common.smk"
 include: "rules/budget.smk"
+include: "rules/cheapest.smk"
 include: "rules/gce.smk"
 include: "rules/slurm.smk"
 include: "rules/train.smk"

@@ -1,21 +1,3 @@
-checkpoint try_cheapest:
-    input:
-        run=get_first,
-        lib="scripts/try_cheapest.py",
-    output:
-        f"results/{{study}}/tried/{config['reach']}/{{workload}}/{{framework}}/{{variant}}.txt",
-    log:
-        "results/{study}/logs/tried/{workload}-{framework}-{variant}.log",
-    wildcard_constraints:
-        study=either([NAME] if FIRST else []),
-    conda:
-        "../envs/workflow.yaml"
-    message:
-        "see whether {wildcards.workload} with {wildcards.framework}, {wildcards.variant}, has failed on the cheapest machine"
-    shell:
-        "python -m scripts.try_cheapest {input.run} {output} |& tee {log}"
-
-
 checkpoint find_unstable:
     input:
         runs=lambda wildcards: [f"{run}/run.json" for run in get_grid(wildcards)],

@@ -115,7 +115,8 @@ def test_job_asks_for_the_machine_of_the_cell(site: Cloud, sent: list[dict]) -> 
     assert pod["nodeSelector"] == {"node.kubernetes.io/instance-type": "g2-standard-8"}
     for kind in ("requests", "limits"):
         assert container["resources"][kind]["nvidia.com/gpu"] == "1"
-    assert container["resources"]["limits"]["cpu"] == "8000m"
+    limits = container["resources"]["limits"]
+    assert (limits["cpu"], limits["memory"], limits["ephemeral-storage"]) == ("8000m", "24000M", "20000M")
     assert re.search(r"--target-jobs 'train:[^']*hardware=k8s-l4x1", container["args"][1])
     told = {variable["name"] for variable in container["env"]}
     assert {"EPOCHS_DATA_KINDS", "EPOCHS_COMMIT"} <= told

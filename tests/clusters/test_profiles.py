@@ -22,11 +22,16 @@ def site(fresh: Project) -> Project:
     return fresh
 
 
-def on_slurm(site: Project, plugins: Path, mode: str, *arguments: str) -> subprocess.CompletedProcess:
-    """Call the profile where `scontrol` tells a PreemptMode."""
+def on_slurm(
+    site: Project, plugins: Path, mode: str, *arguments: str, partition: str = "OFF"
+) -> subprocess.CompletedProcess:
+    """Call the profile where `scontrol` tells a PreemptMode, and another one of the partition `gpu`."""
     command = site.path / "bin" / "scontrol"
     command.parent.mkdir()
-    command.write_text(f"#!/bin/sh\necho 'PreemptMode             = {mode}'\n")
+    command.write_text(
+        f"#!/bin/sh\ncase $3 in gpu) echo '   OverSubscribe=NO PreemptMode={partition}';; cpu) ;; "
+        f"*) echo 'PreemptMode             = {mode}';; esac\n"
+    )
     command.chmod(0o755)
     return site.run(
         "env", f"PATH={command.parent}:{site.environment()['PATH']}",
@@ -41,6 +46,12 @@ def test_slurm_that_cancels_what_it_preempts_is_refused(site: Project, plugins: 
     assert done.returncode != 0
     assert f"this Slurm has PreemptMode={mode}" in done.stderr
     assert not (site.path / "results/small").exists()
+
+
+def test_partition_whose_jobs_are_cancelled_is_refused(site: Project, plugins: Path) -> None:
+    done = on_slurm(site, plugins, "REQUEUE", partition="CANCEL")
+    assert done.returncode != 0
+    assert "partition gpu has PreemptMode=CANCEL" in done.stderr
 
 
 def test_status_command_that_waits_for_ever_is_refused(site: Project, plugins: Path) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from google.api_core import exceptions as google
+from google.api_core.retry import Retry, if_exception_type
 from google.auth.exceptions import GoogleAuthError
 from google.cloud import batch_v1 as batch
 from snakemake_interface_common.exceptions import WorkflowError
@@ -32,6 +33,9 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, Execut
 from snakemake_executor_plugin_gcebatch import clients, ending, spec
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
+
+#: A connection that is lost while jobs are submitted: tried again for five minutes, under the same id.
+_WHILE_AWAY = Retry(predicate=if_exception_type(google.ServiceUnavailable), maximum=10.0, timeout=300.0)
 
 #: Lines of a failed job's log that are shown; all that were fetched are in a file.
 _SHOWN_LINES, _FETCHED_LINES = 20, 1000
@@ -55,7 +59,7 @@ class ExecutorSettings(ExecutorSettingsBase):
     spot: bool = _setting(False, "Use spot VMs; a rule may decide by its resource spot (0 or 1)")
     spot_retries: int = _setting(5, "How often a lost VM is replaced, 0 to 10")
     boot_disk_gb: int = _setting(50, "Size of the boot disk; a rule may ask for more by disk_mb")
-    queue_timeout: int = _setting(1800, "Seconds after which a job that gets no VM is given up")
+    queue_timeout: int = _setting(1800, "Seconds without any VM after which a job that waits for one is given up")
     service_account: Optional[str] = _setting(None, "E-mail address of the VMs' service account", env_var=True)
     network: Optional[str] = _setting(None, "Network of the VMs")
     subnetwork: Optional[str] = _setting(None, "Subnetwork of the VMs")
@@ -105,6 +109,8 @@ class Executor(RemoteExecutor):
         self._found: dict[str, batch.Job] | None = None
         self._sources: str | None = None
         self._cancelled = False
+        # When one of the jobs last had a VM: others then wait for their turn, as a quota lets them.
+        self._had_vm = 0.0
         try:
             self._client = clients.batch_client()
         except GoogleAuthError as error:
@@ -202,7 +208,9 @@ class Executor(RemoteExecutor):
         }
         request = spec.job(command, machine, self._site, self.envvars(), labels)
         try:
-            self._client.create_job(parent=self._site.parent, job=request, job_id=job_id)
+            self._client.create_job(parent=self._site.parent, job=request, job_id=job_id, retry=_WHILE_AWAY)
+        except google.AlreadyExists:
+            pass  # ours: the answer to an earlier try was lost
         except Exception:
             self._delete(name)  # an answer that was lost is no refusal
             self._forget(self._submitted[name])
@@ -234,7 +242,7 @@ class Executor(RemoteExecutor):
         if self._found is None:
             self._found = {
                 job.labels["snakemake-output"]: job
-                for job in self._client.list_jobs(parent=self._site.parent)
+                for job in self._client.list_jobs(parent=self._site.parent, retry=_WHILE_AWAY)
                 if "snakemake-output" in job.labels and job.status.state.name in ending.ACTIVE
             }
         there = self._found.pop(key, None)
@@ -286,9 +294,10 @@ class Executor(RemoteExecutor):
         if state not in ending.ACTIVE:
             return self._given_up(submitted, ending.failure(state, events), job)
         if state == "RUNNING":
+            self._had_vm = time.monotonic()
             return True
         waits = ending.waiting(events)
-        late = time.monotonic() - submitted.since > self._settings.queue_timeout
+        late = time.monotonic() - max(submitted.since, self._had_vm) > self._settings.queue_timeout
         if not late and not (waits and waits.hopeless):
             return True
         self._delete(submitted.name)

@@ -112,6 +112,18 @@ def test_lost_connection_is_waited_for(site: Site) -> None:
     assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
 
 
+def test_lost_connection_delays_what_is_submitted(site: Site) -> None:
+    site.emulator.away = True
+    process = site.start()
+    time.sleep(15)
+    assert process.poll() is None
+    assert site.emulator.created == []
+    site.emulator.away = False
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
+
+
 def test_job_that_would_do_something_else_is_deleted_first(site: Site) -> None:
     site.write(SLOW)
     process = site.start()
@@ -141,6 +153,17 @@ def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str
     assert f"{status}: " in said
     assert "others that have it: europe-west4-b" in said
     assert len(site.emulator.deleted) == 1
+
+
+def test_job_waits_for_its_turn_while_others_have_machines(site: Site) -> None:
+    site.write(SLOW.replace("60", "15"))
+    site.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
+    process = site.start("--gcebatch-queue-timeout", "4", "--keep-going")
+    wait_for(lambda: len(site.emulator.running()) == 1)
+    time.sleep(10)
+    assert site.emulator.deleted == []
+    said, _ = process.communicate(timeout=120)
+    assert "quota: " in said, "nobody had one any more"
 
 
 def test_how_it_ended_can_be_recorded_here(site: Site) -> None:
