@@ -7,8 +7,27 @@ def ask_scontrol(*what):
     return told.stdout
 
 
+def check_arrays():
+    """Refuse arrays of jobs that are not alike: all would get the first one's resources, or wait for one another."""
+    asked = re.split(r"[,;\s]+", workflow.executor_settings.array_jobs or "")
+    if not {"all", "train"} & set(asked):
+        return
+    machines = sorted({get_hardware(run) for run in RUNS})
+    if len(machines) > 1:
+        raise WorkflowError(
+            "profile slurm: --slurm-array-jobs: an array is of one machine, and this call has several "
+            f"({', '.join(machines)}): choose one by --config 'hardware=[{machines[0]}]'"
+        )
+    if settings["repeats"] > 1 and "largest" in settings["batch_sizes"]:
+        raise WorkflowError(
+            "profile slurm: --slurm-array-jobs: with the batch size `largest` later runs wait for the first one, and an "
+            "array would wait for all"
+        )
+
+
 def check_slurm():
-    """Refuse the two settings under which Snakemake waits for ever for a job that has ended (plugin 2.8.0)."""
+    """Refuse the settings under which Snakemake waits for ever for a job that has ended (plugin 2.8.0)."""
+    check_arrays()
     if workflow.executor_settings.status_command != "squeue":
         raise WorkflowError(
             "profile slurm: slurm-status-command: squeue is needed: sacct says `CANCELLED by <uid>` of a job that was "

@@ -60,6 +60,12 @@ def test_status_command_that_waits_for_ever_is_refused(site: Project, plugins: P
     assert "slurm-status-command: squeue is needed" in done.stderr
 
 
+def test_array_of_unlike_jobs_is_refused(site: Project, plugins: Path) -> None:
+    done = on_slurm(site, plugins, "REQUEUE", "--slurm-array-jobs", "train")
+    assert done.returncode != 0
+    assert "an array is of one machine, and this call has several (node-cpu, node-gpu)" in done.stderr
+
+
 def test_image_that_nobody_has_built_is_named(cloud: Cloud) -> None:
     del cloud.variables["SNAKEMAKE_GCEBATCH_IMAGE"]
     done = cloud.snakemake("gce-cpu", check=False)

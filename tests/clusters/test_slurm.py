@@ -89,6 +89,15 @@ def test_both_partitions_fill_one_report(cluster: Cluster) -> None:
     assert (cluster.project.path / "results/small/report.html").is_file()
 
 
+def test_jobs_of_one_machine_go_as_an_array(cluster: Cluster) -> None:
+    cluster.project.edit("config/studies/small.yaml", "hardware: [node-cpu, node-gpu]", "hardware: [node-cpu]")
+    cluster.project.edit("config/studies/small.yaml", "workloads: [mnist_mlp]", "workloads: [mnist_mlp, imdb_fasttext]")
+    said = ended(cluster.start("--slurm-array-jobs", "train", "--verbose"))
+    assert "--array=1-2" in said
+    for cell in (CPU, CPU.replace("mnist_mlp", "imdb_fasttext").replace("b128", "b32")):
+        assert cluster.project.record(cell, "small")["status"] == "done"
+
+
 def test_training_that_fails_is_recorded_and_not_tried_again(cluster: Cluster) -> None:
     cluster.project.edit(
         "scripts/workloads/mnist_mlp.py", "def build(", "def build(*nothing):\n    1 / 0\n\n\ndef built("
