@@ -269,10 +269,12 @@ def get_threads(wildcards):
 
 
 def get_submission(name):
-    """Return the function that tells a resource of a cell's machine under the profile in use; None asks for nothing."""
+    """Return the function that tells a resource of a cell's machine under the profile in use."""
+    # Without a word of it nothing is asked for: of a size that is 0, as Snakemake converts its unit.
+    nothing = 0 if name in ("mem_mb", "disk_mb") else None
     return lambda wildcards: CATALOGUE[wildcards.hardware]["clusters"][
         config["reach"]
-    ].get(name)
+    ].get(name, nothing)
 
 
 def has_gpus(wildcards):

@@ -156,11 +156,11 @@ def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str
 
 
 def test_job_waits_for_its_turn_while_others_have_machines(site: Site) -> None:
-    site.write(SLOW.replace("60", "15"))
+    site.write(SLOW.replace("60", "20"))
     site.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
-    process = site.start("--gcebatch-queue-timeout", "4", "--keep-going")
+    process = site.start("--gcebatch-queue-timeout", "8", "--keep-going")
     wait_for(lambda: len(site.emulator.running()) == 1)
-    time.sleep(10)
+    time.sleep(14)
     assert site.emulator.deleted == []
     said, _ = process.communicate(timeout=120)
     assert "quota: " in said, "nobody had one any more"
