@@ -40,7 +40,7 @@ test: .venv/test-$(NAMES) lint
 	pytest -n 2 --dist worksteal
 
 quick: .venv/test-$(NAMES)
-	pytest -m "not slow"
+	pytest -n 2 --dist worksteal -m "not slow"
 
 lint: .venv/test-$(NAMES)
 	ruff check

@@ -75,6 +75,7 @@ def published(name: str) -> float:
     return flops.per_trained_sample(keras.Model(image, network(keras.layers.Rescaling(1 / 255)(image)))) / 6e9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "multiply_adds"),
     # He et al. 2016, table 1 (3.8, strides in another place: 3.9); VGG: He et al. (15.3 convolutions) and its dense
