@@ -404,15 +404,20 @@ def test_every_wrong_price_that_is_known_of_the_catalogue_is_caught() -> None:
 @here
 def test_listed_prices_are_those_of_the_lists() -> None:
     lists = {
-        "gce": ("gce_prices_us-central1_k8s-autoscaler-2026-06-23.csv", "name"),
-        "aws": ("aws_on-demand_us-east-1_karpenter-2026-07-20.csv", "InstanceType"),
+        "gce": ("other/gce_prices_us-central1_k8s-autoscaler-2026-06-23.csv", "name", "on_demand_usd_per_h"),
+        "aws": ("other/aws_on-demand_us-east-1_karpenter-2026-07-20.csv", "InstanceType", "on_demand_usd_per_h"),
+        "vast": ("skypilot-catalog/vast_vms.csv", "InstanceType", "Price"),
     }
-    rates = {}
-    for provider, (name, key) in lists.items():
-        with (prices() / "other" / name).open(newline="") as file:
-            rates |= {(provider, row[key]): float(row["on_demand_usd_per_h"]) for row in csv.DictReader(file)}
+    rates: dict[tuple[str, str], dict[str, float]] = {}
+    for provider, (name, key, rate) in lists.items():
+        with (prices() / name).open(newline="") as file:
+            for row in csv.DictReader(file):
+                rates.setdefault((provider, row[key]), {})[row.get("Region", "")] = float(row[rate])
     listed = book.read([book.path("listed")])
-    assert len(listed) == 21
+    assert len(listed) == 24
     for row in listed.itertuples():
-        assert row.rate == rates[row.provider, row.item], row.item
-        assert lists[row.provider][0].endswith(f"{row.as_of}.csv")
+        regions = rates[row.provider, row.item]
+        assert row.rate == regions.get(row.region) or regions == {"": row.rate}, row.item
+        file = prices() / lists[row.provider][0]
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+        assert file.name.endswith(f"{row.as_of}.csv") or f"{file.name}, sha256 {digest}" in row.source

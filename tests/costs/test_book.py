@@ -398,4 +398,4 @@ def test_books_of_today_price_what_people_rent() -> None:
     items = {provider: " ".join(rows["item"]) for provider, rows in table.groupby("provider")}
     for family in ("n1-", "n2-", "c3-", "c4-", "g2-", "-t4", "-v100", "-p100", "a2-highgpu", "a2-ultragpu", "a3-"):
         assert family in items["gce"]
-    assert {"aws", "gce", "lambda", "paperspace"} == set(items)
+    assert {"aws", "gce", "lambda", "paperspace", "vast"} == set(items)
