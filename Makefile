@@ -21,7 +21,7 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS:%-gpu=%)))]
 
-.PHONY: gce slurm smoke-gce report test quick lint bench docs lock clean
+.PHONY: gce slurm smoke-gce report kit test quick lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
@@ -35,6 +35,12 @@ slurm: .venv/slurm-$(NAMES)
 smoke-gce: .venv/gce
 	snakemake --profile gce-cpu --config study=smoke budget_usd=1
 	snakemake --profile gce-gpu --config study=smoke budget_usd=1
+
+# One archive for a machine without network: make kit STUDY=card KIT_PYTHON=3.12
+STUDY ?= card
+KIT_PYTHON ?= 3.12
+kit: .venv/report-$(NAMES)
+	snakemake --profile profiles/local kit --config study=$(STUDY) kit_python=\"$(KIT_PYTHON)\"
 
 test: .venv/test-$(NAMES) lint
 	pytest -n 2 --dist worksteal
@@ -87,7 +93,7 @@ UV := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes
 lock:
 	mkdir -p .cache
 	$(UV) $(addprefix envs/,$(addsuffix .in,workflow tensorflow-gpu jax-gpu gce slurm test)) -o .cache/all.lock
-	for name in workflow tensorflow jax gce slurm test torch tensorflow-gpu jax-gpu torch-gpu; do \
+	for name in workflow train tensorflow jax gce slurm test torch tensorflow-gpu jax-gpu torch-gpu; do \
 	  $(UV) -c .cache/all.lock envs/$$name.in -o envs/$$name.lock || exit 1; done
 	cat envs/torch-cpu.lock >> envs/torch.lock
 

@@ -14,6 +14,7 @@ include: "rules/slurm.smk"
 include: "rules/train.smk"
 include: "rules/report.smk"
 include: "rules/published.smk"
+include: "rules/kit.smk"
 include: "rules/status.smk"
 
 
@@ -34,12 +35,16 @@ localrules:
     published,
     import_published,
     refresh_prices,
+    fetch_wheels,
+    pack_data,
+    pack_kit,
+    kit,
 
 
 rule all:
     default_target: True
     input:
-        f"results/{NAME}/report.html",
+        get_report,
         *map(get_records, CONFIGURATIONS),
 
 

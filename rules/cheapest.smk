@@ -72,8 +72,11 @@ def get_records(configuration):
 
 
 def get_priority(wildcards):
-    """In rounds, A B C A B C: what changes on the machine in time meets all cells alike. On clusters the cheapest first."""
-    return (10_000 - int(wildcards.repeat)) * 1000 - RANKS.get(wildcards.hardware, 0)
+    """Tier by tier, in rounds, A B C A B C: what changes on the machine in time meets all cells of a tier alike. On
+    clusters the cheapest first."""
+    tier = TIERS[get_cell(wildcards).path]
+    later = tier * 10_000_000 + int(wildcards.repeat) * 1000
+    return 1_000_000_000 - later - RANKS.get(wildcards.hardware, 0)
 
 
 checkpoint try_cheapest:

@@ -13,7 +13,9 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 from scripts import datasets, errors, grid, schemas, workloads
+from scripts.kit import contents
 from scripts.measurement import provenance
+from scripts.workflow.code import code_of
 
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
@@ -78,7 +80,7 @@ try:
     NAME, settings = grid.read(config["study"], config)
     STUDIES = dict(grid.read(study, {}) for study in config["published"])
     STUDIES[NAME] = settings
-    CELLS, RUNS, KEPT, AGAIN = {}, [], [], range(0)
+    CELLS, RUNS, KEPT, AGAIN, TIERS = {}, [], [], range(0), {}
     if grid.is_trained_here(settings):
         study = grid.expand(
             NAME,
@@ -94,6 +96,7 @@ try:
             if is_reached(cell)
         ]
         AGAIN = study.again()
+        TIERS = {cell.path: study.tier(cell) for cell in study.cells}
         # What other profiles have trained is in the report too.
         KEPT = [
             folder
@@ -104,7 +107,8 @@ try:
                 folder := f"results/{NAME}/{cell.path}/r{repeat}", "run.json"
             ).is_file()
         ]
-        if not RUNS and not KEPT:
+        # Without a run here, a kit can be packed still.
+        if not RUNS and not KEPT and not grid.is_for_kit(study, CATALOGUE):
             grid.check_reach(study, CATALOGUE, config["reach"])
     saved = config["checkpoints"] or (
         f"{workflow.storage_settings.default_storage_prefix}/checkpoints"
@@ -177,6 +181,16 @@ wildcard_constraints:
     variant=r"b(\d+|largest)[\w-]*",
     repeat=r"\d+",
     chart=either({chart for study in STUDIES.values() for chart in study["charts"]}),
+
+
+def get_report(wildcards):
+    """The report, if there is a run to report."""
+    if CELLS and not RUNS and not KEPT:
+        raise WorkflowError(
+            f"study {NAME}: no profile trains on {', '.join(sorted(UNREACHED))}: `make kit STUDY={NAME}` packs what is "
+            "carried there, `snakemake take_kit --config file=...` takes in what comes back"
+        )
+    return f"results/{NAME}/report.html"
 
 
 def get_study(wildcards):

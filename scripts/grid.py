@@ -10,6 +10,7 @@ from typing import Any
 from scripts import charts, frameworks, importers, schemas, workloads
 from scripts.costs import book
 from scripts.errors import InputError
+from scripts.kit import REACH
 from scripts.measurement.cell import MODES, PRECISIONS, Cell
 from scripts.measurement.hardware import devices_of
 
@@ -44,6 +45,8 @@ _SETTINGS = (
     "logs_dir",
     "catalogue",
     "catalogue_as_of",
+    "kit_python",
+    "file",
 )
 
 #: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
@@ -63,6 +66,7 @@ _DEFAULTS: dict[str, Any] = {
     "trained": "",
     "scale": "full",
     "exclude": [],
+    "tiers": [],
     "overrides": [],
     "book": ["current", "listed"],
     "price": "on-demand",
@@ -87,8 +91,15 @@ class Study:
     cells: list[Cell]
 
     def runs(self) -> list[tuple[Cell, int]]:
-        """Return (cell, repeat) in rounds, A B C A B C: drift of the machine meets all cells alike."""
-        return [(cell, repeat) for repeat in range(1, self.config["repeats"] + 1) for cell in self.cells]
+        """Return (cell, repeat) tier by tier, each in rounds, A B C A B C: drift of the machine meets cells alike."""
+        rounds = [(cell, repeat) for repeat in range(1, self.config["repeats"] + 1) for cell in self.cells]
+        return sorted(rounds, key=lambda run: self.tier(run[0]))
+
+    def tier(self, cell: Cell) -> int:
+        """Return the position in `tiers` of the first list that a cell matches, their number if none does."""
+        tiers = self.config["tiers"]
+        matching = (place for place, tier in enumerate(tiers) if any(_matches(cell, where) for where in tier))
+        return next(matching, len(tiers))
 
     def again(self) -> range:
         """Return the numbers of the runs of an unstable cell's second measurement."""
@@ -218,9 +229,14 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
         "mode": list(MODES),
         "precision": list(PRECISIONS),
         "devices": config["devices"],
-        "batch_size": [*config["batch_sizes"], *(workloads.workload(name).BATCH_SIZE for name in config["workloads"])],
+        "batch_size": [
+            "published",
+            *config["batch_sizes"],
+            *(workloads.workload(name).BATCH_SIZE for name in config["workloads"]),
+        ],
     }
     rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
+    rules += [(f"tiers[{i}][{j}]", where) for i, tier in enumerate(config["tiers"]) for j, where in enumerate(tier)]
     rules += [(f"overrides[{i}].where", rule["where"]) for i, rule in enumerate(config["overrides"])]
     for key, where in rules:
         for axis, values in where.items():
@@ -283,6 +299,11 @@ def check_reach(study: Study, catalogue: dict[str, Any], reach: str) -> None:
         raise InputError(f"study {study.name}: hardware: none is reached by profile {reach!r}: {there}")
 
 
+def is_for_kit(study: Study, catalogue: dict[str, Any]) -> bool:
+    """Return whether all of a study's machines are ones that a kit is carried to."""
+    return all(REACH in catalogue[cell.hardware].get("clusters", {}) for cell in study.cells)
+
+
 def check_bucket(prefix: str, files: list[str]) -> None:
     """Raise InputError unless the bucket is named, and the files that a run needs are sent with it: git knows them."""
     if "$" in prefix:
@@ -318,4 +339,9 @@ def _listed(values: Any) -> list:
 
 
 def _matches(cell: Cell, where: dict[str, Any]) -> bool:
-    return all(getattr(cell, axis) in _listed(values) for axis, values in where.items())
+    """Return whether a cell has one of the values of each axis; a batch size may be called `published`."""
+    published = {"published": workloads.workload(cell.workload).BATCH_SIZE}
+    return all(
+        getattr(cell, axis) in [published.get(value, value) for value in _listed(values)]
+        for axis, values in where.items()
+    )

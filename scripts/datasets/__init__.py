@@ -7,6 +7,7 @@ One module per data set. Each has
 - `read(paths) -> arrays`: decode whichever files were found (`{name: path}`) into numpy arrays;
 - `synthesise(rng) -> arrays`: the same names, shapes and types, made up but learnable;
 - `PER_SAMPLE`: the arrays whose first axis counts samples, those that a smaller scale shortens;
+- `trim(arrays)`, where samples share an array: the arrays without what no sample uses;
 - `TRAIN`: the array that counts the training samples, and `COMPLETE`, how many the official set has.
 
 `obtain` turns either into one `.npz` that every workload of the data set reads.
@@ -160,8 +161,7 @@ def obtain(name: str, kind: str, path: Path, data_dir: Path | None, cache: Path)
         "complete_train_samples": module.COMPLETE,
         "sha256": sources,
     }
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, about=np.array(json.dumps(about, sort_keys=True)), **arrays)
+    _write(path, arrays, about)
 
 
 @contextmanager
@@ -187,3 +187,16 @@ def load(path: Path, fraction: float = 1.0) -> Arrays:
     for name in dataset(about["dataset"]).PER_SAMPLE:
         arrays[name] = arrays[name][: max(1, round(len(arrays[name]) * fraction))]
     return arrays
+
+
+def shorten(path: Path, output: Path, fraction: float) -> None:
+    """Write the first `fraction` (0 to 1] of the samples of each split to `output`, and note how many that are."""
+    arrays, about = load(path, fraction), describe(path)
+    module = dataset(about["dataset"])
+    arrays = getattr(module, "trim", lambda whole: whole)(arrays)
+    _write(output, arrays, about | {"train_samples": len(arrays[module.TRAIN])})
+
+
+def _write(path: Path, arrays: Arrays, about: dict[str, Any]) -> None:
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, **{"about": np.array(json.dumps(about, sort_keys=True)), **arrays})  # type: ignore[arg-type]

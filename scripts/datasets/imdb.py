@@ -51,6 +51,14 @@ def read(paths: dict[str, Path]) -> Arrays:
     return arrays
 
 
+def trim(arrays: Arrays) -> Arrays:
+    """Return the arrays without the words of reviews that are not among them."""
+    tokens = {
+        f"{split}_tokens": arrays[f"{split}_tokens"][: arrays[f"{split}_lengths"].sum()] for split in ("train", "test")
+    }
+    return arrays | tokens
+
+
 def synthesise(rng: np.random.Generator) -> Arrays:
     """Reviews of words, low ranks more often; a tenth of the words come from the class's own hundred."""
     arrays: Arrays = {}

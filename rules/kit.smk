@@ -1,0 +1,103 @@
+# A kit: what a machine without network needs to measure a study, and the records that it brings back.
+
+KIT_DATA = sorted(
+    {
+        workloads.workload(cell.workload).DATASET
+        for cell in CELLS.values()
+        if cell.data == "real"
+    }
+)
+
+
+def get_kinds(wildcards):
+    """Which data each data set of the study has, `real` or `synthetic`."""
+    kinds = {
+        workloads.workload(cell.workload).DATASET: cell.data for cell in CELLS.values()
+    }
+    return json.dumps(
+        {name: kind for name, kind in kinds.items() if name}, sort_keys=True
+    )
+
+
+rule fetch_wheels:
+    input:
+        lock="envs/train.lock",
+        lib=code_of("scripts.fetch_wheels"),
+    output:
+        directory("results/kit/wheels-{python}"),
+    log:
+        "results/kit/wheels-{python}.log",
+    wildcard_constraints:
+        python=r"3\.\d+",
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "wheels for Python {wildcards.python}"
+    shell:
+        "python -m scripts.fetch_wheels {input.lock} {wildcards.python} {output} |& tee {log}"
+
+
+rule pack_data:
+    input:
+        data="data/real/{dataset}.npz",
+        lib=code_of("scripts.pack_data"),
+    output:
+        "results/kit/data/{dataset}.npz.xz",
+    log:
+        "results/kit/data/{dataset}.log",
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "compress {wildcards.dataset}"
+    shell:
+        "python -m scripts.pack_data {input.data} {output} |& tee {log}"
+
+
+rule pack_kit:
+    input:
+        lib=code_of("scripts.pack_kit", *contents.VERBS),
+        shell="scripts/kit/run.sh",
+        hardware="config/hardware.yaml",
+        workloads=list(settings.get("workload_files", {}).values()),
+        wheels=f"results/kit/wheels-{config['kit_python']}",
+        data=expand("data/real/{dataset}.npz", dataset=KIT_DATA),
+        packed=expand("results/kit/data/{dataset}.npz.xz", dataset=KIT_DATA),
+    output:
+        "results/kit/{study}-kit.tar",
+    log:
+        "results/kit/{study}-kit.log",
+    wildcard_constraints:
+        study=either([NAME] if CELLS else []),
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        study=get_study,
+        kinds=get_kinds,
+        python=config["kit_python"],
+    message:
+        "pack the kit of {wildcards.study}"
+    shell:
+        "python -m scripts.pack_kit {output} --name {wildcards.study} --study {params.study:q} --kinds {params.kinds:q} "
+        "--hardware {input.hardware} --wheels {input.wheels} --python {params.python:q} --data {input.data} "
+        "--packed {input.packed} |& tee {log}"
+
+
+rule kit:
+    input:
+        f"results/kit/{NAME}-kit.tar",
+
+
+rule take_kit:
+    # Without files of its own: what is there already decides what is taken.
+    log:
+        "results/kit/take.log",
+    localrule: True
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        file=config["file"],
+        study=config["study"],
+    message:
+        "take in the records of a kit"
+    shell:
+        "python -m scripts.take_kit {params.file:q} --study {params.study:q} |& tee {log}"

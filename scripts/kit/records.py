@@ -1,0 +1,85 @@
+"""The one file in which a kit's records travel: a ZIP that grows by a run, whole at any moment."""
+
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from scripts.errors import InputError
+from scripts.files import replacing
+from scripts.kit import RECORDS_BYTES
+
+#: Beside the runs: what the kit was made of, and what the machine is.
+ABOUT, MACHINE = "kit.json", "machine.yaml"
+
+#: The files of a run, `run.json` last: where it is, the others are whole.
+FILES = ("train.log", "epochs.csv", "telemetry.csv", "run.json")
+
+#: workload/hardware/framework/variant/rN
+_RUN = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*/\w+/b(?:\d+|largest)[\w-]*/r\d+"
+_MEMBER = re.compile(rf"({_RUN})/({'|'.join(map(re.escape, FILES))}|cut-\d+)")
+
+#: More than any file of a record holds: what is larger was not written by a kit.
+_MEMBER_BYTES = 64 * 2**20
+
+
+def add(archive: Path, members: Mapping[str, bytes]) -> None:
+    """Add files to the archive, which is then replaced as a whole.
+
+    Raises InputError where it would grow beyond what it may weigh, or cannot be written.
+    """
+    with replacing(archive) as temporary:
+        if archive.exists():
+            shutil.copyfile(archive, temporary)
+        with zipfile.ZipFile(temporary, "a" if archive.exists() else "w", zipfile.ZIP_DEFLATED) as packed:
+            for name, content in members.items():
+                if name not in packed.namelist():  # a run that was cut twice after as many seconds
+                    packed.writestr(name, content)
+        if (size := temporary.stat().st_size) > RECORDS_BYTES:
+            raise InputError(
+                f"{archive}: {size / 2**20:.1f} MiB with this run, {RECORDS_BYTES / 2**20:.0f} are allowed"
+            )
+
+
+def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
+    """Return the runs of the archive (path of the run -> its files by name), and what lies beside them.
+
+    Raises InputError where it is damaged, or holds what no kit writes there.
+    """
+    runs: dict[str, dict[str, bytes]] = {}
+    beside: dict[str, bytes] = {}
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            for member in packed.infolist():
+                name = member.filename
+                found = _MEMBER.fullmatch(name)
+                if not found and name not in (ABOUT, MACHINE):
+                    raise InputError(f"{archive}: {name!r} is not a file of a kit's records")
+                if member.file_size > _MEMBER_BYTES:
+                    raise InputError(f"{archive}: {name}: {member.file_size} bytes are more than a record holds")
+                group = runs.setdefault(found[1], {}) if found else beside
+                group[found[2] if found else name] = packed.read(member)
+    except OSError as error:
+        raise InputError(f"{archive}: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+        raise InputError(f"{archive}: not a whole file of records: {error}") from error
+    if ABOUT not in beside:
+        raise InputError(f"{archive}: {ABOUT} is missing: not a file of records that a kit wrote")
+    return runs, beside
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a run's folder by name."""
+    return {name: (folder / name).read_bytes() for name in FILES if (folder / name).is_file()}
+
+
+def cut_name(seconds: float) -> str:
+    """Return the name of the empty file that stands for a run which was ended after so many seconds."""
+    return f"cut-{seconds:.0f}"
+
+
+def cut_seconds(name: str) -> float:
+    """Return the seconds of a `cut_name`, 0 for another file's name."""
+    return float(name.removeprefix("cut-")) if name.startswith("cut-") else 0.0

@@ -1,0 +1,23 @@
+"""Compress a data file for a kit."""
+
+import argparse
+from pathlib import Path
+
+from scripts import errors
+from scripts.files import replacing
+from scripts.kit.contents import compress
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path, help="a data set (.npz)")
+    parser.add_argument("output", type=Path, help="file to write (.npz.xz)")
+    options = parser.parse_args()
+    print(f"compressing {options.data}", flush=True)
+    with replacing(options.output) as temporary:
+        temporary.write_bytes(compress(options.data))
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

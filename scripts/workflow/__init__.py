@@ -1,0 +1,1 @@
+"""What the rules need of Python."""
