@@ -42,6 +42,9 @@ _RESERVE_SECONDS = 3.0
 #: Free space (MiB) without which nothing is started: data, packages and records of a kit take less.
 _NEEDED_MIB = 512
 
+#: ... and without which no further run is started: a record is smaller, what a compiler leaves is not known.
+_ENOUGH_MIB = 64
+
 #: Room that is kept in the file of records for one more run (bytes): twice what the longest one of ours took.
 _ROOM_BYTES = 256 * 2**10
 
@@ -56,9 +59,11 @@ class Session:
 
     about: dict[str, Any]
     archive: Path
+    hardware: str
     until: float
     runs: list[Run]
-    packed: set[str] = field(default_factory=set)
+    #: The runs in the archive: path -> status.
+    packed: dict[str, str] = field(default_factory=dict)
     lasted: dict[Run, float] = field(default_factory=dict)
     #: Runs that ended without a record: not tried again in this call.
     lost: dict[Run, str] = field(default_factory=dict)
@@ -71,7 +76,10 @@ class Session:
         return self.until - monotonic() - _RESERVE_SECONDS
 
     def pending(self) -> list[Run]:
-        return [run for run in self.runs if run.path not in self.packed and run not in self.lost]
+        """Return what is to be trained in order of value: what has failed once is repeated last."""
+        runs = [run for run in self.runs if run.path not in self.packed and run not in self.lost]
+        failed = {run.cell for run in self.runs if self.packed.get(run.path, "done") != "done"}
+        return sorted(runs, key=lambda run: run.cell in failed)
 
 
 def _minutes(text: str) -> float:
@@ -168,6 +176,8 @@ def _runs(about: Mapping[str, Any], hardware: str) -> list[Run]:
 
 def _restore(session: Session) -> None:
     """Put the records of the archive where a training finds them, and note how long their runs took."""
+    import yaml
+
     by_path = {run.path: run for run in session.runs}
     if session.archive.exists():
         runs, beside = records.read(session.archive)
@@ -176,6 +186,11 @@ def _restore(session: Session) -> None:
             raise InputError(
                 f"{session.archive}: holds records of study {earlier['study']}, not {session.about['study']}"
             )
+        (machine,) = yaml.safe_load(beside[records.MACHINE])
+        if machine != session.hardware:
+            raise InputError(
+                f"{session.archive}: holds records of {machine}, this is {session.hardware}: name another (--records)"
+            )
         if earlier["code"] != session.about["code"]:
             _say(f"note: {session.archive} was begun by a kit of other code; its runs are kept and not trained again")
         for path, files in runs.items():
@@ -183,7 +198,7 @@ def _restore(session: Session) -> None:
                 for name, content in files.items():
                     with replacing(session.results / path / name) as temporary:
                         temporary.write_bytes(content)
-                session.packed.add(path)
+                session.packed[path] = json.loads(files["run.json"])["status"]
             if path in by_path:
                 session.lasted[by_path[path]] = _lasted(files)
     else:
@@ -213,7 +228,7 @@ def _lasted(files: Mapping[str, bytes]) -> float:
 def _pack(session: Session, run: Run) -> None:
     files = records.files_of(session.results / run.path)
     records.add(session.archive, {f"{run.path}/{name}": content for name, content in files.items()})
-    session.packed.add(run.path)
+    session.packed[run.path] = json.loads(files["run.json"])["status"]
     session.lasted[run] = _lasted(files)
 
 
@@ -292,7 +307,8 @@ def _result(record: Mapping[str, Any]) -> str:
 
 def _work(session: Session, in_use: Callable[[], str | None]) -> str:
     """Train until nothing is left that ends in time; return why that was the end."""
-    number = 0
+    from scripts.kit.machine import disk_free_mib
+
     while pending := session.pending():
         run = next_run(pending, session.lasted, session.left())
         if run is None:
@@ -300,9 +316,10 @@ def _work(session: Session, in_use: Callable[[], str | None]) -> str:
             return f"the time is over: {max(0.0, session.left()):.0f} s are left, the shortest needs {shortest:.0f} s"
         if session.archive.stat().st_size > RECORDS_BYTES - _ROOM_BYTES:
             raise Stopped(f"{session.archive} is full: take it in, and begin another (--records)")
+        if (free := disk_free_mib(ROOT)) < _ENOUGH_MIB:
+            raise Stopped(f"disk: {free:.0f} MiB free at {ROOT}, a run needs {_ENOUGH_MIB}")
         if used := in_use():
             raise Stopped(used)
-        number += 1
         cell = run.cell
         _say(
             f"{len(session.packed) + 1} of {len(session.runs)}, {session.left() / 60:.1f} min left: {cell.workload}, "
@@ -350,7 +367,7 @@ def main(arguments: list[str] | None = None) -> int:
         _unpack_data()
         name, problems = _check_machine(about, options.cpu)
         runs = [run for run in _runs(about, name) if run.cell.framework not in problems]
-        session = Session(about, archive, began + 60 * options.minutes, runs)
+        session = Session(about, archive, name, began + 60 * options.minutes, runs)
         _restore(session)
         if session.packed:
             _say(f"{len(session.packed)} runs are in {archive} already")
@@ -361,7 +378,7 @@ def main(arguments: list[str] | None = None) -> int:
             why = _work(session, (lambda: None) if options.cpu else machine.in_use)
         except Stopped as stopped:
             code, why = 1, str(stopped)
-        except InputError as error:
+        except (InputError, OSError) as error:
             code, why = 1, str(error)
         except KeyboardInterrupt:
             code, why = 130, "ended by a signal"

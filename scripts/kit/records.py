@@ -65,8 +65,9 @@ def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
         raise InputError(f"{archive}: {error.strerror or error}") from error
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise InputError(f"{archive}: not a whole file of records: {error}") from error
-    if ABOUT not in beside:
-        raise InputError(f"{archive}: {ABOUT} is missing: not a file of records that a kit wrote")
+    for name in (ABOUT, MACHINE):
+        if name not in beside:
+            raise InputError(f"{archive}: {name} is missing: not a file of records that a kit wrote")
     return runs, beside
 
 

@@ -1,0 +1,88 @@
+"""What a kit says of the machine that it finds."""
+
+from types import SimpleNamespace
+
+import pynvml
+import pytest
+import yaml
+
+from scripts import schemas
+from scripts.kit import machine
+from tests.conftest import ROOT
+
+CATALOGUE = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
+H100 = {
+    "cpu_model": "Intel(R) Xeon(R) Platinum 8481C",
+    "cores": 16,
+    "memory_mib": 128_000,
+    "gpus": [{"model": "NVIDIA H100 80GB HBM3", "memory_mib": 81559}],
+    "gpu_driver": "580.159.04",
+    "system": "Linux-6.18-x86_64",
+}
+L4 = {"model": "NVIDIA L4", "memory_mib": 23034}
+
+
+def test_a_known_card_has_its_entry() -> None:
+    assert machine.entry(CATALOGUE, H100) == ("h100", CATALOGUE["h100"])
+
+
+@pytest.mark.parametrize(
+    ("changed", "name", "claimed"),
+    [
+        ({"cores": 8}, "h100-80gb-hbm3", {"cores": 8, "gpus": {"model": "H100 80GB HBM3", "count": 1}}),
+        ({"gpus": [L4, L4]}, "2-x-l4", {"gpus": {"model": "L4", "count": 2}}),
+        ({"gpus": [], "gpu_driver": None}, "16-cores", {"cores": 16}),
+        ({"gpus": [L4 | {"model": "NVIDIA GCE T4x1"}]}, "kit-gce-t4x1", {}),
+    ],
+)
+def test_another_machine_gets_an_entry_that_it_meets(changed: dict, name: str, claimed: dict) -> None:
+    found = H100 | changed
+    named, about = machine.entry(CATALOGUE, found)
+    assert named == name
+    assert about["machine"].items() >= claimed.items()
+    text = machine.entry_text(named, about, found)
+    assert yaml.safe_load(text) == {named: about}
+    schemas.validate(CATALOGUE | yaml.safe_load(text), "hardware", "proposed")
+    again, _ = machine.entry(CATALOGUE | {named: about}, found)
+    assert again == named, "the next call of the kit finds its own entry"
+
+
+def test_the_entry_says_what_was_found() -> None:
+    told = machine.entry_text(*machine.entry({}, H100), H100)
+    for fact in ("NVIDIA H100 80GB HBM3, 81559 MiB", "driver 580.159.04", "16 cores", "Platinum 8481C"):
+        assert fact in told.splitlines()[0]
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A made-up idle card, whose figures can be changed."""
+    figures = SimpleNamespace(used=600, percent=0, processes=0)
+    monkeypatch.setattr(machine, "_RELEASE_SECONDS", 0.0)
+    for name, answer in {
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: 1,
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetMemoryInfo": lambda card: SimpleNamespace(used=figures.used * 2**20),
+        "nvmlDeviceGetUtilizationRates": lambda card: SimpleNamespace(gpu=figures.percent),
+        "nvmlDeviceGetComputeRunningProcesses": lambda card: [None] * figures.processes,
+    }.items():
+        monkeypatch.setattr(pynvml, name, answer)
+    return figures
+
+
+def test_an_idle_card_is_not_in_use(card: SimpleNamespace) -> None:
+    assert machine.in_use() is None
+
+
+@pytest.mark.parametrize("sign", [{"used": 12_000}, {"percent": 97}, {"processes": 2}])
+def test_a_card_in_use_by_others_is_seen_by_memory_load_or_processes(card: SimpleNamespace, sign: dict) -> None:
+    vars(card).update(sign)
+    assert str(machine.in_use()).startswith("card 0 is in use by others")
+
+
+def test_a_framework_that_dies_while_it_starts_is_a_line() -> None:
+    assert machine._answer("jax", "", -11).problem == "ended with code -11 while it started"
+    assert "no CUDA" in str(machine._answer("jax", "boom\nno CUDA\n", 1).problem)
+    said = machine._answer("jax", 'noise\n{"framework": "jax", "devices": ["cuda:0"]}\n', 0)
+    assert (said.problem, said.devices) == (None, ["cuda:0"])
