@@ -31,7 +31,7 @@ def read(path: Path) -> pd.DataFrame:
         if kind != "string":
             numbers = [_number(place, name, row[name], kind == "Int64") for place, row in rows]
             table = table.assign(**{name: pd.Series(numbers, dtype="Float64")}).astype({name: kind})
-    return table.assign(started_at=table["started_at"].replace("", pd.NA))
+    return table.assign(**{name: table[name].replace("", pd.NA) for name in ("precision", "started_at")})
 
 
 def write(facts: pd.DataFrame, path: Path) -> None:

@@ -16,7 +16,7 @@ def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
     """Return the folder of a study's logs.
 
     That is `folder` of its import; or, for logs of a repository, `given`/<repository>*/<below>, or else the
-    files of the committed facts, fetched at the pinned commit and checked against their checksums.
+    files of the committed facts and those of `also`, fetched at the pinned commit and checked against their checksums.
     """
     about = study["import"]
     if "folder" in about:
@@ -33,7 +33,8 @@ def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
     if "facts" not in about:
         raise errors.InputError("import: facts: is missing: it names the files to fetch, and their checksums")
     known = facts.read(grid.ROOT / about["facts"])
-    files = {f"{below}/{row.file}": str(row.sha256) for row in known.itertuples()}
+    named = {str(row.file): str(row.sha256) for row in known.itertuples()} | about.get("also", {})
+    files = {f"{below}/{file}": sha256 for file, sha256 in named.items()}
     return sources.fetch(about["repository"], about["commit"], files, Path(".cache/logs")) / below
 
 
@@ -50,7 +51,9 @@ def main() -> int:
     if "hardware" not in about:
         raise errors.InputError("import: hardware: is missing: give folder of logs -> machine")
     given = Path(options.logs_dir) if options.logs_dir else None
-    layout = importers.Layout(about["hardware"], about.get("framework", {}), about.get("workload"))
+    layout = importers.Layout(
+        about["hardware"], about.get("framework", {}), about.get("workload"), about.get("columns", {})
+    )
     imported = importers.importer(about["format"]).read(folder_of(study, given), layout)
     for problem in imported.problems:
         print(f"not imported: {problem}", file=sys.stderr)

@@ -111,8 +111,9 @@ def test_the_documented_prices_are_those_of_a_study(tmp_path: Path) -> None:
 
 def test_every_importer_and_column_of_a_price_book_is_documented() -> None:
     importing, pricing = ((ROOT / "docs" / page).read_text() for page in ("importing.md", "pricing.md"))
-    assert re.findall(r"^\| `(\w+)` \| ", importing, re.MULTILINE) == ["keras_csv", "rare_json", "tf_cnn", "mllog"]
-    assert set(importers.names()) == {"keras_csv", "rare_json", "tf_cnn", "mllog"}
+    formats = re.findall(r"^\| `(\w+)` \| ", importing, re.MULTILINE)
+    assert formats == ["keras_csv", "rare_json", "tf_cnn", "mllog", "throughput_table"]
+    assert sorted(formats) == importers.names()
     columns = pricing.split("| column | meaning |")[1].split("\n\n")[0]
     assert re.findall(r"`(\w+)`(?=[^|]*\|[^|]*\|$)", columns, re.MULTILINE) == list(book.COLUMNS)
 

@@ -143,3 +143,24 @@ def test_logs_are_fetched_at_the_pinned_commit_with_their_checksums(
     assert asked["commit"] == config["import"]["commit"]
     assert len(asked["files"]) == 39
     assert asked["files"]["v2/logs/k80/mnist_mlp_tensorflow.csv"].startswith("2fd44afb98b2")
+
+
+def test_files_that_logs_are_read_with_are_fetched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, str] = {}
+    monkeypatch.setattr(sources, "fetch", lambda repository, commit, files, cache: asked.update(files) or tmp_path)
+    config = grid.read("lambda-gpus", {})[1]
+    import_logs.folder_of(config, None)
+    assert sorted(asked) == [
+        f"pytorch/pytorch-train-{what}-{precision}.csv"
+        for what in ("bs", "throughput", "throughput-v2")
+        for precision in ("fp16", "fp32")
+    ]
+    assert asked["pytorch/pytorch-train-bs-fp16.csv"] == config["import"]["also"]["pytorch-train-bs-fp16.csv"]
+
+
+def test_tables_of_throughput_become_facts(tmp_path: Path) -> None:
+    (tmp_path / "throughput-fp16.csv").write_text("name,resnet50\nRTX 3090,905.0\n")
+    about = {"format": "throughput_table", "hardware": {"*/RTX 3090": "k80"}, "framework": {".": "torch"}}
+    assert imported(study(tmp_path, **about, columns={"resnet50": "resnet50"}), tmp_path / "facts.csv") == 0
+    (row,) = facts.read(tmp_path / "facts.csv").to_dict("records")
+    assert [row[key] for key in ("workload", "precision", "samples_per_second")] == ["resnet50", "float16", 905.0]

@@ -27,6 +27,7 @@ COLUMNS = {
     "hardware": "string",  # name of the machine in the study
     "framework": "string",
     "batch_size": "Int64",  # samples per step, as the log counts it
+    "precision": "string",  # as in the runs table
     "repeat": "Int64",  # number of the run of its cell, from 1, in the order of the files
     "status": "string",  # done, diverged (a loss is not finite) or failed
     "epochs_done": "Int64",
@@ -45,7 +46,7 @@ COLUMNS = {
 }
 
 #: What names a cell in a log.
-CELL = ["workload", "hardware", "framework", "batch_size"]
+CELL = ["workload", "hardware", "framework", "batch_size", "precision"]
 
 #: Columns of the table of epochs and their types.
 EPOCHS = {
@@ -93,12 +94,13 @@ class Layout:
     Keys of `hardware` and `framework` are paths below the imported folder: of a folder, for all logs
     in it and below, or of one log without its suffix; the longest that fits counts, `.` is the folder
     itself. A `framework` given here counts more than that of the log, a `workload` only where the
-    log names none.
+    log names none. `columns` is for tables: name of a column -> workload.
     """
 
     hardware: Mapping[str, str]
     framework: Mapping[str, str] = field(default_factory=dict)
     workload: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 def names() -> list[str]:

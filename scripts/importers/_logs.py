@@ -148,7 +148,7 @@ def _runs(
     except OSError as error:
         raise Refused(f"cannot be read: {error.strerror}") from error
     log = {"sha256": hashlib.sha256(data).hexdigest(), "hardware": given["hardware"]}
-    return [_completed(run, given) | log if isinstance(run, dict) else run for run in parse(name, _text(data))]
+    return [log | _completed(run, given) if isinstance(run, dict) else run for run in parse(name, _text(data))]
 
 
 def _printable(name: PurePosixPath) -> str:

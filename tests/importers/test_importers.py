@@ -25,7 +25,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def test_names_are_the_formats() -> None:
-    assert importers.names() == ["keras_csv", "mllog", "rare_json", "tf_cnn"]
+    assert importers.names() == ["keras_csv", "mllog", "rare_json", "tf_cnn", "throughput_table"]
 
 
 @pytest.mark.parametrize("name", importers.names())
@@ -204,8 +204,18 @@ LINES = {
         ":::MLLOG " + "[" * 5000,
         ":::MLLOG 7",
     ],
+    "throughput_table": [
+        "name_gpu,num_gpu,resnet50",
+        ",resnet50",
+        "A100,1,369.0",
+        "4x A100,4,1500.0",
+        "A100,1,0.0",
+        "A100,-1,nan",
+        "2xA100,1e999",
+        '"A100',
+    ],
 }
-SUFFIX = {"keras_csv": "csv", "rare_json": "json", "tf_cnn": "log", "mllog": "txt"}
+SUFFIX = {"keras_csv": "csv", "rare_json": "json", "tf_cnn": "log", "mllog": "txt", "throughput_table": "csv"}
 
 
 @pytest.mark.parametrize("name", importers.names())
@@ -216,7 +226,9 @@ def test_any_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path_fa
     text = st.lists(line, max_size=8).map("\n".join).map(lambda text: text.encode("utf-8", "surrogatepass"))
     content = data.draw(text | st.binary(max_size=60))
     folder = write(tmp_path_factory.mktemp("any"), {f"k80/a_cntk.{SUFFIX[name]}": content})
-    imported = importers.importer(name).read(folder, Layout({"k80": "k80"}, {"k80": "torch"}, "any"))
+    imported = importers.importer(name).read(
+        folder, Layout({"k80": "k80"}, {"k80": "torch"}, "any", {"resnet50": "any"})
+    )
     assert len(imported.runs) + len(imported.problems) > 0
     assert all(
         problem.file == f"k80/a_cntk.{SUFFIX[name]}" and "\n" not in str(problem) for problem in imported.problems
