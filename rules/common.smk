@@ -80,6 +80,9 @@ try:
     NAME, settings = grid.read(config["study"], config)
     STUDIES = dict(grid.read(study, {}) for study in config["published"])
     STUDIES[NAME] = settings
+    STUDIES = grid.beside(STUDIES) | STUDIES
+    if workflow.is_main_process:
+        grid.check_beside(NAME, settings, Path("results"))
     CELLS, RUNS, KEPT, AGAIN, TIERS = {}, [], [], range(0), {}
     if grid.is_trained_here(settings):
         study = grid.expand(
@@ -124,7 +127,11 @@ try:
         os.environ |= {"EPOCHS_COMMIT": json.dumps(provenance.commit())}
         grid.check_bucket(
             workflow.storage_settings.default_storage_prefix,
-            [config["study"], *settings.get("workload_files", {}).values()],
+            [
+                config["study"],
+                *settings["beside"],
+                *settings.get("workload_files", {}).values(),
+            ],
         )
 except errors.InputError as error:
     sys.exit(f"error: {error}")
@@ -329,6 +336,24 @@ def get_charts(wildcards):
         f"results/{wildcards.study}/charts/{chart}"
         for chart in STUDIES[wildcards.study]["charts"]
     ]
+
+
+def get_beside(wildcards):
+    """The runs of the studies that stand beside a study."""
+    return [
+        f"results/{name}/runs.parquet"
+        for name in grid.beside({"": STUDIES[wildcards.study]})
+    ]
+
+
+def get_beside_arguments(wildcards, input):
+    """What the report tells of the studies beside it; nothing where there are none."""
+    keys = ("title", "published", "machines", "import")
+    others = [
+        {key: study[key] for key in keys if key in study}
+        for study in grid.beside({"": STUDIES[wildcards.study]}).values()
+    ]
+    return ["--beside", json.dumps(others), *input.beside] if others else []
 
 
 def get_facts(wildcards):

@@ -165,8 +165,10 @@ rule report:
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
         charts=get_charts,
+        beside=get_beside,
         lib=[
             "scripts/report.py",
+            "scripts/beside.py",
             "scripts/page.py",
             "scripts/claims.py",
             "scripts/comparisons.py",
@@ -176,6 +178,7 @@ rule report:
             "scripts/costs/ownership.py",
             "scripts/costs/uncertainty.py",
             "scripts/measurement/statistics.py",
+            "reports/beside.html.j2",
             "reports/layout.html.j2",
             "reports/claims.html.j2",
             "reports/figure.html.j2",
@@ -193,9 +196,10 @@ rule report:
         "../envs/workflow.yaml"
     params:
         study=get_study,
+        beside=get_beside_arguments,
     message:
         "write the report"
     shell:
         "python -m scripts.report {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} --hardware {input.hardware} "
         "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
-        "--attempts {input.attempts} --charts {input.charts} |& tee {log}"
+        "--attempts {input.attempts} --charts {input.charts} {params.beside:q} |& tee {log}"

@@ -63,6 +63,7 @@ _DEFAULTS: dict[str, Any] = {
     "unstable_above": 0.1,
     "max_run_minutes": 480,
     "stop_at_target": False,
+    "beside": [],
     "trained": "",
     "scale": "full",
     "exclude": [],
@@ -111,10 +112,9 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
     `replaced` holds the axes that the command line gives. Raises InputError for a bad file or value.
     """
-    path = Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
+    path = _file(name)
     if not path.is_file():
-        known = sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
-        raise InputError(f"study {name!r} is unknown: it is one of {', '.join(known)}, or a path to a .yaml file")
+        raise InputError(f"study {name!r} is unknown: it is one of {', '.join(_studies())}, or a path to a .yaml file")
     config = schemas.read_yaml(path, "study")
     unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
     if unknown:
@@ -151,6 +151,14 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         options += [(f"claims[{i}].{key}", claim[key]) for key in ("price", "than_price") if key in claim]
     for key, option in options:
         _known(str(path), key, [option], list(config["prices"]))
+    if config["beside"] and not is_grid(config):
+        raise InputError(f"{path}: beside: is for a study with {', '.join(_GRID)}: it stands in the report of these")
+    for other in config["beside"]:
+        if not _file(other).is_file() or _file(other).stem == path.stem:
+            known = ", ".join(name for name in _studies() if name != path.stem)
+            raise InputError(
+                f"{path}: beside: {other!r} is not another study: it is one of {known}, or a path to a .yaml file"
+            )
     for given in [config["book"], *(about.get("book", []) for about in config["prices"].values())]:
         book.files(given)
     if "import" in config and "hardware" in config["import"] and "base" in config:
@@ -163,6 +171,15 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         if option and option not in config["prices"]:
             raise InputError(f"{path}: charts: {chart!r}: {option!r} is none of prices: {', '.join(config['prices'])}")
     return path.stem, config
+
+
+def _file(name: str) -> Path:
+    """Return the file of a study that is named, or given as a path."""
+    return Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
+
+
+def _studies() -> list[str]:
+    return sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
 
 
 def _own_files(given: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -179,6 +196,20 @@ def is_grid(config: dict[str, Any]) -> bool:
 def is_trained_here(config: dict[str, Any]) -> bool:
     """Say whether a study is a grid to be trained, and not one whose tables were brought along."""
     return is_grid(config) and not config["trained"]
+
+
+def beside(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the configs of the studies that `studies` (name -> config) want beside them, by name."""
+    return dict(read(other, {}) for config in studies.values() for other in config["beside"])
+
+
+def check_beside(name: str, config: dict[str, Any], results: Path) -> None:
+    """Raise InputError unless each study beside `name` has runs: trained in `results`, brought along, or of logs."""
+    for other, about in beside({name: config}).items():
+        if is_trained_here(about) and not (results / other / "runs.parquet").is_file():
+            raise InputError(
+                f"study {name}: beside: {other!r} is trained here and has no runs yet: snakemake --config study={other}"
+            )
 
 
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import claims, comparisons, errors, grid, schemas, summary, tables, workloads
+from scripts import beside, claims, comparisons, errors, grid, schemas, summary, tables, workloads
 from scripts.charts import FRAMEWORK_NAMES, cell_name
 from scripts.costs import budget
 from scripts.costs.billing import DAYS_PER_MONTH
@@ -29,10 +29,11 @@ def page(
     planned: Sequence[Cell],
     pictures: Mapping[str, list[dict[str, Any]]],
     verdicts: Sequence[claims.Verdict],
+    others: Sequence[beside.Side] = (),
 ) -> str:
     """Return the report as HTML; every text from a config or a log is escaped.
 
-    `planned` are the cells of the grid, of which some may not have been trained.
+    `planned` are the cells of the grid, of which some may not have been trained; `others` the studies beside it.
     """
     labels = {name: about["label"] for name, about in catalogue.items()}
     modules = {name: workloads.workload(name) for name in study["workloads"]}
@@ -47,6 +48,8 @@ def page(
         for axis, plain in (("framework", study["base"]["framework"]), ("mode", "stock"), ("precision", "float32"))
     }
     scaling = comparisons.scaling(runs)
+    own = beside.Side(study["title"], runs, labels, study.get("published", {}))
+    machines = beside.compare(own, others, {name: module.EPOCHS for name, module in modules.items()})
     options = sorted(set(costs["price_option"]), key=lambda option: (option != study["price"], option))
 
     return (
@@ -85,6 +88,9 @@ def page(
             compared={axis: comparisons.matrix(rows, axis) for axis, rows in compared.items()},
             behind=comparisons.counts(rows) if (rows := [row for of in compared.values() for row in of]) else "",
             scaling=scaling,
+            beside=machines,
+            others=others,
+            unlike=beside.unlike(others, machines),
             virtual=bool(runs.loc[runs["devices"] > 1, "gpu_model"].isna().any()),
             spreads=comparisons.spreads(runs, study["repeats"], study["unstable_above"]),
             settings=comparisons.settings(runs),
@@ -114,6 +120,14 @@ def page(
     )
 
 
+def side(about: Mapping[str, Any], catalogue: Mapping[str, Any], runs: pd.DataFrame) -> beside.Side:
+    """Return a study that stands beside this one, from what its config tells and its runs table."""
+    labels = {name: entry["label"] for name, entry in grid.machines(dict(about), dict(catalogue)).items()}
+    return beside.Side(
+        about["title"], runs, labels, about.get("published", {}), about.get("import", {}).get("unlike", [])
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="page to write (.html)")
@@ -127,6 +141,9 @@ def main() -> int:
     parser.add_argument("--prices", required=True, type=Path)
     parser.add_argument("--attempts", required=True, type=Path)
     parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
+    parser.add_argument(
+        "--beside", nargs="+", metavar=("STUDIES", "RUNS"), help="studies beside it (JSON), and the runs table of each"
+    )
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
@@ -147,6 +164,12 @@ def main() -> int:
         grid.planned(options.name, study, catalogue).cells if grid.is_trained_here(study) else [],
         drawn(options.charts),
         verdicts,
+        [
+            side(about, catalogue, tables.read(Path(runs)))
+            for about, runs in zip(json.loads(options.beside[0]), options.beside[1:], strict=True)
+        ]
+        if options.beside
+        else [],
     )
     write_text(options.claims, claims.told(options.name, study, len(runs), 0, verdicts))
     write_text(options.output, html)

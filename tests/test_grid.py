@@ -405,3 +405,50 @@ def test_study_that_was_trained_before_is_a_grid_that_trains_nothing(tmp_path: P
     assert grid.is_grid(config)
     assert not grid.is_trained_here(config)
     assert grid.is_trained_here(read(tmp_path, {"trained": ""}, trained="somewhere")), "trained anew"
+
+
+def test_studies_beside_are_names_or_files(tmp_path: Path) -> None:
+    assert read(tmp_path)["beside"] == []
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump(STUDY | {"title": "Another"}))
+    config = read(tmp_path, beside=["gpus-2017", str(tmp_path / "other.yaml")])
+    found = grid.beside({"given": config})
+    assert {name: about["title"] for name, about in found.items()} == {
+        "gpus-2017": "Do GPUs pay again?",
+        "other": "Another",
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (
+            STUDY | {"beside": ["gpus-2018"]},
+            "beside: 'gpus-2018' is not another study: it is one of cloud-or-office-2018",
+        ),
+        (STUDY | {"beside": ["nowhere.yaml"]}, "beside: 'nowhere.yaml' is not another study"),
+        (STUDY | {"beside": ["gpus-2017", "gpus-2017"]}, "beside: .* has non-unique elements"),
+        (LOGS | {"beside": ["gpus-2017"]}, "beside: is for a study with workloads, hardware"),
+    ],
+    ids=["name", "file", "twice", "logs"],
+)
+def test_study_that_cannot_stand_beside_is_named(tmp_path: Path, config: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        read_alone(tmp_path, config)
+    assert str(error.value).startswith(str(tmp_path / "given.yaml"))
+
+
+def test_study_does_not_stand_beside_itself(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"given.yaml' is not another study"):
+        read(tmp_path, beside=[str(tmp_path / "given.yaml")])
+
+
+def test_study_beside_needs_runs(tmp_path: Path) -> None:
+    """Those of logs and of tables that were brought along are made; what is trained here must have been trained."""
+    config = read(tmp_path, beside=["gpus-2017", "two-cores", "smoke"])
+    with pytest.raises(
+        InputError, match=r"^study given: beside: 'smoke' is trained here and has no runs yet: snakemake"
+    ):
+        grid.check_beside("given", config, tmp_path)
+    (tmp_path / "smoke").mkdir()
+    (tmp_path / "smoke" / "runs.parquet").touch()
+    grid.check_beside("given", config, tmp_path)

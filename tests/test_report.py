@@ -9,6 +9,7 @@ import yaml
 from markupsafe import Markup
 
 from scripts import claims, report, tables
+from scripts.beside import Side
 from scripts.measurement.cell import Cell
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
 from tests.pages import EVIL, Read
@@ -48,6 +49,7 @@ def page(
     attempts: pd.DataFrame | None = None,
     pictures: dict | None = None,
     planned: Sequence[Cell] = (),
+    others: Sequence[Side] = (),
     **study,
 ) -> str:
     frame = runs(*rows)
@@ -68,6 +70,7 @@ def page(
         planned,
         pictures or {},
         [claims.evaluate(claim, whole, frame, priced, {}, labels) for claim in whole["claims"]],
+        others,
     )
 
 
@@ -375,3 +378,54 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
     text = Read((tmp_path / "report.html").read_text()).text
     assert "my card, on-demand: 0.144 USD/h as of 2026-01-02 (a price list)" in text
     assert "No chart." in text
+
+
+#: Logs of a K80 that tell no samples: 200 s for 20 epochs; and a rate of another.
+OTHERS = [
+    Side(
+        f"Logs {EVIL}",
+        runs(run(hardware="k80", framework="cntk", train_seconds=204.0, first_step_seconds=None, samples_fraction=None,
+                 train_samples=None, batch_size=None, mode=None, precision=None, devices=None, data=None,
+                 started_at=None)),
+        {"k80": "K80"},
+        {"title": "An article", "by": "Somebody", "date": "2017-11-03", "url": "https://example.org/article"},
+        [{"where": {"hardware": "k80"}, "says": f"an old card {EVIL}"}],
+    ),
+    Side(
+        "Mine",
+        runs(run(samples_fraction=0.5, train_samples=25_000, epochs_done=2, train_seconds=18.0)),
+        {"cpu1": "my box"},
+    ),
+]  # fmt: skip
+
+
+def test_page_names_each_row_that_is_reduced() -> None:
+    assert page(run(hardware="cpu4"), others=OTHERS).count('<span class="about">reduced</span>') == 1
+
+
+def test_other_machines_stand_beside_those_of_the_study() -> None:
+    read = Read(page(run(hardware="cpu4", train_seconds=100.0), others=OTHERS))
+    assert read.rows["beside"] == [
+        ["machine", "samples/s", "best here ÷ row", "runs", "best of", "precision", "framework", "mode", "batch size",
+         "measured", "study", "training", "data"],
+        ["4 vCPUs", "9,804", "1.00", "1", "1", "float32", "TensorFlow", "stock", "128", "2026-01", "",
+         "full, 20 epochs", "real"],
+        ["K80", "4,902", "2.00", "1", "1", "—", "CNTK", "—", "—", "by 2017-11", f"Logs {EVIL}", "full, 20 epochs", "—"],
+        ["my box ", "2,500", "3.92", "1", "1", "float32", "TensorFlow", "stock", "128", "2026-01", "Mine",
+         "50.0 % of the samples, 2 of 20 epochs", "real"],
+    ]  # fmt: skip
+    assert "this one" in read.text
+    assert "Samples/s on the training clock." in read.text
+    assert "taken to have the 50,000 of the official data" in read.text
+    assert "Reduced are runs on fewer samples" in read.text
+    assert "the steady clock" not in read.text
+    assert f"Logs {EVIL}: an old card {EVIL}." in read.text
+    assert "https://example.org/article" in read.links
+    assert "#beside" in read.links
+    assert "script" not in read.tags
+
+
+def test_page_without_studies_beside_it_has_no_such_section() -> None:
+    for html in (page(run()), page(run(), others=[Side("Logs", runs(run(workload="resnet50")), {})])):
+        assert 'id="beside"' not in html
+        assert "#beside" not in html

@@ -312,6 +312,27 @@ def test_facts_are_made_again_from_the_published_logs_byte_for_byte(fresh: Proje
         assert made == (fresh.path / "reports" / "published" / "facts" / f"{name}.csv").read_bytes(), name
 
 
+def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None:
+    """Nothing is trained for it, here or there."""
+    study = yaml.safe_load((fresh.path / "config/studies/two-cores.yaml").read_text())
+    study |= {"charts": ["by_mode"], "claims": [], "beside": ["gpus-2017", "lambda-gpus"]}
+    (fresh.path / "config/studies/ours.yaml").write_text(yaml.safe_dump(study))
+    assert fresh.snakemake(study="ours") == [
+        "collect the runs of gpus-2017",
+        "collect the runs of lambda-gpus",
+        "draw by_mode",
+        "price the runs of ours",
+        "take the runs of ours as they were trained",
+        "write the report",
+    ]
+    rows = Read((fresh.path / "results/ours/report.html").read_text()).rows["beside"]
+    assert {"K80", "P100", "2 vCPUs "} <= {row[0] for row in rows}
+    assert fresh.snakemake(study="ours") == []
+    fresh.edit("config/studies/ours.yaml", "- lambda-gpus", "- smoke")
+    done = fresh.run("snakemake", "-n", "--config", "study=ours", check=False)
+    assert "error: study ours: beside: 'smoke' is trained here and has no runs yet" in done.stdout + done.stderr
+
+
 def refresh(project: Project, folder: Path, *config: str) -> tuple[int, str]:
     """Return exit code and words of a refresh from a folder."""
     done = project.run(
