@@ -346,6 +346,20 @@ def get_beside(wildcards):
     ]
 
 
+def get_beside_facts(wildcards):
+    """The committed facts of these studies: the report says which of their logs are those of others."""
+    given = [
+        study.get("import", {})
+        for study in grid.beside({"": STUDIES[wildcards.study]}).values()
+    ]
+    return [
+        file
+        for about in given
+        if "facts" in about
+        for file in (about["facts"], *about.get("others", []))
+    ]
+
+
 def get_beside_arguments(wildcards, input):
     """What the report tells of the studies beside it; nothing where there are none."""
     keys = ("title", "published", "machines", "import")

@@ -25,7 +25,7 @@ class Side:
     """A study to compare: its title, its runs table, what its machines are called.
 
     `published` is who measured it (by, title, date, url) and `unlike` what is compared although it differs in more
-    than its cell, both as in the study's config.
+    than its cell, both as in the study's config. `doubts` says of runs, by name, why their log may not be theirs.
     """
 
     title: str
@@ -33,6 +33,7 @@ class Side:
     labels: Mapping[str, str]
     published: Mapping[str, str] = field(default_factory=dict)
     unlike: Sequence[Mapping[str, Any]] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,10 @@ class Table:
     over the cell's runs), `runs`, `cells` (of how many of the machine in that precision it is the best), `times` (rate
     of this study's best cell over its own), `first` and `last` (YYYY-MM of the runs; None where no run tells a date),
     `published` (YYYY-MM, None without), `part` (of the official samples, 0 to 1; None if not told), `epochs_done`,
-    `epochs` (published; None without), `reduced` (fewer samples or epochs than published) and `data`.
-    `without` are the titles of studies whose runs of the workload have no rate on this clock. `assumed` is the number
-    of samples an epoch that logs were taken to have which do not tell theirs, None where all do.
+    `epochs` (published; None without), `reduced` (fewer samples or epochs than published), `data` and `doubts` (why
+    logs of its runs may not be theirs). `without` are the titles of studies whose runs of the workload have no rate on
+    this clock. `assumed` is the number of samples an epoch that logs were taken to have which do not tell theirs, None
+    where all do.
     """
 
     workload: str
@@ -175,6 +177,7 @@ def _best(side: Side, runs: pd.DataFrame, epochs: int | None) -> list[dict[str, 
                 "samples_per_second": rate,
                 "runs": len(group),
                 "cells": cells,
+                "doubts": [side.doubts[run] for run in group["run"] if run in side.doubts],
             }
         )
     return list(found.values())

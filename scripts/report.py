@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import beside, claims, comparisons, errors, grid, schemas, summary, tables, workloads
+from scripts import beside, claims, comparisons, errors, facts, grid, schemas, summary, tables, workloads
 from scripts.charts import FRAMEWORK_NAMES, cell_name
 from scripts.costs import budget
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.files import write_text
+from scripts.importers import audit
 from scripts.measurement.cell import Cell
 from scripts.numbers import TIE, number
 from scripts.page import drawn, environment
@@ -123,9 +124,21 @@ def page(
 def side(about: Mapping[str, Any], catalogue: Mapping[str, Any], runs: pd.DataFrame) -> beside.Side:
     """Return a study that stands beside this one, from what its config tells and its runs table."""
     labels = {name: entry["label"] for name, entry in grid.machines(dict(about), dict(catalogue)).items()}
+    given = about.get("import", {})
     return beside.Side(
-        about["title"], runs, labels, about.get("published", {}), about.get("import", {}).get("unlike", [])
+        about["title"], runs, labels, about.get("published", {}), given.get("unlike", []), _copies(given)
     )
+
+
+def _copies(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the runs of committed facts whose log is the same file as another's: name -> what the audit says of it."""
+    if "facts" not in given:
+        return {}
+    table = facts.read(grid.ROOT / given["facts"])
+    others = {Path(path).stem: facts.read(grid.ROOT / path) for path in given.get("others", [])}
+    found = audit.findings(table, others=others)
+    said = found[found["kind"] == "identical files"].set_index("file")["message"].to_dict()
+    return {row["run"]: said[row["file"]] for row in tables.records(table) if row["file"] in said}
 
 
 def main() -> int:

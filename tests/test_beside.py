@@ -168,6 +168,16 @@ def test_what_is_unlike_is_told_where_it_touches_a_row() -> None:
     ]
 
 
+def test_run_whose_log_is_doubted_says_so() -> None:
+    rows = [run(hardware="k80"), run(hardware="cpu4", samples_per_second=1.0)]
+    (table,) = compare([run()], side(*rows, doubts={rows[0]["run"]: "same bytes as another", "gone": "none"}))
+    assert {(row["study"], row["hardware"]): row["doubts"] for row in table.rows} == {
+        ("Ours", "cpu1"): [],
+        ("Logs", "k80"): ["same bytes as another"],
+        ("Logs", "cpu4"): [],
+    }
+
+
 # With the tables of the published studies
 
 
@@ -214,3 +224,11 @@ def test_training_clock_of_our_own_runs_is_the_sum_of_their_epochs() -> None:
     whole = epochs.groupby("run").agg(samples=("samples", "sum"), seconds=("elapsed", "sum")).loc[frame["run"]]
     expected = (whole["samples"] / whole["seconds"]).to_list()
     assert beside.rates(frame, TRAINING, {}).to_list() == pytest.approx(expected)
+
+
+def test_logs_that_are_those_of_an_earlier_study_are_doubted(others: list[Side]) -> None:
+    assert {run: said.partition(" in ")[0] for run, said in others[0].doubts.items() if run.startswith("k80/")} == {
+        f"k80/{name}_cntk": f"same bytes as logs/{name}_cntk.csv of the GPU of June 2017"
+        for name in ("imdb_bidirectional_lstm", "mnist_cnn", "mnist_mlp")
+    }
+    assert (others[1].doubts, others[2].doubts) == ({}, {})

@@ -390,6 +390,7 @@ OTHERS = [
         {"k80": "K80"},
         {"title": "An article", "by": "Somebody", "date": "2017-11-03", "url": "https://example.org/article"},
         [{"where": {"hardware": "k80"}, "says": f"an old card {EVIL}"}],
+        {"mnist_mlp/k80/cntk/bNone-None-None-xNone/r1": f"same bytes {EVIL}"},
     ),
     Side(
         "Mine",
@@ -399,8 +400,9 @@ OTHERS = [
 ]  # fmt: skip
 
 
-def test_page_names_each_row_that_is_reduced() -> None:
-    assert page(run(hardware="cpu4"), others=OTHERS).count('<span class="about">reduced</span>') == 1
+@pytest.mark.parametrize("mark", ["reduced", "doubted"])
+def test_row_of_another_machine_is_marked(mark: str) -> None:
+    assert page(run(hardware="cpu4"), others=OTHERS).count(f'<span class="about">{mark}</span>') == 1
 
 
 def test_other_machines_stand_beside_those_of_the_study() -> None:
@@ -410,7 +412,8 @@ def test_other_machines_stand_beside_those_of_the_study() -> None:
          "measured", "study", "training", "data"],
         ["4 vCPUs", "9,804", "1.00", "1", "1", "float32", "TensorFlow", "stock", "128", "2026-01", "",
          "full, 20 epochs", "real"],
-        ["K80", "4,902", "2.00", "1", "1", "—", "CNTK", "—", "—", "by 2017-11", f"Logs {EVIL}", "full, 20 epochs", "—"],
+        ["K80 ", "4,902", "2.00", "1", "1", "—", "CNTK", "—", "—", "by 2017-11", f"Logs {EVIL}",
+         "full, 20 epochs", "—"],
         ["my box ", "2,500", "3.92", "1", "1", "float32", "TensorFlow", "stock", "128", "2026-01", "Mine",
          "50.0 % of the samples, 2 of 20 epochs", "real"],
     ]  # fmt: skip
@@ -420,6 +423,7 @@ def test_other_machines_stand_beside_those_of_the_study() -> None:
     assert "Reduced are runs on fewer samples" in read.text
     assert "the steady clock" not in read.text
     assert f"Logs {EVIL}: an old card {EVIL}." in read.text
+    assert f"Doubted: K80, Logs {EVIL}: same bytes {EVIL}." in read.text
     assert "https://example.org/article" in read.links
     assert "#beside" in read.links
     assert "script" not in read.tags

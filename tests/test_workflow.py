@@ -327,6 +327,7 @@ def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None
     ]
     rows = Read((fresh.path / "results/ours/report.html").read_text()).rows["beside"]
     assert {"K80", "P100", "2 vCPUs "} <= {row[0] for row in rows}
+    assert "K80 " in {row[0] for row in rows}, "one of its logs is doubted"
     assert fresh.snakemake(study="ours") == []
     fresh.edit("config/studies/ours.yaml", "- lambda-gpus", "- smoke")
     done = fresh.run("snakemake", "-n", "--config", "study=ours", check=False)
