@@ -193,8 +193,8 @@ wildcard_constraints:
 def get_report(wildcards):
     """The report, if there is a run to report."""
     if CELLS and not RUNS and not KEPT:
-        raise WorkflowError(
-            f"study {NAME}: no profile trains on {', '.join(sorted(UNREACHED))}: `make kit STUDY={NAME}` packs what is "
+        sys.exit(
+            f"error: study {NAME}: no profile trains on {', '.join(sorted(UNREACHED))}: `make kit STUDY={NAME}` packs what is "
             "carried there, `snakemake take_kit --config file=...` takes in what comes back"
         )
     return f"results/{NAME}/report.html"
@@ -392,6 +392,16 @@ def get_pricing(wildcards):
     """What of a study's config decides what its runs cost."""
     study = STUDIES[wildcards.study]
     return json.dumps({key: study[key] for key in ("machines", "book", "prices")})
+
+
+def get_kinds(wildcards):
+    """Which data each data set of the study has, `real` or `synthetic`."""
+    kinds = {
+        workloads.workload(cell.workload).DATASET: cell.data for cell in CELLS.values()
+    }
+    return json.dumps(
+        {name: kind for name, kind in kinds.items() if name}, sort_keys=True
+    )
 
 
 def get_import(wildcards):

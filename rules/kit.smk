@@ -9,16 +9,6 @@ KIT_DATA = sorted(
 )
 
 
-def get_kinds(wildcards):
-    """Which data each data set of the study has, `real` or `synthetic`."""
-    kinds = {
-        workloads.workload(cell.workload).DATASET: cell.data for cell in CELLS.values()
-    }
-    return json.dumps(
-        {name: kind for name, kind in kinds.items() if name}, sort_keys=True
-    )
-
-
 rule fetch_wheels:
     input:
         lock="envs/train.lock",

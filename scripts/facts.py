@@ -24,8 +24,14 @@ def _number(place: str, key: str, value: str, whole: bool) -> float | None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Return the facts of a CSV file. Raises InputError with file, line and what is wrong with it."""
-    rows = read_csv(path, list(COLUMNS))
+    """Return the facts of a CSV file, also of one from before they told a precision.
+
+    Raises InputError with file, line and what is wrong with it.
+    """
+    header = path.open(encoding="utf-8", errors="replace").readline() if path.is_file() else ""
+    earlier = [name for name in COLUMNS if name != "precision"]
+    is_earlier = header.strip().split(",") == earlier
+    rows = [(place, {"precision": ""} | row) for place, row in read_csv(path, earlier if is_earlier else list(COLUMNS))]
     table = pd.DataFrame([row for _, row in rows], columns=list(COLUMNS), dtype="string")
     for name, kind in COLUMNS.items():
         if kind != "string":

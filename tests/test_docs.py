@@ -16,8 +16,8 @@ from tests.conftest import ROOT, Project
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-#: Profiles whose commands tests/clusters runs, on what stands for the cluster.
-CLUSTERS = ("gce-cpu", "gce-gpu", "slurm")
+#: What tests/clusters runs on what stands for the cluster, and tests/kit when records were taken in.
+ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "study=card")
 
 #: A rule that is asked for by its name, and what it says that it does.
 STARTED = {
@@ -25,6 +25,7 @@ STARTED = {
     "published": "publish under reports/published",
     "import_published": "import the logs of gpus-2017",
     "refresh_prices": "refresh config/prices/current.csv",
+    "file=card-records.zip": "take in the records of a kit",
 }
 
 
@@ -32,7 +33,7 @@ def commands() -> list[str]:
     """Return every line of the ```console blocks."""
     blocks = [block for page in PAGES for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL)]
     lines = {line for block in blocks for line in block.splitlines() if line}
-    return sorted(line for line in lines if not line.endswith(CLUSTERS) and "envs/images.sh" not in line)
+    return sorted(line for line in lines if not line.endswith(ELSEWHERE) and "envs/images.sh" not in line)
 
 
 def test_there_are_commands() -> None:

@@ -56,6 +56,15 @@ def test_facts_come_back_as_written(tmp_path: Path) -> None:
     assert found.dtypes.to_dict() == written.dtypes.to_dict()
 
 
+def test_facts_from_before_they_told_a_precision_are_read(tmp_path: Path) -> None:
+    facts.write(table(row()), tmp_path / "facts.csv")
+    lines = (tmp_path / "facts.csv").read_text().splitlines()
+    place = HEADER.split(",").index("precision")
+    earlier = [",".join(part for i, part in enumerate(line.split(",")) if i != place) for line in lines]
+    (tmp_path / "earlier.csv").write_text("\n".join(earlier) + "\n")
+    pd.testing.assert_frame_equal(facts.read(tmp_path / "earlier.csv"), facts.read(tmp_path / "facts.csv"))
+
+
 def test_seconds_are_written_to_the_nanosecond_without_noise(tmp_path: Path) -> None:
     facts.write(table(row(train_seconds=0.1 + 0.2, loss=1 / 3, epochs_done=2)), tmp_path / "facts.csv")
     text = (tmp_path / "facts.csv").read_text()

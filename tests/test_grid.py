@@ -423,7 +423,7 @@ def test_studies_beside_are_names_or_files(tmp_path: Path) -> None:
     [
         (
             STUDY | {"beside": ["gpus-2018"]},
-            "beside: 'gpus-2018' is not another study: it is one of cloud-or-office-2018",
+            "beside: 'gpus-2018' is not another study: it is one of card, cloud-or-office-2018",
         ),
         (STUDY | {"beside": ["nowhere.yaml"]}, "beside: 'nowhere.yaml' is not another study"),
         (STUDY | {"beside": ["gpus-2017", "gpus-2017"]}, "beside: .* has non-unique elements"),

@@ -4,7 +4,7 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from pathlib import Path
 from time import perf_counter
@@ -37,7 +37,10 @@ def environment(cores: int, virtual: int) -> dict[str, str]:
 
 def _pool_threads() -> int:
     """Count the threads of XLA's Eigen pool by their names in /proc."""
-    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    names = []
+    for path in Path("/proc/self/task").glob("*/comm"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread of another pool that has just ended
+            names.append(path.read_text())
     return sum("XLAEigen" in name for name in names)
 
 
