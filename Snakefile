@@ -55,7 +55,7 @@ onstart:
         check_images()
     os.environ |= {"EPOCHS_STARTED": str(time.time())}
     if config["reach"] == "local":
-        # For scripts/progress.py; no parameter of a rule, so that a larger study trains nothing again.
+        # For scripts/workflow/progress.py; no parameter of a rule, so that a larger study trains nothing again.
         to_run = [job.rule.name for job in workflow.dag.needrun_jobs()]
         os.environ |= {"EPOCHS_TRAININGS": str(to_run.count("train"))}
     elif expected_usd := tell_quote():

@@ -12,7 +12,9 @@ from pathlib import Path
 import yaml
 from snakemake.exceptions import WorkflowError
 
-from scripts import datasets, errors, grid, schemas, workloads
+from scripts import datasets, workloads
+from scripts.storage import errors, schemas
+from scripts.studies import grid
 from scripts.kit import contents
 from scripts.measurement import provenance
 from scripts.workflow.code import code_of

@@ -3,11 +3,11 @@ rule import_logs:
         logs=get_logs,
         lib=lambda wildcards: [
             "scripts/import_logs.py",
-            "scripts/facts.py",
+            "scripts/importers/facts.py",
             "scripts/importers/__init__.py",
             "scripts/importers/_epochs.py",
             "scripts/importers/_logs.py",
-            f"scripts/importers/{STUDIES[wildcards.study]['import']['format']}.py",
+            f"scripts/importers/formats/{STUDIES[wildcards.study]['import']['format']}.py",
         ],
     output:
         facts="results/{study}/facts.csv",
@@ -35,8 +35,8 @@ rule collect_facts:
         epochs=get_log_epochs,
         lib=[
             "scripts/collect_facts.py",
-            "scripts/facts.py",
-            "scripts/tables.py",
+            "scripts/importers/facts.py",
+            "scripts/storage/tables.py",
             "config/schemas/tables.yaml",
         ],
     output:
@@ -75,10 +75,10 @@ rule show:
         charts=get_charts,
         lib=[
             "scripts/show.py",
-            "scripts/page.py",
-            "scripts/claims.py",
-            "scripts/figures.py",
-            "scripts/summary.py",
+            "scripts/pages/render.py",
+            "scripts/analysis/claims.py",
+            "scripts/analysis/figures.py",
+            "scripts/analysis/summary.py",
             "scripts/costs/office.py",
             "scripts/costs/schedule.py",
             "scripts/importers/audit.py",
@@ -118,7 +118,7 @@ rule index:
         claims=expand("results/{study}/claims.json", study=config["published"]),
         lib=[
             "scripts/publish.py",
-            "scripts/page.py",
+            "scripts/pages/render.py",
             "reports/layout.html.j2",
             "reports/index.html.j2",
             "reports/style.css",

@@ -55,7 +55,7 @@ rule train:
         # What tells the training that its machine is taken away must not end those who wait for it.
         "trap '' TERM; "
         "python -m scripts.train {params.arguments} {params.files} --output {params.folder} |& tee {log} | "
-        "python -m scripts.progress results/{wildcards.study} {params.cell} || [ $? -eq 3 ]"
+        "python -m scripts.workflow.progress results/{wildcards.study} {params.cell} || [ $? -eq 3 ]"
 
 
 if BUCKET:

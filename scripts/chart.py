@@ -8,10 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import charts, errors, figures, grid, schemas, summary, tables, workloads
+from scripts import charts, workloads
+from scripts.analysis import figures, summary
 from scripts.charts import _theme
-from scripts.files import write_text
-from scripts.numbers import number
+from scripts.charts._view import View
+from scripts.storage import errors, schemas, tables
+from scripts.storage.files import write_text
+from scripts.storage.numbers import number
+from scripts.studies import grid
 
 
 def scale(runs: pd.DataFrame) -> str:
@@ -41,13 +45,13 @@ def view(
     frames: dict[str, pd.DataFrame],
     option: str,
     derived: Mapping[str, pd.DataFrame],
-) -> charts.View:
+) -> View:
     """Return what a chart may see of one workload, or of all of a study's if it is empty."""
     work = workloads.workload(workload) if workload in workloads.names() else None
     sizes = frames["runs"].loc[frames["runs"]["workload"] == workload, "batch_size"].dropna().unique()
     only = int(sizes[0]) if len(sizes) == 1 else None
     parts = {name: frame[frame["workload"] == workload] if workload else frame for name, frame in frames.items()}
-    return charts.View(
+    return View(
         workload=workload,
         runs=parts["runs"],
         epochs=parts["epochs"],

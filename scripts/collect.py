@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import errors, tables
 from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
+from scripts.storage import errors, tables
 
 _CELL = [key for key in tables.CELL if key != "batch_size"]
 _TIMES = [

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts import errors, facts, importers, tables
+from scripts import importers
+from scripts.importers import facts
+from scripts.storage import errors, tables
 
 
 def runs_of(table: pd.DataFrame) -> pd.DataFrame:

@@ -12,11 +12,12 @@ from typing import Any
 
 import yaml
 
-from scripts import errors, tables, workloads
-from scripts.errors import InputError
-from scripts.files import write_text
+from scripts import workloads
 from scripts.measurement import record
-from scripts.numbers import number
+from scripts.storage import errors, tables
+from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
+from scripts.storage.numbers import number
 
 ROOT = Path(__file__).resolve().parents[1]
 

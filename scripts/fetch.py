@@ -6,7 +6,8 @@ The variable EPOCHS_DATA_DIR names a folder that holds the files already.
 import argparse
 from pathlib import Path
 
-from scripts import datasets, errors
+from scripts import datasets
+from scripts.storage import errors
 
 
 def main() -> int:

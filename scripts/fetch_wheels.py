@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scripts import errors
-from scripts.errors import InputError
+from scripts.storage import errors
+from scripts.storage.errors import InputError
 
 #: A framework brings its own NumPy, and was built for it.
 _LEFT_OUT = ("numpy",)

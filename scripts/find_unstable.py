@@ -4,9 +4,10 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from scripts import errors
-from scripts.files import write_text
-from scripts.measurement import record, statistics
+from scripts.analysis import statistics
+from scripts.measurement import record
+from scripts.storage import errors
+from scripts.storage.files import write_text
 
 
 def unstable(folder: Path, records: list[Path], above: float) -> list[str]:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scripts import errors, facts, grid, importers
-from scripts.files import replacing, write_text
-from scripts.importers import sources
+from scripts import importers
+from scripts.importers import facts, sources
+from scripts.storage import errors
+from scripts.storage.files import replacing, write_text
+from scripts.studies import grid
 
 
 def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from scripts import errors
-from scripts.files import replacing
 from scripts.kit.contents import compress
+from scripts.storage import errors
+from scripts.storage.files import replacing
 
 
 def main() -> int:

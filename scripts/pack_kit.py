@@ -4,10 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-from scripts import errors, grid, schemas, workloads
-from scripts.files import replacing
+from scripts import workloads
 from scripts.kit import contents
 from scripts.measurement import provenance
+from scripts.storage import errors, schemas
+from scripts.storage.files import replacing
+from scripts.studies import grid
 
 
 def main() -> int:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import errors, grid, schemas, tables
 from scripts.costs import book, prices
+from scripts.storage import errors, schemas, tables
+from scripts.studies import grid
 
 
 def price_table(study: Mapping[str, Any], machines: Mapping[str, Any], named: Container[str]) -> pd.DataFrame:

@@ -4,9 +4,10 @@ import argparse
 import json
 from pathlib import Path
 
-from scripts import errors, page
-from scripts.claims import WORDS
-from scripts.files import write_text
+from scripts.analysis.claims import WORDS
+from scripts.pages import render
+from scripts.storage import errors
+from scripts.storage.files import write_text
 
 
 def main() -> int:
@@ -23,7 +24,7 @@ def main() -> int:
             | {"tally": {word: words.count(word) for word in WORDS if word in words}}
             | {"doubtful": [claim for claim in study["claims"] if claim["word"] != "holds"]}
         )
-    write_text(options.output, page.environment().get_template("index.html.j2").render(studies=studies))
+    write_text(options.output, render.environment().get_template("index.html.j2").render(studies=studies))
     return 0
 
 

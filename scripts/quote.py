@@ -11,11 +11,14 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from scripts import collect, datasets, errors, facts, grid, numbers, schemas, take_trained, workloads
+from scripts import collect, datasets, take_trained, workloads
 from scripts.costs import budget
 from scripts.costs.billing import Rule
+from scripts.importers import facts
 from scripts.measurement.cell import Cell
 from scripts.price import price_table
+from scripts.storage import errors, numbers, schemas
+from scripts.studies import grid
 
 ROOT = Path(__file__).resolve().parents[1]
 FACTS = ROOT / "reports" / "published" / "facts"
@@ -168,7 +171,7 @@ def show(table: pd.DataFrame, study: Mapping[str, Any]) -> None:
 
 
 def by_price(prices: pd.DataFrame, reach: str) -> dict[str, dict[str, Any]]:
-    """Return the rates of machines for scripts/meter.py by name, the cheapest by the hour first."""
+    """Return the rates of machines for scripts/workflow/meter.py by name, the cheapest by the hour first."""
     cheapest_first = prices.sort_values("usd_per_hour", kind="stable")
     return {name: asdict(rate) for name, rate in rates(cheapest_first, reach).items()}
 

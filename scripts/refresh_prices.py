@@ -20,10 +20,10 @@ import pooch
 import requests
 from rich.console import Console
 
-from scripts import errors, schemas
 from scripts.costs import book, catalogue
-from scripts.errors import InputError
-from scripts.files import write_text
+from scripts.storage import errors, schemas
+from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
 
 URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs"
 

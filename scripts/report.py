@@ -8,15 +8,18 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import beside, claims, comparisons, errors, facts, grid, schemas, summary, tables, workloads
-from scripts.charts import FRAMEWORK_NAMES, cell_name
+from scripts import workloads
+from scripts.analysis import beside, claims, comparisons, summary
+from scripts.analysis.names import FRAMEWORK_NAMES, cell_name
 from scripts.costs import budget
 from scripts.costs.billing import DAYS_PER_MONTH
-from scripts.files import write_text
-from scripts.importers import audit
+from scripts.importers import audit, facts
 from scripts.measurement.cell import Cell
-from scripts.numbers import TIE, number
-from scripts.page import drawn, environment
+from scripts.pages.render import drawn, environment
+from scripts.storage import errors, schemas, tables
+from scripts.storage.files import write_text
+from scripts.storage.numbers import TIE, number
+from scripts.studies import grid
 
 
 def page(

@@ -26,12 +26,12 @@ from typing import Any
 if __package__ in (None, ""):  # `python kit/scripts/run_kit.py`: Python puts scripts/ on the path, not its parent
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scripts import errors
-from scripts.errors import InputError
-from scripts.files import replacing, write_text
 from scripts.kit import RECORDS_BYTES, records, wheels
 from scripts.kit.queue import Run, expected_seconds, next_run
 from scripts.measurement.cell import LARGEST, Cell
+from scripts.storage import errors
+from scripts.storage.errors import InputError
+from scripts.storage.files import replacing, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 _PR_SET_PDEATHSIG = 1
@@ -120,9 +120,9 @@ def _check_machine(about: Mapping[str, Any], cpu: bool) -> tuple[str, dict[str, 
 
     Raises InputError where nothing can be trained.
     """
-    from scripts import schemas
     from scripts.kit import machine
     from scripts.measurement import hardware
+    from scripts.storage import schemas
 
     found = hardware.detect()
     if cpu:

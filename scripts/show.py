@@ -8,12 +8,15 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import claims, errors, facts, figures, grid, page, schemas, summary, tables
-from scripts.charts import cell_name
+from scripts.analysis import claims, figures, summary
+from scripts.analysis.names import cell_name
 from scripts.costs import billing
-from scripts.files import write_text
-from scripts.importers import audit
-from scripts.numbers import TIE, number
+from scripts.importers import audit, facts
+from scripts.pages import render
+from scripts.storage import errors, schemas, tables
+from scripts.storage.files import write_text
+from scripts.storage.numbers import TIE, number
+from scripts.studies import grid
 
 #: Titles of the derived tables, what they are, and their columns: name -> (heading, digits or None for text).
 TABLES: dict[str, tuple[str, str, dict[str, tuple[str, int | None]]]] = {
@@ -298,7 +301,7 @@ def main() -> int:
         derived["rents"] = derived["rents"].assign(**{name: hourly * 24 * count for name, count in days.items()})
     base = study.get("base", {})
     html = (
-        page.environment()
+        render.environment()
         .get_template("show.html.j2")
         .render(
             study=study,
@@ -306,7 +309,7 @@ def main() -> int:
             runs=tables.records(runs),
             cells=cells(study, runs, costs, labels) if len(runs) else [],
             base_name=base and cell_name(base | {"batch_size": None}, labels, None, runs["framework"].nunique() == 1),
-            pictures=page.drawn(options.charts),
+            pictures=render.drawn(options.charts),
             tables=[_table(name, derived[name], labels) for name in TABLES if name in derived],
             claims=verdicts,
             tally=claims.tally(verdicts),

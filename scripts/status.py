@@ -13,10 +13,12 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from scripts import collect, errors, grid, schemas, workloads
+from scripts import collect, workloads
 from scripts.costs import budget
 from scripts.measurement import checkpoint
 from scripts.price import price_table
+from scripts.storage import errors, schemas
+from scripts.studies import grid
 
 #: An attempt gives a sign of life every minute.
 ALIVE = timedelta(minutes=2)

@@ -5,12 +5,14 @@ import json
 import tempfile
 from pathlib import Path
 
-from scripts import collect, errors, frameworks, grid, schemas, workloads
-from scripts.errors import InputError
-from scripts.files import replacing
+from scripts import collect, frameworks, workloads
 from scripts.kit import records
 from scripts.measurement import record
 from scripts.measurement.cell import Cell
+from scripts.storage import errors, schemas
+from scripts.storage.errors import InputError
+from scripts.storage.files import replacing
+from scripts.studies import grid
 
 CATALOGUE = Path("config/hardware.yaml")
 

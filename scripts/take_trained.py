@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts import errors, tables
-from scripts.errors import InputError
+from scripts.storage import errors, tables
+from scripts.storage.errors import InputError
 
 
 def take(table: str, path: Path) -> pd.DataFrame:

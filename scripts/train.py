@@ -24,11 +24,12 @@ from typing import Any
 if __package__ in (None, ""):  # `python scripts/train.py`: Python puts scripts/ on the path, not its parent
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scripts import datasets, errors, frameworks, schemas, workloads
-from scripts.errors import InputError
+from scripts import datasets, frameworks, workloads
 from scripts.measurement import checkpoint, hardware, largest, provenance, record, watch
 from scripts.measurement.cell import LARGEST, MODES, PRECISIONS, Cell
 from scripts.measurement.worker import Job
+from scripts.storage import errors, schemas
+from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED_FAILURE, TAKEN_AWAY = 3, 4

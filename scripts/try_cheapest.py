@@ -4,10 +4,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from scripts import errors
-from scripts.files import write_text
 from scripts.frameworks import ThreadPoolError, UnsupportedDevice
 from scripts.measurement import record
+from scripts.storage import errors
+from scripts.storage.files import write_text
 
 #: Words in the reason of a failure that another machine may not have: a build of CUDA knows some cards and not others.
 OF_THE_MACHINE = (UnsupportedDevice.__name__, ThreadPoolError.__name__, "CUDA", "cuDNN")

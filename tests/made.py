@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from scripts import tables
 from scripts.costs import book
 from scripts.costs import prices as pricing
+from scripts.storage import tables
 
 #: A row of a price book without its item, purchase and rate.
 PRICE = {

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from scripts import chart, tables
+from scripts import chart
+from scripts.storage import tables
 from tests.made import BOOK, CATALOGUE, OPTIONS, costs, offer, price_book, prices, run, runs
 
 GRID = {
@@ -125,7 +126,7 @@ def test_chart_of_a_whole_study_without_its_table_says_so(draw) -> None:
     assert told["drawn"] == [{"workload": "", "missing": "No chart: the study has no schedule."}]
 
 
-def seen(study: dict, *rows: dict, workload: str = "mnist_mlp") -> chart.charts.View:
+def seen(study: dict, *rows: dict, workload: str = "mnist_mlp") -> chart.View:
     frames = {name: runs(*rows) for name in ("runs", "epochs", "costs")}
     return chart.view(study, CATALOGUE, workload, frames, "on-demand", {})
 

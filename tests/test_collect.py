@@ -4,10 +4,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import tables
 from scripts.collect import collect
-from scripts.errors import InputError
 from scripts.measurement import record
+from scripts.storage import tables
+from scripts.storage.errors import InputError
 from tests import made
 
 CELL = Path("mnist_mlp/cpu1/jax/b128")

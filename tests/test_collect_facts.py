@@ -4,7 +4,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import collect_facts, facts, grid, importers, tables
+from scripts import collect_facts, importers
+from scripts.importers import facts
+from scripts.storage import tables
+from scripts.studies import grid
 
 FACTS = grid.ROOT / "reports" / "published" / "facts" / "gpus-2017.csv"
 

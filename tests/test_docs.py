@@ -9,8 +9,10 @@ from statistics import median
 import pytest
 import yaml
 
-from scripts import document, frameworks, grid, importers, schemas, workloads
+from scripts import document, frameworks, importers, workloads
 from scripts.costs import book
+from scripts.storage import schemas
+from scripts.studies import grid
 from tests.conftest import ROOT, Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts import facts, grid, import_logs, tables
-from scripts.errors import InputError
-from scripts.importers import sources
+from scripts import import_logs
+from scripts.importers import facts, sources
+from scripts.storage import tables
+from scripts.storage.errors import InputError
+from scripts.studies import grid
 
 LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\n0,3.5,0.5,0.8,0.4,0.9\n1,2.5,0.3,0.9,0.3,0.95\n"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -5,9 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import grid, price, schemas, tables
+from scripts import price
 from scripts.costs import book
-from scripts.errors import InputError
+from scripts.storage import schemas, tables
+from scripts.storage.errors import InputError
+from scripts.studies import grid
 from tests.made import CATALOGUE, PRICE, offer, run, runs
 
 STUDIES = sorted(path.stem for path in (grid.ROOT / "config" / "studies").glob("*.yaml"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts import publish
-from tests.pages import EVIL, Read
+from tests.reading import EVIL, Read
 
 
 def claim(says: str, held: int, cases: int, word: str, note: str = "") -> dict:

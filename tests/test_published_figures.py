@@ -10,8 +10,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import claims, collect_facts, facts, figures, grid, import_logs, importers, price, tables
+from scripts import collect_facts, import_logs, importers, price
+from scripts.analysis import claims, figures
 from scripts.costs import book, prices
+from scripts.importers import facts
+from scripts.storage import tables
+from scripts.studies import grid
 from tests.importers.test_published import published
 
 FACTS = grid.ROOT / "reports" / "published" / "facts"

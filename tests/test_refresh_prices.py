@@ -11,8 +11,9 @@ from pathlib import Path
 import pooch
 import pytest
 
-from scripts import errors, refresh_prices
+from scripts import refresh_prices
 from scripts.costs import book, catalogue
+from scripts.storage import errors
 from tests.conftest import ROOT
 
 WANTED = """

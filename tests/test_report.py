@@ -8,11 +8,13 @@ import pytest
 import yaml
 from markupsafe import Markup
 
-from scripts import claims, report, tables
-from scripts.beside import Side
+from scripts import report
+from scripts.analysis import claims
+from scripts.analysis.beside import Side
 from scripts.measurement.cell import Cell
+from scripts.storage import tables
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
-from tests.pages import EVIL, Read
+from tests.reading import EVIL, Read
 
 STUDY = {
     "title": "Do more vCPUs pay?",

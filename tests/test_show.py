@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from scripts import facts, show, tables
-from scripts.importers import COLUMNS
+from scripts import show
+from scripts.importers import COLUMNS, facts
+from scripts.storage import tables
 from tests.made import CATALOGUE, FAILED, costs, offer, price_book, prices, run, runs
-from tests.pages import EVIL, Read
+from tests.reading import EVIL, Read
 
 #: What is rented under `today` differs for cpu1; cpu4 is not offered any more.
 OPTIONS = {

@@ -3,8 +3,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import tables, take_trained
-from scripts.errors import InputError
+from scripts import take_trained
+from scripts.storage import tables
+from scripts.storage.errors import InputError
 from tests.made import run, runs
 
 

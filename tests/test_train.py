@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts import schemas, workloads
+from scripts import workloads
 from scripts.measurement import record
+from scripts.storage import schemas
 from tests.conftest import CORES, Project, frameworks_here
 from tests.test_workflow import OWN_NET, interruptible, spawned, wait_for
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT, Project, copy_of, copy_project, jobs, made_once
-from tests.pages import Read
+from tests.reading import Read
 
 pytestmark = pytest.mark.slow
 
@@ -247,9 +247,9 @@ def own(own_report: Path, tmp_path: Path) -> Project:
         ("../mine/mine.yaml", "label: big one, ", "label: a bigger one, ", [*DRAW, PRICE_MINE, SHOW]),
         ("../mine/mine.yaml", "My <b>", "Our <b>", [*DRAW, SHOW]),
         ("../mine/logs/node-b/own_net_torch.csv", "fast", "6", [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
-        ("scripts/importers/keras_csv.py", "HELP = ", "ABOUT = HELP = ",
+        ("scripts/importers/formats/keras_csv.py", "HELP = ", "ABOUT = HELP = ",
          [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
-        ("scripts/importers/mllog.py", "HELP = ", "ABOUT = HELP = ", []),
+        ("scripts/importers/formats/mllog.py", "HELP = ", "ABOUT = HELP = ", []),
     ],
     ids=["own book", "price row", "price option", "label", "title", "log", "importer", "other importer"],
 )  # fmt: skip

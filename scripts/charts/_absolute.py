@@ -16,11 +16,11 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
 from scripts.charts._relative import CELL, count_runs, height
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
-from scripts.numbers import number
-from scripts.tables import records
+from scripts.charts._view import Chart, View
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
 
 
 def bars(values: pd.DataFrame, value: str, axis: str, view: View, caption: str, bounds: str = "") -> Chart | None:

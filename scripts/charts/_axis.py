@@ -18,11 +18,11 @@ from plotnine import (
     theme,
 )
 
-from scripts import comparisons
-from scripts.charts import Chart, View
+from scripts.analysis import comparisons
 from scripts.charts._relative import count_runs, height
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
-from scripts.tables import CELL, records
+from scripts.charts._view import Chart, View
+from scripts.storage.tables import CELL, records
 
 #: Room for a label beside the dots, and the least that is drawn of the scale: parts of the drawn scale, and of 1.
 _LABEL, _LEAST = 0.45, 0.4

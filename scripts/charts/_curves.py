@@ -16,10 +16,11 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import FRAMEWORK_NAMES, View
+from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look
-from scripts.tables import records
+from scripts.charts._view import View
+from scripts.storage.tables import records
 
 #: Of what differs beside the colour; dashed is what it is compared with.
 LINETYPES = ("solid", "dotted", "dashdot", (0, (7, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 4)))

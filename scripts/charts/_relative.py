@@ -18,9 +18,9 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
-from scripts.tables import records
+from scripts.charts._view import Chart, View
+from scripts.storage.tables import records
 
 #: Width of a label, as part of the longest bar.
 _LABEL = 0.24

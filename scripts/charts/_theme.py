@@ -6,7 +6,7 @@ import re
 import matplotlib
 from plotnine import element_blank, element_line, element_rect, element_text, theme, theme_minimal
 
-from scripts.charts import Chart
+from scripts.charts._view import Chart
 
 #: Stand-ins in the drawing for the page's own colours.
 INK, FAINT, LINE = "#1b1f24", "#5f6873", "#d5dae0"

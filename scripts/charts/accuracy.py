@@ -1,6 +1,7 @@
 """Final validation accuracy of each cell: the machine should make no difference."""
 
-from scripts.charts import Chart, View, _absolute
+from scripts.charts import _absolute
+from scripts.charts._view import Chart, View
 
 TITLE = "Accuracy"
 MISSING = "no run tells its accuracy"

@@ -1,6 +1,7 @@
 """What one run was billed: its own way of rounding for every provider."""
 
-from scripts.charts import Chart, View, _absolute
+from scripts.charts import _absolute
+from scripts.charts._view import Chart, View
 
 TITLE = "Bill of one run"
 MISSING = "no run has a price"

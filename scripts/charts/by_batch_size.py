@@ -2,10 +2,11 @@
 
 from plotnine import expand_limits, labs, scale_y_continuous
 
-from scripts.charts import Chart, View, _curves
+from scripts.charts import _curves
 from scripts.charts._theme import WIDTH
-from scripts.numbers import number
-from scripts.tables import CELL, records
+from scripts.charts._view import Chart, View
+from scripts.storage.numbers import number
+from scripts.storage.tables import CELL, records
 
 TITLE = "Throughput by batch size"
 MISSING = "no cell was trained at two batch sizes"

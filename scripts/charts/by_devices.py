@@ -3,10 +3,11 @@
 import pandas as pd
 from plotnine import expand_limits, geom_hline, labs
 
-from scripts import comparisons
-from scripts.charts import Chart, View, _curves
+from scripts.analysis import comparisons
+from scripts.charts import _curves
 from scripts.charts._theme import INK, WIDTH
-from scripts.tables import CELL, records
+from scripts.charts._view import Chart, View
+from scripts.storage.tables import CELL, records
 
 TITLE = "Scaling efficiency"
 MISSING = "no cell was trained both on one device and on several"

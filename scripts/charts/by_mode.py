@@ -1,6 +1,7 @@
 """What not tuning costs: throughput of each mode over stock."""
 
-from scripts.charts import Chart, View, _axis
+from scripts.charts import _axis
+from scripts.charts._view import Chart, View
 
 TITLE = "Tuned against stock"
 MISSING = "no cell was trained both as stock and in another mode"

@@ -1,6 +1,7 @@
 """What a lower precision gains: throughput of each over float32."""
 
-from scripts.charts import Chart, View, _axis
+from scripts.charts import _axis
+from scripts.charts._view import Chart, View
 
 TITLE = "Precisions against float32"
 MISSING = "no cell was trained both in float32 and in another precision"

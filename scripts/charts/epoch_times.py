@@ -13,10 +13,10 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
 from scripts.charts._relative import height
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
-from scripts.tables import CELL, records
+from scripts.charts._view import Chart, View
+from scripts.storage.tables import CELL, records
 
 TITLE = "Time of each epoch"
 MISSING = "no run has three epochs whose training was timed"

@@ -14,10 +14,10 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import INK, look
-from scripts.tables import records
+from scripts.charts._view import Chart, View
+from scripts.storage.tables import records
 
 SCOPE = "study"
 TITLE = "Gain against use"

@@ -15,9 +15,10 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import FRAMEWORK_NAMES, Chart, View
+from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.charts._curves import LINETYPES
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
+from scripts.charts._view import Chart, View
 
 TITLE = "What was learned"
 MISSING = "no epoch ended"

@@ -17,9 +17,9 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import INK, WIDTH, look
+from scripts.charts._view import Chart, View
 
 SCOPE = "study"
 TITLE = "A month of scheduled runs"

@@ -3,12 +3,12 @@
 import pandas as pd
 from plotnine import aes, geom_line, geom_segment, geom_text, ggplot, labs, scale_x_continuous, scale_y_log10
 
-from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import FAINT, INK, look
+from scripts.charts._view import Chart, View
 from scripts.costs.billing import DAYS_PER_MONTH
-from scripts.numbers import number
-from scripts.tables import records
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
 
 SCOPE = "study"
 TITLE = "What an owned hour costs"

@@ -13,12 +13,13 @@ from plotnine import (
     scale_y_log10,
 )
 
-from scripts.charts import FRAMEWORK_NAMES, Chart, View, cell_name
+from scripts.analysis.names import FRAMEWORK_NAMES, cell_name
 from scripts.charts._relative import CELL, count_runs
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
+from scripts.charts._view import Chart, View
 from scripts.costs.outcomes import pareto_front
-from scripts.numbers import number
-from scripts.tables import records
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
 
 TITLE = "Time against cost"
 MISSING = "no run has a time and a price"

@@ -1,7 +1,8 @@
 """Time to train relative to the base cell."""
 
-from scripts.charts import Chart, View, _relative
-from scripts.numbers import number
+from scripts.charts import _relative
+from scripts.charts._view import Chart, View
+from scripts.storage.numbers import number
 
 TITLE = "Relative time to train"
 MISSING = "the base cell has no time to compare with"

@@ -18,11 +18,11 @@ from plotnine import (
     theme,
 )
 
-from scripts import comparisons
-from scripts.charts import Chart, View
+from scripts.analysis import comparisons
 from scripts.charts._relative import count_runs, height
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
-from scripts.tables import CELL, records
+from scripts.charts._view import Chart, View
+from scripts.storage.tables import CELL, records
 
 TITLE = "Spread of the runs"
 MISSING = "no cell has two runs that are done"

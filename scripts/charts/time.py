@@ -1,6 +1,7 @@
 """Time to train of each cell."""
 
-from scripts.charts import Chart, View, _absolute
+from scripts.charts import _absolute
+from scripts.charts._view import Chart, View
 
 TITLE = "Time to train"
 MISSING = "no run tells its time"

@@ -14,11 +14,11 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts import Chart, View
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import INK, WIDTH, look
-from scripts.numbers import number
-from scripts.tables import records
+from scripts.charts._view import Chart, View
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
 
 SCOPE = "study"
 TITLE = "ImageNet on the office box"

@@ -1,6 +1,7 @@
 """Mean use of the GPU of each cell."""
 
-from scripts.charts import Chart, View, _absolute
+from scripts.charts import _absolute
+from scripts.charts._view import Chart, View
 
 TITLE = "Use of the GPU"
 MISSING = "no run tells the use of its GPU"

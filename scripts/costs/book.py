@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs.billing import HOURS_PER_MONTH, Rule
-from scripts.errors import InputError
-from scripts.files import read_csv
-from scripts.tables import records
+from scripts.storage.errors import InputError
+from scripts.storage.files import read_csv
+from scripts.storage.tables import records
 
 FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
 

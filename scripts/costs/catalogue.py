@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs.book import COLUMNS
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 #: A region that asks less than this share of what the next dearer one does sells something else.
 REGION_RATIO = 0.6

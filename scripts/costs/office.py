@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, outcomes, ownership
-from scripts.tables import records
+from scripts.storage.tables import records
 
 _HOURS_PER_DAY = 24
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, book, outcomes, ownership, spot
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 RUN = ["run", "workload", "hardware", "framework", "batch_size", "mode", "precision", "devices", "repeat"]
 

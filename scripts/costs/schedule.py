@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.costs import billing, book
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 _HOURS_PER_DAY = 24
 

@@ -28,8 +28,8 @@ import numpy as np
 import pooch
 import requests
 
-from scripts.errors import InputError
-from scripts.files import replacing
+from scripts.storage.errors import InputError
+from scripts.storage.files import replacing
 
 Arrays = dict[str, np.ndarray]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.datasets import Arrays, Source
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 _ARCHIVE = "cifar-10-python.tar.gz"
 

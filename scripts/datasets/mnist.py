@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.datasets import Arrays, Source
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 _HOST = "https://storage.googleapis.com/cvdf-datasets/mnist"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from scripts.datasets import Arrays, Source
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 _ARCHIVE = "trainingandtestdata.zip"
 _MEMBER = "training.1600000.processed.noemoticon.csv"

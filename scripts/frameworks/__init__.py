@@ -21,11 +21,12 @@ Keras is told the framework by `KERAS_BACKEND`; the framework is imported inside
 """
 
 import importlib
-import pkgutil
 from types import ModuleType
 from typing import Protocol
 
 import numpy as np
+
+from scripts.storage import modules
 
 
 class Unsupported(RuntimeError):
@@ -87,7 +88,7 @@ class Loop(Protocol):
 
 def names() -> list[str]:
     """Return the names of all frameworks, sorted."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return modules.names(__path__)
 
 
 def framework(name: str) -> ModuleType:

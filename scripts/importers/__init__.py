@@ -1,4 +1,4 @@
-"""Importers: one module per format of published logs. A folder of logs goes in, one row per run comes out.
+"""Importers: one module of `formats/` per published format. A folder of logs goes in, one row per run comes out.
 
 An importer module has
 
@@ -9,14 +9,14 @@ A log that cannot be used is a `Problem` with its file and line; it never takes 
 """
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 
 import pandas as pd
 
-from scripts.errors import InputError
+from scripts.storage import modules
+from scripts.storage.errors import InputError
 
 #: Columns of the table of facts and their types. A value that the log does not give is missing.
 COLUMNS = {
@@ -58,9 +58,6 @@ EPOCHS = {
     "val_loss": "Float64",
     "val_acc": "Float64",
 }
-
-#: Modules of this package that read no logs.
-_OTHERS = ("audit", "sources")
 
 
 @dataclass(frozen=True)
@@ -104,13 +101,12 @@ class Layout:
 
 
 def names() -> list[str]:
-    """Return the names of all importers, sorted; modules with an underscore are shared parts."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(name for name in modules if not name.startswith("_") and name not in _OTHERS)
+    """Return the names of all importers, sorted."""
+    return modules.names([f"{folder}/formats" for folder in __path__])
 
 
 def importer(name: str) -> ModuleType:
     """Return the module of the importer `name`. Raises InputError if there is none."""
     if name not in names():
         raise InputError(f"importer: {name!r} is not allowed; allowed are {', '.join(names())}")
-    return importlib.import_module(f"scripts.importers.{name}")
+    return importlib.import_module(f"scripts.importers.formats.{name}")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.errors import InputError
 from scripts.importers import CELL, COLUMNS, EPOCHS, Imported, Layout, Problem
+from scripts.storage.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 _NAME = re.compile(r"[a-z0-9][\w.+-]*", re.ASCII | re.IGNORECASE)

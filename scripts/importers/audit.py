@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.errors import InputError
 from scripts.importers import CELL
-from scripts.numbers import number
-from scripts.tables import records
+from scripts.storage.errors import InputError
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
 
 #: Columns of the table of findings. `workload`, `hardware`, `framework` and `file` are empty where a
 #: finding holds for several.

@@ -9,7 +9,7 @@ import requests
 from rich.console import Console
 from rich.progress import track
 
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 _HOST = "https://raw.githubusercontent.com"
 

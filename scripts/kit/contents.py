@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts import datasets
-from scripts.errors import InputError
 from scripts.kit import KIT_BYTES, records
+from scripts.storage.errors import InputError
 from scripts.workflow.code import ROOT, code_of
 
 #: What a kit runs: itself, a training, and a framework that is tried.

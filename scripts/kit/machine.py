@@ -15,10 +15,10 @@ from typing import Any
 import pynvml
 import yaml
 
-from scripts.errors import InputError
 from scripts.kit import REACH
 from scripts.kit.probe import Found
 from scripts.measurement import hardware
+from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,9 +7,9 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from scripts.errors import InputError
-from scripts.files import replacing
 from scripts.kit import RECORDS_BYTES
+from scripts.storage.errors import InputError
+from scripts.storage.files import replacing
 
 #: Beside the runs: what the kit was made of, and what the machine is.
 ABOUT, MACHINE = "kit.json", "machine.yaml"

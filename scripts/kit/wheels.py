@@ -5,7 +5,7 @@ import zipfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 #: Taken from the kit wherever it runs: models and tuned loops are those of this version.
 _ALWAYS = ("keras",)

@@ -8,7 +8,7 @@ from typing import Any
 import psutil
 import pynvml
 
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 
 def _cpu_model() -> str:

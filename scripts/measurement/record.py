@@ -9,11 +9,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from scripts import schemas
-from scripts.errors import InputError
-from scripts.files import write_text
 from scripts.measurement import convergence, telemetry, validators, watch
 from scripts.measurement.cell import Cell
+from scripts.storage import schemas
+from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
 from scripts.workloads import Reference
 
 SCHEMA_VERSION = 1

@@ -14,7 +14,6 @@ Keras is imported inside the functions: the grid reads the constants without it.
 
 import importlib
 import importlib.util
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +23,8 @@ from types import ModuleType
 
 import numpy as np
 
-from scripts.errors import InputError
+from scripts.storage import modules
+from scripts.storage.errors import InputError
 
 #: The log from which the references of 2017 come, one value per epoch.
 PUBLISHED_2017_07 = (
@@ -116,7 +116,7 @@ def add(files: Mapping[str, str]) -> None:
 
 
 def _modules() -> list[str]:
-    return [module.name for module in pkgutil.iter_modules(__path__)]
+    return modules.names(__path__)
 
 
 def names() -> list[str]:

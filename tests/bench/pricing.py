@@ -13,8 +13,8 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import track
 
-from scripts import tables
 from scripts.costs import prices
+from scripts.storage import tables
 from tests import made
 
 SIZES = (10**3, 10**4, 10**5, 10**6)

@@ -5,8 +5,10 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from scripts import charts, tables
-from scripts.charts import View, _theme
+from scripts import charts
+from scripts.charts import _theme
+from scripts.charts._view import Chart, View
+from scripts.storage import tables
 from scripts.workloads import Reference
 from tests.made import BOOK, CATALOGUE, FAILED, costs, epoch, offer, price_book, run, runs
 
@@ -14,7 +16,7 @@ REFERENCE = Reference("val_acc", (0.5, 0.7, 0.9), "a log of 2017")
 
 EVIL = "<script>4 & 'more' $x_{$</script>"
 
-#: What `scripts.figures` derives, for the charts of a whole study.
+#: What `scripts.analysis.figures` derives, for the charts of a whole study.
 TABLES = {
     "scaling": pd.DataFrame(
         [("cpu1", "cpu4", 4, "vgg16", 16, 0.5), ("cpu1", "cpu4", 4, "vgg16", 32, 0.75),
@@ -84,17 +86,17 @@ def curve(name: str, framework: str, *values: float | None, metric: str = "val_a
     return [{"run": name} | cell | axes | epoch(i, **{metric: value}) for i, value in enumerate(values)]
 
 
-def drawn(name: str, seen: View) -> charts.Chart:
+def drawn(name: str, seen: View) -> Chart:
     made = charts.chart(name).draw(seen)
     assert made is not None
     return made
 
 
-def ratios(chart: charts.Chart) -> dict[str, float]:
+def ratios(chart: Chart) -> dict[str, float]:
     return dict(zip(chart.data["label"], chart.data["ratio"], strict=True))
 
 
-def words(chart: charts.Chart) -> set[str | None]:
+def words(chart: Chart) -> set[str | None]:
     svg = ElementTree.fromstring(_theme.svg(chart, "chart"))
     return {element.text for element in svg.iter() if element.tag.endswith("text")}
 

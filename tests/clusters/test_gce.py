@@ -8,7 +8,7 @@ import pytest
 
 from tests.clusters.conftest import IMAGE, Cloud
 from tests.conftest import jobs
-from tests.pages import Read
+from tests.reading import Read
 
 pytestmark = pytest.mark.slow
 

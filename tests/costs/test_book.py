@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scripts.costs import book
 from scripts.costs.billing import Rule
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 from tests.made import TERMS, offer, price_book
 
 HEADER = ",".join(book.COLUMNS)

@@ -2,8 +2,10 @@
 
 import re
 
-from scripts import grid, price, schemas
+from scripts import price
 from scripts.costs import book
+from scripts.storage import schemas
+from scripts.studies import grid
 
 CARDS = {"h100", "h200"}
 WANTED = schemas.read_yaml(book.FOLDER / "wanted.yaml", "wanted")

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from scripts.costs import catalogue
 from scripts.costs.book import COLUMNS
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 HEADER = "InstanceType,AcceleratorName,AcceleratorCount,Region,AvailabilityZone,Price,SpotPrice"
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts import tables
 from scripts.costs import prices as pricing
-from scripts.errors import InputError
+from scripts.storage import tables
+from scripts.storage.errors import InputError
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, TERMS, costs, offer, price_book, prices, run, runs
 
 #: The box of "cloud vs office" (2018).

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.costs import schedule
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 from tests.made import TERMS, offer, price_book
 
 ROWS = price_book(

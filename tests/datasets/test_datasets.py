@@ -16,7 +16,7 @@ import requests
 
 from scripts import datasets
 from scripts.datasets import Source, cifar10, imagenet_like, imdb, mnist, nietzsche, twitter_sentiment
-from scripts.errors import InputError
+from scripts.storage.errors import InputError
 
 #: Data sets with official files.
 REAL = ["cifar10", "imdb", "mnist", "nietzsche", "twitter_sentiment"]

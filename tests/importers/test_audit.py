@@ -3,8 +3,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from scripts.errors import InputError
 from scripts.importers import COLUMNS, audit
+from scripts.storage.errors import InputError
 
 
 def facts(*runs: dict[str, Any]) -> pd.DataFrame:

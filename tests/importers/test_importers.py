@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts import importers
-from scripts.errors import InputError
-from scripts.importers import COLUMNS, Layout, Problem, keras_csv
+from scripts.importers import COLUMNS, Layout, Problem
+from scripts.importers.formats import keras_csv
+from scripts.storage.errors import InputError
 
 LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\r\n0,2.5,0.5,0.8,0.4,0.85\r\n1,1.5,0.25,0.9,0.3,0.875\r\n"
 K80 = Layout({"k80": "k80"})

@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
-from scripts.errors import InputError
 from scripts.importers import sources
+from scripts.storage.errors import InputError
 
 LOG = b"epoch,elapsed,loss\r\n0,1,2\r\n"
 SUM = sha256(LOG).hexdigest()

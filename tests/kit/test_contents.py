@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from scripts import datasets
-from scripts.errors import InputError
 from scripts.kit import contents
+from scripts.storage.errors import InputError
 from tests.conftest import ROOT
 
 

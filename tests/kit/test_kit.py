@@ -295,7 +295,8 @@ def test_another_python_is_told_to_take_another_kit(carried: Carried) -> None:
 
 
 def test_the_card_study_fits_into_a_kit() -> None:
-    from scripts import grid, schemas
+    from scripts.storage import schemas
+    from scripts.studies import grid
 
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     name, settings = grid.read("card", {})

@@ -6,8 +6,8 @@ import pynvml
 import pytest
 import yaml
 
-from scripts import schemas
 from scripts.kit import machine
+from scripts.storage import schemas
 from tests.conftest import ROOT
 
 CATALOGUE = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.errors import InputError
 from scripts.kit import records
+from scripts.storage.errors import InputError
 
 RUN = "mnist_mlp/h100/jax/b128-tuned/r1"
 BEGUN = {records.ABOUT: b"{}", records.MACHINE: b"h100: {}"}

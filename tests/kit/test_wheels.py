@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.errors import InputError
 from scripts.kit import wheels
+from scripts.storage.errors import InputError
 
 OURS = f"cp{sys.version_info.major}{sys.version_info.minor}"
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import pynvml
 import pytest
 
-from scripts.errors import InputError
 from scripts.measurement import hardware
+from scripts.storage.errors import InputError
 
 FOUND = {"cpu_model": "AMD EPYC 7B12", "cores": 8, "gpus": []}
 K80 = {"model": "Tesla K80", "memory_mib": 11441}

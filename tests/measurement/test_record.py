@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.errors import InputError
 from scripts.measurement import record, watch
 from scripts.measurement.cell import Cell
 from scripts.measurement.telemetry import Gpu, Sample
+from scripts.storage.errors import InputError
 from scripts.workloads import Reference
 from tests import made
 

@@ -1,0 +1,59 @@
+"""The table of facts as a file: one row per run of somebody's logs, columns as `scripts.importers.COLUMNS`."""
+
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts.importers import COLUMNS
+from scripts.storage.errors import InputError
+from scripts.storage.files import read_csv, write_text
+
+
+def _number(place: str, key: str, value: str, whole: bool) -> float | None:
+    """Return a finite number, None for nothing."""
+    try:
+        number = float(value) if value else None
+        if number is None or (isfinite(number) and (number.is_integer() or not whole)):
+            return number
+    except ValueError:
+        pass
+    raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number")
+
+
+def read(path: Path) -> pd.DataFrame:
+    """Return the facts of a CSV file, also of one from before they told a precision.
+
+    Raises InputError with file, line and what is wrong with it.
+    """
+    header = path.open(encoding="utf-8", errors="replace").readline() if path.is_file() else ""
+    earlier = [name for name in COLUMNS if name != "precision"]
+    is_earlier = header.strip().split(",") == earlier
+    rows = [(place, {"precision": ""} | row) for place, row in read_csv(path, earlier if is_earlier else list(COLUMNS))]
+    table = pd.DataFrame([row for _, row in rows], columns=list(COLUMNS), dtype="string")
+    for name, kind in COLUMNS.items():
+        if kind != "string":
+            numbers = [_number(place, name, row[name], kind == "Int64") for place, row in rows]
+            table = table.assign(**{name: pd.Series(numbers, dtype="Float64")}).astype({name: kind})
+    return table.assign(**{name: table[name].replace("", pd.NA) for name in ("precision", "started_at")})
+
+
+def write(facts: pd.DataFrame, path: Path) -> None:
+    """Write the facts, the same bytes for the same facts: seconds to the nanosecond, no trailing zeros."""
+    rounded = facts[list(COLUMNS)].round(9)
+    write_text(path, rounded.to_csv(index=False, lineterminator="\n", float_format="%.12g"))
+
+
+def in_order(facts: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the facts with workloads in the order of the study's import, and machines in that of its machines."""
+    workloads = list(dict.fromkeys([*study["import"].get("workloads", []), *facts["workload"]]))
+    machines = list(dict.fromkeys([*study["machines"], *facts["hardware"]]))
+    return facts.sort_values(
+        ["workload", "hardware", "framework", "repeat"],
+        key=lambda column: column.map(
+            {"workload": workloads.index, "hardware": machines.index}.get(str(column.name), lambda value: value)
+        ),
+        ignore_index=True,
+    )

@@ -1,0 +1,1 @@
+"""One file per published format, found by its name: what each must have is told in `scripts.importers`."""

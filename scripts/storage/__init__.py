@@ -1,0 +1,1 @@
+"""The ground floor: files, schemas, tables, errors, numbers."""

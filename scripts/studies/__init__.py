@@ -1,0 +1,1 @@
+"""A study: its file, its settings with every default, its cells."""

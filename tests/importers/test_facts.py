@@ -1,0 +1,133 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts.importers import COLUMNS, facts
+from scripts.storage.errors import InputError
+from scripts.studies import grid
+
+HEADER = ",".join(COLUMNS)
+COMMITTED = sorted((grid.ROOT / "reports" / "published" / "facts").glob("*.csv"))
+
+
+def row(**values) -> dict:
+    """Return a row of the table of facts as an importer makes it."""
+    return (
+        dict.fromkeys(COLUMNS)
+        | {
+            "run": "gpu/mnist_mlp",
+            "file": "gpu/mnist_mlp.csv",
+            "sha256": "00",
+            "workload": "mnist_mlp",
+            "hardware": "gpu",
+            "framework": "cntk",
+            "repeat": 1,
+            "status": "done",
+            "epochs_done": 20,
+            "train_seconds": 65.1,
+            "missing_columns": "",
+        }
+        | values
+    )
+
+
+def table(*rows: dict) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def line(**values: str) -> str:
+    texts = dict.fromkeys(COLUMNS, "") | {"run": "a", "hardware": "gpu"} | values
+    return ",".join(texts.values())
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_committed_facts_are_read_and_written_the_same(path: Path, tmp_path: Path) -> None:
+    facts.write(facts.read(path), tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == path.read_bytes()
+
+
+def test_facts_come_back_as_written(tmp_path: Path) -> None:
+    written = table(row(), row(run="b", batch_size=64, val_acc=0.98, started_at="2017-07-01T00:00:00+00:00"))
+    facts.write(written, tmp_path / "facts.csv")
+    found = facts.read(tmp_path / "facts.csv")
+    pd.testing.assert_frame_equal(found.drop(columns="missing_columns"), written.drop(columns="missing_columns"))
+    assert found["missing_columns"].to_list() == ["", ""]
+    assert found.dtypes.to_dict() == written.dtypes.to_dict()
+
+
+def test_facts_from_before_they_told_a_precision_are_read(tmp_path: Path) -> None:
+    facts.write(table(row()), tmp_path / "facts.csv")
+    lines = (tmp_path / "facts.csv").read_text().splitlines()
+    place = HEADER.split(",").index("precision")
+    earlier = [",".join(part for i, part in enumerate(line.split(",")) if i != place) for line in lines]
+    (tmp_path / "earlier.csv").write_text("\n".join(earlier) + "\n")
+    pd.testing.assert_frame_equal(facts.read(tmp_path / "earlier.csv"), facts.read(tmp_path / "facts.csv"))
+
+
+def test_seconds_are_written_to_the_nanosecond_without_noise(tmp_path: Path) -> None:
+    facts.write(table(row(train_seconds=0.1 + 0.2, loss=1 / 3, epochs_done=2)), tmp_path / "facts.csv")
+    text = (tmp_path / "facts.csv").read_text()
+    assert ",0.3," in text
+    assert ",0.333333333," in text
+    assert ",2,0.3," in text, "whole numbers have no point"
+
+
+def test_table_without_runs_is_a_header(tmp_path: Path) -> None:
+    facts.write(table(), tmp_path / "facts.csv")
+    assert (tmp_path / "facts.csv").read_text() == HEADER + "\n"
+    found = facts.read(tmp_path / "facts.csv")
+    assert len(found) == 0
+    assert found.dtypes.to_dict() == table().dtypes.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "No such file"),
+        ("", ":1: the columns must be run,file,sha256"),
+        (HEADER.replace("run,", "name,"), ":1: the columns must be run,file,sha256"),
+        (f"{HEADER}\n{line()}\n{line(train_seconds='long')}\n", ":3: train_seconds: 'long' is not a number"),
+        (f"{HEADER}\n{line(train_seconds='nan')}\n", ":2: train_seconds: 'nan' is not a number"),
+        (f"{HEADER}\n{line(loss='inf')}\n", ":2: loss: 'inf' is not a number"),
+        (f"{HEADER}\n{line(epochs_done='2.5')}\n", ":2: epochs_done: '2.5' is not a whole number"),
+        (f"{HEADER}\n{line()},1\n{line()},1\n", ":2: this row does not have 23 values"),
+        (f"{HEADER}\n{line()}\n{line()[:-1]}\n", ":3: this row does not have 23 values"),
+        (f"{HEADER}\n{line(run=chr(34) + 'a')}\n", "not CSV"),
+    ],
+)
+def test_fault_is_one_line_with_file_line_and_value(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "facts.csv"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError) as fault:
+        facts.read(path)
+    assert str(path) in str(fault.value)
+    assert message in str(fault.value)
+    assert "\n" not in str(fault.value)
+
+
+def test_order_is_that_of_the_study() -> None:
+    study = {"import": {"workloads": ["mnist_mlp", "mnist_cnn"]}, "machines": {"k80": {}, "cpu8": {}}}
+    cells = [
+        ("another", "k80", "cntk", 1),
+        ("mnist_cnn", "cpu8", "cntk", 1),
+        ("mnist_mlp", "tpu", "cntk", 1),
+        ("mnist_mlp", "cpu8", "tensorflow", 1),
+        ("mnist_mlp", "cpu8", "cntk", 2),
+        ("mnist_mlp", "cpu8", "cntk", 1),
+        ("mnist_mlp", "k80", "tensorflow", 1),
+    ]
+    keys = ["workload", "hardware", "framework", "repeat"]
+    ordered = facts.in_order(table(*(row(**dict(zip(keys, cell, strict=True))) for cell in cells)), study)
+    assert [tuple(cell) for cell in ordered[keys].values.tolist()] == [
+        ("mnist_mlp", "k80", "tensorflow", 1),
+        ("mnist_mlp", "cpu8", "cntk", 1),
+        ("mnist_mlp", "cpu8", "cntk", 2),
+        ("mnist_mlp", "cpu8", "tensorflow", 1),
+        ("mnist_mlp", "tpu", "cntk", 1),
+        ("mnist_cnn", "cpu8", "cntk", 1),
+        ("another", "k80", "cntk", 1),
+    ]
+    unordered = facts.in_order(table(row(workload="b"), row(workload="a")), {"import": {}, "machines": {}})
+    assert unordered["workload"].to_list() == ["b", "a"], "without an order: as they come"

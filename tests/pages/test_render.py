@@ -1,0 +1,70 @@
+import json
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from scripts.pages import render
+
+
+def written(folder: Path, chart: str, *drawn: dict) -> Path:
+    """Write what `scripts.chart` leaves in its folder; the drawings only name themselves."""
+    (folder / chart).mkdir()
+    about = {"chart": chart, "title": chart.title(), "help": "Read it.", "drawn": drawn}
+    (folder / chart / "chart.json").write_text(json.dumps(about))
+    for one in drawn:
+        if "missing" not in one:
+            (folder / chart / f"{one['workload'] or 'study'}.svg").write_text(f"<svg id='{chart}'></svg>\n")
+    return folder / chart
+
+
+def figure(workload: str) -> dict:
+    return {"workload": workload, "caption": f"of {workload}", "description": "Bars."}
+
+
+def test_charts_are_gathered_by_workload_in_the_order_of_the_study(tmp_path: Path) -> None:
+    folders = [
+        written(tmp_path, "time", figure("mnist_mlp"), figure("mnist_cnn")),
+        written(tmp_path, "learning", figure("mnist_mlp")),
+        written(tmp_path, "scaling", figure("")),
+    ]
+    found = render.drawn(folders)
+    assert {workload: [one["name"] for one in charts] for workload, charts in found.items()} == {
+        "mnist_mlp": ["time", "learning"],
+        "mnist_cnn": ["time"],
+        "": ["scaling"],
+    }
+    assert found["mnist_mlp"][1] == figure("mnist_mlp") | {
+        "name": "learning",
+        "title": "Learning",
+        "help": "Read it.",
+        "svg": "<svg aria-hidden=\"true\" id='learning'></svg>\n",
+    }
+    assert render.drawn(folders[::-1])["mnist_mlp"][0]["name"] == "learning"
+
+
+def test_chart_that_is_missing_has_no_drawing(tmp_path: Path) -> None:
+    folder = written(tmp_path, "time", {"workload": "mnist_mlp", "missing": "No chart: no time."})
+    assert render.drawn([folder]) == {
+        "mnist_mlp": [
+            {
+                "workload": "mnist_mlp",
+                "missing": "No chart: no time.",
+                "name": "time",
+                "title": "Time",
+                "help": "Read it.",
+            }
+        ]
+    }
+
+
+def test_drawings_are_not_escaped_and_all_else_is(tmp_path: Path) -> None:
+    folder = written(tmp_path, "time", figure("") | {"caption": "<b>"})
+    (picture,) = render.drawn([folder])[""]
+    text = render.environment().from_string("{{ one.caption }} {{ one.svg }}").render(one=picture)
+    assert text == "&lt;b&gt; <svg aria-hidden=\"true\" id='time'></svg>\n"
+
+
+def test_name_that_a_template_mistypes_is_an_error() -> None:
+    with pytest.raises(jinja2.UndefinedError):
+        render.environment().from_string("{{ nmae }}").render(name="x")

@@ -1,0 +1,86 @@
+import errno
+from pathlib import Path
+
+import pytest
+
+from scripts.storage.errors import InputError
+from scripts.storage.files import read_csv, replacing, write_text
+
+
+def test_text_is_written_into_new_folders(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "page.html"
+    write_text(path, "1 × 2\n")
+    assert path.read_bytes() == "1 × 2\n".encode()
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_error_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path) -> None:
+    def stop_half_way() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half a")
+            raise RuntimeError("half way")
+
+    path = tmp_path / "table.csv"
+    write_text(path, "old")
+    with pytest.raises(RuntimeError, match="half way"):
+        stop_half_way()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_file_is_not_there_before_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    with replacing(path) as temporary:
+        temporary.write_text("whole")
+        assert not path.exists()
+        assert temporary.parent == path.parent, "a rename across disks would copy"
+        assert temporary.suffix == ".parquet"
+    assert path.read_text() == "whole"
+
+
+def test_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    with pytest.raises(InputError, match=r"table\.csv: cannot be written: No space left"), replacing(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["file/below", "folder"])
+def test_impossible_place_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match=f"{place}: cannot be written"):
+        write_text(tmp_path / place, "text")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_rows_of_a_csv_come_with_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('name,source\nk80,"a page, read"\np100,"two\nlines"\n\nt4,\n')
+    assert read_csv(path, ["name", "source"]) == [
+        (f"{path}:2", {"name": "k80", "source": "a page, read"}),
+        (f"{path}:4", {"name": "p100", "source": "two\nlines"}),
+        (f"{path}:6", {"name": "t4", "source": ""}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, ": No such file or directory"),
+        (b"", ":1: the columns must be name,source"),
+        (b"source,name\n", ":1: the columns must be name,source"),
+        (b"name,source\nk80\n", ":2: this row does not have 2 values"),
+        (b"name,source\nk80,a\nt4,b,c\n", ":3: this row does not have 2 values"),
+        (b'name,source\nk80,"a\n', ":2: not CSV: unexpected end of data"),
+        (b"name,source\n\xff\n", ": not CSV: 'utf-8' codec can't decode"),
+    ],
+)
+def test_what_is_no_such_csv_is_one_line_with_its_place(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "a.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as fault:
+        read_csv(path, ["name", "source"])
+    assert str(fault.value).startswith(f"{path}{message}")
+    assert "\n" not in str(fault.value)

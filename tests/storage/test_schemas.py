@@ -1,0 +1,181 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from scripts.storage import schemas
+from scripts.storage.errors import InputError
+from tests.conftest import ROOT
+
+SCHEMAS = ("hardware", "study")
+
+STUDY = """
+title: A study
+workloads: [mnist_mlp]
+hardware: [cpu1]
+frameworks: [jax]
+base: {hardware: cpu1, framework: jax}
+"""
+
+MACHINE = """
+cpu1:
+  label: 1 vCPU
+  machine: {cores: 1}
+  rent: {provider: gce, region: us-central1, items: {n1-standard-1: 1, nvidia-tesla-k80: 2}}
+  own: {acquisition_usd: 1000, life_months: 48, power_watts: 100, usd_per_kwh: 0.2, hours_per_month: 240,
+        as_of: 2026-06-23, source: a list}
+"""
+
+#: A study of logs, a machine of its own, every kind of price option and of claim.
+IMPORTED = """
+title: Logs of others
+import: {format: keras_csv, folder: logs, hardware: {gpu: card}, unlike: [{where: {hardware: card}, says: a toy}]}
+machines:
+  card: {label: A card, rent: {provider: gce, items: {n1-standard-1: 1}, premium: skylake, purchase: spot}}
+base: {hardware: card, framework: cntk}
+book: [here.csv, current]
+prices:
+  on-demand: {label: by the hour, purchase: on-demand, discount: {share: 0.37, source: one year}}
+  spot:
+    purchase: spot
+    preemption: {preemptions_per_hour: 0.04, checkpoint_seconds: 900, restart_seconds: 60, source: me}
+  month: {purchase: month, hours_per_month: 365, months: 2, sustained_use: n1}
+  today: {book: current, instead: {card: {provider: aws, region: us-east-1, items: {p2.xlarge: 1}}}}
+charts: [relative_time, relative_cost.today]
+claims:
+  - {says: it is best, check: best, by: cost_usd, cell: {hardware: card}}
+  - {says: it costs half, check: ratio, by: usd_per_hour, price: spot, than_price: today, between: [0.4, 0.6]}
+  - {says: it costs 1 USD, check: figure, figure: usd_per_hour_card_spot, printed: 1, within: 0.05}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "given.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_dates_stay_text(tmp_path: Path) -> None:
+    catalogue = schemas.read_yaml(written(tmp_path, MACHINE), "hardware")
+    assert catalogue["cpu1"]["own"]["as_of"] == "2026-06-23"
+
+
+def test_anchors_and_merged_keys_are_allowed(tmp_path: Path) -> None:
+    text = MACHINE.replace("cpu1:", "cpu1: &one") + "cpu2:\n  <<: *one\n  label: 2 vCPUs\n"
+    catalogue = schemas.read_yaml(written(tmp_path, text), "hardware")
+    assert catalogue["cpu2"]["label"] == "2 vCPUs"
+    assert catalogue["cpu2"]["rent"] == catalogue["cpu1"]["rent"]
+
+
+def test_study_of_logs_is_a_study(tmp_path: Path) -> None:
+    study = schemas.read_yaml(written(tmp_path, IMPORTED), "study")
+    assert (study["book"], study["machines"]["card"]["rent"]["purchase"]) == (["here.csv", "current"], "spot")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (STUDY + "title: Another\n", "'title' stands twice"),
+        (STUDY.replace("{hardware: cpu1,", "{hardware: cpu1, hardware: cpu2,"), "'hardware' stands twice"),
+        ("title: [unclosed", "not YAML: .*line 1"),
+        (STUDY.replace("title: A study", ""), "'title' is a required property"),
+        (STUDY + "repeat: 3\n", "'repeat' was unexpected"),
+        (STUDY + "repeats: 0\n", "repeats: 0 is less than the minimum of 1"),
+        (STUDY + "repeats: 1.5\n", "repeats: 1.5 is not of type 'integer'"),
+        (STUDY + "scale: {samples: 2}\n", "scale.samples: 2 is greater than the maximum of 1"),
+        (STUDY + "scale: {samples: 0}\n", "scale.samples: 0 is less than or equal to"),
+        (STUDY + "batch_sizes: [-1]\n", r"batch_sizes\[0\]: -1 is less than"),
+        (STUDY + "data: fake\n", "data: 'fake' is not one of .*'real', 'synthetic'"),
+        (STUDY.replace("[jax]", "[]"), "frameworks: .*non-empty"),
+        (STUDY + "exclude: [{gpu: k80}]\n", r"exclude\[0\]: .*'gpu' was unexpected"),
+        ("", "is not of type 'object'"),
+    ],
+)
+def test_bad_study_is_named_with_its_key(tmp_path: Path, text: str, message: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InputError, match=message) as error:
+        schemas.read_yaml(path, "study")
+    assert str(error.value).startswith(f"{path}: ")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "acquisition_usd: 1000",
+            "acquisition_usd: cheap",
+            "own.acquisition_usd: 'cheap' is not of type 'number'",
+        ),
+        ("acquisition_usd: 1000", "acquisition_usd: -1", "cpu1.own.acquisition_usd: -1 is less than"),
+        ("life_months: 48", "life_months: 0", "cpu1.own.life_months: 0 is less than or equal to"),
+        ("hours_per_month: 240", "hours_per_month: 745", "cpu1.own.hours_per_month: 745 is greater than"),
+        ("as_of: 2026-06-23, ", "", "cpu1.own: 'as_of' is a required property"),
+        ("as_of: 2026-06-23", "as_of: last week", "cpu1.own.as_of: 'last week'"),
+        ("own: {", "own: {energy: 3, ", "cpu1.own: .*'energy' was unexpected"),
+        ("provider: gce, ", "", "cpu1.rent: 'provider' is a required property"),
+        ("nvidia-tesla-k80: 2", "nvidia-tesla-k80: 0", r"cpu1.rent.items\S+: 0 is less than the minimum of 1"),
+        ("nvidia-tesla-k80: 2", "nvidia-tesla-k80: 0.5", r"cpu1.rent.items\S+: 0.5 is not of type 'integer'"),
+        ("{n1-standard-1: 1, nvidia-tesla-k80: 2}", "{}", "cpu1.rent.items: .*"),
+        ("{n1-standard-1: 1, nvidia-tesla-k80: 2}", "n1-standard-1", "cpu1.rent.items: .* is not of type 'object'"),
+        ("rent:", "prices:", "cpu1: .*'prices' was unexpected"),
+        ("cores: 1", "cores: many", "cpu1.machine.cores: 'many' is not of type 'integer'"),
+        ("cpu1:", "../cpu1:", "'../cpu1' does not match"),
+    ],
+)
+def test_bad_machine_is_named_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in MACHINE
+    with pytest.raises(InputError, match=message):
+        schemas.read_yaml(written(tmp_path, MACHINE.replace(old, new)), "hardware")
+
+
+def test_machines_are_priced_alike_in_the_catalogue_and_in_a_study() -> None:
+    parts = [json.loads((ROOT / f"config/schemas/{name}.schema.json").read_text())["$defs"] for name in SCHEMAS]
+    assert [(part["rent"], part["own"]) for part in parts] == [(parts[0]["rent"], parts[0]["own"])] * 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("format: keras_csv, ", "", "import: 'format' is a required property"),
+        ("folder: logs", "folders: logs", "import: .*'folders' was unexpected"),
+        ("folder: logs", "commit: abc", "import.commit: 'abc' does not match"),
+        ("folder: logs", "repository: one", "import.repository: 'one' does not match"),
+        ("where: {hardware: card}", "where: {gpu: card}", r"import.unlike\[0\].where: .*'gpu' was unexpected"),
+        ("{label: A card, ", "{", "machines.card: 'label' is a required property"),
+        ("premium: skylake", "premium: 0.3", "machines.card.rent.premium: 0.3 is not of type 'string'"),
+        ("book: [here.csv, current]", "book: []", r"book: .*non-empty"),
+        ("book: [here.csv, current]", "book: 7", "book: 7 is not allowed: A price book of config/prices/ or the path"),
+        ("book: current, instead", "book: 7, instead", "prices.today.book: 7 is not allowed: A name or a list"),
+        ("purchase: month", "purchase: lease", "prices.month.purchase: 'lease' is not one of .*'spot', 'month'"),
+        ("spot:\n", "Spot:\n", "prices: 'Spot' does not match"),
+        ("share: 0.37", "share: 37", r"prices\S+on-demand\S+discount.share: 37 is greater than the maximum of 1"),
+        (", source: one year", "", r"prices\S+on-demand\S+discount: 'source' is a required property"),
+        ("hours_per_month: 365", "hours_per_month: 0", "prices.month.hours_per_month: 0 is less than or equal to"),
+        ("sustained_use: n1", "sustained_use: e2", "prices.month.sustained_use: 'e2' is not one of .*'n1', 'n2'"),
+        ("restart_seconds: 60, ", "", "prices.spot.preemption: 'restart_seconds' is a required property"),
+        ("checkpoint_seconds: 900", "checkpoint_seconds: .inf", "checkpoint_seconds: inf is not a finite number"),
+        ("items: {p2.xlarge: 1}", "items: {}", "prices.today.instead.card.items: "),
+        ("check: best", "check: worst", r"claims\[0\].check: 'worst' is not one of .*'best', 'never_best'"),
+        ("says: it is best, ", "", r"claims\[0\]: 'says' is a required property"),
+        ("between: [0.4, 0.6]", "between: [0.4]", r"claims\[1\].between: \[0.4\] is too short"),
+        ("within: 0.05", "within: -1", r"claims\[2\].within: -1 is less than the minimum of 0"),
+    ],
+)
+def test_bad_study_of_logs_is_named_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
+    assert old in IMPORTED
+    with pytest.raises(InputError, match=message) as error:
+        schemas.read_yaml(written(tmp_path, IMPORTED.replace(old, new)), "study")
+    assert "\n" not in str(error.value)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.yaml: No such file"):
+        schemas.read_yaml(tmp_path / "none.yaml", "study")
+
+
+def test_file_in_another_encoding_is_bad_input(tmp_path: Path) -> None:
+    path = tmp_path / "latin.yaml"
+    path.write_bytes(STUDY.replace("A study", "Année").encode("latin-1"))
+    with pytest.raises(InputError, match=r"latin\.yaml"):
+        schemas.read_yaml(path, "study")

@@ -1,0 +1,81 @@
+import logging
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from scripts.workflow.meter import Follower, Meter
+
+#: 0.36 USD an hour by the second, at least a minute of it.
+RATES = {"t4": {"usd_per_hour": 0.36, "rule": {"increment_seconds": 1, "minimum_seconds": 60}, "attempts": 6}}
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_runs_cost_from_their_submission_to_their_end() -> None:
+    clock = Clock()
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1, "c": 0.1}, clock=clock)
+    assert meter.line() == (
+        "0 of 3 runs ended, 0 submitted; at most 0.00 hours and 0.00 USD in this call, of about 0.30 USD"
+    )
+    meter.begin("a", "t4")
+    clock.now = 900.0
+    meter.begin("b", "t4")
+    clock.now = 1800.0
+    meter.end("a")
+    assert meter.line() == (
+        "1 of 3 runs ended, 1 submitted; at most 0.75 hours and 0.27 USD in this call, of about 0.38 USD"
+    ), "0.18 for a, 0.09 of 0.10 for b, and 0.10 for c"
+
+
+def test_run_that_is_submitted_again_costs_both_times() -> None:
+    clock = Clock()
+    meter = Meter(RATES, {"a": 0.1}, clock=clock)
+    for seconds in (3600.0, 10.0):
+        meter.begin("a", "t4")
+        clock.now += seconds
+        meter.end("a")
+    assert "1 of 1 runs ended" in meter.line()
+    assert "0.37 USD in this call, of about 0.37 USD" in meter.line(), "an hour, and the least that is billed"
+
+
+def test_second_measurement_is_counted_too() -> None:
+    meter = Meter(RATES, {"a": 0.1})
+    meter.begin("a2", "t4")
+    assert "0 of 2 runs ended, 1 submitted" in meter.line()
+
+
+def test_run_that_is_given_up_is_expected_no_longer() -> None:
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1}, is_given_up=lambda run: run == "b")
+    assert meter.line().startswith("0 of 1 runs ended")
+    assert meter.line().endswith("of about 0.10 USD")
+
+
+def test_machine_without_a_price_has_hours_alone() -> None:
+    meter = Meter(RATES, {"a": float("nan")})
+    assert meter.line() == "0 of 1 runs ended, 0 submitted; at most 0.00 hours; not all machines have a price"
+    meter = Meter(RATES, {"a": 0.1})
+    meter.begin("a", "ours")
+    assert meter.line().endswith("not all machines have a price")
+
+
+def test_log_of_snakemake_tells_which_trainings_are_submitted() -> None:
+    meter = Meter(RATES, {"mlp": 0.1, "cnn": 0.1})
+    follower = Follower(meter, lambda wildcards: wildcards["workload"])
+
+    def log(event: LogEvent, **about) -> None:
+        follower.emit(logging.makeLogRecord({"event": event} | about))
+
+    for jobid, workload in enumerate(("mlp", "cnn"), 1):
+        wildcards = {"workload": workload, "hardware": "t4"}
+        log(LogEvent.JOB_INFO, rule_name="train", jobid=jobid, wildcards=wildcards)
+    log(LogEvent.JOB_INFO, rule_name="chart", jobid=3, wildcards={})
+    assert "0 of 2 runs ended, 2 submitted" in meter.line()
+    log(LogEvent.JOB_FINISHED, job_id=1)
+    log(LogEvent.JOB_FINISHED, job_id=3)
+    assert meter.ended == {"mlp"}
+    log(LogEvent.JOB_ERROR, jobid=2)
+    assert "2 of 2 runs ended, 0 submitted" in meter.line()
