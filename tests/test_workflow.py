@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -30,6 +31,7 @@ SHARED_LOGS = ROOT.parent / "shared" / "published"
 ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 
 DRAW = ["draw relative_cost", "draw relative_time"]
+DRAW_COST = "draw relative_cost"
 PRICE = "price the runs of tiny"
 
 
@@ -111,20 +113,23 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     ("file", "old", "new", "follows"),
     [
         ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100",
-         [*DRAW, PRICE, "write the report"]),
+         [DRAW_COST, PRICE, "write the report"]),
         ("config/prices/current.csv", "n1-standard-1,us-central1,on-demand,0.0475,",
-         "n1-standard-1,us-central1,on-demand,0.05,", [*DRAW, PRICE, "write the report"]),
+         "n1-standard-1,us-central1,on-demand,0.05,", [DRAW_COST, PRICE, "write the report"]),
         ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,",
-         [*DRAW, PRICE, "write the report"]),
+         [DRAW_COST, PRICE, "write the report"]),
         ("config/studies/tiny.yaml", "base:",
          "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:",
-         [*DRAW, PRICE, "write the report"]),
-        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [*DRAW, "write the report"]),
+         [DRAW_COST, PRICE, "write the report"]),
+        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", ["write the report"]),
+        ("config/studies/tiny.yaml", "relative_time]", "relative_time, learning]",
+         ["draw learning", "write the report"]),
+        ("config/hardware.yaml", "label: 1 vCPU", "label: one vCPU", [*DRAW, PRICE, "write the report"]),
         ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time',
          ["draw relative_time", "write the report"]),
         ("reports/report.html.j2", "In short", "In brief", ["write the report"]),
     ],
-    ids=["owned price", "price row", "billing rule", "price option", "title", "chart", "page"],
+    ids=["owned price", "price row", "billing rule", "price option", "title", "new chart", "label", "chart", "page"],
 )  # fmt: skip
 def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new: str, follows: list[str]) -> None:
     trained.edit(file, old, new)
@@ -137,7 +142,7 @@ def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new
     [
         ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout(0.1)", [MLP_JAX, MLP_TENSORFLOW]),
         ("scripts/frameworks/jax.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX]),
-        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.2 ", [FASTTEXT_JAX, MLP_JAX]),
+        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.3", [FASTTEXT_JAX, MLP_JAX]),
     ],
     ids=["workload", "framework", "lock"],
 )
@@ -148,9 +153,42 @@ def test_edit_trains_again_what_it_touches(trained: Project, file: str, old: str
     assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
 
 
-def test_touched_file_trains_nothing(trained: Project) -> None:
-    (trained.path / "scripts/workloads/mnist_mlp.py").touch()
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout( 0.2 )  # a comment"),
+        ("scripts/measurement/loop.py", 'def fit(', '# A comment.\n\ndef fit('),
+        ("scripts/datasets/mnist.py", '"""MNIST', '"""The MNIST'),
+        ("scripts/storage/files.py", "def write_text(", "OTHER = 1\n\n\ndef write_text("),
+        ("envs/jax.lock", "jax==0.10.2", "# what else\njax==0.10.2"),
+    ],
+    ids=["layout", "comment", "docstring", "ground floor", "comment in a lock"],
+)  # fmt: skip
+def test_edit_that_means_the_same_trains_nothing(trained: Project, file: str, old: str, new: str) -> None:
+    trained.edit(file, old, new)
+    assert trainings(trained.snakemake("-n")) == []
+
+
+def test_statement_of_the_trainer_trains_all(trained: Project) -> None:
+    trained.edit("scripts/measurement/loop.py", "CHUNK_SECONDS = ", "CHUNK_SECONDS = 0.1 + ")
+    assert trainings(trained.snakemake("-n")) == sorted(ALL)
+
+
+def test_files_of_other_times_train_nothing(trained: Project) -> None:
+    for file in trained.path.rglob("*"):
+        if file.suffix in (".py", ".lock", ".yaml", ".npz"):
+            file.touch()
     assert trainings(trained.snakemake()) == []
+
+
+def test_results_in_a_fresh_clone_train_nothing(trained: Project, tmp_path: Path) -> None:
+    """Neither with what Snakemake has noted of them, nor without."""
+    clone = copy_project(tmp_path / "clone")
+    for folder in ("results", "data"):
+        shutil.copytree(trained.path / folder, clone.path / folder, copy_function=shutil.copy)
+    assert trainings(clone.snakemake("-n")) == []
+    shutil.copytree(trained.path / ".snakemake", clone.path / ".snakemake")
+    assert trainings(clone.snakemake("-n")) == []
 
 
 LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\n"
@@ -238,14 +276,14 @@ def own(own_report: Path, tmp_path: Path) -> Project:
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
-        ("../mine/our prices.csv", "0.036", "0.05", [*DRAW, PRICE_MINE, SHOW]),
+        ("../mine/our prices.csv", "0.036", "0.05", [DRAW_COST, PRICE_MINE, SHOW]),
         ("config/prices/current.csv", "n1-standard-8,us-central1,on-demand,0.38,",
-         "n1-standard-8,us-central1,on-demand,0.4,", [*DRAW, PRICE_MINE, SHOW]),
+         "n1-standard-8,us-central1,on-demand,0.4,", [DRAW_COST, PRICE_MINE, SHOW]),
         ("../mine/mine.yaml", "charts:",
          "prices: {on-demand: {}, half: {discount: {share: 0.5, source: a deal}}}\ncharts:",
-         [*DRAW, PRICE_MINE, SHOW]),
+         [DRAW_COST, PRICE_MINE, SHOW]),
         ("../mine/mine.yaml", "label: big one, ", "label: a bigger one, ", [*DRAW, PRICE_MINE, SHOW]),
-        ("../mine/mine.yaml", "My <b>", "Our <b>", [*DRAW, SHOW]),
+        ("../mine/mine.yaml", "My <b>", "Our <b>", [SHOW]),
         ("../mine/logs/node-b/own_net_torch.csv", "fast", "6", [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
         ("scripts/importers/formats/keras_csv.py", "HELP = ", "ABOUT = HELP = ",
          [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
