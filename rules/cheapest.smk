@@ -37,7 +37,7 @@ def is_current(run):
     code = [
         *TRAINER,
         get_workload(cell),
-        f"scripts/frameworks/{cell.framework}.py",
+        *get_framework(cell),
         get_lock(cell),
     ]
     return record.is_file() and record.stat().st_mtime >= max(

@@ -13,7 +13,7 @@ import yaml
 from snakemake.exceptions import WorkflowError
 
 from scripts import datasets, workloads
-from scripts.storage import errors, schemas
+from scripts.storage import errors, modules, schemas
 from scripts.studies import grid
 from scripts.kit import contents
 from scripts.measurement import provenance
@@ -239,6 +239,11 @@ def get_workload(wildcards):
     return settings["workload_files"].get(
         wildcards.workload, f"scripts/workloads/{wildcards.workload}.py"
     )
+
+
+def get_framework(wildcards):
+    """The files of a framework."""
+    return modules.files("scripts/frameworks", wildcards.framework)
 
 
 def get_runs(wildcards):

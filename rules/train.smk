@@ -19,7 +19,7 @@ rule train:
     input:
         trainer=TRAINER,
         workload=get_workload,
-        framework="scripts/frameworks/{framework}.py",
+        framework=get_framework,
         lock=get_lock,
         data=get_data,
         searched=get_searched,

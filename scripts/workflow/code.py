@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Packages whose modules are imported by name while they run: all of a package's modules belong to what imports it.
+#: Packages whose modules are imported by name while they run: all of a package's files belong to what imports it.
 _DISCOVERED = ("scripts.datasets", "scripts.frameworks", "scripts.workloads")
 
 
@@ -30,7 +30,7 @@ def code_of(*modules: str) -> list[Path]:
         pending += _imports(file)
         pending += [module.rpartition(".")[0]] if "." in module else []
         if module in _DISCOVERED:
-            pending += [f"{module}.{each.stem}" for each in sorted((ROOT / file).parent.glob("*.py"))]
+            pending += map(_name, sorted((ROOT / file).parent.rglob("*.py")))
     return sorted(found)
 
 
@@ -41,6 +41,11 @@ def _file(module: str) -> Path | None:
         if module.split(".")[0] == "scripts" and (ROOT / file).is_file():
             return file
     return None
+
+
+def _name(file: Path) -> str:
+    """Return the dotted name of a file of the project."""
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 @cache
