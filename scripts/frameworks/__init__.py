@@ -21,6 +21,8 @@ Keras is told the framework by `KERAS_BACKEND`; the framework is imported inside
 """
 
 import importlib
+import sys
+from importlib.machinery import PathFinder
 from types import ModuleType
 from typing import Protocol
 
@@ -94,3 +96,18 @@ def names() -> list[str]:
 def framework(name: str) -> ModuleType:
     """Return the module of the framework `name`."""
     return importlib.import_module(f"scripts.frameworks.{name}")
+
+
+def hide_others(name: str) -> None:
+    """Let Python find no framework but `name`, as if the others were not installed.
+
+    Keras imports TensorFlow wherever it finds it: seconds and memory that are not this framework's.
+    """
+    hidden = set(names()) - {name}
+
+    class Finder(PathFinder):
+        @classmethod
+        def find_spec(cls, fullname, path=None, target=None):
+            return None if fullname in hidden else super().find_spec(fullname, path, target)
+
+    sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]

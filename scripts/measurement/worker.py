@@ -4,12 +4,10 @@ import ctypes
 import os
 import resource
 import signal
-import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
 from importlib.metadata import version
 from math import ceil
 from multiprocessing.connection import Connection
@@ -49,20 +47,6 @@ class Job:
     probe: bool = False
     checkpoints: str | None = None
     identity: tuple[str, ...] = ()
-
-
-def _hide(packages: set[str]) -> None:
-    """Let Python not find `packages`, as if they were not installed.
-
-    Keras imports TensorFlow wherever it finds it: seconds and memory that are not this framework's.
-    """
-
-    class Finder(PathFinder):
-        @classmethod
-        def find_spec(cls, fullname, path=None, target=None):
-            return None if fullname in packages else super().find_spec(fullname, path, target)
-
-    sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]
 
 
 @contextmanager
@@ -105,7 +89,7 @@ def hold(job: Job) -> list[int]:
     allowed = sorted(os.sched_getaffinity(0))[: job.cores]
     os.sched_setaffinity(0, allowed)
     framework = job.cell.framework
-    _hide(set(frameworks.names()) - {framework})
+    frameworks.hide_others(framework)
     os.environ |= frameworks.framework(framework).environment(job.cores, _virtual(job)) | {
         "KERAS_BACKEND": framework,
         # Not the user's ~/.keras/keras.json, which may change types and layouts.
