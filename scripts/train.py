@@ -121,7 +121,7 @@ def _ended() -> watch.Outcome | None:
     return watch.Outcome(status, told["reason"], {"total_seconds": 0.0})
 
 
-def _code(work: ModuleType, backend: ModuleType) -> list[str]:
+def _code(work: ModuleType, backend: frameworks.Framework) -> list[str]:
     """Return what a checkpoint's code was: that of another one is not taken."""
     own = [ROOT / "scripts" / "measurement" / name for name in ("loop.py", "resumable.py")]
     framework = backend.__name__.rpartition(".")[2]

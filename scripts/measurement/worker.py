@@ -13,6 +13,7 @@ from math import ceil
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from scripts.measurement import checkpoint
 from scripts.measurement.cell import Cell
@@ -175,7 +176,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             split = split.whole_batches(batch_size)
 
     # Keras fits on one torch device: there, several take the framework's own loop, tuned or not.
-    parallel = backend.parallel if getattr(backend, "PARALLEL_FIT", True) else lambda devices: nullcontext()
+    parallel = backend.parallel if backend.PARALLEL_FIT else lambda devices: nullcontext()
     fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or parallel is backend.parallel)
     validation = None if split.x_val is None or split.y_val is None else (split.x_val, split.y_val)
     with _stage(pipe, "build"), parallel(cell.devices):
@@ -215,7 +216,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             },
         )
     )
-    watched = {
+    watched: dict[str, Any] = {
         "samples": samples,
         "batch_size": batch_size,
         "warmup_steps": protocol.warmup_steps(ceil(samples / batch_size), cell.epochs),

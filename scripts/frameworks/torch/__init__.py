@@ -9,13 +9,17 @@ faster form in torch with the same mathematics and are replaced while it traces:
 from scripts.frameworks.torch.device import environment, parallel, set_precision, start, synchronise
 from scripts.frameworks.torch.ranks import Loop
 
+LABEL = "PyTorch"
+COLOUR = "#c2497a"
 DISTRIBUTIONS = ("torch",)
 
 #: Keras fits on one torch device only: several need `Loop`, stock too.
 PARALLEL_FIT = False
 
 __all__ = [
+    "COLOUR",
     "DISTRIBUTIONS",
+    "LABEL",
     "PARALLEL_FIT",
     "Loop",
     "environment",
