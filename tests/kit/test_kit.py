@@ -275,7 +275,7 @@ def test_two_at_once_are_refused(carried: Carried) -> None:
 
 
 def test_a_framework_that_is_missing_is_a_line_and_none_is_the_end(carried: Carried) -> None:
-    module = carried.folder / "kit" / "scripts" / "frameworks" / "jax.py"
+    module = carried.folder / "kit" / "scripts" / "frameworks" / "jax" / "__init__.py"
     module.write_text(module.read_text().replace('("jax", "jaxlib")', '("jax-of-tomorrow",)'))
     code, said = carried.run("--cpu")
     assert code == 2
