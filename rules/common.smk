@@ -155,6 +155,7 @@ TRAINER = [
     "scripts/datasets/__init__.py",
     "scripts/workloads/__init__.py",
     "scripts/frameworks/__init__.py",
+    "scripts/measurement/chance.py",
     "scripts/measurement/checkpoint.py",
     "scripts/measurement/flops.py",
     "scripts/measurement/largest.py",
@@ -166,8 +167,6 @@ TRAINER = [
     "scripts/measurement/worker.py",
     "scripts/measurement/watch.py",
     "scripts/measurement/telemetry.py",
-    "scripts/measurement/validators.py",
-    "scripts/measurement/convergence.py",
 ]
 
 

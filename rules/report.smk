@@ -4,7 +4,12 @@ checkpoint find_unstable:
         tried=TRIED,
         lib=[
             "scripts/find_unstable.py",
+            "scripts/analysis/convergence.py",
+            "scripts/analysis/derive.py",
+            "scripts/analysis/runs.py",
             "scripts/analysis/statistics.py",
+            "scripts/analysis/telemetry.py",
+            "scripts/analysis/validators.py",
         ],
     output:
         "results/{study}/unstable.txt",
@@ -30,6 +35,11 @@ rule collect:
         tried=TRIED,
         lib=[
             "scripts/collect.py",
+            "scripts/analysis/convergence.py",
+            "scripts/analysis/derive.py",
+            "scripts/analysis/runs.py",
+            "scripts/analysis/telemetry.py",
+            "scripts/analysis/validators.py",
             "scripts/storage/tables.py",
             "config/schemas/tables.yaml",
         ],

@@ -287,7 +287,7 @@ def _train(session: Session, run: Run) -> None:
     seconds = monotonic() - start
     if (folder / "run.json").is_file():
         _pack(session, run)
-        _say(f"  {_result(json.loads((folder / 'run.json').read_text()))}, {seconds:.0f} s in all")
+        _say(f"  {_result(folder)}, {seconds:.0f} s in all")
     elif process.returncode in (130, -signal.SIGINT, -signal.SIGKILL):
         session.lost[run] = "cut: the time was over"
         records.add(session.archive, {f"{run.path}/{records.cut_name(seconds)}": b""})
@@ -298,11 +298,16 @@ def _train(session: Session, run: Run) -> None:
         _say(f"  no record: {session.lost[run]}")
 
 
-def _result(record: Mapping[str, Any]) -> str:
-    if record["status"] != "done":
-        return f"{record['status'].replace('_', ' ')}: {record['reason']}"
-    rate = record["samples_per_second"]
-    return f"done, {rate:,.0f} samples/s" if rate else "done"
+def _result(folder: Path) -> str:
+    """Return how a run ended, in what its record says without being worked on: what it is worth is told at home."""
+    from scripts.measurement import record
+
+    run = record.read_run(folder / "run.json")
+    if run["status"] != "done":
+        return f"{run['status'].replace('_', ' ')}: {run['reason']}"
+    *_, last = record.read_epochs(folder / "epochs.csv")
+    loss = f", loss {last['loss']:.4f}" if last["loss"] is not None else ""
+    return f"done, its last epoch took {last['elapsed']:.2f} s{loss}"
 
 
 def _work(session: Session, in_use: Callable[[], str | None]) -> str:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from scripts import collect, frameworks, workloads
+from scripts.analysis import runs as recorded
 from scripts.kit import records
 from scripts.measurement import record
 from scripts.measurement.cell import Cell
@@ -22,7 +23,7 @@ def check(source: str, path: str, folder: Path, study: str) -> Cell:
 
     Raises InputError that names file, key and value where it is not the run of that name.
     """
-    run = record.read_run(folder / "run.json")
+    run = recorded.read(folder / "run.json")
     cell = Cell(**run["cell"])
     named = f"{cell.path}/r{run['repeat']}"
     if named != path:
