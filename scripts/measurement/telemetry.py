@@ -1,9 +1,8 @@
 """What the machine did while a run trained: samples of CPU, memory, GPUs and energy, taken from outside the run."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -189,8 +188,14 @@ def _gpu(handle) -> Gpu:
     )
 
 
-#: How two fields of a sample are called in `telemetry.csv`, and which of the columns are words.
-_READING, _GPUS, _WORDS = "reading_seconds", "gpus", ("stage", "throttled")
+#: What of a sample and of each GPU has a column in `telemetry.csv`; the reading, a time, is called by its unit there.
+_READING = "reading_seconds"
+_OWN = tuple(field.name for field in fields(Sample) if field.name not in ("reading", "gpus"))
+_EACH = tuple(field.name for field in fields(Gpu))
+
+#: Columns that must not be empty, and those that hold words.
+_NEEDED = (_READING, *(field.name for field in fields(Sample) if field.name in _OWN and field.default is MISSING))
+_WORDS = ("stage", "throttled")
 
 
 def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], list[dict[str, Any]]]:
@@ -202,34 +207,30 @@ def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], li
     rows = []
     for sample in samples:
         row = {"elapsed": None if clock is None else round(sample.reading - clock, 3), _READING: sample.reading}
-        row |= asdict(sample)
-        del row["reading"], row[_GPUS]
-        row |= {f"gpu{i}_{name}": value for i, gpu in enumerate(sample.gpus) for name, value in asdict(gpu).items()}
+        row |= {name: getattr(sample, name) for name in _OWN}
+        row |= {f"gpu{i}_{name}": getattr(gpu, name) for i, gpu in enumerate(sample.gpus) for name in _EACH}
         rows.append(row)
-    own = [field.name for field in fields(Sample) if field.name not in ("reading", _GPUS)]
-    return list(rows[0]) if rows else ["elapsed", _READING, *own], rows
+    return list(rows[0]) if rows else ["elapsed", _READING, *_OWN], rows
 
 
 def sample_of(row: Mapping[str, str]) -> Sample:
-    """Return the sample of a row of `table` as it comes back from a file; columns that are not known are left.
+    """Return the sample of a row of `table` as it comes back from a file; columns that are not known are ignored.
 
-    Raises ValueError that names the column which is missing, or the value that is no number.
+    Raises ValueError that names the column which is missing, or the value that is not a number.
     """
 
     def told(column: str, name: str) -> Any:
         text = row.get(column)
         return (text if name in _WORDS else float(text)) if text else None
 
-    own = {"reading": told(_READING, "reading")}
-    own |= {field.name: told(field.name, field.name) for field in fields(Sample) if field.name not in (*own, _GPUS)}
-    for field in fields(Sample):
-        if field.default is MISSING and own[field.name] is None:
-            raise ValueError(f"column {_READING if field.name == 'reading' else field.name} is missing or empty")
-    count = len({found[1] for column in row if (found := re.match(r"gpu(\d+)_", str(column)))})
-    gpus = [
-        Gpu(**{field.name: told(f"gpu{i}_{field.name}", field.name) for field in fields(Gpu)}) for i in range(count)
-    ]
-    return Sample(gpus=tuple(gpus), **own)
+    for column in _NEEDED:
+        if not row.get(column):
+            raise ValueError(f"column {column} is missing or empty")
+    gpus: list[Gpu] = []
+    while (prefix := f"gpu{len(gpus)}_") + _EACH[0] in row:
+        gpus.append(Gpu(*(told(prefix + name, name) for name in _EACH)))
+    own: dict[str, Any] = {name: told(name, name) for name in _OWN}
+    return Sample(reading=told(_READING, "reading"), gpus=tuple(gpus), **own)
 
 
 def peak_memory_mib(samples: Sequence[Sample], told: float | None) -> float | None:
