@@ -77,13 +77,13 @@ def build(
         "status": outcome.status,
         "reason": outcome.reason,
         **{name: facts.get(name) for name in _FACTS},
-        "reference": reference and _told(reference),
+        "reference": reference and _to_json(reference),
         "times": {name: outcome.times.get(name) for name in _TIMES},
         "clock_seconds": outcome.clock,
     }
 
 
-def _told(reference: Reference) -> dict[str, Any]:
+def _to_json(reference: Reference) -> dict[str, Any]:
     """Return a reference as JSON; a workload's own file may hold NumPy's numbers, which JSON does not."""
     about = asdict(reference)
     return about | {name: [float(value) for value in about[name]] for name in ("values", "training")}

@@ -219,7 +219,7 @@ def sample_of(row: Mapping[str, str]) -> Sample:
     Raises ValueError that names the column which is missing, or the value that is not a number.
     """
 
-    def told(column: str, name: str) -> Any:
+    def read(column: str, name: str) -> Any:
         text = row.get(column)
         return (text if name in _WORDS else float(text)) if text else None
 
@@ -228,9 +228,9 @@ def sample_of(row: Mapping[str, str]) -> Sample:
             raise ValueError(f"column {column} is missing or empty")
     gpus: list[Gpu] = []
     while (prefix := f"gpu{len(gpus)}_") + _EACH[0] in row:
-        gpus.append(Gpu(*(told(prefix + name, name) for name in _EACH)))
-    own: dict[str, Any] = {name: told(name, name) for name in _OWN}
-    return Sample(reading=told(_READING, "reading"), gpus=tuple(gpus), **own)
+        gpus.append(Gpu(*(read(prefix + name, name) for name in _EACH)))
+    own: dict[str, Any] = {name: read(name, name) for name in _OWN}
+    return Sample(reading=read(_READING, "reading"), gpus=tuple(gpus), **own)
 
 
 def peak_memory_mib(samples: Sequence[Sample], told: float | None) -> float | None:

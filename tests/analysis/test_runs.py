@@ -9,6 +9,7 @@ import pytest
 from scripts.analysis import runs
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
+from scripts.workflow.code import code_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "tests" / "records"
@@ -36,6 +37,12 @@ def test_training_of_version_2_has_what_follows_from_it() -> None:
         run["times"]["training_seconds"] + run["times"]["validation_seconds"]
     )
     assert any("short warm-up" in warning for warning in run["warnings"])
+
+
+def test_nothing_that_is_worked_out_later_is_part_of_a_training() -> None:
+    made_of = code_of("scripts.train", "scripts.run_kit")
+    assert Path("scripts/measurement/record.py") in made_of
+    assert not [file for file in made_of if file.parts[1] == "analysis"], "an edit of it would train again"
 
 
 @pytest.fixture
