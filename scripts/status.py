@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from scripts import collect, workloads
+from scripts.analysis import runs as recorded
 from scripts.costs import budget
 from scripts.measurement import checkpoint
 from scripts.price import price_table
@@ -58,7 +59,7 @@ def rows(
             run = f"{cell.path}/r{repeat}"
             file = folder / run / "run.json"
             if file.is_file():
-                record = json.loads(file.read_text(encoding="utf-8"))
+                record = recorded.read(file)
                 states[record["status"]] += 1
                 reason = record["reason"] or reason
                 files.append(file)
