@@ -30,7 +30,6 @@ localrules:
     report,
     import_logs,
     collect_facts,
-    show,
     index,
     published,
     import_published,

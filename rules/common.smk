@@ -390,6 +390,20 @@ def get_log_epochs(wildcards):
     return [] if "facts" in given else f"results/{wildcards.study}/log-epochs.parquet"
 
 
+def get_words(wildcards):
+    """The words of the tables that a study derives, if somebody wrote any."""
+    words = Path(f"reports/words/{wildcards.study}.yaml")
+    return str(words) if words.is_file() else []
+
+
+def get_report_arguments(wildcards, input):
+    """What the report is given of some studies only: words, and for the audit where imported runs are from."""
+    given = [["--words", input.words]] if input.words else []
+    given += [["--problems", input.problems]] if input.problems else []
+    given += [["--facts", input.facts, "--others", *input.others]] if input.facts else []
+    return [word for option in given for word in option]
+
+
 def get_pricing(wildcards):
     """What of a study's config decides what its runs cost."""
     study = STUDIES[wildcards.study]
@@ -421,6 +435,8 @@ def get_logs(wildcards):
 
 def get_others(wildcards):
     """Facts of other studies: a log of one may be a log of another."""
+    if "import" not in STUDIES[wildcards.study]:
+        return []
     shown = [STUDIES[name].get("import", {}) for name in config["published"]]
-    given = STUDIES[wildcards.study].get("import", {}).get("others", [])
+    given = STUDIES[wildcards.study]["import"].get("others", [])
     return [about["facts"] for about in shown if "facts" in about] + given

@@ -171,44 +171,31 @@ rule report:
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
         charts=get_charts,
+        words=get_words,
+        facts=get_facts,
+        problems=get_problems,
+        others=get_others,
         beside=get_beside,
         beside_facts=get_beside_facts,
-        lib=[
-            "scripts/report.py",
-            "scripts/analysis/beside.py",
-            "scripts/pages/render.py",
-            "scripts/analysis/claims.py",
-            "scripts/analysis/comparisons.py",
-            "scripts/importers/facts.py",
-            "scripts/importers/audit.py",
-            "scripts/analysis/summary.py",
-            "scripts/costs/budget.py",
-            "scripts/costs/outcomes.py",
-            "scripts/costs/ownership.py",
-            "scripts/costs/uncertainty.py",
-            "scripts/analysis/statistics.py",
-            "reports/beside.html.j2",
-            "reports/layout.html.j2",
-            "reports/claims.html.j2",
-            "reports/figure.html.j2",
-            "reports/report.html.j2",
-            "reports/style.css",
-        ],
+        lib=code_of("scripts.report"),
+        templates=sorted(Path("reports").glob("*.j2"))
+        + sorted(Path("reports/sections").glob("*.j2")),
+        style="reports/style.css",
+        schema="config/schemas/words.schema.json",
     output:
         page="results/{study}/report.html",
         claims="results/{study}/claims.json",
     log:
         "results/{study}/logs/report.log",
-    wildcard_constraints:
-        study=either(GRIDS),
     conda:
         "../envs/workflow.yaml"
     params:
         study=get_study,
         beside=get_beside_arguments,
+        given=get_report_arguments,
     message:
-        "write the report"
+        "write the report of {wildcards.study}"
     shell:
         "python -m scripts.report {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} --hardware {input.hardware} "
         "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
-        "--attempts {input.attempts} --charts {input.charts} {params.beside:q} |& tee {log}"
+        "--attempts {input.attempts} --charts {input.charts} {params.given:q} {params.beside:q} |& tee {log}"

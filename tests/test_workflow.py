@@ -31,6 +31,7 @@ ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 
 DRAW = ["draw relative_cost", "draw relative_time"]
 PRICE = "price the runs of tiny"
+REPORT = "write the report of tiny"
 
 
 def trainings(jobs: list[str]) -> list[str]:
@@ -76,7 +77,7 @@ def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None
 def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
     jobs = trained.snakemake("-R", f"results/tiny/{MLP_JAX}/r1/run.json")
     assert trainings(jobs) == [MLP_JAX]
-    assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
+    assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
 @pytest.mark.parametrize(
@@ -111,18 +112,18 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     ("file", "old", "new", "follows"),
     [
         ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100",
-         [*DRAW, PRICE, "write the report"]),
+         [*DRAW, PRICE, REPORT]),
         ("config/prices/current.csv", "n1-standard-1,us-central1,on-demand,0.0475,",
-         "n1-standard-1,us-central1,on-demand,0.05,", [*DRAW, PRICE, "write the report"]),
+         "n1-standard-1,us-central1,on-demand,0.05,", [*DRAW, PRICE, REPORT]),
         ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,",
-         [*DRAW, PRICE, "write the report"]),
+         [*DRAW, PRICE, REPORT]),
         ("config/studies/tiny.yaml", "base:",
          "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:",
-         [*DRAW, PRICE, "write the report"]),
-        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [*DRAW, "write the report"]),
+         [*DRAW, PRICE, REPORT]),
+        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [*DRAW, REPORT]),
         ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time',
-         ["draw relative_time", "write the report"]),
-        ("reports/report.html.j2", "In short", "In brief", ["write the report"]),
+         ["draw relative_time", REPORT]),
+        ("reports/sections/short.html.j2", "In short", "In brief", [REPORT]),
     ],
     ids=["owned price", "price row", "billing rule", "price option", "title", "chart", "page"],
 )  # fmt: skip
@@ -145,7 +146,7 @@ def test_edit_trains_again_what_it_touches(trained: Project, file: str, old: str
     trained.edit(file, old, new)
     jobs = trained.snakemake("-n")
     assert trainings(jobs) == cells
-    assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
+    assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
 def test_touched_file_trains_nothing(trained: Project) -> None:
@@ -292,7 +293,11 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     done = jobs((ran := fresh.run("snakemake", "published")).stdout + ran.stderr)
     steps = ("collect the runs", "price the runs", "write the report")
     of_logs = [f"{what} of {name}" for name in PUBLISHED if name != OURS for what in steps]
-    of_ours = [f"take the runs of {OURS} as they were trained", f"price the runs of {OURS}", "write the report"]
+    of_ours = [
+        f"take the runs of {OURS} as they were trained",
+        f"price the runs of {OURS}",
+        f"write the report of {OURS}",
+    ]
     of_ours = of_ours if OURS in PUBLISHED else []
     assert [job for job in done if not job.startswith("draw ")] == sorted(
         [*of_logs, *of_ours, "write the index of the published studies", PUBLISH]
@@ -323,7 +328,7 @@ def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None
         "draw by_mode",
         "price the runs of ours",
         "take the runs of ours as they were trained",
-        "write the report",
+        "write the report of ours",
     ]
     rows = Read((fresh.path / "results/ours/report.html").read_text()).rows["beside"]
     assert {"K80", "P100", "2 vCPUs "} <= {row[0] for row in rows}
