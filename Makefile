@@ -40,7 +40,7 @@ smoke-gce: .venv/gce
 STUDY ?= card
 KIT_PYTHON ?= 3.12
 kit: .venv/report-$(NAMES)
-	snakemake --profile profiles/local kit --config study=$(STUDY) kit_python=\"$(KIT_PYTHON)\"
+	snakemake --profile profiles/local kit --config 'study=$(STUDY)' 'kit_python=$(KIT_PYTHON)'
 
 test: .venv/test-$(NAMES) lint
 	pytest -n 2 --dist worksteal

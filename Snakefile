@@ -7,10 +7,7 @@ configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
-include: "rules/budget.smk"
-include: "rules/cheapest.smk"
-include: "rules/gce.smk"
-include: "rules/slurm.smk"
+include: "rules/cluster.smk"
 include: "rules/train.smk"
 include: "rules/report.smk"
 include: "rules/published.smk"
@@ -43,30 +40,28 @@ localrules:
 rule all:
     default_target: True
     input:
-        get_report,
-        *map(get_records, CONFIGURATIONS),
+        plan.get_report,
+        *map(get_records, canary.runs),
 
 
 onstart:
-    if config["reach"] == "slurm":
-        check_slurm()
-    elif config["reach"] in ("gce-cpu", "gce-gpu"):
-        check_images()
+    check_cluster()
     os.environ |= {"EPOCHS_STARTED": str(time.time())}
-    if config["reach"] == "local":
+    if plan.profile == "local":
         # For scripts/workflow/progress.py; no parameter of a rule, so that a larger study trains nothing again.
-        to_run = [job.rule.name for job in workflow.dag.needrun_jobs()]
-        os.environ |= {"EPOCHS_TRAININGS": str(to_run.count("train"))}
-    elif expected_usd := tell_quote():
+        trainings = [
+            job
+            for job in internals.jobs_to_run(workflow)
+            if job.rule.name == "train"
+        ]
+        os.environ |= {"EPOCHS_TRAININGS": str(len(trainings))}
+    elif expected_usd := print_quote():
         start_meter(expected_usd)
-    # With a limit of jobs a second, which is on by default, each job that ends starts one more timer that goes through
-    # all ready jobs every second (Snakemake 9.27): after a hundred runs that took 40 % of a core from the timed ones.
-    if workflow.local_exec:
-        workflow.scheduler.job_rate_limiter = None
+    internals.limit_no_rate(workflow)
 
 
 onsuccess:
-    report = Path(f"results/{NAME}/report.html")
+    report = Path(f"results/{plan.name}/report.html")
     if report.is_file() and report.stat().st_mtime >= float(
         os.environ.get("EPOCHS_STARTED", 0)
     ):

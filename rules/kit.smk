@@ -1,13 +1,5 @@
 # A kit: what a machine without network needs to measure a study, and the records that it brings back.
 
-KIT_DATA = sorted(
-    {
-        workloads.workload(cell.workload).DATASET
-        for cell in CELLS.values()
-        if cell.data == "real"
-    }
-)
-
 
 rule fetch_wheels:
     input:
@@ -48,21 +40,21 @@ rule pack_kit:
         lib=code_of("scripts.pack_kit", *contents.VERBS),
         shell="scripts/kit/run.sh",
         hardware="config/hardware.yaml",
-        workloads=list(settings.get("workload_files", {}).values()),
+        workloads=list(plan.settings.get("workload_files", {}).values()),
         wheels=f"results/kit/wheels-{config['kit_python']}",
-        data=expand("data/real/{dataset}.npz", dataset=KIT_DATA),
-        packed=expand("results/kit/data/{dataset}.npz.xz", dataset=KIT_DATA),
+        data=expand("data/real/{dataset}.npz", dataset=plan.kit_data),
+        packed=expand("results/kit/data/{dataset}.npz.xz", dataset=plan.kit_data),
     output:
         "results/kit/{study}-kit.tar",
     log:
         "results/kit/{study}-kit.log",
     wildcard_constraints:
-        study=either([NAME] if CELLS else []),
+        study=either([plan.name] if plan.cells else []),
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_study,
-        kinds=get_kinds,
+        study=plan.get_study,
+        kinds=plan.get_kinds,
         python=config["kit_python"],
     message:
         "pack the kit of {wildcards.study}"
@@ -74,7 +66,7 @@ rule pack_kit:
 
 rule kit:
     input:
-        f"results/kit/{NAME}-kit.tar",
+        f"results/kit/{plan.name}-kit.tar",
 
 
 rule take_kit:

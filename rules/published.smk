@@ -1,14 +1,7 @@
 rule import_logs:
     input:
-        logs=get_logs,
-        lib=lambda wildcards: [
-            "scripts/import_logs.py",
-            "scripts/importers/facts.py",
-            "scripts/importers/__init__.py",
-            "scripts/importers/_epochs.py",
-            "scripts/importers/_logs.py",
-            f"scripts/importers/formats/{STUDIES[wildcards.study]['import']['format']}.py",
-        ],
+        logs=plan.get_logs,
+        lib=plan.get_importer_code,
     output:
         facts="results/{study}/facts.csv",
         epochs="results/{study}/log-epochs.parquet",
@@ -16,11 +9,11 @@ rule import_logs:
     log:
         "results/{study}/logs/import.log",
     wildcard_constraints:
-        study=either(name for name in SHOWN if "import" in STUDIES[name]),
+        study=either(name for name in plan.imported if "import" in plan.studies[name]),
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_import,
+        study=plan.get_import,
         logs_dir=["--logs-dir", config["logs_dir"]] if config["logs_dir"] else [],
     message:
         "import the logs of {wildcards.study}"
@@ -31,12 +24,10 @@ rule import_logs:
 
 rule collect_facts:
     input:
-        facts=get_facts,
-        epochs=get_log_epochs,
+        facts=plan.get_facts,
+        epochs=plan.get_log_epochs,
         lib=[
-            "scripts/collect_facts.py",
-            "scripts/importers/facts.py",
-            "scripts/storage/tables.py",
+            *code_of("scripts.collect_facts"),
             "config/schemas/tables.yaml",
         ],
     output:
@@ -49,7 +40,7 @@ rule collect_facts:
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
-        study=either(SHOWN),
+        study=either(plan.imported),
     conda:
         "../envs/workflow.yaml"
     params:
@@ -67,8 +58,7 @@ rule index:
     input:
         claims=expand("results/{study}/claims.json", study=config["published"]),
         lib=[
-            "scripts/publish.py",
-            "scripts/pages/render.py",
+            *code_of("scripts.publish"),
             "reports/layout.html.j2",
             "reports/index.html.j2",
             "reports/style.css",
@@ -110,7 +100,7 @@ rule import_published:
             study=[
                 name
                 for name in config["published"]
-                if "commit" in STUDIES[name].get("import", {})
+                if "commit" in plan.studies[name].get("import", {})
             ],
         ),
 

@@ -1,21 +1,18 @@
 checkpoint find_unstable:
     input:
         runs=lambda wildcards: [f"{run}/run.json" for run in get_grid(wildcards)],
-        tried=TRIED,
-        lib=[
-            "scripts/find_unstable.py",
-            "scripts/analysis/statistics.py",
-        ],
+        tried=canary.notes(),
+        lib=code_of("scripts.find_unstable"),
     output:
         "results/{study}/unstable.txt",
     log:
         "results/{study}/logs/find-unstable.log",
     wildcard_constraints:
-        study=either([NAME] if JUDGED else []),
+        study=either([plan.name] if plan.is_judged else []),
     conda:
         "../envs/workflow.yaml"
     params:
-        above=settings["unstable_above"],
+        above=plan.settings["unstable_above"],
     message:
         "look for cells whose runs differ"
     shell:
@@ -27,10 +24,9 @@ rule collect:
     input:
         runs=lambda wildcards: [f"{run}/run.json" for run in get_runs(wildcards)],
         epochs=lambda wildcards: [f"{run}/epochs.csv" for run in get_runs(wildcards)],
-        tried=TRIED,
+        tried=canary.notes(),
         lib=[
-            "scripts/collect.py",
-            "scripts/storage/tables.py",
+            *code_of("scripts.collect"),
             "config/schemas/tables.yaml",
         ],
     output:
@@ -43,7 +39,7 @@ rule collect:
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
-        study=either([NAME] if RUNS or KEPT else []),
+        study=either([plan.name] if plan.runs or plan.others_runs else []),
     conda:
         "../envs/workflow.yaml"
     message:
@@ -55,12 +51,11 @@ rule collect:
 
 rule take_trained:
     input:
-        runs=get_trained("runs.csv"),
-        epochs=get_trained("epochs.csv"),
-        attempts=get_trained("attempts.csv"),
+        runs=plan.get_brought("runs.csv"),
+        epochs=plan.get_brought("epochs.csv"),
+        attempts=plan.get_brought("attempts.csv"),
         lib=[
-            "scripts/take_trained.py",
-            "scripts/storage/tables.py",
+            *code_of("scripts.take_trained"),
             "config/schemas/tables.yaml",
         ],
     output:
@@ -73,7 +68,7 @@ rule take_trained:
     log:
         "results/{study}/logs/take-trained.log",
     wildcard_constraints:
-        study=either(TRAINED),
+        study=either(plan.brought),
     conda:
         "../envs/workflow.yaml"
     params:
@@ -90,18 +85,9 @@ rule price:
         runs="results/{study}/runs.parquet",
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
-        books=get_books,
+        books=plan.get_books,
         terms=["config/prices/billing.csv", "config/prices/currencies.csv"],
-        lib=[
-            "scripts/price.py",
-            "scripts/costs/prices.py",
-            "scripts/costs/book.py",
-            "scripts/costs/billing.py",
-            "scripts/costs/outcomes.py",
-            "scripts/costs/ownership.py",
-            "scripts/costs/spot.py",
-            "scripts/storage/tables.py",
-        ],
+        lib=code_of("scripts.price"),
     output:
         costs="results/{study}/costs.parquet",
         costs_csv="results/{study}/costs.csv",
@@ -112,7 +98,7 @@ rule price:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_pricing,
+        study=plan.get_pricing,
     message:
         "price the runs of {wildcards.study}"
     shell:
@@ -124,28 +110,8 @@ rule chart:
     input:
         runs="results/{study}/runs.parquet",
         epochs="results/{study}/epochs.parquet",
-        costs="results/{study}/costs.parquet",
-        prices="results/{study}/prices.parquet",
-        hardware="config/hardware.yaml",
-        lib=[
-            "scripts/chart.py",
-            "scripts/charts/__init__.py",
-            "scripts/charts/_view.py",
-            "scripts/analysis/names.py",
-            "scripts/charts/_absolute.py",
-            "scripts/charts/_axis.py",
-            "scripts/charts/_curves.py",
-            "scripts/charts/_lines.py",
-            "scripts/charts/_relative.py",
-            "scripts/charts/_theme.py",
-            "scripts/analysis/comparisons.py",
-            "scripts/analysis/figures.py",
-            "scripts/costs/office.py",
-            "scripts/costs/schedule.py",
-            "scripts/analysis/statistics.py",
-            "scripts/storage/numbers.py",
-        ],
-        module=lambda wildcards: f"scripts/charts/{wildcards.chart.partition('.')[0]}.py",
+        money=plan.get_money,
+        lib=plan.get_chart_code,
     output:
         directory("results/{study}/charts/{chart}"),
     log:
@@ -153,13 +119,13 @@ rule chart:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_study,
+        study=plan.get_charted,
+        names=plan.get_names,
     message:
         "draw {wildcards.chart}"
     shell:
-        "python -m scripts.chart {wildcards.chart} --study {params.study:q} --hardware {input.hardware} "
-        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
-        "--output {output} |& tee {log}"
+        "python -m scripts.chart {wildcards.chart} --study {params.study:q} --names {params.names:q} "
+        "--runs {input.runs} --epochs {input.epochs} --money {input.money} --output {output} |& tee {log}"
 
 
 rule report:
@@ -170,13 +136,13 @@ rule report:
         prices="results/{study}/prices.parquet",
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
-        charts=get_charts,
-        words=get_words,
-        facts=get_facts,
-        problems=get_problems,
-        others=get_others,
-        beside=get_beside,
-        beside_facts=get_beside_facts,
+        charts=plan.get_charts,
+        words=plan.get_words,
+        facts=plan.get_facts,
+        problems=plan.get_problems,
+        others=plan.get_others,
+        beside=plan.get_beside,
+        beside_facts=plan.get_beside_facts,
         lib=code_of("scripts.report"),
         templates=sorted(Path("reports").glob("*.j2"))
         + sorted(Path("reports/sections").glob("*.j2")),
@@ -190,9 +156,9 @@ rule report:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=get_study,
-        beside=get_beside_arguments,
-        given=get_report_arguments,
+        study=plan.get_study,
+        beside=plan.get_beside_arguments,
+        given=plan.get_report_arguments,
     message:
         "write the report of {wildcards.study}"
     shell:

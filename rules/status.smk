@@ -6,8 +6,8 @@ rule status:
     conda:
         "../envs/workflow.yaml"
     params:
-        name=NAME,
-        study=json.dumps(STUDIES[NAME]),
+        name=plan.name,
+        study=json.dumps(plan.settings),
     message:
         "what is done, running, failed, missing"
     shell:

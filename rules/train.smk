@@ -1,6 +1,4 @@
 rule fetch_data:
-    input:
-        "scripts/datasets/{dataset}.py",
     output:
         "data/{kind}/{dataset}.npz",
     log:
@@ -9,6 +7,11 @@ rule fetch_data:
         kind="real|synthetic",
     conda:
         "../envs/workflow.yaml"
+    params:
+        # What the module means: its text and its time fetch nothing again.
+        code=lambda wildcards: meaning(
+            Path(f"scripts/datasets/{wildcards.dataset}.py").resolve()
+        ),
     message:
         "data set {wildcards.dataset} ({wildcards.kind})"
     shell:
@@ -17,12 +20,9 @@ rule fetch_data:
 
 rule train:
     input:
-        trainer=TRAINER,
-        workload=get_workload,
-        framework="scripts/frameworks/{framework}.py",
-        lock=get_lock,
-        data=get_data,
-        searched=get_searched,
+        # Neither time nor text of a file trains again: `code` below tells what would train otherwise.
+        data=ancient(plan.get_data),
+        searched=ancient(plan.get_searched),
     output:
         run="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",
         epochs="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",
@@ -31,21 +31,22 @@ rule train:
         "<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/train.log",
     # What others have trained is taken as it is.
     wildcard_constraints:
-        hardware=either(name for name in CATALOGUE if name not in UNREACHED),
+        hardware=either(name for name in plan.catalogue if name not in plan.unreached),
     priority: get_priority
     conda:
         "../envs/{framework}.yaml"
     threads: get_threads
     resources:
-        **SUBMISSION,
+        **plan.submission(),
         # The run ends itself; this is for one that cannot.
-        runtime=ceil(settings["max_run_minutes"]) + 15,
-        image=get_image,
-        labels=get_labels,
+        runtime=ceil(plan.settings["max_run_minutes"]) + 15,
+        image=lambda wildcards: checks.image(plan.get_image_name(wildcards)),
+        labels=plan.get_labels,
     params:
-        arguments=get_train_arguments,
+        arguments=plan.get_arguments,
         files=get_files,
-        claims=get_claims,
+        claims=plan.get_claims,
+        code=plan.get_code,
         folder=subpath(output.run, parent=True),
         cell="{workload}/{hardware}/{framework}/{variant}",
     message:
@@ -72,7 +73,9 @@ if BUCKET:
         log:
             "results/{study}/logs/bring/{workload}-{hardware}-{framework}-{variant}-r{repeat}.log",
         wildcard_constraints:
-            hardware=either(name for name in CATALOGUE if name not in UNREACHED),
+            hardware=either(
+                name for name in plan.catalogue if name not in plan.unreached
+            ),
         localrule: True
         conda:
             "../envs/workflow.yaml"

@@ -12,7 +12,7 @@ from scripts import charts, workloads
 from scripts.analysis import figures, summary
 from scripts.charts import _theme
 from scripts.charts._view import View
-from scripts.storage import errors, schemas, tables
+from scripts.storage import errors, tables
 from scripts.storage.files import write_text
 from scripts.storage.numbers import number
 from scripts.studies import grid
@@ -40,13 +40,16 @@ def origin(study: dict[str, Any]) -> str:
 
 def view(
     study: dict[str, Any],
-    machines: dict[str, Any],
+    labels: dict[str, str],
     workload: str,
     frames: dict[str, pd.DataFrame],
     option: str,
     derived: Mapping[str, pd.DataFrame],
 ) -> View:
-    """Return what a chart may see of one workload, or of all of a study's if it is empty."""
+    """Return what a chart may see of one workload, or of all of a study's if it is empty.
+
+    `labels` are what machines are called; a chart that shows no costs is given none, and no price option.
+    """
     work = workloads.workload(workload) if workload in workloads.names() else None
     sizes = frames["runs"].loc[frames["runs"]["workload"] == workload, "batch_size"].dropna().unique()
     only = int(sizes[0]) if len(sizes) == 1 else None
@@ -57,12 +60,12 @@ def view(
         epochs=parts["epochs"],
         costs=parts["costs"],
         base=study.get("base", {"hardware": "", "framework": ""}),
-        labels={name: about["label"] for name, about in machines.items()},
+        labels=labels,
         reference=work.REFERENCE if work else None,
         published_batch_size=work.BATCH_SIZE if work and grid.is_grid(study) else only,
         published_epochs=work.EPOCHS if work else None,
         price_option=option,
-        price_label=study["prices"][option].get("label", f"{option} price"),
+        price_label=study["prices"][option].get("label", f"{option} price") if option else "",
         one_framework=not grid.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
         tables=derived,
         repeats=study["repeats"] if grid.is_grid(study) else None,
@@ -74,26 +77,32 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chart", help="a module of scripts/charts/, with .OPTION for a price option of its own")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
-    parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
+    parser.add_argument("--names", required=True, help="what machines are called: name -> label (JSON)")
     parser.add_argument("--runs", required=True, type=Path)
     parser.add_argument("--epochs", required=True, type=Path)
-    parser.add_argument("--costs", required=True, type=Path)
-    parser.add_argument("--prices", required=True, type=Path)
+    parser.add_argument(
+        "--money", nargs="*", default=[], type=Path, help="tables of costs and prices, for a chart that shows them"
+    )
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
     workloads.add(study.get("workload_files", {}))
-    machines = grid.machines(study, schemas.read_yaml(options.hardware, "hardware"))
-    frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs", "costs")}
+    frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs")}
+    derived = {}
+    if options.money:
+        frames["costs"], prices = (tables.read(table) for table in options.money)
+        derived = figures.tables(study, frames["runs"], frames["costs"], prices)
+    else:
+        frames["costs"] = pd.DataFrame(columns=list(tables.columns("costs")))
+    labels = json.loads(options.names)
     name, _, option = options.chart.partition(".")
     module = charts.chart(name)
     whole = getattr(module, "SCOPE", "workload") == "study"
-    derived = figures.tables(study, frames["runs"], frames["costs"], tables.read(options.prices))
 
     drawn = []
     for workload in [""] if whole else study.get("workloads", list(dict.fromkeys(frames["runs"]["workload"]))):
-        seen = view(study, machines, workload, frames, option or study["price"], derived)
+        seen = view(study, labels, workload, frames, option or study.get("price", ""), derived)
         made = module.draw(seen) if whole or len(seen.runs) else None
         if made is None:
             drawn.append({"workload": workload, "missing": f"No chart: {module.MISSING}."})

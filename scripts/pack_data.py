@@ -13,7 +13,7 @@ def main() -> int:
     parser.add_argument("data", type=Path, help="a data set (.npz)")
     parser.add_argument("output", type=Path, help="file to write (.npz.xz)")
     options = parser.parse_args()
-    print(f"compressing {options.data}", flush=True)
+    print(f"compressing {options.data} ({options.data.stat().st_size / 2**20:.0f} MiB): up to a minute", flush=True)
     with replacing(options.output) as temporary:
         temporary.write_bytes(compress(options.data))
     return 0

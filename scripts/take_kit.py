@@ -3,9 +3,9 @@
 import argparse
 import json
 import tempfile
+from dataclasses import asdict, replace
 from pathlib import Path
 
-from scripts import collect, frameworks, workloads
 from scripts.kit import records
 from scripts.measurement import record
 from scripts.measurement.cell import Cell
@@ -17,24 +17,32 @@ from scripts.studies import grid
 CATALOGUE = Path("config/hardware.yaml")
 
 
-def check(source: str, path: str, folder: Path, study: str) -> Cell:
-    """Return the cell of a run whose files lie in `folder`, checked as `collect` does.
+def check(source: Path, path: str, folder: Path, study: grid.Study) -> Cell:
+    """Return the cell of a run whose files lie in `folder`: whole, the run of that path, and one of the study.
 
-    Raises InputError that names file, key and value where it is not the run of that name.
+    Raises InputError that names file, run and what is wrong.
     """
-    run = record.read_run(folder / "run.json")
+    try:
+        run = record.read_run(folder / "run.json")
+        record.read_epochs(folder / "epochs.csv")
+    except InputError as error:
+        raise InputError(f"{source}: {str(error).replace(f'{folder}/', f'{path}/')}") from error
     cell = Cell(**run["cell"])
     named = f"{cell.path}/r{run['repeat']}"
     if named != path:
         raise InputError(f"{source}: {path}: its record is of {named}")
-    if cell.workload not in workloads.names():
-        raise InputError(f"{source}: {path}: workload {cell.workload!r} is unknown; study {study} must name its file")
-    if cell.framework not in frameworks.names():
-        raise InputError(f"{source}: {path}: framework {cell.framework!r} is unknown")
     if run["seed"] != cell.seed(run["repeat"]):
         raise InputError(f"{source}: {path}: seed {run['seed']} is not that of the run, {cell.seed(run['repeat'])}")
-    record.read_epochs(folder / "epochs.csv")
-    collect.run_row(path, run)
+    planned = {replace(one, hardware=cell.hardware, data=cell.data).path: one for one in study.cells}
+    if cell.path not in planned:
+        raise InputError(f"{source}: {path}: study {study.name} has no such cell")
+    expected = replace(planned[cell.path], hardware=cell.hardware, data=cell.data)
+    for key, value in asdict(expected).items():
+        if run["cell"][key] != value:
+            raise InputError(
+                f"{source}: {path}: {key} {run['cell'][key]} is not that of the study, {value}: it was trained at "
+                "another size"
+            )
     return cell
 
 
@@ -45,8 +53,14 @@ def take(source: Path, results: Path, given: str) -> str:
     Raises InputError where a record is not whole, or its run has another record already.
     """
     runs, beside = records.read(source)
-    study = json.loads(beside[records.ABOUT])["study"]
-    name, config = grid.read(given if Path(given).stem == study else study, {})
+    packed = json.loads(beside[records.ABOUT])["study"]
+    given = given if Path(given).stem == packed else packed
+    try:
+        name, config = grid.read(given, {})
+    except InputError as error:
+        raise InputError(f"{error}: name the file of study {packed}: --config study=PATH file={source}") from error
+    catalogue = schemas.read_yaml(CATALOGUE, "hardware")
+    study = grid.planned(name, config, catalogue)
     whole = {path: files for path, files in runs.items() if "run.json" in files}
     new: list[str] = []
     known: list[str] = []
@@ -56,7 +70,7 @@ def take(source: Path, results: Path, given: str) -> str:
             (Path(folder) / path).mkdir(parents=True)
             for file, content in files.items():
                 (Path(folder) / path / file).write_bytes(content)
-            machines.add(check(str(source), path, Path(folder) / path, name).hardware)
+            machines.add(check(source, path, Path(folder) / path, study).hardware)
             there = results / name / path / "run.json"
             if there.is_file() and there.read_bytes() != files["run.json"]:
                 raise InputError(
@@ -71,23 +85,24 @@ def take(source: Path, results: Path, given: str) -> str:
                     temporary.write_bytes(whole[path][file])
     there_already = f", {len(known)} were there already" if known else ""
     lines = [f"{source}: {len(new)} runs taken into {results / name}{there_already}"]
-    catalogue = schemas.read_yaml(CATALOGUE, "hardware")
     if missing := sorted(machines - set(catalogue)):
         lines += [f"{CATALOGUE} lacks {', '.join(missing)}; proposed, to be given a `rent` or `own`:"]
         lines += ["", beside[records.MACHINE].decode()]
     if machines - set(config["hardware"]):
         lines += [f"study {name}: hardware: add {', '.join(sorted(machines - set(config['hardware'])))}"]
-    lines += [f"next: snakemake --profile profiles/local --config study={given if given.endswith('.yaml') else name}"]
+    lines += [f"then: snakemake --profile profiles/local --config study={given}"]
     return "\n".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path, help="the file of records (.zip)")
+    parser.add_argument("file", help="the file of records (.zip)")
     parser.add_argument("--study", required=True, help="name or path of the study, if it is not the project's")
     parser.add_argument("--results", type=Path, default=Path("results"), help="(default: results)")
     options = parser.parse_args()
-    print(take(options.file, options.results, options.study), flush=True)
+    if not options.file:
+        raise InputError("which records? snakemake take_kit --config file=PATH")
+    print(take(Path(options.file), options.results, options.study), flush=True)
     return 0
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -30,6 +31,7 @@ SHARED_LOGS = ROOT.parent / "shared" / "published"
 ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 
 DRAW = ["draw relative_cost", "draw relative_time"]
+DRAW_COST = "draw relative_cost"
 PRICE = "price the runs of tiny"
 REPORT = "write the report of tiny"
 
@@ -112,20 +114,23 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     ("file", "old", "new", "follows"),
     [
         ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100",
-         [*DRAW, PRICE, REPORT]),
+         [DRAW_COST, PRICE, REPORT]),
         ("config/prices/current.csv", "n1-standard-1,us-central1,on-demand,0.0475,",
-         "n1-standard-1,us-central1,on-demand,0.05,", [*DRAW, PRICE, REPORT]),
+         "n1-standard-1,us-central1,on-demand,0.05,", [DRAW_COST, PRICE, REPORT]),
         ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,",
-         [*DRAW, PRICE, REPORT]),
+         [DRAW_COST, PRICE, REPORT]),
         ("config/studies/tiny.yaml", "base:",
          "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:",
-         [*DRAW, PRICE, REPORT]),
-        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [*DRAW, REPORT]),
+         [DRAW_COST, PRICE, REPORT]),
+        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [REPORT]),
+        ("config/studies/tiny.yaml", "relative_time]", "relative_time, learning]",
+         ["draw learning", REPORT]),
+        ("config/hardware.yaml", "label: 1 vCPU", "label: one vCPU", [*DRAW, PRICE, REPORT]),
         ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time',
          ["draw relative_time", REPORT]),
         ("reports/sections/short.html.j2", "In short", "In brief", [REPORT]),
     ],
-    ids=["owned price", "price row", "billing rule", "price option", "title", "chart", "page"],
+    ids=["owned price", "price row", "billing rule", "price option", "title", "new chart", "label", "chart", "page"],
 )  # fmt: skip
 def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new: str, follows: list[str]) -> None:
     trained.edit(file, old, new)
@@ -138,7 +143,7 @@ def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new
     [
         ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout(0.1)", [MLP_JAX, MLP_TENSORFLOW]),
         ("scripts/frameworks/jax.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX]),
-        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.2 ", [FASTTEXT_JAX, MLP_JAX]),
+        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.3", [FASTTEXT_JAX, MLP_JAX]),
     ],
     ids=["workload", "framework", "lock"],
 )
@@ -149,9 +154,42 @@ def test_edit_trains_again_what_it_touches(trained: Project, file: str, old: str
     assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
-def test_touched_file_trains_nothing(trained: Project) -> None:
-    (trained.path / "scripts/workloads/mnist_mlp.py").touch()
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout( 0.2 )  # a comment"),
+        ("scripts/measurement/loop.py", 'def fit(', '# A comment.\n\ndef fit('),
+        ("scripts/datasets/mnist.py", '"""MNIST', '"""The MNIST'),
+        ("scripts/storage/files.py", "def write_text(", "OTHER = 1\n\n\ndef write_text("),
+        ("envs/jax.lock", "jax==0.10.2", "# what else\njax==0.10.2"),
+    ],
+    ids=["layout", "comment", "docstring", "ground floor", "comment in a lock"],
+)  # fmt: skip
+def test_edit_that_means_the_same_trains_nothing(trained: Project, file: str, old: str, new: str) -> None:
+    trained.edit(file, old, new)
+    assert trainings(trained.snakemake("-n")) == []
+
+
+def test_statement_of_the_trainer_trains_all(trained: Project) -> None:
+    trained.edit("scripts/measurement/loop.py", "CHUNK_SECONDS = ", "CHUNK_SECONDS = 0.1 + ")
+    assert trainings(trained.snakemake("-n")) == sorted(ALL)
+
+
+def test_files_of_other_times_train_nothing(trained: Project) -> None:
+    for file in trained.path.rglob("*"):
+        if file.suffix in (".py", ".lock", ".yaml", ".npz"):
+            file.touch()
     assert trainings(trained.snakemake()) == []
+
+
+def test_results_in_a_fresh_clone_train_nothing(trained: Project, tmp_path: Path) -> None:
+    """Neither with what Snakemake has noted of them, nor without."""
+    clone = copy_project(tmp_path / "clone")
+    for folder in ("results", "data"):
+        shutil.copytree(trained.path / folder, clone.path / folder, copy_function=shutil.copy)
+    assert trainings(clone.snakemake("-n")) == []
+    shutil.copytree(trained.path / ".snakemake", clone.path / ".snakemake")
+    assert trainings(clone.snakemake("-n")) == []
 
 
 LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\n"
@@ -219,6 +257,29 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
     assert not list(mine.rglob("*.parquet")), "nothing is written beside the logs"
 
 
+def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_path: Path) -> None:
+    """What a reader of docs/importing.md gets: the A100 is rented, the workstation owned, and could be rented."""
+    for folder, seconds in (("node-a", (10, 8)), ("node-b", (30, 24))):
+        for framework in ("torch", "jax"):
+            log = tmp_path / "logs" / folder / f"mnist_mlp_{framework}.csv"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(LOG + "".join(f"{i},{elapsed},0.5,0.8,0.6,0.7\n" for i, elapsed in enumerate(seconds)))
+    example = (ROOT / "docs" / "importing.md").read_text().split("```yaml\n")[1].split("```")[0]
+    assert "/data/logs" in example
+    (tmp_path / "mine.yaml").write_text(example.replace("/data/logs", str(tmp_path / "logs")))
+    fresh.run("snakemake", "--cores", "all", "--config", f"study={tmp_path / 'mine.yaml'}")
+    read = Read((fresh.path / "results" / "mine" / "report.html").read_text())
+    ((_, fastest, seconds, cheapest, usd),) = read.rows["short"][1:]
+    assert (fastest[:11], seconds) == ("JAX · A100", "18.0")
+    assert "our workstation" in cheapest
+    (workstation,) = [row for row in read.rows["cost"] if row[1] == "PyTorch · our workstation"]
+    assert (workstation[3], workstation[6]) == (usd, "1.00"), "the base, 54 s of an hour that is owned"
+    ((machine, option, *_, days),) = read.rows["own"][1:]
+    assert (machine, option) == ("our workstation", "rented")
+    assert 0 < float(days) < 30.5
+    assert {"#short", "#mnist_mlp", "#cost", "#own", "#cells", "#audit", "#prices"} <= set(read.links)
+
+
 @pytest.fixture(scope="session")
 def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the project and a study of one's own, complete, each called by its place from the other."""
@@ -239,14 +300,14 @@ def own(own_report: Path, tmp_path: Path) -> Project:
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
-        ("../mine/our prices.csv", "0.036", "0.05", [*DRAW, PRICE_MINE, SHOW]),
+        ("../mine/our prices.csv", "0.036", "0.05", [DRAW_COST, PRICE_MINE, SHOW]),
         ("config/prices/current.csv", "n1-standard-8,us-central1,on-demand,0.38,",
-         "n1-standard-8,us-central1,on-demand,0.4,", [*DRAW, PRICE_MINE, SHOW]),
+         "n1-standard-8,us-central1,on-demand,0.4,", [DRAW_COST, PRICE_MINE, SHOW]),
         ("../mine/mine.yaml", "charts:",
          "prices: {on-demand: {}, half: {discount: {share: 0.5, source: a deal}}}\ncharts:",
-         [*DRAW, PRICE_MINE, SHOW]),
+         [DRAW_COST, PRICE_MINE, SHOW]),
         ("../mine/mine.yaml", "label: big one, ", "label: a bigger one, ", [*DRAW, PRICE_MINE, SHOW]),
-        ("../mine/mine.yaml", "My <b>", "Our <b>", [*DRAW, SHOW]),
+        ("../mine/mine.yaml", "My <b>", "Our <b>", [SHOW]),
         ("../mine/logs/node-b/own_net_torch.csv", "fast", "6", [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
         ("scripts/importers/formats/keras_csv.py", "HELP = ", "ABOUT = HELP = ",
          [COLLECT, *DRAW, IMPORT, PRICE_MINE, SHOW]),
@@ -293,11 +354,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     done = jobs((ran := fresh.run("snakemake", "published")).stdout + ran.stderr)
     steps = ("collect the runs", "price the runs", "write the report")
     of_logs = [f"{what} of {name}" for name in PUBLISHED if name != OURS for what in steps]
-    of_ours = [
-        f"take the runs of {OURS} as they were trained",
-        f"price the runs of {OURS}",
-        f"write the report of {OURS}",
-    ]
+    of_ours = [f"take the runs of {OURS} as they were trained", *(f"{what} of {OURS}" for what in steps[1:])]
     of_ours = of_ours if OURS in PUBLISHED else []
     assert [job for job in done if not job.startswith("draw ")] == sorted(
         [*of_logs, *of_ours, "write the index of the published studies", PUBLISH]

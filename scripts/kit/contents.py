@@ -19,6 +19,9 @@ from scripts.workflow.code import ROOT, code_of
 #: What a kit runs: itself, a training, and a framework that is tried.
 VERBS = ("scripts.run_kit", "scripts.train", "scripts.kit.probe")
 
+#: The Pythons for which the packages of envs/train.lock have wheels.
+PYTHONS = ("3.11", "3.12", "3.13")
+
 #: The folder that an archive unpacks to.
 FOLDER = "kit"
 
@@ -29,10 +32,16 @@ _LEAST_SAMPLES = 0.02
 _HEADERS_BYTES = 512 * 2**10
 
 
+def check_python(given: Any) -> None:
+    """Raise InputError unless a kit can be packed for this Python, one for which the frameworks have builds."""
+    if str(given) not in PYTHONS:
+        raise InputError(f"kit_python: {given!r} is not one of {', '.join(PYTHONS)}")
+
+
 def code() -> list[Path]:
     """Return the files of code and settings that a kit holds, relative to the project."""
     schemas = sorted(path.relative_to(ROOT) for path in (ROOT / "config" / "schemas").glob("*.json"))
-    return [*code_of(*VERBS), *schemas, Path("config/hardware.yaml")]
+    return [*map(Path, code_of(*VERBS)), *schemas, Path("config/hardware.yaml")]
 
 
 def digest(files: Sequence[Path]) -> str:

@@ -26,21 +26,38 @@ _MEMBER_BYTES = 64 * 2**20
 
 
 def add(archive: Path, members: Mapping[str, bytes]) -> None:
-    """Add files to the archive, which is then replaced as a whole.
+    """Add files to the archive, which is then replaced as a whole; a run's record takes the place of an earlier one.
 
     Raises InputError where it would grow beyond what it may weigh, or cannot be written.
     """
     with replacing(archive) as temporary:
-        if archive.exists():
+        again = set(members) & set(_names(archive))
+        if archive.exists() and not again:
             shutil.copyfile(archive, temporary)
+        elif archive.exists():
+            _copy(archive, temporary, again)
         with zipfile.ZipFile(temporary, "a" if archive.exists() else "w", zipfile.ZIP_DEFLATED) as packed:
             for name, content in members.items():
-                if name not in packed.namelist():  # a run that was cut twice after as many seconds
-                    packed.writestr(name, content)
+                packed.writestr(name, content)
         if (size := temporary.stat().st_size) > RECORDS_BYTES:
             raise InputError(
                 f"{archive}: {size / 2**20:.1f} MiB with this run, {RECORDS_BYTES / 2**20:.0f} are allowed"
             )
+
+
+def _names(archive: Path) -> list[str]:
+    if not archive.exists():
+        return []
+    with zipfile.ZipFile(archive) as packed:
+        return packed.namelist()
+
+
+def _copy(archive: Path, copy: Path, left_out: set[str]) -> None:
+    """Copy an archive without some of its files."""
+    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in source.namelist():
+            if name not in left_out:
+                packed.writestr(name, source.read(name))
 
 
 def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
@@ -64,7 +81,9 @@ def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
     except OSError as error:
         raise InputError(f"{archive}: {error.strerror or error}") from error
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
-        raise InputError(f"{archive}: not a whole file of records: {error}") from error
+        raise InputError(
+            f"{archive}: not a whole file of records ({error}): take an older copy, or another name"
+        ) from error
     for name in (ABOUT, MACHINE):
         if name not in beside:
             raise InputError(f"{archive}: {name} is missing: not a file of records that a kit wrote")

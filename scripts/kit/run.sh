@@ -3,5 +3,5 @@
 set -euo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}
-command -v "$python" >/dev/null || { echo "error: $python: not found; name a Python: PYTHON=/path/to/python3 bash run.sh" >&2; exit 2; }
+command -v "$python" >/dev/null || { echo "error: $python: not found; name a Python: PYTHON=/path/to/python3 bash kit/run.sh" >&2; exit 2; }
 exec "$python" "$kit/scripts/run_kit.py" "$@"

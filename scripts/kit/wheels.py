@@ -11,10 +11,10 @@ from scripts.storage.errors import InputError
 _ALWAYS = ("keras",)
 
 
-def unpack(wheels: Path, site: Path) -> list[str]:
+def unpack(wheels: Path, site: Path, study: str) -> list[str]:
     """Unpack the wheels of packages that this Python lacks into `site`, found first from now on; return their names.
 
-    Raises InputError where one of them was not built for this Python.
+    Raises InputError where one of them was not built for this Python; `study` is whose kit it is.
     """
     needed = [wheel for wheel in sorted(wheels.glob("*.whl")) if _name(wheel) in _ALWAYS or not _is_here(_name(wheel))]
     misfits = [_name(wheel) for wheel in needed if not _fits(wheel)]
@@ -23,7 +23,8 @@ def unpack(wheels: Path, site: Path) -> list[str]:
         have = f"{sys.version_info.major}.{sys.version_info.minor}"
         raise InputError(
             f"Python {have}: the kit's wheels of {', '.join(misfits)} are for {built}: name such a Python "
-            f"(PYTHON=/path/to/it bash run.sh), or pack the kit for this one (make kit KIT_PYTHON={have})"
+            f"(PYTHON=/path/to/it bash kit/run.sh), or pack the kit for this one (make kit STUDY={study} "
+            f"KIT_PYTHON={have})"
         )
     for wheel in needed:
         if not (site / f".{wheel.name}").exists():

@@ -1,6 +1,7 @@
 """From a study's config to its cells."""
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass, replace
 from itertools import product
@@ -84,6 +85,10 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
+#: A study's name is a folder of results/, and part of commands.
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+
+
 @dataclass(frozen=True)
 class Study:
     """A study's config with every default filled in, and its cells in the order of the grid."""
@@ -116,6 +121,10 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     path = _file(name)
     if not path.is_file():
         raise InputError(f"study {name!r} is unknown: it is one of {', '.join(_studies())}, or a path to a .yaml file")
+    if not _NAME.fullmatch(path.stem):
+        raise InputError(
+            f"{path}: a study's name is its file's, of letters, digits, '.', '_' and '-': {path.stem!r} is not"
+        )
     config = schemas.read_yaml(path, "study")
     unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
     if unknown:

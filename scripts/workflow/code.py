@@ -1,7 +1,8 @@
-"""Which files a command is made of, found from its imports instead of a list that somebody keeps."""
+"""What a command is made of, found from its imports, and what that code means, whatever its text."""
 
 import ast
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,28 +11,42 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Packages whose modules are imported by name while they run: all of a package's modules belong to what imports it.
 _DISCOVERED = ("scripts.datasets", "scripts.frameworks", "scripts.workloads")
 
+#: How files are written and errors worded: an edit there changes no training.
+_GROUND = Path("scripts/storage")
 
-def code_of(*modules: str) -> list[Path]:
+
+def code_of(*modules: str, discovered: bool = True) -> list[str]:
     """Return the files of this project that importing `modules` (dotted names) reads, sorted, relative to its root.
 
-    Imports inside functions count too. Raises ValueError for a module that is not the project's.
+    Imports inside functions count too; `discovered` adds the modules that are imported by their names.
+    Raises ValueError for a module that is not the project's.
     """
-    found: set[Path] = set()
-    pending = list(modules)
     for module in modules:
         if _file(module) is None:
             raise ValueError(f"{module}: not a module of this project")
+    return sorted(map(str, _closure(modules, discovered)))
+
+
+def _closure(modules: Iterable[str], discovered: bool) -> set[Path]:
+    found: set[Path] = set()
+    pending = list(modules)
     while pending:
         module = pending.pop()
         file = _file(module)
         if file is None or file in found:
             continue
         found.add(file)
-        pending += _imports(file)
+        pending += _imports(ROOT / file)
         pending += [module.rpartition(".")[0]] if "." in module else []
-        if module in _DISCOVERED:
-            pending += [f"{module}.{each.stem}" for each in sorted((ROOT / file).parent.glob("*.py"))]
-    return sorted(found)
+        if discovered and module in _DISCOVERED:
+            pending += _modules_below(file.parent)
+    return found
+
+
+def _modules_below(folder: Path) -> list[str]:
+    """Return the dotted names of a package's modules, those of packages within it too."""
+    files = (ROOT / folder).rglob("*.py")
+    return sorted(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files)
 
 
 def _file(module: str) -> Path | None:
@@ -44,9 +59,9 @@ def _file(module: str) -> Path | None:
 
 
 @cache
-def _imports(file: Path) -> tuple[str, ...]:
+def _imports(path: Path) -> tuple[str, ...]:
     """Return the dotted names that a file imports; `from a import b` may mean the module `a.b`."""
-    return tuple(_imported(ast.parse((ROOT / file).read_text(encoding="utf-8"))))
+    return tuple(_imported(_tree(path)))
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
@@ -56,3 +71,59 @@ def _imported(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def reads(module: str, attributes: tuple[str, ...]) -> bool:
+    """Return whether a module, or one beside it that it imports, reads one of some attributes of any object."""
+    here = Path(*module.split(".")).parent
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in attributes
+        for file in _closure([module], discovered=False)
+        if file.parent == here
+        for node in ast.walk(_tree(ROOT / file))
+    )
+
+
+@cache
+def training(workload: Path, dataset: str | None, framework: str, lock: Path) -> str:
+    """Return a checksum of what decides how a run is trained and timed: it changes when the meaning of that code does.
+
+    A comment, a docstring, a blank line or the time of a file leave it as it is. It covers what a training imports
+    but the ground floor, the workload's file and what that imports, its data set's module, the framework, its lock.
+    Raises SyntaxError for a workload that is not Python.
+    """
+    modules = [
+        "scripts.train",
+        f"scripts.frameworks.{framework}",
+        *([f"scripts.datasets.{dataset}"] if dataset else []),
+    ]
+    if (ROOT / "scripts" / "frameworks" / framework).is_dir():
+        modules += _modules_below(Path("scripts", "frameworks", framework))
+    own = ROOT / workload
+    files = _closure([*modules, *_imports(own)], discovered=False)
+    meanings = sorted((str(file), meaning(ROOT / file)) for file in files if _GROUND not in file.parents)
+    return hashlib.sha256(repr([*meanings, meaning(own), _pins(ROOT / lock)]).encode()).hexdigest()
+
+
+@cache
+def meaning(path: Path) -> str:
+    """Return a checksum of a file's statements, without comments, docstrings and layout."""
+    tree = _tree(path)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _pins(lock: Path) -> list[str]:
+    """Return what a lock pins: its lines without blanks and comments."""
+    lines = lock.read_text(encoding="utf-8").splitlines() if lock.is_file() else []
+    return [line.partition("#")[0].strip() for line in lines if line.partition("#")[0].strip()]

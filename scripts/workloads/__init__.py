@@ -109,7 +109,7 @@ def add(files: Mapping[str, str]) -> None:
     for name, file in files.items():
         path = Path(file).resolve()
         if not path.is_file():
-            raise InputError(f"workload {name}: {file}: no such file")
+            raise InputError(f"workload {name}: {file}: no such file in {Path.cwd()}")
         if name in _modules():
             raise InputError(f"workload {name}: {file}: the project has a workload of this name: give the file another")
         _ADDED[name] = path

@@ -132,8 +132,9 @@ def test_without_a_card_nothing_is_trained_unless_asked(carried: Carried) -> Non
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [(["--study", "other"], "invalid choice: 'other'"), (["--minutes", "0"], "0 is not above 0"),
-     (["--minutes", "soon"], "invalid _minutes value: 'soon'"), (["--records", "/proc/none.zip"], "cannot be written")],
+    [(["--study", "other"], "invalid choice: 'other'"), (["--minutes", "0"], "0 is not a number above 0"),
+     (["--minutes", "soon"], "soon is not a number above 0"), (["--records", "/proc/none.zip"], "cannot be written"),
+     (["--records", "nowhere/x.zip"], "nowhere: no such folder")],
 )  # fmt: skip
 def test_what_is_typed_wrongly_is_a_line(carried: Carried, arguments: list[str], says: str) -> None:
     code, said = carried.run("--cpu", *arguments)
@@ -223,6 +224,37 @@ def test_a_run_whose_time_is_over_is_ended_and_given_more_the_next_time(carried:
         runs, _ = records.read(carried.records)
         assert [name for files in runs.values() for name in files if name.startswith("cut-")]
         assert "the shortest needs" in carried.run("--cpu", minutes=0.2)[1]
+
+
+def test_records_of_another_size_are_refused_here_and_at_home(packed: Project, carried: Carried) -> None:
+    about = carried.folder / "kit" / "kit.json"
+    about.write_text(about.read_text().replace('"epochs": 2', '"epochs": 1'))
+    assert carried.run("--cpu", minutes=1.3)[0] == 0
+    had = len(runs_in(carried.records))
+    assert had
+    unpack(packed, carried.folder)
+    code, said = carried.run("--cpu")
+    assert code == 2
+    assert "epochs 1, not 2: the study has changed: name another (--records)" in said.splitlines()[-1]
+    assert len(runs_in(carried.records)) == had
+    taken = packed.run("snakemake", "take_kit", "--config", f"file={carried.records}", check=False)
+    assert taken.returncode != 0
+    assert "epochs 1 is not that of the study, 2: it was trained at another size" in taken.stdout + taken.stderr
+    assert not (packed.path / "results" / "borrowed").exists()
+
+
+def test_what_failed_is_trained_again_when_asked(carried: Carried) -> None:
+    """The failing runs are those of a mode that the model has no layer for."""
+    carried.run("--cpu")
+    before = runs_in(carried.records)
+    failed = {path for path, run in before.items() if run["status"] != "done"}
+    assert len(failed) == 2
+    assert "nothing is left to train" in carried.run("--cpu")[1]
+    code, _ = carried.run("--cpu", "--retry-failed")
+    assert code == 0
+    after = runs_in(carried.records)
+    assert len(after) == RUNS
+    assert {path for path, run in after.items() if run["provenance"] != before[path]["provenance"]} == failed
 
 
 def test_two_at_once_are_refused(carried: Carried) -> None:

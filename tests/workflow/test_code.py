@@ -28,13 +28,13 @@ def test_whatever_a_verb_loads_is_among_its_files(verb: str) -> None:
         text=True,
         check=True,
     )
-    loaded = {Path(file).relative_to(ROOT) for file in done.stdout.split()}
+    loaded = {str(Path(file).relative_to(ROOT)) for file in done.stdout.split()}
     assert loaded
     assert loaded <= set(code_of(f"scripts.{verb}"))
 
 
 def test_imports_inside_functions_and_modules_found_by_name_count() -> None:
-    files = set(map(str, code_of("scripts.train")))
+    files = set(code_of("scripts.train"))
     assert "scripts/measurement/stopwatch.py" in files, "imported inside a function of the worker"
     assert "scripts/datasets/imdb.py" in files, "imported by its name"
     assert "scripts/__init__.py" in files

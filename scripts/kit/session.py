@@ -1,0 +1,301 @@
+"""One call of a kit on a machine: which runs are there, which comes next, how each is trained and packed."""
+
+import ctypes
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import yaml
+
+from scripts.kit import RECORDS_BYTES, machine, records
+from scripts.kit.queue import Run, expected_seconds, next_run
+from scripts.measurement.cell import LARGEST, Cell
+from scripts.storage.errors import InputError
+from scripts.storage.files import replacing
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_PR_SET_PDEATHSIG = 1
+
+#: Seconds at the end of the time that are kept for packing and a last word.
+_RESERVE_SECONDS = 3.0
+
+#: Free space (MiB) without which no further run is started: a record is smaller, what a compiler leaves is not known.
+_ENOUGH_MIB = 64
+
+#: Room that is kept in the file of records for one more run (bytes): twice what the longest one of ours took.
+_ROOM_BYTES = 256 * 2**10
+
+#: What scripts/train.py itself takes before and after the process that trains (s), on a slow core.
+_WATCHER_SECONDS = 3.0
+
+#: A run that was cut is not started again with less than this share more of the time that it had.
+_MORE = 1.5
+
+#: Between two signs of life of a run (s).
+_SIGN_SECONDS = 10.0
+
+
+class Stopped(Exception):
+    """The machine ends the kit's work before its time; the message says why."""
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    print(line, flush=True)
+
+
+def runs_of(about: Mapping[str, Any], hardware: str) -> list[Run]:
+    """Return the study's runs in order of value, as runs of this machine.
+
+    A study that does not name this machine gets the runs of its first one.
+    """
+    named = {run["cell"]["hardware"] for run in about["runs"]}
+    taken = hardware if hardware in named else about["runs"][0]["cell"]["hardware"]
+    return [
+        Run(replace(Cell(**run["cell"]), hardware=hardware), run["repeat"])
+        for run in about["runs"]
+        if run["cell"]["hardware"] == taken
+    ]
+
+
+@dataclass
+class Session:
+    """What a call knows.
+
+    Args:
+        about: what `kit.json` says.
+        archive: the file of records.
+        hardware: this machine's name in the catalogue.
+        until: when the time ends (s, the clock of `monotonic`).
+        runs: of the study on this machine, in order of value.
+        retry: whether failed runs are trained again.
+    """
+
+    about: dict[str, Any]
+    archive: Path
+    hardware: str
+    until: float
+    runs: list[Run]
+    retry: bool = False
+    #: The runs in the archive: path -> status.
+    packed: dict[str, str] = field(default_factory=dict)
+    #: How long (s) runs are known to last.
+    lasted: dict[Run, float] = field(default_factory=dict)
+    #: Runs that ended without a record: not tried again in this call.
+    lost: dict[Run, str] = field(default_factory=dict)
+
+    @property
+    def results(self) -> Path:
+        """The folder of the study's records."""
+        return ROOT / "results" / self.about["study"]
+
+    def left(self) -> float:
+        """Return the seconds that are left for runs."""
+        return self.until - monotonic() - _RESERVE_SECONDS
+
+    def done(self) -> int:
+        """Return how many of the study's runs on this machine have a record."""
+        return sum(run.path in self.packed for run in self.runs)
+
+    def pending(self) -> list[Run]:
+        """Return what is to be trained in order of value; cells that have failed come last."""
+        runs = [run for run in self.runs if run.path not in self.packed and run not in self.lost]
+        failed = {run.cell for run in self.runs if self.packed.get(run.path, "done") != "done"}
+        return sorted(runs, key=lambda run: run.cell in failed)
+
+    def restore(self) -> None:
+        """Put the records of the archive where a training finds them, or begin an archive.
+
+        Raises InputError where it is of another study, machine or size of a cell.
+        """
+        by_path = {run.path: run for run in self.runs}
+        if not self.archive.exists():
+            about = {key: value for key, value in self.about.items() if key != "runs"}
+            entry = (ROOT / records.MACHINE).read_bytes()
+            records.add(self.archive, {records.ABOUT: json.dumps(about).encode(), records.MACHINE: entry})
+            say(f"no records yet: {self.archive} is begun")
+        else:
+            found, beside = records.read(self.archive)
+            self._check(beside)
+            for path, files in found.items():
+                self._take(path, files, by_path.get(path))
+            say(f"{self.done()} of {len(self.runs)} runs are in {self.archive} already")
+        # What a kill kept from being packed.
+        for run in self.runs:
+            if run.path not in self.packed and (self.results / run.path / "run.json").is_file() and not self.retry:
+                self.pack(run)
+
+    def _check(self, beside: Mapping[str, bytes]) -> None:
+        earlier = json.loads(beside[records.ABOUT])
+        if earlier["study"] != self.about["study"]:
+            raise InputError(
+                f"{self.archive}: holds records of study {earlier['study']}, not {self.about['study']}: name another "
+                "(--records)"
+            )
+        (name,) = yaml.safe_load(beside[records.MACHINE])
+        if name != self.hardware:
+            raise InputError(
+                f"{self.archive}: holds records of {name}, this is {self.hardware}: name another (--records)"
+            )
+        if earlier["code"] != self.about["code"]:
+            say(f"note: {self.archive} was begun by a kit of other code; its runs are kept and not trained again")
+
+    def _take(self, path: str, files: Mapping[str, bytes], run: Run | None) -> None:
+        """Note a run of the archive, and put its record where a training finds it."""
+        if "run.json" in files:
+            record = json.loads(files["run.json"])
+            if run and record["cell"] != asdict(run.cell):
+                said, planned = record["cell"], asdict(run.cell)
+                differs = [f"{key} {said[key]}, not {planned[key]}" for key in planned if said.get(key) != planned[key]]
+                raise InputError(
+                    f"{self.archive}: {path} has {'; '.join(differs)}: the study has changed: name another (--records)"
+                )
+            if not (self.retry and record["status"] != "done"):
+                self.packed[path] = record["status"]
+                for name, content in files.items():
+                    with replacing(self.results / path / name) as temporary:
+                        temporary.write_bytes(content)
+        if run and (seconds := _lasted(files)):
+            self.lasted[run] = seconds
+
+    def pack(self, run: Run) -> None:
+        """Put a run's record into the archive, in place of an earlier one."""
+        files = records.files_of(self.results / run.path)
+        records.add(self.archive, {f"{run.path}/{name}": content for name, content in files.items()})
+        self.packed[run.path] = json.loads(files["run.json"])["status"]
+        if seconds := _lasted(files):
+            self.lasted[run] = seconds
+
+    def work(self, in_use: Callable[[], str | None]) -> str:
+        """Train until nothing is left that ends in time; return why that was the end.
+
+        `in_use` tells which card others use. Raises Stopped where the machine cannot go on.
+        """
+        while pending := self.pending():
+            run = next_run(pending, self.lasted, self.left())
+            if run is None:
+                shortest = min(expected_seconds(one, self.lasted) for one in pending)
+                return f"the time is over: {max(0.0, self.left()):.0f} s left, the shortest run needs {shortest:.0f} s"
+            if self.archive.stat().st_size > RECORDS_BYTES - _ROOM_BYTES:
+                raise Stopped(f"{self.archive} is full: take it in, and begin another (--records)")
+            if (free := machine.disk_free_mib(ROOT)) < _ENOUGH_MIB:
+                raise Stopped(f"disk: {free:.0f} MiB free at {ROOT}, a run needs {_ENOUGH_MIB}")
+            if used := in_use():
+                raise Stopped(used)
+            cell = run.cell
+            say(
+                f"{self.done() + 1} of {len(self.runs)}, {self.left() / 60:.1f} min left: {cell.workload}, "
+                f"{cell.framework}, {cell.variant}, run {run.repeat}"
+            )
+            self._train(run)
+        return "nothing is left to train"
+
+    def _train(self, run: Run) -> None:
+        """Train one run and pack its record; one that is late is ended, and noted as cut."""
+        folder = self.results / run.path
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "run.json").unlink(missing_ok=True)
+        start = monotonic()
+        with (folder / "train.log").open("w") as log:
+            process = subprocess.Popen(
+                self._command(run), stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, preexec_fn=_end_with_parent
+            )
+            try:
+                self._wait(process, folder / "train.log")
+            finally:
+                _end(process)
+        seconds = monotonic() - start
+        if (folder / "run.json").is_file():
+            self.pack(run)
+            say(f"  {_result(json.loads((folder / 'run.json').read_text()))}, {seconds:.0f} s in all")
+        elif process.returncode in (130, -signal.SIGINT, -signal.SIGKILL):
+            self.lost[run] = "cut: the time was over"
+            records.add(self.archive, {f"{run.path}/{records.cut_name(seconds)}": b""})
+            say(f"  cut after {seconds:.0f} s: the time is over; nothing of it is kept but how long it takes")
+        else:
+            said = _last_line(folder / "train.log")
+            self.lost[run] = said or f"exit code {process.returncode}"
+            say(f"  no record: {self.lost[run]}")
+
+    def _wait(self, process: subprocess.Popen, log: Path) -> None:
+        """Wait until a training has ended or the time is over, with a sign of life now and then."""
+        while process.poll() is None and self.left() > 0:
+            try:
+                process.wait(max(0.1, min(_SIGN_SECONDS, self.left())))
+            except subprocess.TimeoutExpired:
+                if self.left() > 0:
+                    say(f"  ... {_last_line(log)}")
+
+    def _command(self, run: Run) -> list[str]:
+        cell = run.cell
+        file = self.about["workload_files"].get(cell.workload)
+        options: dict[str, Any] = {
+            "workload": str(ROOT / file) if file else cell.workload,
+            "hardware": cell.hardware,
+            "framework": cell.framework,
+            "batch-size": cell.batch_size,
+            "mode": cell.mode,
+            "precision": cell.precision,
+            "devices": cell.devices,
+            "epochs": cell.epochs,
+            "samples": f"{cell.samples:g}",
+            "data": "real" if cell.data == "own" else cell.data,
+            "repeat": run.repeat,
+            "seed": cell.seed(run.repeat),
+            "output": self.results / run.path,
+        }
+        if cell.target is not None:
+            options["target"] = f"{cell.target:g}"
+        if cell.batch_size == LARGEST and run.repeat > 1:
+            options["searched"] = self.results / cell.path / "r1" / "run.json"
+        given = [part for key, value in options.items() for part in (f"--{key}", str(value))]
+        return [sys.executable, str(ROOT / "scripts" / "train.py"), *given]
+
+
+def _lasted(files: Mapping[str, bytes]) -> float | None:
+    """Return how long (s) a run is known to last from its files, a search for its batch size not counted.
+
+    None where that is not known: a run that failed may have ended at once.
+    """
+    cut = _MORE * max(map(records.cut_seconds, files), default=0.0)
+    if "run.json" in files:
+        record = json.loads(files["run.json"])
+        if record["status"] == "done":
+            return float(record["times"]["total_seconds"]) + _WATCHER_SECONDS
+    return cut or None
+
+
+def _end_with_parent() -> None:
+    """A training ends with the kit that started it, however that ends."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _end(process: subprocess.Popen) -> None:
+    """End a training that goes on; it leaves no record."""
+    if process.poll() is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _last_line(log: Path) -> str:
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    return lines[-1].strip()[:200] if lines else "starting"
+
+
+def _result(record: Mapping[str, Any]) -> str:
+    if record["status"] != "done":
+        return f"{record['status'].replace('_', ' ')}: {record['reason']}"
+    rate = record.get("samples_per_second")
+    return f"done, {rate:,.0f} samples/s" if rate else "done"

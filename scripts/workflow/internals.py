@@ -1,0 +1,75 @@
+"""What this project uses of Snakemake that is not in its documents: each in one place, with what to do when it is gone.
+
+Tried with Snakemake 9.27, which envs/workflow.lock pins.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from snakemake.exceptions import WorkflowError
+
+
+def _need(thing: Any, name: str, why: str) -> Any:
+    """Return a private attribute. Raises WorkflowError in one line where this Snakemake has none such."""
+    if not hasattr(thing, name):
+        from snakemake import __version__
+
+        raise WorkflowError(
+            f"Snakemake {__version__} has no {type(thing).__name__}.{name}, by which {why}: install the one of "
+            "envs/workflow.lock"
+        )
+    return getattr(thing, name)
+
+
+def free_cores(workflow: Any) -> None:
+    """Let the cores of this machine limit no job: of a cluster's machines each has its own."""
+    why = "a cluster's jobs are not held to the cores of this machine"
+    _need(workflow, "resource_settings", why).cores = None
+    _need(workflow, "global_resources", why)["_cores"] = None
+
+
+def storage_prefix(workflow: Any) -> str | None:
+    """Return the bucket that runs go through, None on a shared file system."""
+    settings = _need(workflow, "storage_settings", "the bucket of a profile is known")
+    if not settings or not settings.default_storage_provider:
+        return None
+    return str(settings.default_storage_prefix)
+
+
+def store_only(workflow: Any, prefixes: tuple[str, ...]) -> None:
+    """Keep in the bucket what lies below `prefixes`: code is sent, and what is made of the runs stays here."""
+    why = "code and tables stay out of the bucket"
+    modifier = _need(_need(workflow, "modifier", why), "path_modifier", why)
+    apply: Callable[[Any], Any] = _need(modifier, "apply_default_storage", why)
+    pathvars = _need(workflow, "pathvars", why)
+
+    def store(path: Any) -> Any:
+        return apply(path) if pathvars.apply(str(path)).startswith(prefixes) else path
+
+    modifier.apply_default_storage = store
+
+
+def jobs_to_run(workflow: Any) -> list[Any]:
+    """Return the jobs that this call runs, those that have ended too."""
+    dag = _need(workflow, "dag", "the runs of a call are counted")
+    return list(_need(dag, "needrun_jobs", "the runs of a call are counted")(exclude_finished=False))
+
+
+def limit_no_rate(workflow: Any) -> None:
+    """Take the limit of jobs a second off jobs on this machine.
+
+    With it, which is on by default, each job that ends starts one more timer that goes through all ready jobs every
+    second (Snakemake 9.27): after a hundred runs that took 40 % of a core from the timed ones.
+    """
+    why = "waiting jobs take no time from those that are measured"
+    if _need(workflow, "local_exec", why):
+        scheduler = _need(workflow, "scheduler", why)
+        _need(scheduler, "job_rate_limiter", why)
+        scheduler.job_rate_limiter = None
+
+
+def follow(handler: Any) -> None:
+    """Let a handler see the records of Snakemake's log."""
+    from snakemake import logging
+
+    _need(logging, "logger", "the money of a call is counted").addHandler(handler)
