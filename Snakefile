@@ -27,7 +27,6 @@ localrules:
     report,
     import_logs,
     collect_facts,
-    show,
     index,
     published,
     import_published,

@@ -54,49 +54,6 @@ rule collect_facts:
         "--attempts {output.attempts} |& tee {log}"
 
 
-rule show:
-    input:
-        facts=plan.get_facts,
-        problems=plan.get_problems,
-        others=plan.get_others,
-        runs="results/{study}/runs.parquet",
-        costs="results/{study}/costs.parquet",
-        prices="results/{study}/prices.parquet",
-        hardware="config/hardware.yaml",
-        charts=plan.get_charts,
-        lib=[
-            *code_of("scripts.show"),
-            "reports/layout.html.j2",
-            "reports/claims.html.j2",
-            "reports/figure.html.j2",
-            "reports/show.html.j2",
-            "reports/style.css",
-        ],
-    output:
-        page="results/{study}/report.html",
-        claims="results/{study}/claims.json",
-    log:
-        "results/{study}/logs/show.log",
-    wildcard_constraints:
-        study=either(plan.imported),
-    conda:
-        "../envs/workflow.yaml"
-    params:
-        study=plan.get_study,
-        facts=lambda wildcards, input: (
-            f"--facts {input.facts} --others {input.others}" if input.facts else ""
-        ),
-        problems=lambda wildcards, input: (
-            f"--problems {input.problems}" if input.problems else ""
-        ),
-    message:
-        "write the report of {wildcards.study}"
-    shell:
-        "python -m scripts.show {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} {params.facts} {params.problems} "
-        "--hardware {input.hardware} --runs {input.runs} --costs {input.costs} --prices {input.prices} "
-        "--charts {input.charts} |& tee {log}"
-
-
 rule index:
     input:
         claims=expand("results/{study}/claims.json", study=config["published"]),

@@ -137,32 +137,31 @@ rule report:
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
         charts=plan.get_charts,
+        words=plan.get_words,
+        facts=plan.get_facts,
+        problems=plan.get_problems,
+        others=plan.get_others,
         beside=plan.get_beside,
         beside_facts=plan.get_beside_facts,
-        lib=[
-            *code_of("scripts.report"),
-            "reports/beside.html.j2",
-            "reports/layout.html.j2",
-            "reports/claims.html.j2",
-            "reports/figure.html.j2",
-            "reports/report.html.j2",
-            "reports/style.css",
-        ],
+        lib=code_of("scripts.report"),
+        templates=sorted(Path("reports").glob("*.j2"))
+        + sorted(Path("reports/sections").glob("*.j2")),
+        style="reports/style.css",
+        schema="config/schemas/words.schema.json",
     output:
         page="results/{study}/report.html",
         claims="results/{study}/claims.json",
     log:
         "results/{study}/logs/report.log",
-    wildcard_constraints:
-        study=either(plan.grids),
     conda:
         "../envs/workflow.yaml"
     params:
         study=plan.get_study,
         beside=plan.get_beside_arguments,
+        given=plan.get_report_arguments,
     message:
-        "write the report"
+        "write the report of {wildcards.study}"
     shell:
         "python -m scripts.report {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} --hardware {input.hardware} "
         "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
-        "--attempts {input.attempts} --charts {input.charts} {params.beside:q} |& tee {log}"
+        "--attempts {input.attempts} --charts {input.charts} {params.given:q} {params.beside:q} |& tee {log}"

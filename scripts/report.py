@@ -3,125 +3,20 @@
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from scripts import workloads
-from scripts.analysis import beside, claims, comparisons, summary
-from scripts.analysis.names import FRAMEWORK_NAMES, cell_name
-from scripts.costs import budget
-from scripts.costs.billing import DAYS_PER_MONTH
+from scripts.analysis import beside, claims, figures
 from scripts.importers import audit, facts
-from scripts.measurement.cell import Cell
-from scripts.pages.render import drawn, environment
+from scripts.pages import render, report
+from scripts.pages.inputs import Inputs
 from scripts.storage import errors, schemas, tables
 from scripts.storage.files import write_text
-from scripts.storage.numbers import TIE, number
 from scripts.studies import grid
-
-
-def page(
-    study: Mapping[str, Any],
-    catalogue: Mapping[str, Any],
-    runs: pd.DataFrame,
-    costs: pd.DataFrame,
-    epochs: pd.DataFrame,
-    prices: pd.DataFrame,
-    attempts: pd.DataFrame,
-    planned: Sequence[Cell],
-    pictures: Mapping[str, list[dict[str, Any]]],
-    verdicts: Sequence[claims.Verdict],
-    others: Sequence[beside.Side] = (),
-) -> str:
-    """Return the report as HTML; every text from a config or a log is escaped.
-
-    `planned` are the cells of the grid, of which some may not have been trained; `others` the studies beside it.
-    """
-    labels = {name: about["label"] for name, about in catalogue.items()}
-    modules = {name: workloads.workload(name) for name in study["workloads"]}
-    table = summary.computing(summary.cells(runs, costs), catalogue)
-    cost = summary.cost_column(study["price"])
-    done = runs[runs["status"] == "done"]
-    shown = costs[costs["price_option"] == study["price"]]
-    money = summary.money(shown, study["base"])
-    spent = budget.spent(runs, attempts, prices[prices["price_option"] == study["price"]])
-    compared = {
-        axis: comparisons.against(runs, axis, plain, "samples_per_second")
-        for axis, plain in (("framework", study["base"]["framework"]), ("mode", "stock"), ("precision", "float32"))
-    }
-    scaling = comparisons.scaling(runs)
-    own = beside.Side(study["title"], runs, labels, study.get("published", {}))
-    machines = beside.compare(own, others, {name: module.EPOCHS for name, module in modules.items()})
-    options = sorted(set(costs["price_option"]), key=lambda option: (option != study["price"], option))
-
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            study=study,
-            labels=labels,
-            name_of=lambda cell: cell_name(
-                cell, labels, modules[cell["workload"]].BATCH_SIZE, one_framework="framework" not in cell
-            ),
-            framework_names=FRAMEWORK_NAMES,
-            about={
-                name: (module.__doc__ or name).strip().splitlines()[0].replace("`", "")
-                for name, module in modules.items()
-            },
-            pictures=pictures,
-            runs=runs.to_dict("records"),
-            cells=table.to_dict("records"),
-            computed=bool(table["model_gflops"].notna().any()),
-            peaks=sorted(
-                {
-                    f"{labels[name]}: {catalogue[name]['peak_tflops']['source']}"
-                    for name in table.loc[table["utilisation"].notna(), "hardware"]
-                }
-            ),
-            fastest=summary.best(table, "train_seconds"),
-            cheapest=summary.best(table, cost),
-            cost=cost,
-            cost_columns={option: summary.cost_column(option) for option in options},
-            faster=summary.versus(table, study["base"]["hardware"], "train_seconds"),
-            cheaper=summary.versus(table, study["base"]["hardware"], cost),
-            learned=summary.learned(runs),
-            claims=verdicts,
-            tally=claims.tally(verdicts),
-            compared={axis: comparisons.matrix(rows, axis) for axis, rows in compared.items()},
-            behind=comparisons.counts(rows) if (rows := [row for of in compared.values() for row in of]) else "",
-            scaling=scaling,
-            beside=machines,
-            others=others,
-            unlike=beside.unlike(others, machines),
-            virtual=bool(runs.loc[runs["devices"] > 1, "gpu_model"].isna().any()),
-            spreads=comparisons.spreads(runs, study["repeats"], study["unstable_above"]),
-            settings=comparisons.settings(runs),
-            warned=comparisons.warnings(runs),
-            synthetic=sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
-            reduced=summary.is_reduced(runs),
-            failed=runs[runs["status"] != "done"].merge(spent, on="run").to_dict("records"),
-            planned=len(planned),
-            untrained=summary.untrained(planned, runs),
-            interrupted=summary.interrupted(attempts, spent),
-            single=bool((table["runs_done"] <= 1).all()),
-            prices=tables.records(prices),
-            money=money,
-            days_per_month=DAYS_PER_MONTH,
-            tie_percent=number(TIE * 100, 1),
-            intervals=any(row["interval"] for row in money),
-            own=summary.rent_or_own(dict(catalogue), prices),
-            targets=summary.to_targets(runs, epochs, shown, study["targets"]),
-            machines=sorted(
-                set(zip(runs["cpu_model"], runs["gpu_model"].fillna("no GPU"), runs["system"], strict=True))
-            ),
-            versions=sorted(set(done["packages"])),
-            pythons=sorted(set(runs["python"])),
-            commits=sorted(set(runs["git_commit"].dropna())),
-            days=sorted({started[:10] for started in runs["started_at"]}),
-        )
-    )
 
 
 def side(about: Mapping[str, Any], catalogue: Mapping[str, Any], runs: pd.DataFrame) -> beside.Side:
@@ -144,6 +39,39 @@ def _copies(given: Mapping[str, Any]) -> dict[str, str]:
     return {row["run"]: said[row["file"]] for row in tables.records(table) if row["file"] in said}
 
 
+def audited(
+    table: Path | None, others: Sequence[Path], problems: Path | None, study: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the audit's findings in a study's facts, and the logs that the importer refused; none without either."""
+    found: list[dict[str, Any]] = []
+    if problems:
+        for line in problems.read_text(encoding="utf-8").splitlines():
+            found.append(dict.fromkeys(audit.COLUMNS, "") | {"kind": "refused log", "message": line})
+    if table:
+        known = {path.stem: facts.read(path) for path in others if path != table}
+        found += tables.records(audit.findings(facts.read(table), study["import"].get("unlike", []), known))
+    return found
+
+
+def judge(
+    study: Mapping[str, Any], inputs: Inputs, named: Mapping[str, float]
+) -> tuple[list[claims.Verdict], list[claims.Verdict]]:
+    """Return the verdicts on a study's claims, and on those about cost at the prices of today, if it has any.
+
+    `named` are the figures that the study computes.
+    """
+
+    def verdict(claim: Mapping[str, Any]) -> claims.Verdict:
+        return claims.evaluate(claim, study, inputs.runs, inputs.costs, named, inputs.labels, inputs.doubted)
+
+    of_cost = [
+        claim
+        for claim in study["claims"]
+        if claim.get("by") in ("cost_usd", "billed_usd") and "price" not in claim and "today" in study["prices"]
+    ]
+    return [verdict(claim) for claim in study["claims"]], [verdict(claim | {"price": "today"}) for claim in of_cost]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="page to write (.html)")
@@ -151,43 +79,43 @@ def main() -> int:
     parser.add_argument("--claims", required=True, type=Path, help="verdicts to write, for the index (.json)")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
-    parser.add_argument("--runs", required=True, type=Path)
-    parser.add_argument("--epochs", required=True, type=Path)
-    parser.add_argument("--costs", required=True, type=Path)
-    parser.add_argument("--prices", required=True, type=Path)
-    parser.add_argument("--attempts", required=True, type=Path)
+    for table in ("runs", "epochs", "costs", "prices", "attempts"):
+        parser.add_argument(f"--{table}", required=True, type=Path)
     parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
+    parser.add_argument("--words", type=Path, help="words of the derived tables (.yaml)")
+    parser.add_argument("--facts", type=Path, help="table of facts (.csv) that the runs are from, for the audit")
+    parser.add_argument("--problems", type=Path, help="what the importer refused, a line each")
+    parser.add_argument("--others", nargs="*", default=[], type=Path, help="tables of facts of other studies")
     parser.add_argument(
         "--beside", nargs="+", metavar=("STUDIES", "RUNS"), help="studies beside it (JSON), and the runs table of each"
     )
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
-    workloads.add(study["workload_files"])
+    workloads.add(study.get("workload_files", {}))
     catalogue = schemas.read_yaml(options.hardware, "hardware")
-    machines = grid.machines(study, catalogue)
-    runs, costs = tables.read(options.runs), tables.read(options.costs)
-    labels = {name: about["label"] for name, about in machines.items()}
-    verdicts = [claims.evaluate(claim, study, runs, costs, {}, labels) for claim in study["claims"]]
-    html = page(
-        study,
-        machines,
-        runs,
-        costs,
-        tables.read(options.epochs),
-        tables.read(options.prices),
-        tables.read(options.attempts),
-        grid.planned(options.name, study, catalogue).cells if grid.is_trained_here(study) else [],
-        drawn(options.charts),
-        verdicts,
-        [
-            side(about, catalogue, tables.read(Path(runs)))
-            for about, runs in zip(json.loads(options.beside[0]), options.beside[1:], strict=True)
-        ]
-        if options.beside
-        else [],
+    runs, costs, prices = (tables.read(path) for path in (options.runs, options.costs, options.prices))
+    derived = figures.tables(study, runs, costs, prices)
+    beside_it = zip(json.loads(options.beside[0]), options.beside[1:], strict=True) if options.beside else ()
+    inputs = Inputs(
+        name=options.name,
+        study=study,
+        machines=grid.machines(study, catalogue),
+        runs=runs,
+        epochs=tables.read(options.epochs),
+        costs=costs,
+        prices=prices,
+        attempts=tables.read(options.attempts),
+        planned=grid.planned(options.name, study, catalogue).cells if grid.is_trained_here(study) else [],
+        pictures=render.drawn(options.charts),
+        findings=audited(options.facts, options.others, options.problems, study),
+        derived=figures.readable(derived),
+        words=schemas.read_yaml(options.words, "words") if options.words else {},
+        others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
     )
-    write_text(options.claims, claims.told(options.name, study, len(runs), 0, verdicts))
+    verdicts, today = judge(study, inputs, figures.figures(study, derived, prices))
+    html = report.page(replace(inputs, verdicts=verdicts, verdicts_today=today))
+    write_text(options.claims, claims.told(options.name, study, len(runs), len(inputs.findings), verdicts))
     write_text(options.output, html)
     return 0
 

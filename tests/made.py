@@ -4,6 +4,7 @@ import pandas as pd
 
 from scripts.costs import book
 from scripts.costs import prices as pricing
+from scripts.pages.inputs import Inputs
 from scripts.storage import tables
 
 #: A row of a price book without its item, purchase and rate.
@@ -123,6 +124,19 @@ def run(**values) -> dict:
     return {"run": path.replace("-stock", "").replace("-float32", "").replace("-x1/", "/")} | row
 
 
+#: What no log of others tells.
+_UNTOLD = (
+    *("batch_size", "mode", "precision", "devices", "seed", "data", "data_fraction", "samples_fraction"),
+    *("train_samples", "samples_per_second", "first_step_seconds", "peak_memory_mib", "cpu_model", "packages"),
+    *("python", "system", "started_at"),
+)
+
+
+def log(**values) -> dict:
+    """Return `run` as a log by epoch tells it."""
+    return run(**dict.fromkeys(_UNTOLD) | values)
+
+
 def runs(*rows: dict) -> pd.DataFrame:
     """Return the runs table of the rows of `run`."""
     return tables.conform(pd.DataFrame(rows, columns=list(tables.columns("runs"))), "runs")
@@ -138,6 +152,53 @@ def costs(
 ) -> pd.DataFrame:
     """Return the costs table of a runs table."""
     return tables.conform(pricing.price_runs(frame, prices(catalogue, options, rows)), "costs")
+
+
+#: A price of then and one of today: what is rented today differs for cpu1; cpu4 is not offered any more.
+THEN_AND_TODAY = {
+    "then": {"label": "prices of 2017", "purchase": "on-demand"},
+    "today": {
+        "label": "today's prices",
+        "purchase": "spot",
+        "instead": {"cpu1": {"provider": "cloud", "items": {"host": 1, "card": 2}}},
+    },
+}
+
+BOOK_OF_BOTH = price_book(
+    offer("1-core", 0.036),
+    offer("4-core", 0.144),
+    offer("host", 0.010, purchase="spot"),
+    offer("card", 0.001, purchase="spot", as_of="2025-12"),
+)
+
+#: What the page of a study reads of its config, beside its words.
+STUDY = {
+    "title": "Old logs",
+    "summary": "One paragraph.",
+    "machines": {name: CATALOGUE[name] for name in ("cpu1", "cpu4", "gpu")},
+    "base": {"hardware": "cpu1", "framework": "tensorflow"},
+    "price": "then",
+    "prices": THEN_AND_TODAY,
+    "repeats": 1,
+    "unstable_above": 0.1,
+    "targets": {},
+    "claims": [],
+}
+
+
+def inputs(
+    study: dict,
+    frame: pd.DataFrame,
+    catalogue: dict = CATALOGUE,
+    rows: pd.DataFrame = BOOK_OF_BOTH,
+    **given,
+) -> Inputs:
+    """Return what the page of a study is made of, from its runs table and the rows of its price book."""
+    options = study["prices"]
+    nothing = {name: pd.DataFrame(columns=list(tables.columns(name))) for name in ("epochs", "attempts")}
+    made = {name: tables.conform(given.pop(name, table), name) for name, table in nothing.items()}
+    made |= {"prices": prices(catalogue, options, rows), "costs": costs(frame, catalogue, options, rows)}
+    return Inputs(name="made", study=study, machines=catalogue, runs=frame, **made, **given)
 
 
 #: The times of a record that are measured, not worked out.

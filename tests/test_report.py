@@ -1,6 +1,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,11 +10,11 @@ import yaml
 from markupsafe import Markup
 
 from scripts import report
-from scripts.analysis import claims
 from scripts.analysis.beside import Side
 from scripts.measurement.cell import Cell
+from scripts.pages import report as pages
 from scripts.storage import tables
-from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, offer, price_book, prices, run, runs
+from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, inputs, offer, price_book, prices, run, runs
 from tests.reading import EVIL, Read
 
 STUDY = {
@@ -55,25 +56,12 @@ def page(
     **study,
 ) -> str:
     frame = runs(*rows)
-    priced = costs(frame, catalogue, options, book)
-    curves = pd.DataFrame(columns=list(tables.columns("epochs"))) if epochs is None else epochs
-    labels = {name: about["label"] for name, about in catalogue.items()}
-    whole = STUDY | study
-    return report.page(
-        whole,
-        catalogue,
-        frame,
-        priced,
-        tables.conform(curves, "epochs"),
-        prices(catalogue, options, book),
-        tables.conform(
-            pd.DataFrame(columns=list(tables.columns("attempts"))) if attempts is None else attempts, "attempts"
-        ),
-        planned,
-        pictures or {},
-        [claims.evaluate(claim, whole, frame, priced, {}, labels) for claim in whole["claims"]],
-        others,
+    whole = STUDY | {"prices": options} | study
+    tables_given = {name: table for name, table in (("epochs", epochs), ("attempts", attempts)) if table is not None}
+    given = inputs(
+        whole, frame, catalogue, book, planned=planned, pictures=pictures or {}, others=others, **tables_given
     )
+    return pages.page(replace(given, verdicts=report.judge(whole, given, {})[0]))
 
 
 def test_table_of_cells_shows_time_and_cost() -> None:
@@ -311,7 +299,7 @@ def test_table_of_costs_shows_the_ends_and_who_is_cheaper() -> None:
 def test_bill_of_a_run_alone_stands_beside_its_cost() -> None:
     """The whole life of the process, 130 s, is billed."""
     read = Read(page(run(train_seconds=100.0, total_seconds=130.0)))
-    assert (read.rows["cost"][1][3], read.rows["cost"][1][9]) == ("0.00100", "0.00130")
+    assert (read.rows["cost"][1][3], read.rows["cost"][1][8]) == ("0.00100", "0.00130")
     assert "With one run per cell there is no probability to tell." in read.text
 
 
@@ -331,8 +319,8 @@ def test_owned_machine_says_from_which_use_it_pays() -> None:
            "as_of": "2026", "source": "me"}  # fmt: skip
     catalogue = {"cpu1": CATALOGUE["cpu1"] | {"own": own}, "cpu4": CATALOGUE["cpu4"]}
     book = price_book(offer("1-core", 1.0), offer("1-core", 0.01, purchase="spot"), offer("4-core", 1.0))
-    rows = Read(page(run(), catalogue=catalogue, book=book)).rows["cost"]
-    assert rows[-2:] == [
+    rows = Read(page(run(), catalogue=catalogue, book=book)).rows["own"]
+    assert rows[1:] == [
         ["1 vCPU", "on-demand", "1.00", "0.500", "3.04"],
         ["1 vCPU", "spot", "0.0100", "0.500", "never"],
     ]
@@ -342,9 +330,9 @@ def test_time_and_cost_to_a_target() -> None:
     """The second epoch of 6.5 s reaches it: 13 s at 0.036 USD/h."""
     cell = {key: run()[key] for key in ("run", *tables.CELL, "repeat")}
     epochs = pd.DataFrame([cell | epoch(i, val_acc=value) for i, value in enumerate((0.5, 0.9, 0.95))])
-    rows = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.9})).rows["cost"]
+    rows = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.9})).rows["targets"]
     assert rows[-1] == ["mnist_mlp", "TensorFlow · 1 vCPU", "validation accuracy 0.9", "1 of 1", "13.0", "0.000130"]
-    never = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.99})).rows["cost"]
+    never = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.99})).rows["targets"]
     assert never[-1][3:] == ["0 of 1", "—", "—"]
 
 

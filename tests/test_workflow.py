@@ -33,6 +33,7 @@ ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 DRAW = ["draw relative_cost", "draw relative_time"]
 DRAW_COST = "draw relative_cost"
 PRICE = "price the runs of tiny"
+REPORT = "write the report of tiny"
 
 
 def trainings(jobs: list[str]) -> list[str]:
@@ -78,7 +79,7 @@ def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None
 def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
     jobs = trained.snakemake("-R", f"results/tiny/{MLP_JAX}/r1/run.json")
     assert trainings(jobs) == [MLP_JAX]
-    assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
+    assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
 @pytest.mark.parametrize(
@@ -113,21 +114,21 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     ("file", "old", "new", "follows"),
     [
         ("config/hardware.yaml", "acquisition_usd: 1000", "acquisition_usd: 1100",
-         [DRAW_COST, PRICE, "write the report"]),
+         [DRAW_COST, PRICE, REPORT]),
         ("config/prices/current.csv", "n1-standard-1,us-central1,on-demand,0.0475,",
-         "n1-standard-1,us-central1,on-demand,0.05,", [DRAW_COST, PRICE, "write the report"]),
+         "n1-standard-1,us-central1,on-demand,0.05,", [DRAW_COST, PRICE, REPORT]),
         ("config/prices/billing.csv", "gce,2017-09-26,1,60,", "gce,2017-09-26,1,120,",
-         [DRAW_COST, PRICE, "write the report"]),
+         [DRAW_COST, PRICE, REPORT]),
         ("config/studies/tiny.yaml", "base:",
          "prices: {on-demand: {purchase: on-demand}, half: {discount: {share: 0.5, source: a deal}}}\nbase:",
-         [DRAW_COST, PRICE, "write the report"]),
-        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", ["write the report"]),
+         [DRAW_COST, PRICE, REPORT]),
+        ("config/studies/tiny.yaml", "title: Tiny", "title: Small", [REPORT]),
         ("config/studies/tiny.yaml", "relative_time]", "relative_time, learning]",
-         ["draw learning", "write the report"]),
-        ("config/hardware.yaml", "label: 1 vCPU", "label: one vCPU", [*DRAW, PRICE, "write the report"]),
+         ["draw learning", REPORT]),
+        ("config/hardware.yaml", "label: 1 vCPU", "label: one vCPU", [*DRAW, PRICE, REPORT]),
         ("scripts/charts/relative_time.py", 'TITLE = "Relative time', 'TITLE = "Time',
-         ["draw relative_time", "write the report"]),
-        ("reports/report.html.j2", "In short", "In brief", ["write the report"]),
+         ["draw relative_time", REPORT]),
+        ("reports/sections/short.html.j2", "In short", "In brief", [REPORT]),
     ],
     ids=["owned price", "price row", "billing rule", "price option", "title", "new chart", "label", "chart", "page"],
 )  # fmt: skip
@@ -150,7 +151,7 @@ def test_edit_trains_again_what_it_touches(trained: Project, file: str, old: str
     trained.edit(file, old, new)
     jobs = trained.snakemake("-n")
     assert trainings(jobs) == cells
-    assert others(jobs) == ["collect the runs", *DRAW, PRICE, "write the report"]
+    assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
 @pytest.mark.parametrize(
@@ -275,6 +276,29 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
     assert not list(mine.rglob("*.parquet")), "nothing is written beside the logs"
 
 
+def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_path: Path) -> None:
+    """What a reader of docs/importing.md gets: the A100 is rented, the workstation owned, and could be rented."""
+    for folder, seconds in (("node-a", (10, 8)), ("node-b", (30, 24))):
+        for framework in ("torch", "jax"):
+            log = tmp_path / "logs" / folder / f"mnist_mlp_{framework}.csv"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(LOG + "".join(f"{i},{elapsed},0.5,0.8,0.6,0.7\n" for i, elapsed in enumerate(seconds)))
+    example = (ROOT / "docs" / "importing.md").read_text().split("```yaml\n")[1].split("```")[0]
+    assert "/data/logs" in example
+    (tmp_path / "mine.yaml").write_text(example.replace("/data/logs", str(tmp_path / "logs")))
+    fresh.run("snakemake", "--cores", "all", "--config", f"study={tmp_path / 'mine.yaml'}")
+    read = Read((fresh.path / "results" / "mine" / "report.html").read_text())
+    ((_, fastest, seconds, cheapest, usd),) = read.rows["short"][1:]
+    assert (fastest[:11], seconds) == ("JAX · A100", "18.0")
+    assert "our workstation" in cheapest
+    (workstation,) = [row for row in read.rows["cost"] if row[1] == "PyTorch · our workstation"]
+    assert (workstation[3], workstation[6]) == (usd, "1.00"), "the base, 54 s of an hour that is owned"
+    ((machine, option, *_, days),) = read.rows["own"][1:]
+    assert (machine, option) == ("our workstation", "rented")
+    assert 0 < float(days) < 30.5
+    assert {"#short", "#mnist_mlp", "#cost", "#own", "#cells", "#audit", "#prices"} <= set(read.links)
+
+
 @pytest.fixture(scope="session")
 def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the project and a study of one's own, complete, each called by its place from the other."""
@@ -349,7 +373,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     done = jobs((ran := fresh.run("snakemake", "published")).stdout + ran.stderr)
     steps = ("collect the runs", "price the runs", "write the report")
     of_logs = [f"{what} of {name}" for name in PUBLISHED if name != OURS for what in steps]
-    of_ours = [f"take the runs of {OURS} as they were trained", f"price the runs of {OURS}", "write the report"]
+    of_ours = [f"take the runs of {OURS} as they were trained", *(f"{what} of {OURS}" for what in steps[1:])]
     of_ours = of_ours if OURS in PUBLISHED else []
     assert [job for job in done if not job.startswith("draw ")] == sorted(
         [*of_logs, *of_ours, "write the index of the published studies", PUBLISH]
@@ -380,7 +404,7 @@ def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None
         "draw by_mode",
         "price the runs of ours",
         "take the runs of ours as they were trained",
-        "write the report",
+        "write the report of ours",
     ]
     rows = Read((fresh.path / "results/ours/report.html").read_text()).rows["beside"]
     assert {"K80", "P100", "2 vCPUs "} <= {row[0] for row in rows}

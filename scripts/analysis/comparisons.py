@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import statistics
-from scripts.storage.tables import CELL, records
+from scripts.storage.tables import CELL, cell_of, known, records
 
 
 def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dic
         mean, trimmed = statistics.trimmed(seconds)
         rounds = [part["train_seconds"] for _, part in cell.groupby((cell["repeat"] - 1) // repeats)]
         rows.append(
-            dict(zip(CELL, key, strict=True))
+            cell_of(key)
             | {
                 "seconds": seconds,
                 "trimmed": trimmed,
@@ -47,7 +47,8 @@ def against(runs: pd.DataFrame, axis: str, plain: Any, value: str) -> list[dict[
     """
     done = runs[runs["status"] == "done"].dropna(subset=value)
     same = [name for name in CELL if name != axis]
-    values = {key: cell[value].astype(float) for key, cell in done.groupby([*same, axis], sort=False, dropna=False)}
+    groups = done.groupby([*same, axis], sort=False, dropna=False)
+    values = {known(key): cell[value].astype(float) for key, cell in groups}
     rows = []
     for (*others, here), measured in values.items():
         base = values.get((*others, plain))
@@ -115,9 +116,9 @@ def counts(rows: list[dict[str, Any]]) -> str:
 
 def settings(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Return how each framework trained in each mode: framework, mode, settings, and the workloads so trained."""
-    known = runs.dropna(subset="settings")
+    told = runs.dropna(subset="settings")
     rows = []
-    for key, group in known.groupby(["framework", "mode", "settings"], sort=False, dropna=False):
+    for key, group in told.groupby(["framework", "mode", "settings"], sort=False, dropna=False):
         rows.append(
             dict(zip(("framework", "mode", "settings"), key, strict=True))
             | {"workloads": list(dict.fromkeys(group["workload"]))}

@@ -12,6 +12,9 @@ from scripts.storage.tables import records
 #: A printed time of two decimals of an hour may be off by half of the last one.
 _HALF = 0.5
 
+#: Days of the spans for which a rent is shown; the month is that of the articles.
+_RENT_DAYS = {"day": 1, "week": 7, "month": 30.5}
+
 
 def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return the printed cost of each machine beside the derived one, and whether their roundings meet.
@@ -153,6 +156,20 @@ def tables(
     if "schedule" in study:
         found |= _schedule(study, prices)
     return found
+
+
+def readable(derived: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the derived tables as people read them: a column for each batch size, rents by the day, week and month."""
+    shown = dict(derived)
+    if "scaling" in derived:
+        keys = ["single", "multi", "gpus", "workload"]
+        wide = derived["scaling"].pivot_table(index=keys, columns="batch_size", values="efficiency", sort=False)
+        shown["scaling"] = wide.rename(columns=lambda size: f"batch {size}").reset_index()
+    if "rents" in derived:
+        hourly = derived["rents"]["usd_per_hour"]
+        rents = {f"usd_per_{name}": hourly * 24 * days for name, days in _RENT_DAYS.items()}
+        shown["rents"] = derived["rents"].assign(**rents)
+    return shown
 
 
 def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], prices: pd.DataFrame) -> dict[str, float]:

@@ -1,34 +1,57 @@
 """What the tables of a study say: cells from runs, the best of each workload, what was learned. Pure."""
 
 from collections.abc import Iterable, Mapping
-from math import inf, isfinite, nan
+from math import nan
 from typing import Any
 
 import pandas as pd
 
 from scripts import workloads
 from scripts.analysis import statistics
-from scripts.costs import outcomes, ownership, uncertainty
 from scripts.measurement.cell import Cell
-from scripts.storage.tables import CELL, records
+from scripts.storage.tables import CELL, cell_of, records
 
-_MEDIANS = ["train_seconds", "first_step_seconds", "samples_per_second", "flops_per_sample", "peak_memory_mib"]
+_MEDIANS = [
+    "train_seconds",
+    "first_step_seconds",
+    "samples_per_second",
+    "flops_per_sample",
+    "peak_memory_mib",
+    "val_acc",
+]
+
+#: What a cell costs, by its work and by its run; the column names of the costs table.
+PER_MILLION, PER_RUN = "usd_per_million_samples", "cost_usd"
 
 #: After the name of a column of medians: that of the values which they are the medians of.
 _OF_RUNS = " of the runs"
 
 
-def cost_column(option: str) -> str:
-    """Return the column of `cells` that holds the cost per million samples (USD) at a purchase option."""
-    return f"usd_per_million_samples, {option}"
+def cost_column(option: str, cost: str = PER_MILLION) -> str:
+    """Return the column of `cells` that holds a cost (USD) at a price option: `PER_MILLION` samples, or `PER_RUN`."""
+    return f"{cost}, {option}"
+
+
+def cost_that_is_known(costs: pd.DataFrame) -> str:
+    """Return by which cost the cells of a study are compared: `PER_MILLION` where each priced run tells its samples.
+
+    Logs by epoch do not tell them: their cells are compared `PER_RUN`. `costs` are those of one price option.
+    """
+    paid = costs.dropna(subset=PER_RUN)
+    return PER_RUN if paid[PER_MILLION].isna().any() else PER_MILLION
+
+
+def reference(workload: str) -> workloads.Reference | None:
+    """Return what is published of a workload; None for one that is not the project's, as in the logs of others."""
+    return workloads.workload(workload).REFERENCE if workload in workloads.names() else None
 
 
 def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell, in the order of the runs.
 
     Columns: the cell's, `status` and `reason` of its last run, `runs` and `runs_done`, medians over the
-    runs that are done of times (s), throughput and memory, and one cost column per purchase option; for the
-    time to train and the costs also the lists of what the medians are of.
+    runs that are done of times (s), throughput, memory and accuracy, and two cost columns per price option
+    (`cost_column`); for the time to train and the costs also the lists of what the medians are of.
     """
     last = runs.drop_duplicates(CELL, keep="last")[[*CELL, "status", "reason"]]
     table = runs.groupby(CELL, sort=False, dropna=False).size().rename("runs").reset_index().merge(last, on=CELL)
@@ -38,10 +61,11 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     table = table.merge(_of_runs(timed["train_seconds"], "train_seconds"), on=CELL, how="left")
     table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
     for option, priced in costs.groupby("price_option"):
-        known = priced.dropna(subset="usd_per_million_samples").groupby(CELL, dropna=False)
-        column, prices = cost_column(str(option)), known["usd_per_million_samples"]
-        table = table.merge(prices.median().rename(column).reset_index(), on=CELL, how="left")
-        table = table.merge(_of_runs(prices, column), on=CELL, how="left")
+        for cost in (PER_MILLION, PER_RUN):
+            paid = priced.dropna(subset=cost).groupby(CELL, dropna=False)[cost]
+            column = cost_column(str(option), cost)
+            table = table.merge(paid.median().rename(column).reset_index(), on=CELL, how="left")
+            table = table.merge(_of_runs(paid, column), on=CELL, how="left")
     return table.fillna({"runs_done": 0})
 
 
@@ -51,11 +75,15 @@ def computing(table: pd.DataFrame, machines: Mapping[str, Any]) -> pd.DataFrame:
     Utilisation is missing where the machine's entry tells no peak for the precision.
     """
     rate = table["samples_per_second"].astype(float) * table["flops_per_sample"].astype(float)
-    peaks = [
-        machines[cell["hardware"]].get("peak_tflops", {}).get(cell["precision"], nan) * cell["devices"]
-        for cell in records(table)
-    ]
+    peaks = [_peak(machines.get(cell["hardware"], {}).get("peak_tflops", {}), cell) for cell in records(table)]
     return table.assign(model_gflops=rate / 1e9, utilisation=rate / (1e12 * pd.Series(peaks, table.index, dtype=float)))
+
+
+def _peak(tflops: Mapping[str, Any], cell: Mapping[str, Any]) -> float:
+    """Return what the devices of a cell do at most (TFLOP/s); logs do not tell how many there were."""
+    if pd.isna(cell["precision"]) or pd.isna(cell["devices"]):
+        return nan
+    return tflops.get(cell["precision"], nan) * cell["devices"]
 
 
 def _of_runs(groups: Any, column: str) -> pd.DataFrame:
@@ -99,32 +127,47 @@ def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tu
     return found
 
 
+def relative(table: pd.DataFrame, base: Mapping[str, Any], column: str) -> list[float | None]:
+    """Return for each row of `cells` its value in `column` over that of its workload's base cell; None without either.
+
+    The base cell of a workload is its first that has the machine and framework of `base`.
+    """
+    of_base = table[(table["hardware"] == base.get("hardware")) & (table["framework"] == base.get("framework"))]
+    values = of_base.drop_duplicates("workload").set_index("workload")[column]
+    pairs = [(row[column], values.get(row["workload"])) for row in records(table)]
+    return [None if pd.isna(value) or pd.isna(plain) else float(value) / float(plain) for value, plain in pairs]
+
+
 def part_of_data(runs: pd.DataFrame) -> pd.Series:
     """Return the fraction (0 to 1] of the official training samples that each run trained on."""
     return runs["samples_fraction"] * runs["data_fraction"]
 
 
 def is_reduced(runs: pd.DataFrame) -> bool:
-    """Say whether any run had fewer samples or epochs than published."""
-    epochs = runs["workload"].map({name: workloads.workload(name).EPOCHS for name in set(runs["workload"])})
+    """Return whether any run had fewer samples or epochs than published, as far as it is told."""
+    known = set(runs["workload"]) & set(workloads.names())
+    epochs = runs["workload"].map({name: workloads.workload(name).EPOCHS for name in known}).astype("Int64")
     return bool(((part_of_data(runs) < 1) | (runs["epochs"] < epochs)).any())
 
 
 def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return one row per cell that is done: its result beside the published one after as many samples.
+    """Return one row per cell that is done and tells its data: its result beside the published one.
 
-    `value` is the median over the cell's runs. `published` is None where there is nothing to compare
-    with: synthetic data, or less than one published epoch of samples. Samples, not epochs, are what
-    is held equal: 20 epochs of a fifth of the data are compared with 4 published ones.
+    `value` is the median over the cell's runs. `published` is that after as many samples; None where there is nothing
+    to compare with: synthetic data, or less than one published epoch of samples. Samples, not epochs, are what is held
+    equal: 20 epochs of a fifth of the data are compared with 4 published ones.
     """
     rows = []
-    for key, group in runs[runs["status"] == "done"].groupby(CELL, sort=False):
-        cell = dict(zip(CELL, key, strict=True))
-        reference = workloads.workload(str(cell["workload"])).REFERENCE
-        metric = measure(reference, group)
+    told = runs[(runs["status"] == "done") & part_of_data(runs).notna()]
+    for key, group in told.groupby(CELL, sort=False, dropna=False):
+        cell = cell_of(key)
+        known = reference(cell["workload"])
+        metric = measure(known, group)
+        if group[metric].isna().all():
+            continue
         last = group.iloc[-1]
         part = float(part_of_data(group).iloc[-1])
-        published = reference.after(last["epochs_done"] * part) if reference and last["data"] != "synthetic" else None
+        published = known.after(last["epochs_done"] * part) if known and last["data"] != "synthetic" else None
         rows.append(
             cell
             | {
@@ -135,107 +178,18 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
                 "part": part,
                 "published_epochs": published and published[0],
                 "published": published and published[1],
-                "source": reference and reference.source,
+                "source": known and known.source,
                 "verdict": ", ".join(dict.fromkeys(group["convergence"].dropna())),
             }
         )
     return rows
 
 
-def measure(reference: workloads.Reference | None, runs: pd.DataFrame) -> str:
+def measure(known: workloads.Reference | None, runs: pd.DataFrame) -> str:
     """Return what a workload is judged by: the reference's metric, or without one what its runs have."""
-    if reference:
-        return reference.metric
+    if known:
+        return known.metric
     return "val_acc" if runs["val_acc"].notna().any() else "loss"
-
-
-def money(costs: pd.DataFrame, base: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
-
-    `costs` are those of one price option. Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed
-    ends: fastest run at the lowest price, slowest at the highest), `interval` (low, high and
-    coverage of a distribution-free interval of the median at the price; None below six runs), `runs`, `ratio` to
-    the base cell's median,
-    `cheaper` (the probability that a run of it costs less than one of the base cell: the share of their `pairs`;
-    None below two runs on a side, and for the base itself), `billed_usd` (a run alone), `samples_per_usd`, and
-    `front` (no cell of the workload is both faster and cheaper).
-    """
-    rows: list[dict[str, Any]] = []
-    # What is not known of a run is NaN, and leaves its cell out of what would need it.
-    figures = ("useful_seconds", "used_seconds", "cost_usd", "billed_usd", "samples_per_usd")
-    costs = costs.astype(dict.fromkeys(figures, float))
-    for _, group in costs.groupby("workload", sort=False):
-        cells = [(dict(zip(CELL, key, strict=True)), cell) for key, cell in group.groupby(CELL, sort=False)]
-        of_base = next((cell for about, cell in cells if all(about[key] == base[key] for key in base)), None)
-        front = outcomes.pareto_front(
-            [float(cell["useful_seconds"].median()) for _, cell in cells],
-            [float(cell["cost_usd"].median()) for _, cell in cells],
-        )
-        for (about, cell), on_front in zip(cells, front, strict=True):
-            cheaper = ratio = None
-            if of_base is not None:
-                ratio = float(cell["cost_usd"].median() / of_base["cost_usd"].median())
-                if cell is not of_base and min(len(cell), len(of_base)) > 1:
-                    cheaper = _probability_cheaper(cell, of_base)
-            seconds, hourly = cell["used_seconds"].astype(float), cell.iloc[0]
-            rates = [float(hourly[f"usd_per_hour{end}"]) for end in ("_low", "", "_high")]
-            low, cost, high = uncertainty.cost_range(seconds, *rates)
-            rows.append(
-                about
-                | {
-                    "cost_usd": cost,
-                    "low": low,
-                    "high": high,
-                    "interval": statistics.median_interval(cell["cost_usd"]),
-                    "runs": len(cell),
-                    "ratio": ratio,
-                    "cheaper": cheaper,
-                    "pairs": 0 if of_base is None else len(cell) * len(of_base),
-                    "billed_usd": float(cell["billed_usd"].median()),
-                    "samples_per_usd": float(cell["samples_per_usd"].median()),
-                    "front": bool(on_front),
-                }
-            )
-    return rows
-
-
-def _probability_cheaper(cell: pd.DataFrame, base: pd.DataFrame) -> float:
-    """Return the probability that a run of a cell costs less than one of the base, price ranges counted."""
-    one, other = cell.iloc[0], base.iloc[0]
-    if one["hardware"] == other["hardware"]:  # the same machine has one price for both, wherever in its range
-        return uncertainty.probability_cheaper(cell["used_seconds"], base["used_seconds"])
-    return uncertainty.probability_cheaper_with_prices(
-        cell["used_seconds"],
-        float(one["usd_per_hour_low"]),
-        float(one["usd_per_hour_high"]),
-        base["used_seconds"],
-        float(other["usd_per_hour_low"]),
-        float(other["usd_per_hour_high"]),
-    )
-
-
-def rent_or_own(machines: dict[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return for each machine that has both prices from how many days of use a month owning is cheaper.
-
-    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the use of its entry), days (24 h each; inf: never).
-    """
-    rows = []
-    owned = prices[prices["purchase"] == "owned"].set_index("hardware")["usd_per_hour"]
-    for row in records(prices[prices["purchase"] != "owned"]):
-        if row["hardware"] not in owned.index:
-            continue
-        box = ownership.machine(machines[row["hardware"]]["own"])
-        hours = float(ownership.break_even_hours_per_month(box, float(row["usd_per_hour"])))
-        rows.append(
-            {
-                "hardware": row["hardware"],
-                "price_option": row["price_option"],
-                "rented": float(row["usd_per_hour"]),
-                "owned": float(owned[row["hardware"]]),
-                "days": hours / 24,
-            }
-        )
-    return rows
 
 
 def interrupted(attempts: pd.DataFrame, spent: pd.DataFrame) -> list[dict[str, Any]]:
@@ -260,7 +214,7 @@ def untrained(planned: Iterable[Cell], runs: pd.DataFrame) -> list[dict[str, Any
     Keys: workload, framework, variant, hardware (the machines without one), failed (machines on which nothing but
     failures came of it).
     """
-    paths = runs["run"].str.rpartition("/")[0]
+    paths = runs["run"].map(lambda run: run.rpartition("/")[0])
     there = {path: set(statuses) for path, statuses in runs["status"].groupby(paths)}
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for cell in planned:
@@ -272,50 +226,3 @@ def untrained(planned: Iterable[Cell], runs: pd.DataFrame) -> list[dict[str, Any
             row["failed"].append(cell.hardware)
     keys = ("workload", "framework", "variant")
     return [dict(zip(keys, of, strict=True)) | row for of, row in rows.items() if row["hardware"]]
-
-
-def to_targets(
-    runs: pd.DataFrame, epochs: pd.DataFrame, costs: pd.DataFrame, targets: dict[str, float]
-) -> list[dict[str, Any]]:
-    """Return one row per cell of a workload with a target: when its runs first reached it, and at what cost.
-
-    The time is that of whole epochs with their validation and, in the first one, the first step. Keys beside
-    the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd: medians over all runs, one that
-    did not reach it counting as infinite (AlgoPerf); None where half of them did not.
-    `costs` are those of one price option.
-    """
-    rows = []
-    hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
-    for workload, target in targets.items():
-        of_workload = epochs[epochs["workload"] == workload]
-        if of_workload.empty:
-            continue
-        metric = measure(workloads.workload(workload).REFERENCE, of_workload)
-        # A run that was taken up again has two starts in its time.
-        resumed = of_workload["cut"].fillna(0).gt(0) | (
-            of_workload["epoch"].gt(0) & of_workload["first_step_seconds"].fillna(0).gt(0)
-        )
-        left_out = of_workload.loc[resumed, "run"]
-        of_workload = of_workload[~of_workload["run"].isin(left_out)]
-        reached = outcomes.to_target(of_workload, metric, target, higher_is_better=metric == "val_acc")
-        seconds = runs[runs["workload"].eq(workload) & ~runs["run"].isin(left_out)].assign(
-            seconds=lambda frame: frame["run"].map(reached["seconds"])  # noqa: B023, used at once
-        )
-        for key, cell in seconds.groupby(CELL, sort=False):
-            about = dict(zip(CELL, key, strict=True))
-            times = cell["seconds"].astype(float).fillna(inf)
-            median = float(times.median())
-            time = median if isfinite(median) else None
-            price = hourly.get(about["hardware"])
-            rows.append(
-                about
-                | {
-                    "metric": metric,
-                    "target": target,
-                    "runs": len(cell),
-                    "reached": int(times.lt(inf).sum()),
-                    "seconds": time,
-                    "cost_usd": None if time is None or price is None else time * float(price) / 3600,
-                }
-            )
-    return rows

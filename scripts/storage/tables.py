@@ -1,5 +1,6 @@
 """The tables of a study as files: parquet for programs, CSV for people, columns as documented."""
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,16 @@ def columns(table: str) -> dict[str, dict[str, str]]:
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a small table as mappings from column to value."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def known(key: Iterable[Any]) -> tuple[Any, ...]:
+    """Return the key of a group with None for what is missing: a missing number equals nothing, not even itself."""
+    return tuple(None if pd.isna(value) else value for value in key)
+
+
+def cell_of(key: Iterable[Any]) -> dict[str, Any]:
+    """Return a cell from the key of a group by `CELL`: axis -> value, None for what a log does not tell."""
+    return dict(zip(CELL, known(key), strict=True))
 
 
 def conform(frame: pd.DataFrame, table: str) -> pd.DataFrame:

@@ -318,9 +318,23 @@ class Plan:
         return [str(file) for file in found if file.is_file()]
 
     def get_others(self, wildcards: Any) -> list[str]:
-        """Return the facts of other studies: a log of one may be a log of another."""
+        """Return the facts of other studies, for an imported one: a log of one may be a log of another."""
+        if not self._import(wildcards):
+            return []
         shown = [self.studies[name].get("import", {}) for name in self.published]
         return [about["facts"] for about in shown if "facts" in about] + self._import(wildcards).get("others", [])
+
+    def get_words(self, wildcards: Any) -> str | list[str]:
+        """Return the words of the tables that a study derives, if somebody wrote any."""
+        words = f"reports/words/{wildcards.study}.yaml"
+        return words if Path(words).is_file() else []
+
+    def get_report_arguments(self, wildcards: Any, input: Any) -> list[str]:
+        """Return what the report is given of some studies only: words, and where imported runs are from."""
+        words = ["--words", input.words] if input.words else []
+        problems = ["--problems", input.problems] if input.problems else []
+        facts = ["--facts", input.facts, "--others", *input.others] if input.facts else []
+        return [*words, *problems, *facts]
 
     def _beside(self, wildcards: Any) -> dict[str, dict[str, Any]]:
         return grid.beside({"": self.study(wildcards)})

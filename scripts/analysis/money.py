@@ -1,0 +1,195 @@
+"""What the runs of a study cost: by cell, at another price, to a target, and on a machine that is owned. Pure."""
+
+from collections.abc import Mapping
+from math import inf, isfinite
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis import statistics
+from scripts.analysis.summary import measure, reference
+from scripts.costs import outcomes, ownership, uncertainty
+from scripts.storage.numbers import number
+from scripts.storage.tables import CELL, cell_of, records
+
+
+def by_cell(costs: pd.DataFrame, base: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
+
+    `costs` are those of one price option; cells of which no run has a time, and so no cost, are left out. The base cell
+    of a workload is its first that has the values of `base`; without any there is none.
+
+    Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed ends: fastest run at the lowest price,
+    slowest at the highest), `interval` (low, high and coverage of a distribution-free interval of the median at the
+    price; None below six runs), `runs`, `ratio` to the base cell's median, `cheaper` (the probability that a run of it
+    costs less than one of the base cell: the share of their `pairs`; None below two runs on a side, and for the base
+    itself), `billed_usd` (a run alone), `samples_per_usd`, and `front` (no cell of the workload is both faster and
+    cheaper).
+    """
+    rows: list[dict[str, Any]] = []
+    # What is not known of a run is NaN, and leaves its cell out of what would need it.
+    figures = ("useful_seconds", "used_seconds", "cost_usd", "billed_usd", "samples_per_usd")
+    costs = costs.astype(dict.fromkeys(figures, float))
+    costs = costs[costs.groupby(CELL, dropna=False)["cost_usd"].transform("count") > 0]
+    for _, group in costs.groupby("workload", sort=False):
+        cells = [(cell_of(key), cell) for key, cell in group.groupby(CELL, sort=False, dropna=False)]
+        matching = (cell for about, cell in cells if base and all(about[key] == base[key] for key in base))
+        of_base = next(matching, None)
+        front = outcomes.pareto_front(
+            [float(cell["useful_seconds"].median()) for _, cell in cells],
+            [float(cell["cost_usd"].median()) for _, cell in cells],
+        )
+        for (about, cell), on_front in zip(cells, front, strict=True):
+            cheaper = ratio = None
+            if of_base is not None:
+                ratio = float(cell["cost_usd"].median() / of_base["cost_usd"].median())
+                if cell is not of_base and min(len(cell), len(of_base)) > 1:
+                    cheaper = _probability_cheaper(cell, of_base)
+            seconds, hourly = cell["used_seconds"].astype(float), cell.iloc[0]
+            rates = [float(hourly[f"usd_per_hour{end}"]) for end in ("_low", "", "_high")]
+            low, cost, high = uncertainty.cost_range(seconds, *rates)
+            rows.append(
+                about
+                | {
+                    "cost_usd": cost,
+                    "low": low,
+                    "high": high,
+                    "interval": statistics.median_interval(cell["cost_usd"]),
+                    "runs": len(cell),
+                    "ratio": ratio,
+                    "cheaper": cheaper,
+                    "pairs": 0 if of_base is None else len(cell) * len(of_base),
+                    "billed_usd": float(cell["billed_usd"].median()),
+                    "samples_per_usd": float(cell["samples_per_usd"].median()),
+                    "front": bool(on_front),
+                }
+            )
+    return rows
+
+
+def _probability_cheaper(cell: pd.DataFrame, base: pd.DataFrame) -> float:
+    """Return the probability that a run of a cell costs less than one of the base, price ranges counted."""
+    one, other = cell.iloc[0], base.iloc[0]
+    if one["hardware"] == other["hardware"]:  # the same machine has one price for both, wherever in its range
+        return uncertainty.probability_cheaper(cell["used_seconds"], base["used_seconds"])
+    return uncertainty.probability_cheaper_with_prices(
+        cell["used_seconds"],
+        float(one["usd_per_hour_low"]),
+        float(one["usd_per_hour_high"]),
+        base["used_seconds"],
+        float(other["usd_per_hour_low"]),
+        float(other["usd_per_hour_high"]),
+    )
+
+
+def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return for each machine that has both prices from how many days of use a month owning is cheaper.
+
+    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the use of its entry), days (24 h each; inf: never).
+    """
+    rows = []
+    owned = prices[prices["purchase"] == "owned"].set_index("hardware")["usd_per_hour"]
+    for row in records(prices[prices["purchase"] != "owned"]):
+        if row["hardware"] not in owned.index:
+            continue
+        box = ownership.machine(machines[row["hardware"]]["own"])
+        hours = float(ownership.break_even_hours_per_month(box, float(row["usd_per_hour"])))
+        rows.append(
+            {
+                "hardware": row["hardware"],
+                "price_option": row["price_option"],
+                "rented": float(row["usd_per_hour"]),
+                "owned": float(owned[row["hardware"]]),
+                "days": hours / 24,
+            }
+        )
+    return rows
+
+
+def to_targets(
+    runs: pd.DataFrame, epochs: pd.DataFrame, costs: pd.DataFrame, targets: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Return one row per cell of a workload with a target: when its runs first reached it, and at what cost.
+
+    The time is that of whole epochs with their validation and, in the first one, the first step. Keys beside
+    the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd: medians over all runs, one that
+    did not reach it counting as infinite (AlgoPerf); None where half of them did not.
+    `costs` are those of one price option.
+    """
+    rows = []
+    hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
+    for workload, target in targets.items():
+        of_workload = epochs[epochs["workload"] == workload]
+        if of_workload.empty:
+            continue
+        metric = measure(reference(workload), of_workload)
+        # A run that was taken up again has two starts in its time.
+        resumed = of_workload["cut"].fillna(0).gt(0) | (
+            of_workload["epoch"].gt(0) & of_workload["first_step_seconds"].fillna(0).gt(0)
+        )
+        left_out = of_workload.loc[resumed, "run"]
+        of_workload = of_workload[~of_workload["run"].isin(left_out)]
+        reached = outcomes.to_target(of_workload, metric, target, higher_is_better=metric == "val_acc")
+        seconds = runs[runs["workload"].eq(workload) & ~runs["run"].isin(left_out)].assign(
+            seconds=lambda frame: frame["run"].map(reached["seconds"])  # noqa: B023, used at once
+        )
+        for key, cell in seconds.groupby(CELL, sort=False, dropna=False):
+            about = cell_of(key)
+            times = cell["seconds"].astype(float).fillna(inf)
+            median = float(times.median())
+            time = median if isfinite(median) else None
+            price = hourly.get(about["hardware"])
+            rows.append(
+                about
+                | {
+                    "metric": metric,
+                    "target": target,
+                    "runs": len(cell),
+                    "reached": int(times.lt(inf).sum()),
+                    "seconds": time,
+                    "cost_usd": None if time is None or price is None else time * float(price) / 3600,
+                }
+            )
+    return rows
+
+
+def then_and_now(study: Mapping[str, Any], machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return each machine's hourly price under the study's option and under `today`, and what is priced now.
+
+    Keys: hardware, then and now (USD/h), ratio (now / then; None where another provider is priced), what, as_of.
+    """
+    if "today" not in study["prices"]:
+        return []
+    instead = study["prices"]["today"].get("instead", {})
+    then, now = (prices[prices["price_option"] == option].set_index("hardware") for option in (study["price"], "today"))
+    rows = []
+    for hardware in then.index:
+        if "own" in machines.get(hardware, {}) and hardware not in now.index:
+            continue  # nobody offers what is owned
+        what, as_of, price = "not offered in today's books", "—", None
+        if hardware in now.index:
+            row = now.loc[hardware]
+            rent = instead.get(hardware, machines.get(hardware, {}).get("rent", {}))
+            items = (f"{count} {item}" if count > 1 else item for item, count in rent.get("items", {}).items())
+            what = f"{row['provider']} {' + '.join(items)}".rstrip() + f", {row['purchase']}"
+            as_of, price = row["price_as_of"], float(row["usd_per_hour"])
+        before = float(then.loc[hardware, "usd_per_hour"])
+        ratio = None
+        if price is not None and now.loc[hardware, "provider"] == then.loc[hardware, "provider"]:
+            ratio = price / before
+        rows.append({"hardware": hardware, "then": before, "now": price, "ratio": ratio, "what": what, "as_of": as_of})
+    return rows
+
+
+def short_runs(price: str, costs: pd.DataFrame) -> str:
+    """Return how many runs are shorter than the least that their provider bills at an option, in words."""
+    rows = costs[(costs["price_option"] == price) & (costs["minimum_seconds"] > 0)]
+    short = rows[rows["useful_seconds"] < rows["minimum_seconds"]]
+    if short.empty:
+        return ""
+    more = (short["billed_usd"] / short["cost_usd"]).max()
+    return (
+        f"{len(short)} of {len(rows)} runs are shorter than the {number(short['minimum_seconds'].max())} s that their "
+        f"provider billed at least: alone on a machine they would have cost up to {number(more)} times what is shown, "
+        "which is the cost of one more run on a machine that is running."
+    )

@@ -1,0 +1,61 @@
+"""The tables that a study derives, in the words of its file in reports/words/."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scripts.costs import billing
+from scripts.pages.inputs import Inputs
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
+
+
+def context(inputs: Inputs) -> dict[str, Any]:
+    """Return the derived tables: those that the study has words for, in their order; without words, all of them."""
+    words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items()}
+    return {"derived": [table(name, inputs.derived[name], words[name], inputs.labels) for name in words]}
+
+
+def _plain(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return words for a table that nobody wrote any for: its own name and those of its columns."""
+    columns: dict[str, dict[str, Any]] = {str(column): {"title": str(column).replace("_", " ")} for column in frame}
+    for column in frame.select_dtypes("number"):
+        columns[str(column)]["digits"] = 4
+    return {"title": name.replace("_", " ").capitalize(), "about": "", "columns": columns}
+
+
+def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
+    """Return a derived table as its section shows it: id, title, about, columns (title and class) and rows of texts.
+
+    `words` are an entry of words.schema.json: columns that it does not name are shown if it has `rest`.
+    """
+    columns: dict[str, dict[str, Any]] = dict(words["columns"])
+    if "rest" in words:
+        columns |= {str(column): {"title": str(column)} | words["rest"] for column in frame if column not in columns}
+    return {
+        "id": name.replace("_", "-"),
+        "title": words["title"],
+        "about": words["about"],
+        "columns": [{"title": about["title"], "kind": _kind(about)} for about in columns.values()],
+        "rows": [
+            [_shown(row[column], column, columns[column], labels) for column in columns] for row in records(frame)
+        ],
+    }
+
+
+def _kind(about: Mapping[str, Any]) -> str:
+    return "n" if "digits" in about or "decimals" in about else "wrap" if about.get("wrap") else ""
+
+
+def _shown(value: Any, column: str, about: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    """Return the text of a value: significant `digits`, whole numbers whole; `decimals`; machines by their labels."""
+    if isinstance(value, bool) or column == "agrees":
+        return "yes" if value else "no"
+    if column == "break_even_days" and value > billing.DAYS_PER_MONTH:
+        return "never"
+    if "decimals" in about:
+        return f"{value:.{about['decimals']}f}"
+    if "digits" in about:
+        return f"{value:,.0f}" if float(value).is_integer() else number(value, about["digits"])
+    return labels.get(value, str(value))

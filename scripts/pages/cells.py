@@ -1,0 +1,62 @@
+"""All cells of a study, and how far the runs of each lie apart."""
+
+from typing import Any
+
+from scripts.analysis import comparisons, money, summary
+from scripts.analysis.names import cell_name
+from scripts.pages.inputs import Inputs
+from scripts.storage import tables
+
+
+def context(inputs: Inputs) -> dict[str, Any]:
+    """Return the rows of the cells and the names of their columns; a column without a value is not shown.
+
+    What this project trained is shown per million samples, and its accuracy by itself; what others published is shown
+    as they do, by the run and over the base cell.
+    """
+    table, runs = inputs.cells, inputs.runs
+    options = sorted(set(inputs.costs["price_option"]), key=lambda option: (option != inputs.price, option))
+    used = table[table["utilisation"].notna()]
+    peaks = {f"{inputs.labels[name]}: {inputs.machines[name]['peak_tflops']['source']}" for name in used["hardware"]}
+    return {
+        "cells": tables.records(table) if inputs.trained else _with_relatives(inputs),
+        "computed": bool(table["model_gflops"].notna().any()),
+        "peaks": sorted(peaks),
+        "counted": inputs.trained or bool((table["runs"] > 1).any()),
+        "first_steps": inputs.trained or bool(table["first_step_seconds"].notna().any()),
+        "memory": inputs.trained or bool(table["peak_memory_mib"].notna().any()),
+        "cost_columns": {option: summary.cost_column(option) for option in options} if inputs.trained else {},
+        "base_name": _base_name(inputs),
+        "short_runs": "" if inputs.trained else money.short_runs(inputs.price, inputs.costs),
+        "spreads": comparisons.spreads(runs, _repeats(inputs), inputs.study["unstable_above"]),
+    }
+
+
+def _repeats(inputs: Inputs) -> int:
+    """Return how many runs of a cell are one measurement: all of them in logs, which nobody measured once more."""
+    return inputs.study["repeats"] if inputs.trained else int(inputs.runs["repeat"].max() if len(inputs.runs) else 1)
+
+
+def _base_name(inputs: Inputs) -> str:
+    if inputs.trained or not inputs.base:
+        return ""
+    one_framework = inputs.runs["framework"].nunique() == 1
+    return cell_name({**inputs.base, "batch_size": None}, inputs.labels, None, one_framework)
+
+
+def _with_relatives(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return the cells with `relative_time`, and by price option `costs` (USD a run) and `relative_costs`."""
+    columns = {option: summary.cost_column(option, summary.PER_RUN) for option in inputs.study["prices"]}
+    # An option under which nothing is offered has no column.
+    table = inputs.cells.reindex(columns=list(dict.fromkeys([*inputs.cells, *columns.values()])))
+    times = summary.relative(table, inputs.base, "train_seconds")
+    costs = {option: summary.relative(table, inputs.base, column) for option, column in columns.items()}
+    return [
+        row
+        | {
+            "relative_time": times[place],
+            "costs": {option: row[column] for option, column in columns.items()},
+            "relative_costs": {option: ratios[place] for option, ratios in costs.items()},
+        }
+        for place, row in enumerate(tables.records(table))
+    ]

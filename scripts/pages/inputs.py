@@ -1,0 +1,117 @@
+"""What a page is made of: a study with its tables, its charts and what is said of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import pandas as pd
+
+from scripts import workloads
+from scripts.analysis import summary
+from scripts.analysis.beside import Side
+from scripts.analysis.claims import DAGGER, Verdict
+from scripts.analysis.names import cell_name
+from scripts.measurement.cell import Cell
+from scripts.studies import grid
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A study and all that its page is made of.
+
+    Args:
+        name, study: of the study, and its config with every default.
+        machines: name -> entry, those of the catalogue and the study's own.
+        runs, epochs, costs, prices, attempts: its tables; any may be empty.
+        planned: the cells of its grid, of which some may not have been trained; none for runs of others.
+        pictures: workload -> its charts, as `render.drawn` returns them.
+        verdicts, verdicts_today: on the study's claims, and on those about cost at the prices of today.
+        findings: what the audit says of imported runs, and the logs that were refused: rows of `audit.COLUMNS`.
+        derived: tables that the study derives, by name.
+        words: name of a derived table -> title, prose and columns (config/schemas/words.schema.json).
+        others: the studies beside it.
+    """
+
+    name: str
+    study: Mapping[str, Any]
+    machines: Mapping[str, Any]
+    runs: pd.DataFrame
+    epochs: pd.DataFrame
+    costs: pd.DataFrame
+    prices: pd.DataFrame
+    attempts: pd.DataFrame
+    planned: Sequence[Cell] = ()
+    pictures: Mapping[str, list[dict[str, Any]]] = field(default_factory=dict)
+    verdicts: Sequence[Verdict] = ()
+    verdicts_today: Sequence[Verdict] = ()
+    findings: Sequence[Mapping[str, Any]] = ()
+    derived: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    words: Mapping[str, Any] = field(default_factory=dict)
+    others: Sequence[Side] = ()
+
+    @property
+    def trained(self) -> bool:
+        """Whether this project trained the runs; the others are logs or figures of somebody else."""
+        return grid.is_grid(dict(self.study))
+
+    @property
+    def price(self) -> str:
+        """The price option that the page compares costs at."""
+        return self.study["price"]
+
+    @property
+    def base(self) -> Mapping[str, Any]:
+        """What names the base cell; empty for a study without one."""
+        return self.study.get("base", {})
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What the machines are called."""
+        return {name: about["label"] for name, about in self.machines.items()}
+
+    @cached_property
+    def modules(self) -> dict[str, ModuleType]:
+        """The workloads of the study that are the project's, by name."""
+        named = dict.fromkeys([*self.study.get("workloads", []), *self.runs["workload"]])
+        return {name: workloads.workload(name) for name in named if name in workloads.names()}
+
+    @cached_property
+    def cells(self) -> pd.DataFrame:
+        """One row per cell (`summary.cells`), with what it computes."""
+        return summary.computing(summary.cells(self.runs, self.costs), self.machines)
+
+    @cached_property
+    def shown(self) -> pd.DataFrame:
+        """The costs at the option that the page compares costs at."""
+        return self.costs[self.costs["price_option"] == self.price]
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether no cell has several runs that are done."""
+        return bool((self.cells["runs_done"] <= 1).all())
+
+    @cached_property
+    def doubted(self) -> set[tuple[str, str, str]]:
+        """Workload, machine and framework of the cells whose log is also that of another machine or study."""
+        copies = [one for one in self.findings if one["kind"] == "identical files"]
+        return {(one["workload"], one["hardware"], one["framework"]) for one in copies}
+
+    def dagger(self, cell: Mapping[str, Any]) -> str:
+        """Return the mark of a cell that the audit doubts, empty for any other."""
+        doubts = (cell["workload"], cell["hardware"], cell["framework"]) in self.doubted
+        return f" {DAGGER}" if doubts else ""
+
+    @cached_property
+    def _batch_sizes(self) -> dict[str, int]:
+        """The batch size that a workload's cells need not name: the published one; in logs, the only one."""
+        if self.trained:
+            return {name: module.BATCH_SIZE for name, module in self.modules.items()}
+        sizes = self.runs.dropna(subset="batch_size").groupby("workload")["batch_size"].unique()
+        return {str(name): int(found[0]) for name, found in sizes.items() if len(found) == 1}
+
+    def name_of(self, cell: Mapping[str, Any]) -> str:
+        """Return a cell's name; the framework is left out where it is no part of `cell`, or the only one of logs."""
+        one = "framework" not in cell or (not self.trained and self.runs["framework"].nunique() == 1)
+        return cell_name(cell, self.labels, self._batch_sizes.get(cell.get("workload", "")), one_framework=one)
