@@ -107,6 +107,16 @@ wildcard_constraints:
     ),
 
 
+def get_data(wildcards):
+    """The data of a run, whose time trains nothing again."""
+    return ancient(data) if (data := plan.get_data(wildcards)) else []
+
+
+def get_searched(wildcards):
+    """Likewise the first run of a cell, which searched its largest batch size."""
+    return ancient(first) if (first := plan.get_searched(wildcards)) else []
+
+
 def get_files(wildcards, input):
     """What the machine that trains finds where Snakemake has put it."""
     given = {"--data-file": input.data, "--searched": input.searched}

@@ -21,8 +21,8 @@ rule fetch_data:
 rule train:
     input:
         # Neither time nor text of a file trains again: `code` below tells what would train otherwise.
-        data=ancient(plan.get_data),
-        searched=ancient(plan.get_searched),
+        data=get_data,
+        searched=get_searched,
     output:
         run="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",
         epochs="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",

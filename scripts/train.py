@@ -28,7 +28,7 @@ from scripts import datasets, frameworks, workloads
 from scripts.measurement import checkpoint, hardware, largest, provenance, record, watch
 from scripts.measurement.cell import LARGEST, MODES, PRECISIONS, Cell
 from scripts.measurement.worker import Job
-from scripts.storage import errors, schemas
+from scripts.storage import errors, modules, schemas
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -121,10 +121,11 @@ def _ended() -> watch.Outcome | None:
     return watch.Outcome(status, told["reason"], {"total_seconds": 0.0})
 
 
-def _code(work: ModuleType, backend: ModuleType) -> list[str]:
+def _code(work: ModuleType, backend: frameworks.Framework) -> list[str]:
     """Return what a checkpoint's code was: that of another one is not taken."""
     own = [ROOT / "scripts" / "measurement" / name for name in ("loop.py", "resumable.py")]
-    files = [Path(str(module.__file__)) for module in (work, backend)]
+    framework = backend.__name__.rpartition(".")[2]
+    files = [Path(str(work.__file__)), *modules.files(ROOT / "scripts" / "frameworks", framework)]
     versions = [f"{name} {version(name)}" for name in ("keras", *backend.DISTRIBUTIONS) if find_spec(name)]
     return [provenance.digest(*files, *own), *versions]
 

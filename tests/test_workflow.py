@@ -142,7 +142,7 @@ def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new
     ("file", "old", "new", "cells"),
     [
         ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout(0.1)", [MLP_JAX, MLP_TENSORFLOW]),
-        ("scripts/frameworks/jax.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX]),
+        ("scripts/frameworks/jax/device.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX]),
         ("envs/jax.lock", "jax==0.10.2", "jax==0.10.3", [FASTTEXT_JAX, MLP_JAX]),
     ],
     ids=["workload", "framework", "lock"],

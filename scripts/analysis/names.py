@@ -5,14 +5,13 @@ from typing import Any
 
 import pandas as pd
 
+from scripts import frameworks
+
+#: Those of published runs only.
+_HISTORICAL = {"tensorflow-compiled": "TensorFlow, compiled", "cntk": "CNTK"}
+
 #: How frameworks are written in charts and tables.
-FRAMEWORK_NAMES = {
-    "tensorflow": "TensorFlow",
-    "tensorflow-compiled": "TensorFlow, compiled",
-    "jax": "JAX",
-    "torch": "PyTorch",
-    "cntk": "CNTK",
-}
+FRAMEWORK_NAMES = _HISTORICAL | {name: frameworks.framework(name).LABEL for name in frameworks.names()}
 
 
 def cell_name(

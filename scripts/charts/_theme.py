@@ -6,20 +6,18 @@ import re
 import matplotlib
 from plotnine import element_blank, element_line, element_rect, element_text, theme, theme_minimal
 
+from scripts import frameworks
 from scripts.charts._view import Chart
 
 #: Stand-ins in the drawing for the page's own colours.
 INK, FAINT, LINE = "#1b1f24", "#5f6873", "#d5dae0"
 _PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LINE: "var(--line, #d5dae0)"}
 
+#: Those of published runs only.
+_HISTORICAL_COLOURS = {"tensorflow-compiled": "#b0522d", "cntk": "#4d9a5b"}
+
 #: One colour per framework, at least 3:1 on white and on the dark page.
-FRAMEWORK_COLOURS = {
-    "tensorflow": "#d97706",
-    "tensorflow-compiled": "#b0522d",
-    "jax": "#3b82c4",
-    "torch": "#c2497a",
-    "cntk": "#4d9a5b",
-}
+FRAMEWORK_COLOURS = _HISTORICAL_COLOURS | {name: frameworks.framework(name).COLOUR for name in frameworks.names()}
 
 WIDTH = 4.6
 

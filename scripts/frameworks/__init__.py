@@ -1,28 +1,16 @@
-"""One module per framework: how it is held to its cores, computes, waits, trains in parallel, and trains best.
+"""One package per framework: how it is held to its cores, computes, waits, trains in parallel, and trains best.
 
-A framework module has
-
-- `DISTRIBUTIONS`: the installed packages whose versions go into the run record;
-- `environment(cores, virtual) -> {name: value}`: variables to set before the framework is imported.
-  `virtual` is the number of devices that the CPU is to be split into: 1, unless data-parallel training
-  is tried without GPUs;
-- `start(cores, virtual) -> list of device names`: import it, size its thread pools, check that they have
-  that size;
-- `synchronise()`: return when the devices have done all work given to them;
-- `set_precision(precision)`: how float32 is multiplied: `tf32` allows it, every other precision forbids it.
-  Raises `Unsupported` where the device has no tf32. (Mixed types are Keras's own dtype policy.)
-- `parallel(devices)`: a context manager; what is built and fitted in it trains data-parallel on so many
-  devices, and each step takes `devices` x the batch size of one;
-- `Loop`: the tuned training loop, see `Loop` below;
-- `PARALLEL_FIT = False`, where Keras cannot fit on several devices: stock then trains on them by
-  `Loop(..., tuned=False)`.
-
-Keras is told the framework by `KERAS_BACKEND`; the framework is imported inside the functions.
+A package has what `Framework` lists and is found by its folder. Whoever draws a chart asks it for its label and colour
+where the framework is not installed: the framework itself is imported inside the functions. Keras is told the
+framework by `KERAS_BACKEND`.
 """
 
 import importlib
-from types import ModuleType
-from typing import Protocol
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from importlib.machinery import PathFinder
+from typing import Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -86,11 +74,71 @@ class Loop(Protocol):
         """End what the loop has started, processes of other devices if there are any."""
 
 
+_Loop: TypeAlias = Loop
+
+
+class Framework(Protocol):
+    """What the `__init__` of a framework's package has; its functions are those of the module."""
+
+    __name__: str
+
+    #: How it is written in charts and tables.
+    LABEL: str
+    #: Its colour in charts: `#rrggbb`, at least 3:1 on white and on the dark page.
+    COLOUR: str
+    #: The installed packages whose versions go into the run record.
+    DISTRIBUTIONS: tuple[str, ...]
+    #: Whether Keras can fit on several devices; where not, stock trains on them by `Loop(..., tuned=False)`.
+    PARALLEL_FIT: bool
+    #: The tuned training loop.
+    Loop: Callable[..., _Loop]
+
+    def environment(self, cores: int, virtual: int) -> dict[str, str]:
+        """Return the variables to set before the framework is imported, name -> value.
+
+        `virtual` is the number of devices that the CPU is to be split into: 1, unless data-parallel training is tried
+        without GPUs.
+        """
+
+    def start(self, cores: int, virtual: int) -> list[str]:
+        """Import it, size its thread pools, check that they have that size; return the names of its devices."""
+
+    def synchronise(self) -> None:
+        """Return when the devices have done all work given to them."""
+
+    def set_precision(self, precision: str) -> None:
+        """Set how float32 is multiplied: `tf32` allows it, every other precision forbids it.
+
+        Raises `Unsupported` where the device has no tf32. (Mixed types are Keras's own dtype policy.)
+        """
+
+    def parallel(self, devices: int) -> AbstractContextManager[None]:
+        """Train what is built and fitted inside data-parallel on so many devices.
+
+        Each step takes `devices` x the batch size of one.
+        """
+
+
 def names() -> list[str]:
     """Return the names of all frameworks, sorted."""
     return modules.names(__path__)
 
 
-def framework(name: str) -> ModuleType:
-    """Return the module of the framework `name`."""
-    return importlib.import_module(f"scripts.frameworks.{name}")
+def framework(name: str) -> Framework:
+    """Return the package of the framework `name`; the framework itself need not be installed."""
+    return cast(Framework, importlib.import_module(f"scripts.frameworks.{name}"))
+
+
+def hide_others(name: str) -> None:
+    """Let Python find no framework but `name`, as if the others were not installed.
+
+    Keras imports TensorFlow wherever it finds it: seconds and memory that are not this framework's.
+    """
+    hidden = set(names()) - {name}
+
+    class Finder(PathFinder):
+        @classmethod
+        def find_spec(cls, fullname, path=None, target=None):
+            return None if fullname in hidden else super().find_spec(fullname, path, target)
+
+    sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]

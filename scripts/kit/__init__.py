@@ -3,9 +3,6 @@
 Only the standard library is there when a kit starts: `wheels` and what it imports use nothing else.
 """
 
-#: The name under which entries of config/hardware.yaml say that a kit reaches them: no profile trains there.
-REACH = "kit"
-
 #: What a kit and the file of its records may weigh: what such machines let in and out.
 KIT_BYTES = 50 * 2**20
 RECORDS_BYTES = 16 * 2**20

@@ -15,7 +15,6 @@ from typing import Any
 import pynvml
 import yaml
 
-from scripts.kit import REACH
 from scripts.kit.probe import Found
 from scripts.measurement import hardware
 from scripts.storage.errors import InputError
@@ -108,7 +107,7 @@ def entry(catalogue: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, 
     Known is an entry that a kit reaches and whose claims the machine meets; `found` is from `hardware.detect`.
     """
     for name, about in catalogue.items():
-        if REACH in about.get("clusters", {}) and ("gpus" in about["machine"]) == bool(found["gpus"]):
+        if hardware.KIT in about.get("clusters", {}) and ("gpus" in about["machine"]) == bool(found["gpus"]):
             try:
                 hardware.check(name, about["machine"], 1, dict(found))
             except InputError:
@@ -126,7 +125,7 @@ def entry(catalogue: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, 
     name = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
     if name in catalogue:  # a machine of that name that a profile reaches, or another processor
         name = f"kit-{name}"
-    return name, {"label": label, "machine": machine, "clusters": {REACH: {}}}
+    return name, {"label": label, "machine": machine, "clusters": {hardware.KIT: {}}}
 
 
 def entry_text(name: str, about: Mapping[str, Any], found: Mapping[str, Any]) -> str:

@@ -57,6 +57,9 @@ def detect() -> dict[str, Any]:
     }
 
 
+#: The profile of entries of config/hardware.yaml that a kit reaches: no profile of profiles/ trains there.
+KIT = "kit"
+
 #: In place of what `detect` returns, of a machine that never was there.
 NOT_SEEN: dict[str, Any] = {
     "cpu_model": "",

@@ -4,17 +4,16 @@ import ctypes
 import os
 import resource
 import signal
-import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
 from importlib.metadata import version
 from math import ceil
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from scripts.measurement import checkpoint
 from scripts.measurement.cell import Cell
@@ -49,20 +48,6 @@ class Job:
     probe: bool = False
     checkpoints: str | None = None
     identity: tuple[str, ...] = ()
-
-
-def _hide(packages: set[str]) -> None:
-    """Let Python not find `packages`, as if they were not installed.
-
-    Keras imports TensorFlow wherever it finds it: seconds and memory that are not this framework's.
-    """
-
-    class Finder(PathFinder):
-        @classmethod
-        def find_spec(cls, fullname, path=None, target=None):
-            return None if fullname in packages else super().find_spec(fullname, path, target)
-
-    sys.meta_path = [Finder if finder is PathFinder else finder for finder in sys.meta_path]
 
 
 @contextmanager
@@ -105,7 +90,7 @@ def hold(job: Job) -> list[int]:
     allowed = sorted(os.sched_getaffinity(0))[: job.cores]
     os.sched_setaffinity(0, allowed)
     framework = job.cell.framework
-    _hide(set(frameworks.names()) - {framework})
+    frameworks.hide_others(framework)
     os.environ |= frameworks.framework(framework).environment(job.cores, _virtual(job)) | {
         "KERAS_BACKEND": framework,
         # Not the user's ~/.keras/keras.json, which may change types and layouts.
@@ -191,7 +176,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             split = split.whole_batches(batch_size)
 
     # Keras fits on one torch device: there, several take the framework's own loop, tuned or not.
-    parallel = backend.parallel if getattr(backend, "PARALLEL_FIT", True) else lambda devices: nullcontext()
+    parallel = backend.parallel if backend.PARALLEL_FIT else lambda devices: nullcontext()
     fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or parallel is backend.parallel)
     validation = None if split.x_val is None or split.y_val is None else (split.x_val, split.y_val)
     with _stage(pipe, "build"), parallel(cell.devices):
@@ -231,7 +216,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             },
         )
     )
-    watched = {
+    watched: dict[str, Any] = {
         "samples": samples,
         "batch_size": batch_size,
         "warmup_steps": protocol.warmup_steps(ceil(samples / batch_size), cell.epochs),

@@ -16,3 +16,9 @@ def names(folder: str | Iterable[str]) -> list[str]:
         if is_module and not path.name.startswith("_"):
             found.add(path.stem)
     return sorted(found)
+
+
+def files(folder: str | Path, name: str) -> list[Path]:
+    """Return the files of the module `name` in a folder: its own, or all of a package, sorted."""
+    package = Path(folder, name)
+    return sorted(package.rglob("*.py")) or [package.with_suffix(".py")]

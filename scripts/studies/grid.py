@@ -8,12 +8,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from scripts import charts, frameworks, importers, workloads
+from scripts import frameworks, workloads
 from scripts.costs import book
-from scripts.kit import REACH
 from scripts.measurement.cell import MODES, PRECISIONS, Cell
-from scripts.measurement.hardware import devices_of
-from scripts.storage import schemas
+from scripts.measurement.hardware import KIT, devices_of
+from scripts.storage import modules, schemas
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,7 +144,12 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     elif {"import", "office", "schedule"}.isdisjoint(config):
         raise InputError(f"{path}: has nothing to show: give {', '.join(_GRID)}, or import: with the logs of others")
     if "import" in config:
-        _known(str(path), "import.format", [config["import"]["format"]], importers.names())
+        _known(
+            str(path),
+            "import.format",
+            [config["import"]["format"]],
+            modules.names(str(ROOT / "scripts" / "importers" / "formats")),
+        )
         if {"facts", "hardware"}.isdisjoint(config["import"]):
             raise InputError(f"{path}: import: 'hardware' is a required property of logs: folder of logs -> machine")
     config = _DEFAULTS | config
@@ -177,7 +181,7 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         )
     for chart in config["charts"]:
         module, _, option = chart.partition(".")
-        _known(str(path), "charts", [module], charts.names())
+        _known(str(path), "charts", [module], modules.names(str(ROOT / "scripts" / "charts")))
         if option and option not in config["prices"]:
             raise InputError(f"{path}: charts: {chart!r}: {option!r} is none of prices: {', '.join(config['prices'])}")
     return path.stem, config
@@ -342,7 +346,7 @@ def check_reach(study: Study, catalogue: dict[str, Any], reach: str) -> None:
 
 def is_for_kit(study: Study, catalogue: dict[str, Any]) -> bool:
     """Return whether all of a study's machines are ones that a kit is carried to."""
-    return all(REACH in catalogue[cell.hardware].get("clusters", {}) for cell in study.cells)
+    return all(KIT in catalogue[cell.hardware].get("clusters", {}) for cell in study.cells)
 
 
 def check_bucket(prefix: str, files: list[str]) -> None:

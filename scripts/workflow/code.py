@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Packages whose modules are imported by name while they run: all of a package's modules belong to what imports it.
 _DISCOVERED = ("scripts.datasets", "scripts.frameworks", "scripts.workloads")
 
+#: How a framework is written and drawn: an edit there changes no training.
+_FOR_PAGES = {"LABEL", "COLOUR"}
+
 #: How files are written and errors worded: an edit there changes no training.
 _GROUND = Path("scripts/storage")
 
@@ -108,14 +111,19 @@ def training(workload: Path, dataset: str | None, framework: str, lock: Path) ->
 
 @cache
 def meaning(path: Path) -> str:
-    """Return a checksum of a file's statements, without comments, docstrings and layout."""
+    """Return a checksum of a file's statements, without comments, docstrings, layout, and what only pages show."""
     tree = _tree(path)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and _FOR_PAGES & _names(node))]
     for node in ast.walk(tree):
         if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         if ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+
+
+def _names(node: ast.Assign) -> set[str]:
+    return {target.id for target in node.targets if isinstance(target, ast.Name)}
 
 
 @cache

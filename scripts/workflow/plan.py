@@ -26,7 +26,7 @@ _OF_THE_PAGE = ("title", "summary", "claims", "charts", "beside", "targets", "ti
 _OF_MONEY = ("book", "price", "prices")
 
 
-@dataclass
+@dataclass(repr=False)
 class Plan:
     """One call: its study and those that it shows, the machines, the profile, and which runs are its own.
 

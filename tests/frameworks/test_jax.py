@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from scripts.frameworks import ThreadPoolError, Unsupported, jax
+from scripts.frameworks.jax import kernels
 from scripts.workloads import Split, workload
 from tests.frameworks.samples import samples
 
@@ -157,14 +158,15 @@ def with_gradients(function: Callable, *inputs: np.ndarray) -> list[np.ndarray]:
 
 
 def pooled(shape: tuple[int, ...], *settings: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return what the twin of pooling gives, and what Keras's: of small whole numbers, where many are equal."""
+    """Return what the fast form of pooling gives, and what Keras's: of small whole numbers, where many are equal."""
     from keras.src.backend.jax import nn
 
     x = np.random.default_rng(1).integers(0, 3, shape).astype(np.float32)
-    twin, stock = (
-        with_gradients(lambda x, pool=pool: pool(x, *settings), x) for pool in (jax._max_pool(nn.max_pool), nn.max_pool)
+    fast, stock = (
+        with_gradients(lambda x, pool=pool: pool(x, *settings), x)
+        for pool in (kernels.fast_max_pool(nn.max_pool), nn.max_pool)
     )
-    return twin, stock
+    return fast, stock
 
 
 @pytest.mark.parametrize(
@@ -180,8 +182,8 @@ def pooled(shape: tuple[int, ...], *settings: Any) -> tuple[list[np.ndarray], li
     ],
 )
 def test_pooling_and_its_gradient_are_keras_s(one: ProcessPoolExecutor, shape: tuple, settings: tuple) -> None:
-    twin, stock = one.submit(pooled, shape, *settings).result()
-    for ours, theirs in zip(twin, stock, strict=True):
+    fast, stock = one.submit(pooled, shape, *settings).result()
+    for ours, theirs in zip(fast, stock, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
@@ -190,7 +192,7 @@ def pooled_nan() -> np.ndarray:
 
     x = np.arange(16, dtype=np.float32).reshape(1, 16, 1)
     x[0, [0, 5, 10, 15]] = np.nan
-    return np.asarray(jax._max_pool(nn.max_pool)(x, 4, 4))
+    return np.asarray(kernels.fast_max_pool(nn.max_pool)(x, 4, 4))
 
 
 def test_what_is_no_number_stays_so_in_pooling(one: ProcessPoolExecutor) -> None:
@@ -198,15 +200,17 @@ def test_what_is_no_number_stays_so_in_pooling(one: ProcessPoolExecutor) -> None
 
 
 def convolved(shape: tuple, kernel: tuple, *settings: Any) -> tuple[list[np.ndarray], list[np.ndarray], bool]:
-    """Return what the twin of the convolution gives, what Keras's, and whether the twin leaves it to XLA."""
+    """Return what the fast convolution gives, what Keras's, and whether the fast one leaves it to XLA."""
     from jax import make_jaxpr
     from keras.src.backend.jax import nn
 
     rng = np.random.default_rng(1)
     inputs = rng.random(shape, np.float32), rng.random(kernel, np.float32)
-    twin, stock = (lambda x, kernel, conv=conv: conv(x, kernel, *settings) for conv in (jax._conv(nn.conv), nn.conv))
-    left = "conv_general_dilated" in str(make_jaxpr(twin)(*inputs))
-    return with_gradients(twin, *inputs), with_gradients(stock, *inputs), left
+    fast, stock = (
+        lambda x, kernel, conv=conv: conv(x, kernel, *settings) for conv in (kernels.fast_conv(nn.conv), nn.conv)
+    )
+    left = "conv_general_dilated" in str(make_jaxpr(fast)(*inputs))
+    return with_gradients(fast, *inputs), with_gradients(stock, *inputs), left
 
 
 @pytest.mark.parametrize(
@@ -228,9 +232,9 @@ def convolved(shape: tuple, kernel: tuple, *settings: Any) -> tuple[list[np.ndar
 def test_the_product_of_patches_is_the_convolution(
     one: ProcessPoolExecutor, shape: tuple, kernel: tuple, settings: tuple, left: bool
 ) -> None:
-    twin, stock, is_left = one.submit(convolved, shape, kernel, *settings).result()
+    fast, stock, is_left = one.submit(convolved, shape, kernel, *settings).result()
     assert is_left == left
-    for ours, theirs in zip(twin, stock, strict=True):
+    for ours, theirs in zip(fast, stock, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
 
 

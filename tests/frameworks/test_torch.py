@@ -2,10 +2,8 @@
 
 import multiprocessing
 import os
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scripts.frameworks import ThreadPoolError, Unsupported, torch
+from scripts.frameworks import ThreadPoolError, Unsupported, hide_others, torch
 from scripts.workloads import Split, workload
 from tests.frameworks.samples import FORMS, samples
 
@@ -27,7 +25,7 @@ def started(compiler: str = "none") -> None:
     """Start PyTorch and Keras on one core; without a compiler the tests are quick."""
     os.environ |= torch.environment(1) | {"KERAS_BACKEND": "torch", "KERAS_HOME": str(ROOT / ".cache" / "keras")}
     os.environ |= {"CUDA_VISIBLE_DEVICES": "-1", "CXX": compiler}
-    sys.meta_path = [torch._Finder if finder is PathFinder else finder for finder in sys.meta_path]
+    hide_others("torch")
     assert torch.start(1) == ["cpu"]
 
 

@@ -26,7 +26,7 @@ def test_the_largest_are_cut_to_one_level(sizes: list[int], room: float, level: 
 def test_a_kit_holds_all_that_a_training_imports_and_neither_workflow_nor_report() -> None:
     files = {str(file) for file in contents.code()}
     assert {"scripts/train.py", "scripts/run_kit.py", "scripts/kit/probe.py", "scripts/measurement/worker.py",
-            "scripts/frameworks/torch.py", "scripts/workloads/resnet50.py", "config/hardware.yaml",
+            "scripts/frameworks/torch/ranks.py", "scripts/workloads/resnet50.py", "config/hardware.yaml",
             "config/schemas/run.schema.json"} <= files  # fmt: skip
     assert not {file for file in files if file.startswith(("scripts/charts", "scripts/costs", "scripts/importers"))}
     for file in files:

@@ -37,6 +37,7 @@ def test_imports_inside_functions_and_modules_found_by_name_count() -> None:
     files = set(code_of("scripts.train"))
     assert "scripts/measurement/stopwatch.py" in files, "imported inside a function of the worker"
     assert "scripts/datasets/imdb.py" in files, "imported by its name"
+    assert "scripts/frameworks/torch/loop.py" in files, "part of a package that is imported by its name"
     assert "scripts/__init__.py" in files
 
 

@@ -1,0 +1,22 @@
+"""TensorFlow: thread pools through its configuration, devices by `sync_devices`, a `tf.function` over the epoch."""
+
+from scripts.frameworks.tensorflow.device import environment, parallel, set_precision, start, synchronise
+from scripts.frameworks.tensorflow.loop import Loop
+
+LABEL = "TensorFlow"
+COLOUR = "#d97706"
+DISTRIBUTIONS = ("tensorflow",)
+PARALLEL_FIT = True
+
+__all__ = [
+    "COLOUR",
+    "DISTRIBUTIONS",
+    "LABEL",
+    "PARALLEL_FIT",
+    "Loop",
+    "environment",
+    "parallel",
+    "set_precision",
+    "start",
+    "synchronise",
+]

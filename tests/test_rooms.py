@@ -1,0 +1,144 @@
+"""Who may import whom: the rooms of the house from the ground up, as data."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ROOT / "scripts"
+
+#: A room may use every room before it; the verbs, last, may use all but one another.
+ROOMS = [
+    "storage",
+    "datasets",
+    "workloads",
+    "frameworks",
+    "measurement",
+    "studies",
+    "importers",
+    "costs",
+    "analysis",
+    "charts",
+    "pages",
+    "workflow",
+    "kit",
+    "verbs",
+]
+
+#: What reaches upward or sideways today, and why: an entry that is no longer needed fails, too.
+EXCEPTIONS = {
+    ("scripts/studies/grid.py", "scripts.costs.book"): "a study that names a price book which is not there is refused",
+    ("scripts/studies/grid.py", "scripts.costs"): "its package",
+    ("scripts/status.py", "scripts.collect"): "to be mended: the records that are there are read as collect reads them",
+    ("scripts/status.py", "scripts.price"): "to be mended: prices of machines as the rule price makes them",
+    ("scripts/quote.py", "scripts.collect"): "to be mended: the runs that are there are read as collect reads them",
+    ("scripts/quote.py", "scripts.take_trained"): "to be mended: likewise for the runs that were published",
+    ("scripts/quote.py", "scripts.price"): "to be mended: prices of machines as the rule price makes them",
+}
+
+#: Packages of the workflow, which a machine that trains need not have.
+NOT_TO_TRAIN = {"pandas", "scipy", "plotnine", "pyarrow", "jinja2", "snakemake"}
+
+
+def room(file: Path) -> str:
+    parts = file.relative_to(SCRIPTS).parts
+    return parts[0] if len(parts) > 1 else "verbs"
+
+
+def imports(file: Path) -> list[str]:
+    """Return the modules of this project that a file imports, inside functions too."""
+    found = []
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
+        found += [module for name in names if (module := module_of(name))]
+    return sorted(set(found))
+
+
+def module_of(name: str) -> str | None:
+    """Return the module that a dotted name is, None for what is not one of this project or a name within one."""
+    path = ROOT / Path(*name.split("."))
+    is_module = path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+    return name if name.startswith("scripts.") and is_module else None
+
+
+def files() -> list[Path]:
+    return sorted(file for file in SCRIPTS.rglob("*.py") if file != SCRIPTS / "__init__.py")
+
+
+def reaching() -> dict[tuple[str, str], str]:
+    """Return the imports that go upward, or from verb to verb: (file, module) -> what is wrong."""
+    found = {}
+    for file in files():
+        here = room(file)
+        for module in imports(file):
+            parts = module.split(".")
+            there = parts[1] if (SCRIPTS / parts[1]).is_dir() else "verbs"
+            key = (str(file.relative_to(ROOT)), module)
+            if here == there == "verbs":
+                found[key] = "a verb imports another"
+            elif ROOMS.index(there) > ROOMS.index(here):
+                found[key] = f"{here} reaches up to {there}"
+    return found
+
+
+def test_every_room_is_in_the_order() -> None:
+    there = {path.name for path in SCRIPTS.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert there == set(ROOMS) - {"verbs"}
+
+
+def test_nobody_reaches_upward() -> None:
+    found = reaching()
+    assert {key: why for key, why in found.items() if key not in EXCEPTIONS} == {}
+    assert [key for key in EXCEPTIONS if key not in found] == [], "no longer needed"
+
+
+def test_no_circle_of_files() -> None:
+    edges = {
+        ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): imports(file)
+        for file in files()
+    }
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        if module in path:
+            pytest.fail(" -> ".join([*path[path.index(module) :], module]))
+        if module in done:
+            return
+        for other in edges.get(module, []):
+            # A module of a package imports the package's __init__, which does not import it back.
+            if other != module and not module.startswith(f"{other}."):
+                visit(other, (*path, module))
+        done.add(module)
+
+    for module in edges:
+        visit(module, ())
+
+
+@pytest.mark.parametrize("name", ["storage", "datasets", "workloads", "frameworks", "measurement"])
+def test_a_machine_that_trains_needs_no_package_of_the_workflow(name: str) -> None:
+    for file in sorted((SCRIPTS / name).rglob("*.py")):
+        if name == "storage" and file.name in ("tables.py", "numbers.py"):
+            continue  # these are for what reads runs, and no training imports them
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            assert not {one.split(".")[0] for one in names} & NOT_TO_TRAIN, f"{file}: {names}"
+
+
+def test_rules_hold_no_private_attribute_of_snakemake() -> None:
+    """They are in scripts/workflow/internals.py, each with what to do when it is gone."""
+    private = (
+        "resource_settings",
+        "global_resources",
+        "path_modifier",
+        "job_rate_limiter",
+        "needrun_jobs",
+        "storage_settings",
+    )
+    for file in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]:
+        assert [name for name in private if f".{name}" in file.read_text()] == [], file.name

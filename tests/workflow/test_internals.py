@@ -1,0 +1,46 @@
+"""What is used of Snakemake beside its documents, and what is said when it is gone."""
+
+from types import SimpleNamespace
+
+import pytest
+from snakemake.exceptions import WorkflowError
+
+from scripts.workflow import internals
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        internals.free_cores,
+        internals.storage_prefix,
+        lambda workflow: internals.store_only(workflow, ("runs/",)),
+        internals.jobs_to_run,
+        internals.limit_no_rate,
+    ],
+)
+def test_what_is_gone_is_one_line_that_says_what_to_do(use) -> None:
+    with pytest.raises(
+        WorkflowError, match=r"^Snakemake \S+ has no SimpleNamespace\.\w+, by which .*envs/workflow.lock$"
+    ):
+        use(SimpleNamespace())
+
+
+def test_only_some_paths_go_into_the_bucket() -> None:
+    modifier = SimpleNamespace(apply_default_storage=lambda path: f"gs://b/{path}")
+    workflow = SimpleNamespace(
+        modifier=SimpleNamespace(path_modifier=modifier),
+        pathvars=SimpleNamespace(apply=lambda path: path.replace("<trained>", "runs")),
+    )
+    internals.store_only(workflow, ("runs/", "data/"))
+    assert [modifier.apply_default_storage(path) for path in ("<trained>/x", "data/a.npz", "scripts/a.py")] == [
+        "gs://b/<trained>/x",
+        "gs://b/data/a.npz",
+        "scripts/a.py",
+    ]
+
+
+def test_jobs_on_this_machine_have_no_limit_a_second_and_others_keep_it() -> None:
+    for local, limiter in ((True, None), (False, "limiter")):
+        workflow = SimpleNamespace(local_exec=local, scheduler=SimpleNamespace(job_rate_limiter="limiter"))
+        internals.limit_no_rate(workflow)
+        assert workflow.scheduler.job_rate_limiter == limiter
