@@ -176,6 +176,20 @@ def test_logs_and_facts_of_imported_studies(make) -> None:
     assert plan.get_books(of(study="small")) == ["config/prices/current.csv", "config/prices/listed.csv"]
 
 
+def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: Path) -> None:
+    plan = make()
+    (tmp_path / "reports").symlink_to(ROOT / "reports")
+    providers, grid = SimpleNamespace(study="gpu-providers-2018"), SimpleNamespace(study="small")
+    assert (plan.get_words(providers), plan.get_words(grid)) == ("reports/words/gpu-providers-2018.yaml", [])
+    assert plan.get_others(grid) == [], "there are no logs to compare with others"
+    nothing = SimpleNamespace(words=[], problems=[], facts=[], others=[])
+    assert plan.get_report_arguments(grid, nothing) == []
+    given = SimpleNamespace(words="w.yaml", problems="p.txt", facts="f.csv", others=["g.csv"])
+    assert plan.get_report_arguments(providers, given) == [
+        *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv")
+    ]
+
+
 def test_a_thousand_cells_are_planned_in_a_moment(make) -> None:
     plan = make(batch_sizes=list(range(1, 501)), hardware=["cpu1"], repeats=1)
     assert len(plan.runs) == 1000
