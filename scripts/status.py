@@ -36,7 +36,7 @@ def training_here() -> set[str]:
 
 
 def is_alive(checkpoints: str, run: str) -> bool:
-    """Say whether an attempt at a run, on any machine, gave a sign of life of late."""
+    """Return whether an attempt at a run, on any machine, gave a sign of life of late."""
     attempts = checkpoint.Place(f"{checkpoints}/{run}").attempts() if checkpoints else []
     if not attempts or attempts[-1]["ended"]:
         return False

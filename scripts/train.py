@@ -76,7 +76,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--samples", type=_fraction, default=1.0, help="fraction of the samples (default 1)")
     parser.add_argument("--data", choices=("real", "synthetic"), default="real")
     parser.add_argument(
-        "--data-file", type=Path, help="the data set as scripts/fetch.py wrote it (default: below data/)"
+        "--data-file", type=Path, help="the data set as scripts/fetch_data.py wrote it (default: below data/)"
     )
     parser.add_argument(
         "--data-dir", type=Path, help="folder that holds the data files already (default: EPOCHS_DATA_DIR)"
@@ -84,7 +84,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--checkpoints",
         default=os.environ.get("EPOCHS_CHECKPOINTS") or None,
-        help="folder or URL below which the run is saved, and taken up again (default: EPOCHS_CHECKPOINTS; else not)",
+        help="folder or URL below which the run is saved, and resumed (default: EPOCHS_CHECKPOINTS; else not)",
     )
     parser.add_argument(
         "--most-minutes",

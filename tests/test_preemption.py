@@ -1,4 +1,4 @@
-"""A training whose machine is taken away goes on elsewhere, with the losses of one that was left alone."""
+"""A training whose machine is preempted goes on elsewhere, with the losses of one that was left alone."""
 
 import json
 import signal

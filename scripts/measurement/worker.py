@@ -72,7 +72,7 @@ def train(job: Job, pipe: Connection) -> None:
     try:
         status, reason = _train(job, pipe)
     except checkpoint.Preempted:
-        status, reason = checkpoint.PREEMPTED, "the machine was about to be taken away"
+        status, reason = checkpoint.PREEMPTED, "the machine was about to be preempted"
     except BaseException as error:
         with suppress(OSError):  # nobody may be there to read it
             traceback.print_exc()
