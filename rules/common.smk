@@ -24,7 +24,7 @@ if config["data_dir"] and workflow.is_main_process:
 os.environ.setdefault("XDG_CACHE_HOME", str(Path(".cache").resolve()))
 os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
 
-if workflow.is_main_process and config["reach"] != "local":
+if workflow.is_main_process and grid.profile(config) != "local":
     internals.free_cores(workflow)
 # Without a shared file system runs come through a bucket: they are trained into `runs/` there, and `bring` copies them.
 BUCKET = internals.storage_prefix(workflow)

@@ -55,7 +55,7 @@ rule train:
         # Exit code 3: the training failed and its record says how; that is a result too.
         # What tells the training that its machine is preempted must not end those who wait for it.
         "trap '' TERM; "
-        "python -m scripts.train {params.arguments} {params.files} --output {params.folder} |& tee {log} | "
+        "python -m scripts.train {params.arguments} {params.files} --code {params.code} --output {params.folder} |& tee {log} | "
         "python -m scripts.workflow.progress results/{wildcards.study} {params.cell} || [ $? -eq 3 ]"
 
 

@@ -30,15 +30,15 @@ def records(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*/*/*/r*/run.json"))
 
 
-def paid(study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Iterable[str], reach: str) -> pd.DataFrame:
-    """Return what the machines cost as the profile `reach` takes them: rows of `price_table`, none without a price.
+def paid(study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Iterable[str], profile: str) -> pd.DataFrame:
+    """Return what the machines cost as `profile` takes them: rows of `price_table`, none without a price.
 
     What it rents is rented as a spot machine, or on demand; for all others the study's price option counts.
     """
     machines = grid.machines(dict(study), dict(catalogue))
 
     def option(name: str) -> str:
-        submitted = machines[name].get("clusters", {}).get(reach)
+        submitted = machines[name].get("clusters", {}).get(profile)
         if submitted is None or "rent" not in machines[name]:
             return study["price"]
         return "spot" if submitted.get("spot") else "on-demand"
@@ -49,13 +49,13 @@ def paid(study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Itera
     return table[table["price_option"] == table["hardware"].map(option)]
 
 
-def rates(prices: pd.DataFrame, reach: str) -> dict[str, budget.Rate]:
+def rates(prices: pd.DataFrame, profile: str) -> dict[str, budget.Rate]:
     """Return the rates of machines by name; on a cluster a machine that is lost is replaced."""
     return {
         row["hardware"]: budget.Rate(
             row["usd_per_hour_high"],
             Rule(row["increment_seconds"], row["minimum_seconds"]),
-            1 if reach == "local" else budget.ATTEMPTS,
+            1 if profile == "local" else budget.ATTEMPTS,
         )
         for row in prices.to_dict("records")
     }
@@ -121,7 +121,7 @@ def priced(
     name: str,
     study: Mapping[str, Any],
     catalogue: Mapping[str, Any],
-    reach: str,
+    profile: str,
     asked: Iterable[Mapping[str, Any]],
 ) -> list[budget.Priced]:
     """Return the runs (`folder` and `cell` of each) with what they will take and cost, the cheapest first."""
@@ -134,20 +134,20 @@ def priced(
         if precision != "source"
     }
     known = budget.Known(runs, published_rates(catalogue), published_runs(), peaks)
-    prices = paid(study, catalogue, {cell.hardware for cell in cells.values()}, reach)
+    prices = paid(study, catalogue, {cell.hardware for cell in cells.values()}, profile)
     told = [
         wanted(folder, cell, catalogue[cell.hardware]["machine"]["cores"], 60 * study["max_run_minutes"])
         for folder, cell in cells.items()
     ]
     expected = [budget.expect(one, known) for one in told]
-    return budget.price(told, expected, rates(prices, reach))
+    return budget.price(told, expected, rates(prices, profile))
 
 
-def spent_usd(name: str, study: Mapping[str, Any], catalogue: Mapping[str, Any], reach: str) -> float:
+def spent_usd(name: str, study: Mapping[str, Any], catalogue: Mapping[str, Any], profile: str) -> float:
     """Return what the study's runs have cost so far, without those of machines that have no price."""
     folder = ROOT / "results" / name
     runs, _, attempts = collect.collect(folder, records(folder))
-    prices = paid(study, catalogue, set(runs["hardware"]), reach)
+    prices = paid(study, catalogue, set(runs["hardware"]), profile)
     return float(budget.spent(runs, attempts, prices)["usd"].sum())
 
 
@@ -170,10 +170,10 @@ def show(table: pd.DataFrame, study: Mapping[str, Any]) -> None:
         )
 
 
-def by_price(prices: pd.DataFrame, reach: str) -> dict[str, dict[str, Any]]:
+def by_price(prices: pd.DataFrame, profile: str) -> dict[str, dict[str, Any]]:
     """Return the rates of machines for scripts/workflow/meter.py by name, the cheapest by the hour first."""
     cheapest_first = prices.sort_values("usd_per_hour", kind="stable")
-    return {name: asdict(rate) for name, rate in rates(cheapest_first, reach).items()}
+    return {name: asdict(rate) for name, rate in rates(cheapest_first, profile).items()}
 
 
 def main() -> int:
@@ -184,16 +184,16 @@ def main() -> int:
     that the budget pays for. Raises InputError where the runs could cost more than is left of the budget.
     """
     asked = json.load(sys.stdin)
-    name, study, reach = asked["name"], asked["study"], asked["reach"]
+    name, study, profile = asked["name"], asked["study"], asked["profile"]
     workloads.add(study["workload_files"])
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     if "--machines" in sys.argv[1:]:
         machines = dict.fromkeys(run["cell"]["hardware"] for run in asked["runs"])
-        print(json.dumps(by_price(paid(study, catalogue, machines, reach), reach)))
+        print(json.dumps(by_price(paid(study, catalogue, machines, profile), profile)))
         return 0
-    runs = priced(name, study, catalogue, reach, asked["runs"])
+    runs = priced(name, study, catalogue, profile, asked["runs"])
     budget_usd = float("inf") if asked["budget_usd"] is None else asked["budget_usd"]
-    spent = spent_usd(name, study, catalogue, reach) if budget_usd < float("inf") else 0.0
+    spent = spent_usd(name, study, catalogue, profile) if budget_usd < float("inf") else 0.0
     allowed, refused = budget.within(runs, budget_usd, spent)
     words = (
         f"budget_usd: {budget_usd:g}: {spent:.2f} USD are spent, and {len(refused)} of {len(runs)} runs could pass it"

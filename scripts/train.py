@@ -96,6 +96,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--searched", type=Path, help="run.json of this cell: its largest batch size is taken, not searched again"
     )
+    parser.add_argument("--code", help="checksum of the code that decides how this run is trained, for its record")
     parser.add_argument("--seed", type=int, help="default: made from the cell and the repeat")
     return parser.parse_args(arguments)
 
@@ -293,7 +294,9 @@ def main(arguments: list[str] | None = None) -> int:
         past = attempts.told(run["status"], sum(row["elapsed"] for row in outcome.epochs))
     if past:
         run["attempts"] = past
-    run["provenance"] = origin | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
+    run["provenance"] = (
+        origin | {"code": options.code} | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
+    )
     record.write(options.output, run, outcome.epochs, outcome.samples)
     # With a notice the record may not get away in time: the next attempt then goes on from the checkpoint.
     if attempts and not notices:

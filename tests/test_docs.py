@@ -81,7 +81,7 @@ def test_the_documented_machine_is_valid() -> None:
 
 def test_the_documented_study_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "_ADDED", {})
-    whole = documented("adding.md", "title") | documented("adding.md", "trained")
+    whole = documented("adding.md", "title") | documented("adding.md", "tables")
     (tmp_path / "my_net.py").touch()
     whole["workloads"] = [str(tmp_path / Path(file).name) for file in whole["workloads"]]
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(whole))

@@ -51,13 +51,13 @@ def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> Non
 @pytest.mark.parametrize("profile", ["gce-cpu", "gce-gpu"])
 def test_first_try_on_google_cloud_stays_below_a_dollar(fresh: Project, profile: str) -> None:
     """`make smoke-gce`: the second call has what the first one cost on its budget."""
-    told = said(fresh, "-n", "--executor", "dryrun", "--config", "study=smoke", f"reach={profile}", "budget_usd=0.95")
+    told = said(fresh, "-n", "--executor", "dryrun", "--config", "study=smoke", f"profile={profile}", "budget_usd=0.95")
     assert "quote (on-demand)" in told
 
 
 def test_quote_of_a_fresh_clone_knows_other_cards_and_fewer_cores(fresh: Project) -> None:
     for profile, basis in (("gce-gpu", "of another card"), ("gce-cpu", "cores or fewer")):
-        arguments = ("-n", "--executor", "dryrun", "--config", "study=gce", f"reach={profile}", "data=synthetic")
+        arguments = ("-n", "--executor", "dryrun", "--config", "study=gce", f"profile={profile}", "data=synthetic")
         told = fresh.run("snakemake", *arguments, COLUMNS="200").stderr
         assert basis in told
         assert "nothing: the most it may take" not in told

@@ -22,7 +22,7 @@ STUDY = {
     "summary": "One paragraph.",
     "workloads": ["mnist_mlp"],
     "workload_files": {},
-    "trained": "",
+    "tables": "",
     "repeats": 1,
     "unstable_above": 0.1,
     "prices": OPTIONS,
@@ -359,7 +359,7 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
         "drawn": [{"workload": "mnist_mlp", "missing": "No chart."}],
     }
     (tmp_path / "time" / "chart.json").write_text(json.dumps(about))
-    study = STUDY | {"machines": {"card": priced["card"]}, "trained": "elsewhere"}
+    study = STUDY | {"machines": {"card": priced["card"]}, "tables": "elsewhere"}
     words = [f"--{name}={tmp_path / name}.parquet" for name in made]
     words += ["--name=mine", f"--claims={tmp_path / 'claims.json'}"]
     words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time'}", "--study", json.dumps(study)]

@@ -3,7 +3,9 @@
 import os
 import re
 import subprocess
+import sys
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -32,13 +34,13 @@ AXES = (
     "base",
     "price",
     "book",
-    "trained",
+    "tables",
 )
 
 #: Keys of config/config.yaml.
 _SETTINGS = (
     "study",
-    "reach",
+    "profile",
     "data_dir",
     "checkpoints",
     "budget_usd",
@@ -65,7 +67,7 @@ _DEFAULTS: dict[str, Any] = {
     "max_run_minutes": 480,
     "stop_at_target": False,
     "beside": [],
-    "trained": "",
+    "tables": "",
     "scale": "full",
     "exclude": [],
     "tiers": [],
@@ -83,6 +85,10 @@ _DEFAULTS: dict[str, Any] = {
     "charts": ["relative_time", "relative_cost", "pareto", "learning"],
 }
 
+
+#: Names of keys until 0.1, accepted for one release more: of a study, and of config/config.yaml.
+_OLD_KEYS = {"trained": "tables"}
+_OLD_SETTINGS = {"reach": "profile"}
 
 #: A study's name is a folder of results/, and part of commands.
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -124,11 +130,12 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         raise InputError(
             f"{path}: a study's name is its file's, of letters, digits, '.', '_' and '-': {path.stem!r} is not"
         )
-    config = schemas.read_yaml(path, "study")
+    config = renamed(schemas.read_yaml(path, "study"), _OLD_KEYS, str(path))
+    replaced = renamed(replaced, _OLD_SETTINGS | _OLD_KEYS, "--config")
     unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
     if unknown:
         raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of {', '.join((*_SETTINGS, *AXES))}")
-    # Snakemake makes None of `--config trained=`.
+    # Snakemake makes None of `--config tables=`.
     axes = {key: "" if replaced[key] is None else _typed(replaced[key]) for key in AXES if key in replaced}
     if axes:
         config |= axes
@@ -189,6 +196,24 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return path.stem, config
 
 
+def renamed(config: dict[str, Any], old: dict[str, str], source: str) -> dict[str, Any]:
+    """Return a config with the names of today for keys that it calls by their `old` ones (old -> new).
+
+    Says so in a line for each. Raises InputError where a key is given by both names.
+    """
+    given = [key for key in old if key in config]
+    for key in given:
+        if key in _OLD_KEYS and old[key] in config:
+            raise InputError(f"{source}: {key}: is given as {old[key]} too, which is its name now")
+        _tell_new_name(source, key, old[key])
+    return {key: value for key, value in config.items() if key not in given} | {old[key]: config[key] for key in given}
+
+
+@cache
+def _tell_new_name(source: str, key: str, name: str) -> None:
+    print(f"note: {source}: {key}: is called {name}: now; the old name goes with the next release", file=sys.stderr)
+
+
 def _file(name: str) -> Path:
     """Return the file of a study that is named, or given as a path."""
     return Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
@@ -204,6 +229,11 @@ def _own_files(given: list[str]) -> tuple[list[str], dict[str, str]]:
     return [Path(item).stem if item.endswith(".py") else item for item in given], files
 
 
+def profile(config: dict[str, Any]) -> str:
+    """Return the profile that a call uses, also where the command line calls the key by its old name."""
+    return str(renamed(config, _OLD_SETTINGS, "--config")["profile"])
+
+
 def is_grid(config: dict[str, Any]) -> bool:
     """Return whether a study is a grid to be trained."""
     return any(key in config for key in _GRID[:3])
@@ -211,7 +241,7 @@ def is_grid(config: dict[str, Any]) -> bool:
 
 def is_trained_here(config: dict[str, Any]) -> bool:
     """Return whether a study is a grid to be trained, and not one whose tables were supplied."""
-    return is_grid(config) and not config["trained"]
+    return is_grid(config) and not config["tables"]
 
 
 def beside(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -336,14 +366,14 @@ def planned(name: str, config: dict[str, Any], catalogue: dict[str, Any]) -> Stu
     return expand(name, config, catalogue, cores=len(os.sched_getaffinity(0)), kind=lambda dataset: "real")
 
 
-def check_reach(study: Study, catalogue: dict[str, Any], reach: str) -> None:
-    """Raise InputError unless one of the study's machines is reached by `reach`, a profile that is known."""
+def check_reach(study: Study, catalogue: dict[str, Any], profile: str) -> None:
+    """Raise InputError unless one of the study's machines is reached by `profile`, one that is known."""
     clusters = {cell.hardware: list(catalogue[cell.hardware].get("clusters", {"local": {}})) for cell in study.cells}
     known = {"local", *(name for about in catalogue.values() for name in about.get("clusters", {}))}
-    _known("--config", "reach", [reach], sorted(known))
-    if not any(reach in reached for reached in clusters.values()):
+    _known("--config", "profile", [profile], sorted(known))
+    if not any(profile in reached for reached in clusters.values()):
         there = "; ".join(f"{name}: {', '.join(reached)}" for name, reached in clusters.items())
-        raise InputError(f"study {study.name}: hardware: none is reached by profile {reach!r}: {there}")
+        raise InputError(f"study {study.name}: hardware: none is reached by profile {profile!r}: {there}")
 
 
 def is_for_kit(study: Study, catalogue: dict[str, Any]) -> bool:

@@ -58,7 +58,7 @@ class Plan:
         studies = dict(grid.read(study, {}) for study in config["published"])
         studies[name] = settings
         studies = grid.beside(studies) | studies
-        plan = cls(name, config["study"], studies, catalogue, config["reach"], list(config["published"]))
+        plan = cls(name, config["study"], studies, catalogue, grid.profile(dict(config)), list(config["published"]))
         if grid.is_trained_here(settings):
             plan._expand(kind_for(settings["data"]))
         return plan
@@ -103,7 +103,7 @@ class Plan:
     @cached_property
     def brought(self) -> list[str]:
         """The studies whose tables were supplied."""
-        return [name for name, study in self.studies.items() if grid.is_grid(study) and study["trained"]]
+        return [name for name, study in self.studies.items() if grid.is_grid(study) and study["tables"]]
 
     @cached_property
     def imported(self) -> list[str]:
@@ -189,7 +189,7 @@ class Plan:
 
     def get_brought(self, table: str) -> Callable[[Any], str]:
         """Return what tells where a table of a study lies that was trained before."""
-        return lambda wildcards: f"{self.study(wildcards)['trained']}/{table}"
+        return lambda wildcards: f"{self.study(wildcards)['tables']}/{table}"
 
     def get_charts(self, wildcards: Any) -> list[str]:
         """Return the folders of a study's charts, in order."""

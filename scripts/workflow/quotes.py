@@ -38,7 +38,7 @@ class Quotes:
             "name": self.plan.name,
             "study": self.plan.settings,
             "runs": [{"folder": run, "cell": asdict(self.plan.find_cell(run))} for run in runs],
-            "reach": self.plan.profile,
+            "profile": self.plan.profile,
             "budget_usd": self.budget_usd,
         }
         command = [sys.executable, "-m", "scripts.quote", *arguments]

@@ -191,7 +191,7 @@ def published(name: str) -> Side:
     if "import" in study:
         frame = tables.conform(collect_facts.runs_of(facts.read(grid.ROOT / study["import"]["facts"])), "runs")
     else:
-        frame = load_tables.take("runs", grid.ROOT / study["trained"] / "runs.csv")
+        frame = load_tables.take("runs", grid.ROOT / study["tables"] / "runs.csv")
     return report.side(study, CATALOGUE, frame)
 
 
@@ -224,7 +224,7 @@ def test_a_card_stands_beside_the_published_ones(others: list[Side]) -> None:
 def test_training_clock_of_our_own_runs_is_the_sum_of_their_epochs() -> None:
     study = grid.read("two-cores", {})[1]
     frame = published("two-cores").runs
-    epochs = pd.read_csv(grid.ROOT / study["trained"] / "epochs.csv")
+    epochs = pd.read_csv(grid.ROOT / study["tables"] / "epochs.csv")
     whole = epochs.groupby("run").agg(samples=("samples", "sum"), seconds=("elapsed", "sum")).loc[frame["run"]]
     expected = (whole["samples"] / whole["seconds"]).to_list()
     assert beside.rates(frame, TRAINING, {}).to_list() == pytest.approx(expected)

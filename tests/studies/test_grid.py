@@ -185,7 +185,7 @@ def test_command_line_replaces_axes_alone(tmp_path: Path) -> None:
 
 
 def test_unknown_key_of_the_command_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--config: 'hardwere' is unknown: it is one of study, reach, .*workloads"):
+    with pytest.raises(InputError, match=r"--config: 'hardwere' is unknown: it is one of study, profile, .*workloads"):
         read(tmp_path, {"hardwere": ["cpu1"]})
 
 
@@ -403,10 +403,10 @@ def test_own_workload_that_is_none_is_named(tmp_path: Path, name: str, text: str
 
 
 def test_study_that_was_trained_before_is_a_grid_that_trains_nothing(tmp_path: Path) -> None:
-    config = read(tmp_path, trained="somewhere")
+    config = read(tmp_path, tables="somewhere")
     assert grid.is_grid(config)
     assert not grid.is_trained_here(config)
-    assert grid.is_trained_here(read(tmp_path, {"trained": ""}, trained="somewhere")), "trained anew"
+    assert grid.is_trained_here(read(tmp_path, {"trained": ""}, tables="somewhere")), "trained anew"
 
 
 def test_studies_beside_are_names_or_files(tmp_path: Path) -> None:
@@ -454,3 +454,17 @@ def test_study_beside_needs_runs(tmp_path: Path) -> None:
     (tmp_path / "smoke").mkdir()
     (tmp_path / "smoke" / "runs.parquet").touch()
     grid.check_beside("given", config, tmp_path)
+
+
+def test_old_names_of_keys_are_accepted_with_a_line_that_names_the_new_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    grid._tell_new_name.cache_clear()
+    config = read(tmp_path, trained="somewhere")
+    assert (config["tables"], "trained" in config) == ("somewhere", False)
+    assert capsys.readouterr().err.count("trained: is called tables: now") == 1
+    with pytest.raises(InputError, match="trained: is given as tables too"):
+        read(tmp_path, trained="here", tables="there")
+    assert grid.profile({"profile": "local", "reach": "slurm"}) == "slurm"
+    assert "reach: is called profile: now" in capsys.readouterr().err
+    assert grid.profile({"profile": "local"}) == "local"

@@ -46,7 +46,7 @@ def job(**names: str) -> SimpleNamespace:
 
 
 def test_runs_are_those_of_the_machines_that_the_profile_reaches(make) -> None:
-    local, cluster = make(), make({"reach": "gce-gpu"})
+    local, cluster = make(), make({"profile": "gce-gpu"})
     assert {local.find_cell(run).hardware for run in local.runs} == {"cpu1"}
     assert {cluster.find_cell(run).hardware for run in cluster.runs} == {"gce-t4x1"}
     assert (local.unreached, cluster.unreached) == ({"gce-t4x1"}, {"cpu1"})
@@ -153,7 +153,7 @@ def test_a_study_that_nothing_reaches_says_what_a_kit_does(make) -> None:
 
 
 def test_resources_are_those_of_the_machine_under_the_profile(make) -> None:
-    plan = make({"reach": "gce-gpu"})
+    plan = make({"profile": "gce-gpu"})
     asked = plan.submission()
     assert {name: get(job(hardware="gce-t4x1")) for name, get in asked.items()} == {
         "machine_type": "n1-standard-4",
