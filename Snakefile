@@ -21,7 +21,7 @@ localrules:
     try_cheapest,
     find_unstable,
     collect,
-    take_trained,
+    load_tables,
     price,
     chart,
     report,

@@ -43,7 +43,7 @@ if workflow.is_main_process:
 
 
 def start_meter(expected_usd):
-    """Say every minute what the machines have cost, as Snakemake's log tells of them."""
+    """Print every minute what the machines have cost, as Snakemake's log tells of them."""
     # Here, as it takes a second that only calls with a cluster have.
     from scripts.workflow import meter
 

@@ -58,7 +58,7 @@ rule index:
     input:
         claims=expand("results/{study}/claims.json", study=config["published"]),
         lib=[
-            *code_of("scripts.publish"),
+            *code_of("scripts.index"),
             "reports/layout.html.j2",
             "reports/index.html.j2",
             "reports/style.css",
@@ -72,7 +72,7 @@ rule index:
     message:
         "write the index of the published studies"
     shell:
-        "python -m scripts.publish {output} {input.claims} |& tee {log}"
+        "python -m scripts.index {output} {input.claims} |& tee {log}"
 
 
 # No output of its own: what is committed must neither keep the pages from being made, nor be deleted before they are.

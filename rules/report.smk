@@ -49,13 +49,13 @@ rule collect:
         "--runs {output.runs} --epochs {output.epochs} --attempts {output.attempts} |& tee {log}"
 
 
-rule take_trained:
+rule load_tables:
     input:
         runs=plan.get_brought("runs.csv"),
         epochs=plan.get_brought("epochs.csv"),
         attempts=plan.get_brought("attempts.csv"),
         lib=[
-            *code_of("scripts.take_trained"),
+            *code_of("scripts.load_tables"),
             "config/schemas/tables.yaml",
         ],
     output:
@@ -66,7 +66,7 @@ rule take_trained:
         attempts="results/{study}/attempts.parquet",
         attempts_csv="results/{study}/attempts.csv",
     log:
-        "results/{study}/logs/take-trained.log",
+        "results/{study}/logs/load-tables.log",
     wildcard_constraints:
         study=either(plan.brought),
     conda:
@@ -76,7 +76,7 @@ rule take_trained:
     message:
         "take the runs of {wildcards.study} as they were trained"
     shell:
-        "python -m scripts.take_trained {params.folder} --runs {output.runs} --epochs {output.epochs} "
+        "python -m scripts.load_tables {params.folder} --runs {output.runs} --epochs {output.epochs} "
         "--attempts {output.attempts} |& tee {log}"
 
 

@@ -15,7 +15,7 @@ rule fetch_data:
     message:
         "data set {wildcards.dataset} ({wildcards.kind})"
     shell:
-        "python -m scripts.fetch {wildcards.dataset} {wildcards.kind} {output} |& tee {log}"
+        "python -m scripts.fetch_data {wildcards.dataset} {wildcards.kind} {output} |& tee {log}"
 
 
 rule train:
@@ -53,7 +53,7 @@ rule train:
         "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, {wildcards.variant}, run {wildcards.repeat}"
     shell:
         # Exit code 3: the training failed and its record says how; that is a result too.
-        # What tells the training that its machine is taken away must not end those who wait for it.
+        # What tells the training that its machine is preempted must not end those who wait for it.
         "trap '' TERM; "
         "python -m scripts.train {params.arguments} {params.files} --output {params.folder} |& tee {log} | "
         "python -m scripts.workflow.progress results/{wildcards.study} {params.cell} || [ $? -eq 3 ]"

@@ -19,7 +19,7 @@ from scripts.studies import grid
 
 
 def scale(runs: pd.DataFrame) -> str:
-    """Say in words on how much of the official data, and of which kind, the runs trained, and when and where."""
+    """Return in words on how much of the official data, and of which kind, the runs trained, and when and where."""
     kinds = " and ".join(sorted(set(runs["data"])))
     done = runs.dropna(subset="train_samples")
     fraction = summary.part_of_data(done).drop_duplicates()
@@ -34,7 +34,7 @@ def scale(runs: pd.DataFrame) -> str:
 
 
 def origin(study: dict[str, Any]) -> str:
-    """Say whose figures a published study shows."""
+    """Return whose figures a published study shows."""
     return "Figures of {by}, {date}: {title}.".format(**study["published"]) if "published" in study else ""
 
 

@@ -1,4 +1,4 @@
-"""Gather run records into tables: one row per run, per epoch, and per attempt that was recorded."""
+"""Gather run records, with what follows from them, into tables: a row per run, per epoch, and per recorded attempt."""
 
 import argparse
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.analysis import derive, runs
 from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
 from scripts.storage import errors, tables
@@ -35,7 +36,7 @@ _USE = (
 
 
 def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
-    """Return the row of the runs table for one run record; `name` is its path below the study's folder."""
+    """Return the row of the runs table for a record of `runs.read`; `name` is its path below the study's folder."""
     cell, origin, data = Cell(**run["cell"]), run["provenance"], run["data"]
     found, use = origin["hardware"], run["telemetry"]
     final = {key: run["final"][key] for key in ("loss", "acc", "val_loss", "val_acc")}
@@ -76,22 +77,22 @@ def run_row(name: str, run: dict[str, Any]) -> dict[str, Any]:
 
 def collect(folder: Path, records: list[Path]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Return the runs, epochs and attempts tables of the `run.json` files, which lie below `folder`."""
-    runs, epochs, attempts = [], [], []
+    rows, epochs, attempts = [], [], []
     for path in records:
-        run = record.read_run(path)
+        run = runs.read(path)
         row = run_row(str(path.parent.relative_to(folder)), run)
-        rows = record.read_epochs(path.with_name("epochs.csv"))
-        if record.is_interrupted(rows):
+        of_run = record.read_epochs(path.with_name("epochs.csv"))
+        if derive.is_interrupted(of_run):
             row["train_seconds"] = None
-        runs.append(row)
+        rows.append(row)
         keys = {key: row[key] for key in ("run", *tables.CELL, "repeat")}
         attempts += [
             {"run": row["run"], "attempt": number} | attempt
             for number, attempt in enumerate(run.get("attempts", []), 1)
         ]
-        epochs += [keys | epoch for epoch in rows]
+        epochs += [keys | epoch for epoch in of_run]
     return (
-        pd.DataFrame(runs, columns=list(tables.columns("runs"))),
+        pd.DataFrame(rows, columns=list(tables.columns("runs"))),
         pd.DataFrame(epochs, columns=list(tables.columns("epochs"))),
         pd.DataFrame(attempts, columns=list(tables.columns("attempts"))),
     )
@@ -105,10 +106,10 @@ def main() -> int:
     parser.add_argument("--epochs", required=True, type=Path, help="likewise")
     parser.add_argument("--attempts", required=True, type=Path, help="likewise")
     options = parser.parse_args()
-    runs, epochs, attempts = collect(options.folder, options.records)
-    tables.write(runs, "runs", options.runs)
-    tables.write(epochs, "epochs", options.epochs)
-    tables.write(attempts, "attempts", options.attempts)
+    of_runs, of_epochs, of_attempts = collect(options.folder, options.records)
+    tables.write(of_runs, "runs", options.runs)
+    tables.write(of_epochs, "epochs", options.epochs)
+    tables.write(of_attempts, "attempts", options.attempts)
     return 0
 
 

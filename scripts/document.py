@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from scripts import workloads
+from scripts.analysis import runs
 from scripts.measurement import record
 from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
@@ -81,7 +82,7 @@ are not in the table were not measured in this run.
 """
 
 _MEANING = {
-    "runs": "One row per run, from its `run.json`.",
+    "runs": "One row per run, worked out of its `run.json`, `epochs.csv` and `telemetry.csv`.",
     "epochs": "One row per epoch of each run, from its `epochs.csv`.",
     "attempts": "One row per recorded attempt of a run: those that were preempted have several.",
     "costs": "One row per run that is done and price option that its machine is offered under.",
@@ -110,7 +111,7 @@ def accuracy_rows(folder: Path) -> list[dict[str, Any]]:
     """
     rows = []
     for path in sorted(folder.rglob("run.json")):
-        run = record.read_run(path)
+        run = runs.read(path)
         reference = workloads.workload(run["cell"]["workload"]).REFERENCE
         part = run["data"]["train_samples"] / run["data"]["complete_train_samples"] * run["cell"]["samples"]
         published = reference and reference.after(run["final"]["epochs"] * part)

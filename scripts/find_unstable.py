@@ -4,8 +4,7 @@ import argparse
 from collections import defaultdict
 from pathlib import Path
 
-from scripts.analysis import statistics
-from scripts.measurement import record
+from scripts.analysis import runs, statistics
 from scripts.storage import errors
 from scripts.storage.files import write_text
 
@@ -14,8 +13,8 @@ def unstable(folder: Path, records: list[Path], above: float) -> list[str]:
     """Return the paths (below `folder`) of the cells whose times to train spread more than `above`, in order."""
     seconds: dict[str, list[float]] = defaultdict(list)
     for path in records:
-        run = record.read_run(path)
-        # The time of a run that was taken up again compares with none.
+        run = runs.read(path)
+        # The time of a run that was resumed compares with none.
         if run["status"] == "done" and len(run.get("attempts", [])) < 2:
             seconds[str(path.parent.parent.relative_to(folder))].append(run["times"]["train_seconds"])
     return [cell for cell, values in seconds.items() if statistics.is_unstable(values, above)]

@@ -35,7 +35,7 @@ def price_table(study: Mapping[str, Any], machines: Mapping[str, Any], named: Co
 def not_offered(
     study: Mapping[str, Any], machines: Mapping[str, Any], named: Iterable[str], table: pd.DataFrame
 ) -> list[str]:
-    """Say for each machine that has no price under an option which item its books lack, and what is near it."""
+    """Return a line for each machine without a price under an option: which item its books lack, what is near it."""
     priced = set(zip(table["hardware"], table["price_option"], strict=True))
     lines = []
     for option, about in study["prices"].items():

@@ -1,4 +1,4 @@
-"""Say what the runs of a study will cost before they run, and which of them a budget allows."""
+"""Quote what the runs of a study will cost before they run, and which of them a budget allows."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from scripts import collect, datasets, take_trained, workloads
+from scripts import collect, datasets, load_tables, workloads
 from scripts.costs import budget
 from scripts.costs.billing import Rule
 from scripts.importers import facts
@@ -95,7 +95,7 @@ def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float
 
 def published_runs() -> pd.DataFrame:
     """Return the runs of the published studies that were trained with this project."""
-    return pd.concat([take_trained.take("runs", file) for file in sorted(TABLES.glob("*/runs.csv"))])
+    return pd.concat([load_tables.take("runs", file) for file in sorted(TABLES.glob("*/runs.csv"))])
 
 
 def wanted(folder: str, cell: Cell, cores: int, most_seconds: float) -> budget.Wanted:

@@ -31,13 +31,13 @@ _TIMEOUT_SECONDS = 30
 
 
 def read_wanted(path: Path) -> dict[str, Any]:
-    """Return `wanted.yaml`. Raises InputError for a bad file, a name that stands twice or one that is not listed."""
+    """Return `wanted.yaml`. Raises InputError for a bad file, a name that is given twice or one that is not listed."""
     wanted = schemas.read_yaml(path, "wanted")
     for provider, about in wanted.items():
         names = [name for kind in ("machines", "accelerators", "built_in") for name in about.get(kind, [])]
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
-            raise InputError(f"{path}: {provider}: {twice[0]!r} stands twice")
+            raise InputError(f"{path}: {provider}: {twice[0]!r} is given twice")
         for region, items in about.get("elsewhere", {}).items():
             unknown = sorted(set(items) - set(names))
             if unknown:

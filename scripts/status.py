@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from scripts import collect, workloads
+from scripts.analysis import runs as recorded
 from scripts.costs import budget
 from scripts.measurement import checkpoint
 from scripts.price import price_table
@@ -35,7 +36,7 @@ def training_here() -> set[str]:
 
 
 def is_alive(checkpoints: str, run: str) -> bool:
-    """Say whether an attempt at a run, on any machine, gave a sign of life of late."""
+    """Return whether an attempt at a run, on any machine, gave a sign of life of late."""
     attempts = checkpoint.Place(f"{checkpoints}/{run}").attempts() if checkpoints else []
     if not attempts or attempts[-1]["ended"]:
         return False
@@ -58,7 +59,7 @@ def rows(
             run = f"{cell.path}/r{repeat}"
             file = folder / run / "run.json"
             if file.is_file():
-                record = json.loads(file.read_text(encoding="utf-8"))
+                record = recorded.read(file)
                 states[record["status"]] += 1
                 reason = record["reason"] or reason
                 files.append(file)

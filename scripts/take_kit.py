@@ -6,6 +6,7 @@ import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from scripts.analysis import runs as recorded
 from scripts.kit import records
 from scripts.measurement import record
 from scripts.measurement.cell import Cell
@@ -23,7 +24,7 @@ def check(source: Path, path: str, folder: Path, study: grid.Study) -> Cell:
     Raises InputError that names file, run and what is wrong.
     """
     try:
-        run = record.read_run(folder / "run.json")
+        run = recorded.read(folder / "run.json")
         record.read_epochs(folder / "epochs.csv")
     except InputError as error:
         raise InputError(f"{source}: {str(error).replace(f'{folder}/', f'{path}/')}") from error

@@ -76,7 +76,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--samples", type=_fraction, default=1.0, help="fraction of the samples (default 1)")
     parser.add_argument("--data", choices=("real", "synthetic"), default="real")
     parser.add_argument(
-        "--data-file", type=Path, help="the data set as scripts/fetch.py wrote it (default: below data/)"
+        "--data-file", type=Path, help="the data set as scripts/fetch_data.py wrote it (default: below data/)"
     )
     parser.add_argument(
         "--data-dir", type=Path, help="folder that holds the data files already (default: EPOCHS_DATA_DIR)"
@@ -84,7 +84,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--checkpoints",
         default=os.environ.get("EPOCHS_CHECKPOINTS") or None,
-        help="folder or URL below which the run is saved, and taken up again (default: EPOCHS_CHECKPOINTS; else not)",
+        help="folder or URL below which the run is saved, and resumed (default: EPOCHS_CHECKPOINTS; else not)",
     )
     parser.add_argument(
         "--most-minutes",
@@ -230,6 +230,18 @@ def _train(
     return outcome, size, tries
 
 
+def _ending(outcome: watch.Outcome) -> str:
+    """Return the last line: how the run ended, and why, or with which values. What they are worth the report says."""
+    said = f"{outcome.status} in {outcome.times['total_seconds']:.0f} s"
+    if outcome.reason:
+        return f"{said}: {outcome.reason}"
+    last = outcome.epochs[-1] if outcome.epochs else {}
+    values = [
+        f"{name} {last[name]:.4f}" for name in ("loss", "acc", "val_loss", "val_acc") if last.get(name) is not None
+    ]
+    return f"{said}: {', '.join(values)}" if values else said
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     name, work, file = _workload(options)
@@ -269,30 +281,25 @@ def main(arguments: list[str] | None = None) -> int:
         attempts.end(checkpoint.PREEMPTED)
         _show("saved: the same call goes on from here, on any machine like this")
         return TAKEN_AWAY
-    about = _about_data(job, outcome.facts)
-    part = about["train_samples"] / about["complete_train_samples"]
-    run = record.of(outcome, cell, batch_size or work.BATCH_SIZE, work.REFERENCE, found, part)
+    run = record.build(outcome, cell, batch_size or work.BATCH_SIZE, work.REFERENCE)
     run |= {
         "repeat": options.repeat,
         "seed": seed,
         "claims": claims,
         "batch_search": tries or None,
-        "data": about,
+        "data": _about_data(job, outcome.facts),
     }
     if attempts:
         past = attempts.told(run["status"], sum(row["elapsed"] for row in outcome.epochs))
     if past:
         run["attempts"] = past
     run["provenance"] = origin | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
-    record.write(options.output, run, outcome.epochs, outcome.samples, outcome.clock)
+    record.write(options.output, run, outcome.epochs, outcome.samples)
     # With a notice the record may not get away in time: the next attempt then goes on from the checkpoint.
     if attempts and not notices:
         attempts.end(run["status"])
-    seconds = f"{outcome.times['total_seconds']:.0f} s"
-    for warning in run["warnings"]:
-        _show(f"warning: {warning}")
-    _show(f"{run['status']} in {seconds}" + (f": {run['reason']}" if run["reason"] else ""))
-    return 0 if run["status"] == "done" else RECORDED_FAILURE
+    _show(_ending(outcome))
+    return 0 if outcome.status == "done" else RECORDED_FAILURE
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Say whether the first run of a cell failed so that dearer machines would fail as well: they are not tried then."""
+"""Return whether the first run of a cell failed so that dearer machines would fail as well: they are not tried then."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,7 @@ OF_THE_MACHINE = (UnsupportedDevice.__name__, ThreadPoolError.__name__, "CUDA", 
 
 
 def fails_anywhere(run: dict[str, Any]) -> bool:
-    """Say whether a run failed, and for no want of its machine, which was there and can do what was asked."""
+    """Return whether a run failed, and for no want of its machine, which was there and can do what was asked."""
     had_machine = run["provenance"]["hardware"]["cores"] > 0
     return run["status"] == "failed" and had_machine and not any(word in run["reason"] for word in OF_THE_MACHINE)
 

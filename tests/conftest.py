@@ -1,6 +1,5 @@
 """A copy of the project in an empty folder, with a study small enough to train in a test."""
 
-import json
 import os
 import re
 import shutil
@@ -17,6 +16,8 @@ from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+from scripts.analysis import runs  # noqa: E402, found by the line above
 
 CORES = sorted(os.sched_getaffinity(0))
 
@@ -78,8 +79,8 @@ class Project:
         path.write_text(text.replace(old, new))
 
     def record(self, cell: str, study: str = "tiny") -> dict:
-        """Return the run record of a cell's first run."""
-        return json.loads((self.path / "results" / study / cell / "r1" / "run.json").read_text())
+        """Return the record of a cell's first run, with what follows from it."""
+        return runs.read(self.path / "results" / study / cell / "r1" / "run.json")
 
 
 def on_every_core() -> None:

@@ -201,8 +201,12 @@ def inputs(
     return Inputs(name="made", study=study, machines=catalogue, runs=frame, **made, **given)
 
 
-def record(**values) -> dict:
-    """Return a valid run record of two epochs."""
+#: The times of a record that are measured, not worked out.
+RAW_TIMES = ("import_seconds", "data_seconds", "build_seconds", "total_seconds")
+
+
+def record_1(**values) -> dict:
+    """Return the run record of `record` and `epochs` as version 1 was written."""
     return {
         "schema_version": 1,
         "cell": {
@@ -240,7 +244,7 @@ def record(**values) -> dict:
             "train_seconds": 11.0,
             "total_seconds": 30.0,
         },
-        "samples_per_second": 2_987.2,
+        "samples_per_second": 3_000.0,
         "final": {"epochs": 2, "loss": 0.2, "acc": 0.9, "val_loss": 0.3, "val_acc": 0.8},
         "telemetry": {
             "samples": 20,
@@ -273,9 +277,9 @@ def record(**values) -> dict:
     } | values
 
 
-def failed_record(**values) -> dict:
-    """Return the record of a run that died before its first step."""
-    whole = record()
+def failed_record_1(**values) -> dict:
+    """Return the record of `failed_record` as version 1 was written."""
+    whole = record_1()
     return (
         whole
         | {
@@ -293,6 +297,49 @@ def failed_record(**values) -> dict:
         }
         | values
     )
+
+
+def record(**values) -> dict:
+    """Return the valid raw record of a run of the two `epochs`."""
+    whole = record_1()
+    derived = ("samples_per_second", "final", "telemetry")
+    return (
+        {name: value for name, value in whole.items() if name not in derived}
+        | {
+            "schema_version": 2,
+            "batch_size": 128,
+            "batch_search": None,
+            "settings": {"loop": "model.fit"},
+            "flops_per_sample": 4_012_032,
+            "chance": 0.1,
+            "learnable": True,
+            "reference": {"metric": "val_acc", "values": [0.8, 0.9], "source": "a paper"},
+            "peak_memory_mib": 512.0,
+            "times": {name: whole["times"][name] for name in RAW_TIMES},
+            "clock_seconds": 100.0,
+        }
+        | values
+    )
+
+
+def failed_record(**values) -> dict:
+    """Return the raw record of a run that died before its first step."""
+    whole = failed_record_1()
+    unknown = ("flops_per_sample", "settings", "chance", "learnable", "peak_memory_mib", "clock_seconds")
+    return (
+        record()
+        | {name: whole[name] for name in ("status", "reason", "train_samples", "validation_samples", "parameters")}
+        | {"provenance": whole["provenance"], "times": {name: whole["times"][name] for name in RAW_TIMES}}
+        | dict.fromkeys(unknown)
+        | values
+    )
+
+
+def epochs() -> list[dict]:
+    """Return the rows of the run of `record`."""
+    first = {"first_step_seconds": 2.0, "warmup_seconds": 0.5, "warmup_samples": 1_372}
+    about = {"training_seconds": 5.0, "validation_seconds": 0.5, "samples": 15_000}
+    return [epoch(0, **first, **about), epoch(1, **about, loss=0.2, acc=0.9, val_loss=0.3, val_acc=0.8)]
 
 
 def epoch(number: int = 0, **values) -> dict:

@@ -13,11 +13,14 @@ from tests import made
 CELL = Path("mnist_mlp/cpu1/jax/b128")
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> Path:
-    """A folder with one run that is done and one that died."""
-    record.write(tmp_path / CELL / "r1", made.record(), [made.epoch(0), made.epoch(1, val_acc=0.8)], [], 0.0)
-    record.write(tmp_path / CELL / "r2", made.failed_record(repeat=2, seed=8), [], [], None)
+@pytest.fixture(params=[1, 2], ids=["version 1", "version 2"])
+def study(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A folder with one run that is done and one that died, as each version wrote them."""
+    record.write(tmp_path / CELL / "r1", made.record(), made.epochs(), [])
+    record.write(tmp_path / CELL / "r2", made.failed_record(repeat=2, seed=8), [], [])
+    if request.param == 1:
+        (tmp_path / CELL / "r1" / "run.json").write_text(json.dumps(made.record_1()))
+        (tmp_path / CELL / "r2" / "run.json").write_text(json.dumps(made.failed_record_1(repeat=2, seed=8)))
     return tmp_path
 
 
@@ -41,7 +44,7 @@ def test_row_holds_what_the_record_says(study: Path) -> None:
     row = collected(study)[0].iloc[0]
     assert row["status"] == "done"
     assert (row["samples_fraction"], row["data_fraction"], row["epochs"]) == (0.5, 0.5, 2)
-    assert (row["train_seconds"], row["first_step_seconds"], row["samples_per_second"]) == (11.0, 2.0, 2_987.2)
+    assert (row["train_seconds"], row["first_step_seconds"], row["samples_per_second"]) == (11.0, 2.0, 3_000.0)
     assert (row["loss"], row["val_acc"], row["epochs_done"]) == (0.2, 0.8, 2)
     assert (row["cores"], row["cpu_model"], row["packages"]) == (1, "Some CPU", "keras 3.15.1, jax 0.10.2")
     assert row["git_commit"] == "0123456789ab"
@@ -78,7 +81,6 @@ def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
         made.record(provenance=origin, claims={"cores": 1, "gpus": {"model": "K80", "count": 2}}),
         [made.epoch()],
         [],
-        0.0,
     )
     row = collected(tmp_path)[0].iloc[0]
     assert (row["git_commit"], row["gpu_model"]) == ("0123456789ab+", "K80")
@@ -87,7 +89,7 @@ def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
 def test_card_that_was_hidden_from_the_run_is_not_named(tmp_path: Path) -> None:
     origin = made.record()["provenance"]
     origin = origin | {"hardware": origin["hardware"] | {"gpus": [{"model": "K80", "memory_mib": 11441}]}}
-    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), [made.epoch()], [], 0.0)
+    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), [made.epoch()], [])
     assert collected(tmp_path)[0]["gpu_model"].isna().all()
 
 

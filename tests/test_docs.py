@@ -133,7 +133,7 @@ def test_made_pages_are_up_to_date() -> None:
 
 
 def published_epoch_by_epoch(reference: workloads.Reference | None) -> bool:
-    """Say whether a training of full size can be set beside a log, epoch by epoch."""
+    """Return whether a training of full size can be set beside a log, epoch by epoch."""
     return reference is not None and reference.first_epoch == 1
 
 

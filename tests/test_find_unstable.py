@@ -11,9 +11,9 @@ def recorded(folder: Path, cell: str, *seconds: float | None) -> list[Path]:
     """Write the records of a cell's runs; None is one that failed."""
     paths = []
     for repeat, value in enumerate(seconds, 1):
-        run = made.record(repeat=repeat)
-        run["times"] |= {"train_seconds": value}
-        record.write(folder / cell / f"r{repeat}", made.failed_record() if value is None else run, [], [], None)
+        run = made.failed_record() if value is None else made.record()
+        rows = [made.epoch(training_seconds=value, validation_seconds=0.0)] if value is not None else []
+        record.write(folder / cell / f"r{repeat}", run | {"repeat": repeat}, rows, [])
         paths.append(folder / cell / f"r{repeat}" / "run.json")
     return paths
 

@@ -39,7 +39,7 @@ def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
         none = said(fresh, "-n", "--config", "study=tiny", f"budget_usd={budget}", check=False)
         assert f"error: budget_usd: {budget}: no run is sure to cost less" in none
     wrong = said(fresh, "-n", "--config", "study=tiny", "budget_usd=little", check=False)
-    assert "error: budget_usd: 'little' is no number of dollars" in wrong
+    assert "error: budget_usd: 'little' is not a number of dollars" in wrong
 
 
 def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> None:

@@ -248,7 +248,7 @@ def test_mistake_on_the_command_line(kept: Desk, options: list[str], message: st
     [
         ("v8/gcp", "gcp", "gce.catalogue: 'gcp' does not match"),
         ("[n1]", "[n1, n1]", "gce.machines: ['n1', 'n1'] has non-unique elements"),
-        ("[n1]", "[n1, a2]", "wanted.yaml: gce: 'a2' stands twice"),
+        ("[n1]", "[n1, a2]", "wanted.yaml: gce: 'a2' is given twice"),
         ("[n1]", "['n1, n2']", "gce.machines[0]: 'n1, n2' does not match"),
         ("{A100: 1}", "{A100: 0}", "gce.built_in.a2.A100: 0 is less than the minimum of 1"),
         ("[east]", "[east]\n  elsewhere: {west: [n2]}", "gce.elsewhere.west: 'n2' is none of its items"),

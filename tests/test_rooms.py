@@ -33,7 +33,7 @@ EXCEPTIONS = {
     ("scripts/status.py", "scripts.collect"): "to be mended: the records that are there are read as collect reads them",
     ("scripts/status.py", "scripts.price"): "to be mended: prices of machines as the rule price makes them",
     ("scripts/quote.py", "scripts.collect"): "to be mended: the runs that are there are read as collect reads them",
-    ("scripts/quote.py", "scripts.take_trained"): "to be mended: likewise for the runs that were published",
+    ("scripts/quote.py", "scripts.load_tables"): "to be mended: likewise for the runs that were published",
     ("scripts/quote.py", "scripts.price"): "to be mended: prices of machines as the rule price makes them",
 }
 

@@ -1,7 +1,6 @@
 """One cell without Snakemake: what is recorded when it trains, fails, is killed or asked for nonsense."""
 
 import csv
-import json
 import signal
 import subprocess
 from itertools import cycle
@@ -10,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from scripts import workloads
+from scripts.analysis import runs
 from scripts.measurement import record
-from scripts.storage import schemas
 from tests.conftest import CORES, Project, frameworks_here
 from tests.test_workflow import OWN_NET, interruptible, spawned, wait_for
 
@@ -33,7 +32,7 @@ def need(framework: str) -> None:
 
 
 def written(project: Project) -> dict:
-    return json.loads((project.path / "out" / "run.json").read_text())
+    return runs.read(project.path / "out" / "run.json")
 
 
 FRAMEWORKS = ("tensorflow", "jax", "torch")
@@ -68,7 +67,7 @@ def test_every_workload_trains(tiny_study: Project, tmp_path: Path, workload: st
     need(framework)
     done = train(tiny_study, "--output", str(tmp_path), *size, workload=workload, framework=framework)
     assert done.returncode == 0, done.stdout + done.stderr
-    run = record.read_run(tmp_path / "run.json")
+    run = runs.read(tmp_path / "run.json")
     assert run["status"] == "done"
     assert run["data"]["kind"] == "synthetic"
     assert run["provenance"]["cores"] == run["provenance"]["cores"][:1], "held to one core"
@@ -94,7 +93,7 @@ def test_tuned_training_is_recorded_and_ends_at_its_target(tiny_study: Project, 
     need(framework)
     options = ("--mode", "tuned", "--samples", "0.3", "--target", "0.3", "--output", str(tmp_path))
     assert train(tiny_study, *options, framework=framework).returncode == 0
-    run = record.read_run(tmp_path / "run.json")
+    run = runs.read(tmp_path / "run.json")
     assert run["settings"]["loop"] != "model.fit"
     (only,) = record.read_epochs(tmp_path / "epochs.csv")
     assert only["val_acc"] >= 0.3, "one epoch of two was enough"
@@ -113,7 +112,7 @@ def test_two_devices_share_a_step(tiny_study: Project, tmp_path: Path, framework
     options = ("--hardware", "cpu2", "--devices", "2", "--mode", mode, "--output", str(tmp_path))
     done = train(tiny_study, *options, framework=framework)
     assert done.returncode == 0, done.stdout + done.stderr
-    run = record.read_run(tmp_path / "run.json")
+    run = runs.read(tmp_path / "run.json")
     assert (run["batch_size"], run["cell"]["devices"]) == (128, 2)
     assert run["train_samples"] % 256 == 0, "whole batches of both"
     assert run["final"]["loss"] > 0
@@ -124,7 +123,7 @@ def test_mixed_precision_is_another_training(tiny_study: Project, tmp_path: Path
     for precision in ("float32", "bfloat16"):
         options = ("--precision", precision, "--seed", "7", "--output", str(tmp_path / precision))
         assert train(tiny_study, *options).returncode == 0
-        losses.append(record.read_run(tmp_path / precision / "run.json")["final"]["loss"])
+        losses.append(runs.read(tmp_path / precision / "run.json")["final"]["loss"])
     assert losses[0] != losses[1]
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
 
@@ -135,7 +134,7 @@ def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: 
     options = ("--batch-size", "largest", "--samples", "0.3", "--output")
     done = train(tiny_study, *options, str(tmp_path / "r1"), workload=str(tmp_path / "my_net.py"))
     assert done.returncode == 0, done.stdout + done.stderr
-    run = record.read_run(tmp_path / "r1" / "run.json")
+    run = runs.read(tmp_path / "r1" / "run.json")
     assert [(one["batch_size"], one["status"]) for one in run["batch_search"]] == [
         (16, "done"), (32, "done"), (64, "done"), (128, "failed"),
     ]  # fmt: skip
@@ -145,21 +144,21 @@ def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: 
     done = train(tiny_study, *options, str(tmp_path / "r2"), *again, workload=str(tmp_path / "my_net.py"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "batch size" not in done.stdout
-    second = record.read_run(tmp_path / "r2" / "run.json")
+    second = runs.read(tmp_path / "r2" / "run.json")
     assert (second["batch_size"], second["batch_search"]) == (64, run["batch_search"])
 
 
 def test_what_this_machine_cannot_do_is_recorded(tiny_study: Project, tmp_path: Path) -> None:
     done = train(tiny_study, "--mode", "plain_lstm", "--output", str(tmp_path))
     assert done.returncode == 3
-    assert "mode plain_lstm: cuDNN is on a GPU only" in record.read_run(tmp_path / "run.json")["reason"]
+    assert "mode plain_lstm: cuDNN is on a GPU only" in runs.read(tmp_path / "run.json")["reason"]
 
 
 def test_frameworks_get_the_same_samples(tiny_study: Project, tmp_path: Path) -> None:
     counts = set()
     for framework in frameworks_here():
         assert train(tiny_study, "--output", str(tmp_path / framework), framework=framework).returncode == 0
-        run = record.read_run(tmp_path / framework / "run.json")
+        run = runs.read(tmp_path / framework / "run.json")
         counts.add((run["train_samples"], run["validation_samples"], run["parameters"]))
     assert len(counts) == 1
 
@@ -202,7 +201,6 @@ def test_failure_is_recorded(trained: Project, body: str, status: str, reason: s
     done = train(trained, workload="faulty")
     assert done.returncode == 3, done.stdout + done.stderr
     run = written(trained)
-    schemas.validate(run, "run", "out/run.json")
     assert run["status"] == status
     assert reason in run["reason"]
     assert "\n" not in run["reason"]

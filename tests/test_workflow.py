@@ -192,6 +192,25 @@ def test_results_in_a_fresh_clone_train_nothing(trained: Project, tmp_path: Path
     assert trainings(clone.snakemake("-n")) == []
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "shown"),
+    [
+        ("validators.py", "MEMORY_PERCENT = 90", "MEMORY_PERCENT = 0.01", "MiB, limit 0.01 %"),
+        ("derive.py", '"samples_per_second": throughput,', '"samples_per_second": 123_456.0,', "123,456"),
+    ],
+    ids=["threshold", "statistic"],
+)
+def test_what_is_worked_out_later_trains_nothing_and_changes_the_page(
+    trained: Project, file: str, old: str, new: str, shown: str
+) -> None:
+    page = trained.path / "results/tiny/report.html"
+    assert shown not in Read(page.read_text()).text
+    trained.edit(f"scripts/analysis/{file}", old, new)
+    assert trained.snakemake() == ["collect the runs", *DRAW, PRICE, "write the report"]
+    assert shown in Read(page.read_text()).text
+    assert trained.snakemake() == []
+
+
 LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\n"
 
 #: Logs in the manner of 2017 by folder; the last one is broken in its third line.

@@ -1,1 +1,1 @@
-"""What the tables of runs and costs say: tables in, tables and verdicts out; no file, no HTML."""
+"""What raw records and tables of runs and costs say: tables and verdicts out; no HTML, no file but those of `runs`."""

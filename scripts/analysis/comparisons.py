@@ -109,7 +109,7 @@ def scaling(runs: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def counts(rows: list[dict[str, Any]]) -> str:
-    """Say how many runs stand on each side of the rows of `against`."""
+    """Return in words how many runs stand on each side of the rows of `against`."""
     found = sorted({row[side] for row in rows for side in ("runs", "plain_runs")})
     return f"{found[0]}" if len(found) == 1 else f"{found[0]} to {found[-1]}"
 

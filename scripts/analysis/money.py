@@ -123,7 +123,7 @@ def to_targets(
         if of_workload.empty:
             continue
         metric = measure(reference(workload), of_workload)
-        # A run that was taken up again has two starts in its time.
+        # A run that was resumed has two starts in its time.
         resumed = of_workload["cut"].fillna(0).gt(0) | (
             of_workload["epoch"].gt(0) & of_workload["first_step_seconds"].fillna(0).gt(0)
         )

@@ -36,7 +36,7 @@ def spread(values: ArrayLike) -> float | None:
 
 
 def is_unstable(values: ArrayLike, limit: float) -> bool:
-    """Say whether the spread is above `limit`: such a cell is measured again, once, and both are kept."""
+    """Return whether the spread is above `limit`: such a cell is measured again, once, and both are kept."""
     found = spread(values)
     return found is not None and found > limit
 
@@ -95,7 +95,7 @@ def p_value(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def tie(a: ArrayLike, b: ArrayLike) -> bool:
-    """Say whether the medians of two cells, both with a run, are not told apart.
+    """Return whether the medians of two cells, both with a run, are not told apart.
 
     They are where the gap is within `scripts.storage.numbers.TIE`, and, with `ENOUGH_RUNS` on both sides, where
     p >= `SIGNIFICANT`. Fewer runs cannot reach that p: there the gap alone decides.

@@ -77,6 +77,6 @@ def height(cells: pd.DataFrame) -> float:
 
 
 def describe_runs(cells: pd.DataFrame) -> str:
-    """Say how many runs stand behind each point, and what the dashes are."""
+    """Return in words how many runs stand behind each point, and what the dashes are."""
     counted = count_runs(cells)
     return f"{counted}, dashes the single runs" if counted.startswith("medians") else counted

@@ -29,7 +29,7 @@ CELL = ["hardware", "framework", "batch_size", "mode", "precision", "devices"]
 
 
 def is_base(cells: pd.DataFrame, view: View) -> pd.Series:
-    """Say of each row whether it belongs to the base cell, which is the first batch size of what `view.base` names."""
+    """Return of each row whether it is of the base cell, the first batch size of what `view.base` names."""
     same = pd.Series(True, index=cells.index)
     for axis, value in view.base.items():
         same &= cells[axis].eq(value).fillna(False).astype(bool)
@@ -57,7 +57,7 @@ def relative(values: pd.DataFrame, value: str, view: View) -> pd.DataFrame:
 
 
 def count_runs(cells: pd.DataFrame) -> str:
-    """Say how many runs stand behind each cell."""
+    """Return in words how many runs stand behind each cell."""
     counts = sorted(set(cells.loc[cells["n"] > 0, "n"]))
     if counts == [1]:
         return "one run per cell, so no spread is known"
@@ -66,7 +66,7 @@ def count_runs(cells: pd.DataFrame) -> str:
 
 
 def describe_runs(cells: pd.DataFrame) -> str:
-    """Say how many runs stand behind each bar, and what the points are."""
+    """Return in words how many runs stand behind each bar, and what the points are."""
     counted = count_runs(cells)
     return f"bars are {counted}, points the single runs" if counted.startswith("medians") else counted
 

@@ -116,7 +116,7 @@ def _around(place: str, row: dict[str, str], key: str) -> tuple[float, float, fl
 
 def _once(seen: dict[tuple[str, ...], str], place: str, key: tuple[str, ...]) -> None:
     if key in seen:
-        raise InputError(f"{place}: {' '.join(filter(None, key))}: stands in line {seen[key].rpartition(':')[2]} too")
+        raise InputError(f"{place}: {' '.join(filter(None, key))}: is given in line {seen[key].rpartition(':')[2]} too")
     seen[key] = place
 
 

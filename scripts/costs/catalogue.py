@@ -103,7 +103,7 @@ def _once(rows: pd.DataFrame, file: str) -> pd.DataFrame:
 
 
 def judge(prices: pd.Series) -> pd.DataFrame:
-    """Say of which regions the on-demand price of one machine or accelerator is right.
+    """Return of which regions the on-demand price of one machine or accelerator is right.
 
     `prices` (USD per hour, by region) are sorted, and parted where a price is less than REGION_RATIO of
     the next dearer one. The dearest group of two regions or more has the list price: where the
@@ -316,7 +316,7 @@ def refresh(
 
 
 def _move(before: str, now: str) -> str:
-    """Say that a rate moved too far to be believed; empty if it did not."""
+    """Return that a rate moved too far to be believed, in words; empty if it did not."""
     old, new = float(before), float(now)
     if abs(new - old) <= LARGEST_MOVE * old:
         return ""

@@ -1,4 +1,4 @@
-"""Machine time of a training on a machine that may be taken away at any moment.
+"""Machine time of a training on a machine that may be preempted at any moment.
 
 The model: preemptions come at random while the machine runs (Poisson). After every `checkpoint_seconds` of
 useful work the state is saved, which takes `save_seconds`. A preemption loses what came after the last

@@ -89,7 +89,7 @@ def check(name: str, paths: dict[str, Path]) -> None:
 
 
 def in_reach(name: str, timeout_seconds: float = 3.0) -> bool:
-    """Say whether the official host of the data set answers for its first file."""
+    """Return whether the official host of the data set answers for its first file."""
     url = next(iter(dataset(name).FILES.values())).url
     try:
         return requests.head(url, timeout=timeout_seconds, allow_redirects=True).ok

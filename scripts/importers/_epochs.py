@@ -62,7 +62,7 @@ def _header(cells: list[str]) -> list[str]:
             raise Refused(f"column {column} is missing; needed are {', '.join(_NEEDED)}", 1)
     for column in COLUMNS:
         if header.count(column) > 1:
-            raise Refused(f"column {column} stands twice", 1)
+            raise Refused(f"column {column} is given twice", 1)
     return header
 
 

@@ -15,6 +15,7 @@ import yaml
 
 from scripts.kit import RECORDS_BYTES, machine, records
 from scripts.kit.queue import Run, expected_seconds, next_run
+from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
 from scripts.storage.errors import InputError
 from scripts.storage.files import replacing
@@ -150,15 +151,15 @@ class Session:
     def _take(self, path: str, files: Mapping[str, bytes], run: Run | None) -> None:
         """Note a run of the archive, and put its record where a training finds it."""
         if "run.json" in files:
-            record = json.loads(files["run.json"])
-            if run and record["cell"] != asdict(run.cell):
-                said, planned = record["cell"], asdict(run.cell)
+            told = json.loads(files["run.json"])
+            if run and told["cell"] != asdict(run.cell):
+                said, planned = told["cell"], asdict(run.cell)
                 differs = [f"{key} {said[key]}, not {planned[key]}" for key in planned if said.get(key) != planned[key]]
                 raise InputError(
                     f"{self.archive}: {path} has {'; '.join(differs)}: the study has changed: name another (--records)"
                 )
-            if not (self.retry and record["status"] != "done"):
-                self.packed[path] = record["status"]
+            if not (self.retry and told["status"] != "done"):
+                self.packed[path] = told["status"]
                 for name, content in files.items():
                     with replacing(self.results / path / name) as temporary:
                         temporary.write_bytes(content)
@@ -214,7 +215,7 @@ class Session:
         seconds = monotonic() - start
         if (folder / "run.json").is_file():
             self.pack(run)
-            say(f"  {_result(json.loads((folder / 'run.json').read_text()))}, {seconds:.0f} s in all")
+            say(f"  {_result(folder)}, {seconds:.0f} s in all")
         elif process.returncode in (130, -signal.SIGINT, -signal.SIGKILL):
             self.lost[run] = "cut: the time was over"
             records.add(self.archive, {f"{run.path}/{records.cut_name(seconds)}": b""})
@@ -266,9 +267,9 @@ def _lasted(files: Mapping[str, bytes]) -> float | None:
     """
     cut = _MORE * max(map(records.cut_seconds, files), default=0.0)
     if "run.json" in files:
-        record = json.loads(files["run.json"])
-        if record["status"] == "done":
-            return float(record["times"]["total_seconds"]) + _WATCHER_SECONDS
+        told = json.loads(files["run.json"])
+        if told["status"] == "done":
+            return float(told["times"]["total_seconds"]) + _WATCHER_SECONDS
     return cut or None
 
 
@@ -294,8 +295,11 @@ def _last_line(log: Path) -> str:
     return lines[-1].strip()[:200] if lines else "starting"
 
 
-def _result(record: Mapping[str, Any]) -> str:
-    if record["status"] != "done":
-        return f"{record['status'].replace('_', ' ')}: {record['reason']}"
-    rate = record.get("samples_per_second")
-    return f"done, {rate:,.0f} samples/s" if rate else "done"
+def _result(folder: Path) -> str:
+    """Return how a run ended, in what its record says without being worked on: what it is worth is told at home."""
+    run = record.read_run(folder / "run.json")
+    if run["status"] != "done":
+        return f"{run['status'].replace('_', ' ')}: {run['reason']}"
+    *_, last = record.read_epochs(folder / "epochs.csv")
+    loss = f", loss {last['loss']:.4f}" if last["loss"] is not None else ""
+    return f"done, its last epoch took {last['elapsed']:.2f} s{loss}"

@@ -1,1 +1,1 @@
-"""How a training is timed, watched and recorded."""
+"""How a training is timed, watched and recorded: raw facts, nothing that can be worked out of them later."""

@@ -29,7 +29,7 @@ PREEMPTED, LOST = UNFINISHED = "preempted", "lost"
 
 
 class Preempted(Exception):
-    """The machine is about to be taken away, and the checkpoint is written."""
+    """The machine is about to be preempted, and the checkpoint is written."""
 
 
 @dataclass

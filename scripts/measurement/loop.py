@@ -128,7 +128,7 @@ class _Fit:
         return epoch_row(epoch, elapsed, logs, self._samples, ended - trained, cut=cut, **first)
 
     def _heed(self) -> None:
-        """End at once if the machine is about to be taken away, and nothing is new since the checkpoint."""
+        """End at once if the machine is about to be preempted, and nothing is new since the checkpoint."""
         if self._keeper and self._keeper.asked():
             raise Preempted
 

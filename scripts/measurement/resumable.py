@@ -17,7 +17,7 @@ from scripts.measurement.stopwatch import Stopwatch
 
 
 class _Notice(keras.callbacks.Callback):
-    """Ends an epoch as soon as the machine is about to be taken away."""
+    """Ends an epoch as soon as the machine is about to be preempted."""
 
     def __init__(self, keeper: Keeper) -> None:
         super().__init__()

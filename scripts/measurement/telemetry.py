@@ -1,12 +1,9 @@
 """What the machine did while a run trained: samples of CPU, memory, GPUs and energy, taken from outside the run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
-from itertools import pairwise
-from math import inf
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from statistics import fmean
 from time import perf_counter
 from typing import Any
 
@@ -16,16 +13,14 @@ import pynvml
 #: Seconds between samples; MLPerf's power rules ask for one per second or better.
 INTERVAL_SECONDS = 0.5
 
-#: The stage of a run that is timed, and what its first step is then counted as.
-TIMED, BEFORE = "train", "first step"
-
 #: Where Linux shows the energy counters of processors (RAPL); since 2020 most systems let only root read them.
 POWERCAP = Path("/sys/class/powercap")
 
 #: Child processes are looked for once in so many samples; what one did before it was found counts then.
 _READINGS_PER_SEARCH = 10
 
-_NOT_THROTTLED = "no"
+#: What a GPU tells that nothing slows down.
+NOT_THROTTLED = "no"
 
 #: Clocks event reasons that slow a GPU down; idling and clocks that were set are none.
 _THROTTLES = {
@@ -69,28 +64,6 @@ class Sample:
     other_cpu_percent: float
     cpu_energy_joules: float | None = None
     gpus: tuple[Gpu, ...] = ()
-
-    def total(self, name: str) -> Any:
-        """Return a value of all GPUs together, None where there are none or one does not tell it."""
-        values = [getattr(gpu, name) for gpu in self.gpus]
-        return _TOTALS[name](values) if values and None not in values else None
-
-
-def _union(throttled: Sequence[str]) -> str:
-    reasons = {reason for one in throttled for reason in one.split("+")} - {_NOT_THROTTLED}
-    return "+".join(sorted(reasons)) or _NOT_THROTTLED
-
-
-#: How the values of several GPUs become one.
-_TOTALS: dict[str, Callable[[list], Any]] = {
-    "percent": fmean,
-    "memory_mib": sum,
-    "power_watts": sum,
-    "clock_mhz": fmean,
-    "temperature_c": max,
-    "throttled": _union,
-    "energy_joules": sum,
-}
 
 
 class _Processors:
@@ -203,7 +176,7 @@ def _gpu(handle) -> Gpu:
         reasons = told(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons)
     throttled = None
     if reasons is not None:
-        throttled = _union([name for name, bits in _THROTTLES.items() if reasons & bits])
+        throttled = "+".join(sorted(name for name, bits in _THROTTLES.items() if reasons & bits)) or NOT_THROTTLED
     return Gpu(
         percent=told(lambda gpu: pynvml.nvmlDeviceGetUtilizationRates(gpu).gpu),
         memory_mib=told(lambda gpu: pynvml.nvmlDeviceGetMemoryInfo(gpu).used / 2**20),
@@ -215,106 +188,51 @@ def _gpu(handle) -> Gpu:
     )
 
 
-def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], list[dict[str, Any]]]:
-    """Return columns and rows of `telemetry.csv`: the run, the GPUs together (`gpu_*`), each GPU (`gpu0_*`, ...).
+#: What of a sample and of each GPU has a column in `telemetry.csv`; the reading, a time, is called by its unit there.
+_READING = "reading_seconds"
+_OWN = tuple(field.name for field in fields(Sample) if field.name not in ("reading", "gpus"))
+_EACH = tuple(field.name for field in fields(Gpu))
 
-    `elapsed` counts from `clock`, the reading at which the timed region began.
+#: Columns that must not be empty, and those that hold words.
+_NEEDED = (_READING, *(field.name for field in fields(Sample) if field.name in _OWN and field.default is MISSING))
+_WORDS = ("stage", "throttled")
+
+
+def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return columns and rows of `telemetry.csv`: when, the run, the machine, and each GPU (`gpu0_*`, ...).
+
+    `elapsed` (s) counts from `clock`, the reading at which the timed region began, and is there for people:
+    `reading_seconds` is exact, and known of a run that never trained too.
     """
     rows = []
     for sample in samples:
-        row = {"elapsed": None if clock is None else round(sample.reading - clock, 3)} | asdict(sample)
-        del row["reading"], row["gpus"]
-        row |= {f"gpu_{name}": sample.total(name) for name in _TOTALS}
-        row |= {f"gpu{i}_{name}": value for i, gpu in enumerate(sample.gpus) for name, value in asdict(gpu).items()}
+        row = {"elapsed": None if clock is None else round(sample.reading - clock, 3), _READING: sample.reading}
+        row |= {name: getattr(sample, name) for name in _OWN}
+        row |= {f"gpu{i}_{name}": getattr(gpu, name) for i, gpu in enumerate(sample.gpus) for name in _EACH}
         rows.append(row)
-    own = [field.name for field in fields(Sample) if field.name not in ("reading", "gpus")]
-    return list(rows[0]) if rows else ["elapsed", *own, *(f"gpu_{name}" for name in _TOTALS)], rows
+    return list(rows[0]) if rows else ["elapsed", _READING, *_OWN], rows
 
 
-def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float | int | str | None]:
-    """Return what the machine did in the timed region, from the reading `since` on; None for what was not told.
+def sample_of(row: Mapping[str, str]) -> Sample:
+    """Return the sample of a row of `table` as it comes back from a file; columns that are not known are ignored.
 
-    Means, but for `peak_` (memory of the run: over its whole life, of the GPUs: with the first step) and
-    `gpu_temperature_c` (highest).
-    `gpu_percent_lowest` is the mean of the GPU that did least, `gpu_throttle_percent` the share of samples
-    with a throttled GPU, `gpu_throttle_reasons` why. `energy_joules` is that of the GPUs, or of the processors
-    for a run without GPUs, over the `energy_seconds` between the first and the last of `energy_samples`
-    readings; `energy_source` is `nvml counter`, `power integral` (trapezoids) or `rapl`.
+    Raises ValueError that names the column which is missing, or the value that is not a number.
     """
-    # Neither trace nor compilation is what a GPU is rented for.
-    samples = [replace(one, stage=BEFORE) if one.stage == TIMED and one.reading < since else one for one in samples]
-    timed = [sample for sample in samples if sample.stage == TIMED]
-    # CPU use is that since the sample before.
-    within = [after for before, after in pairwise(samples) if before.stage == after.stage == TIMED]
-    trained = [one for one in samples if one.stage in (TIMED, BEFORE)]
-    gpus = len(samples[0].gpus) if samples else 0
 
-    def told(name: str) -> list:
-        return [value for sample in timed if (value := sample.total(name)) is not None]
+    def read(column: str, name: str) -> Any:
+        text = row.get(column)
+        return (text if name in _WORDS else float(text)) if text else None
 
-    each_gpu = [[use for sample in timed if (use := sample.gpus[i].percent) is not None] for i in range(gpus)]
-    throttled = told("throttled")
-    return {
-        "samples": len(timed),
-        "cpu_percent": _mean([sample.cpu_percent for sample in within]),
-        "machine_cpu_percent": _mean([sample.machine_cpu_percent for sample in within]),
-        "other_cpu_percent": max(0.0, fmean(sample.other_cpu_percent for sample in within)) if within else None,
-        "peak_memory_mib": peak_memory_mib(samples, None),
-        "gpu_percent": _mean(told("percent")),
-        "gpu_percent_lowest": min((fmean(use) for use in each_gpu if use), default=None),
-        "peak_gpu_memory_mib": max((m for one in trained if (m := one.total("memory_mib")) is not None), default=None),
-        "gpu_power_watts": _mean(told("power_watts")),
-        "gpu_clock_mhz": _mean(told("clock_mhz")),
-        "gpu_temperature_c": max(told("temperature_c"), default=None),
-        "gpu_throttle_percent": _mean([100.0 * (reasons != _NOT_THROTTLED) for reasons in throttled]),
-        "gpu_throttle_reasons": _union(throttled) if throttled else None,
-        **_energy(samples, gpus),
-    }
+    for column in _NEEDED:
+        if not row.get(column):
+            raise ValueError(f"column {column} is missing or empty")
+    gpus: list[Gpu] = []
+    while (prefix := f"gpu{len(gpus)}_") + _EACH[0] in row:
+        gpus.append(Gpu(*(read(prefix + name, name) for name in _EACH)))
+    own: dict[str, Any] = {name: read(name, name) for name in _OWN}
+    return Sample(reading=read(_READING, "reading"), gpus=tuple(gpus), **own)
 
 
 def peak_memory_mib(samples: Sequence[Sample], told: float | None) -> float | None:
     """Return the most memory of a run: what its process `told` is exact, the samples see its children too."""
     return max([sample.memory_mib for sample in samples] + ([] if told is None else [told]), default=None)
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
-
-
-def _energy(samples: Sequence[Sample], gpus: int) -> dict[str, float | int | str | None]:
-    """Return joules, source, seconds and samples from the best source that told something twice."""
-    if gpus:
-        sources = {
-            "nvml counter": [[sample.gpus[i].energy_joules for sample in samples] for i in range(gpus)],
-            "power integral": [[sample.total("power_watts") for sample in samples]],
-        }
-    else:
-        sources = {"rapl": [[sample.cpu_energy_joules for sample in samples]]}
-    for source, readings in sources.items():
-        intervals = [_intervals(samples, values) for values in readings]
-        if not all(intervals):
-            continue
-        if source == "power integral":
-            joules = [seconds * (before + after) / 2 for seconds, before, after in intervals[0]]
-        else:
-            joules = [after - before for one in intervals for _, before, after in one]
-            if min(joules) < 0:
-                continue  # the counter began anew, and what it had counted by then is lost
-        timed = [value for sample, value in zip(samples, readings[0], strict=True) if sample.stage == TIMED]
-        return {
-            "energy_joules": sum(joules),
-            "energy_source": source,
-            "energy_seconds": sum(seconds for seconds, _, _ in intervals[0]),
-            "energy_samples": sum(value is not None for value in timed),
-        }
-    return {"energy_joules": None, "energy_source": None, "energy_seconds": None, "energy_samples": 0}
-
-
-def _intervals(samples: Sequence[Sample], values: Sequence[float | None]) -> list[tuple[float, float, float]]:
-    """Return (seconds, value before, value after) of neighbouring readings, both in the timed region."""
-    told = [(s, value) for s, value in zip(samples, values, strict=True) if value is not None or s.stage != TIMED]
-    return [
-        (b.reading - a.reading, before, after)
-        for (a, before), (b, after) in pairwise(told)
-        if a.stage == b.stage == TIMED and before is not None and after is not None
-    ]

@@ -72,7 +72,7 @@ def train(job: Job, pipe: Connection) -> None:
     try:
         status, reason = _train(job, pipe)
     except checkpoint.Preempted:
-        status, reason = checkpoint.PREEMPTED, "the machine was about to be taken away"
+        status, reason = checkpoint.PREEMPTED, "the machine was about to be preempted"
     except BaseException as error:
         with suppress(OSError):  # nobody may be there to read it
             traceback.print_exc()
@@ -156,7 +156,8 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         import keras
 
         from scripts import datasets
-        from scripts.measurement import convergence, flops, loop, protocol, resumable
+        from scripts.measurement import flops, loop, protocol, resumable
+        from scripts.measurement.chance import chance
         from scripts.measurement.stopwatch import Stopwatch
     if job.workload_file:
         workloads.add({cell.workload: str(job.workload_file)})
@@ -212,7 +213,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 "train_samples": samples,
                 "validation_samples": 0 if split.x_val is None else len(split.x_val),
                 "learnable": learnable,
-                "chance": convergence.chance(labels, metric) if judged else None,
+                "chance": chance(labels, metric) if judged else None,
             },
         )
     )

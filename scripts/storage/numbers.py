@@ -10,7 +10,7 @@ TIE = 0.05
 
 
 def is_tie(ratio: float) -> bool:
-    """Say whether two measurements of this ratio are a tie."""
+    """Return whether two measurements of this ratio are a tie."""
     return 1 - TIE < ratio < 1 + TIE
 
 

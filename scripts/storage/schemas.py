@@ -66,7 +66,7 @@ def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]
     keys = [loader.construct_object(key) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
     for key in keys:
         if keys.count(key) > 1:
-            raise InputError(f"{loader.name}: {key!r} stands twice")
+            raise InputError(f"{loader.name}: {key!r} is given twice")
     return loader.construct_mapping(node, deep=True)
 
 

@@ -183,7 +183,9 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         module, _, option = chart.partition(".")
         _known(str(path), "charts", [module], modules.names(str(ROOT / "scripts" / "charts")))
         if option and option not in config["prices"]:
-            raise InputError(f"{path}: charts: {chart!r}: {option!r} is none of prices: {', '.join(config['prices'])}")
+            raise InputError(
+                f"{path}: charts: {chart!r}: {option!r} is not one of prices: {', '.join(config['prices'])}"
+            )
     return path.stem, config
 
 
@@ -203,12 +205,12 @@ def _own_files(given: list[str]) -> tuple[list[str], dict[str, str]]:
 
 
 def is_grid(config: dict[str, Any]) -> bool:
-    """Say whether a study is a grid to be trained."""
+    """Return whether a study is a grid to be trained."""
     return any(key in config for key in _GRID[:3])
 
 
 def is_trained_here(config: dict[str, Any]) -> bool:
-    """Say whether a study is a grid to be trained, and not one whose tables were brought along."""
+    """Return whether a study is a grid to be trained, and not one whose tables were supplied."""
     return is_grid(config) and not config["trained"]
 
 
@@ -218,7 +220,7 @@ def beside(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def check_beside(name: str, config: dict[str, Any], results: Path) -> None:
-    """Raise InputError unless each study beside `name` has runs: trained in `results`, brought along, or of logs."""
+    """Raise InputError unless each study beside `name` has runs: trained in `results`, supplied, or of logs."""
     for other, about in beside({name: config}).items():
         if is_trained_here(about) and not (results / other / "runs.parquet").is_file():
             raise InputError(
@@ -369,7 +371,7 @@ def _known(source: str, key: str, values: list, allowed: list) -> None:
         if value not in allowed:
             raise InputError(f"{source}: {key}: {value!r} is unknown: it is one of {', '.join(map(str, allowed))}")
         if values.count(value) > 1:
-            raise InputError(f"{source}: {key}: {value!r} stands twice")
+            raise InputError(f"{source}: {key}: {value!r} is given twice")
 
 
 def _check_devices(source: str, machine: str, claims: dict[str, Any], devices: int) -> None:

@@ -1,4 +1,4 @@
-"""Say, while runs train on a cluster, what their machines have cost so far and what is to come."""
+"""Print, while runs train on a cluster, what their machines have cost so far and what is to come."""
 
 import atexit
 import logging

@@ -102,7 +102,7 @@ class Plan:
 
     @cached_property
     def brought(self) -> list[str]:
-        """The studies whose tables were brought along."""
+        """The studies whose tables were supplied."""
         return [name for name, study in self.studies.items() if grid.is_grid(study) and study["trained"]]
 
     @cached_property

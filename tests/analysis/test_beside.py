@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from scripts import collect_facts, report, take_trained
+from scripts import collect_facts, load_tables, report
 from scripts.analysis import beside
 from scripts.analysis.beside import STEADY, TRAINING, Side
 from scripts.importers import facts
@@ -191,7 +191,7 @@ def published(name: str) -> Side:
     if "import" in study:
         frame = tables.conform(collect_facts.runs_of(facts.read(grid.ROOT / study["import"]["facts"])), "runs")
     else:
-        frame = take_trained.take("runs", grid.ROOT / study["trained"] / "runs.csv")
+        frame = load_tables.take("runs", grid.ROOT / study["trained"] / "runs.csv")
     return report.side(study, CATALOGUE, frame)
 
 

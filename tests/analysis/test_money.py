@@ -69,7 +69,7 @@ def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
     assert (few["reached"], few["seconds"]) == (1, None), "one of two took for ever"
     interrupted = epochs.assign(cut=[0, 1, 0, 0])
     rest, _ = money.to_targets(frame, interrupted, shown, {"mnist_mlp": 0.9})
-    assert (rest["runs"], rest["seconds"]) == (1, 12.0), "a run that was taken up again has two starts in its time"
+    assert (rest["runs"], rest["seconds"]) == (1, 12.0), "a run that was resumed has two starts in its time"
 
 
 def test_interval_of_the_median_needs_six_runs() -> None:

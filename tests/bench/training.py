@@ -168,7 +168,7 @@ def compare(job: worker.Job, rounds: int) -> dict[str, Any]:
 
 
 def overlap(points: dict[str, list[float]]) -> bool:
-    """Say whether the ranges of the two overlap."""
+    """Return whether the ranges of the two overlap."""
     one, other = points.values()
     return min(one) <= max(other) and min(other) <= max(one)
 

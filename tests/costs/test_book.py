@@ -66,7 +66,7 @@ def test_book_is_read_with_numbers_and_texts(tmp_path: Path) -> None:
         ({"rate_high": "0.6"}, "rate_low, rate_high: '', '0.6' must be empty, or lie around rate 0.5"),
         ({"rate_low": "0.6", "rate_high": "0.7"}, "rate_low, rate_high: '0.6', '0.7' must be empty, or lie around"),
         ({"rate_low": "0.3", "rate_high": "0.4"}, "rate_low, rate_high: '0.3', '0.4' must be empty, or lie around"),
-        ({"region": "us"}, "cloud host us on-demand: stands in line 2 too"),
+        ({"region": "us"}, "cloud host us on-demand: is given in line 2 too"),
         ({"inferred": "a,b"}, "this row does not have 12 values"),
         ({"inferred": '"open'}, "not CSV: unexpected end of data"),
         ({"inferred": '"a"b'}, "not CSV: ',' expected after '\"'"),
@@ -344,7 +344,7 @@ def test_terms_are_read_from_a_folder(tmp_path: Path) -> None:
         ("cloud,,0,0,a page", "increment_seconds is 0.0; at least a microsecond is allowed"),
         ("cloud,,1,-60,a page", "minimum_seconds: '-60' is not a number from 0"),
         ("cloud,,1,,a page", "minimum_seconds: '' is not a number from 0"),
-        ("other,,1,0,a page", "other: stands in line 2 too"),
+        ("other,,1,0,a page", "other: is given in line 2 too"),
         ("cloud,,1,0", "this row does not have 5 values"),
     ],
 )
@@ -361,7 +361,7 @@ def test_fault_of_the_billing_rules_is_one_line(tmp_path: Path, rule: str, messa
         ("EUR,2020,,,,a bank,", "usd: '' is not a number from 0"),
         ("EUR,2020,1.1,1.2,1.3,a bank,", "usd_low, usd_high: '1.2', '1.3' must be empty, or lie around usd 1.1"),
         ("EUR,2020,1.1,,,,", "source: is empty"),
-        ("USD,1900,1,,,a bank,", "USD 1900: stands in line 2 too"),
+        ("USD,1900,1,,,a bank,", "USD 1900: is given in line 2 too"),
     ],
 )
 def test_fault_of_the_currencies_is_one_line(tmp_path: Path, currency: str, message: str) -> None:

@@ -18,11 +18,6 @@ def sample(stage: str, reading: float = 0, cpu: float = 100, memory: float = 256
     return Sample(reading, stage, cpu, memory, 50, 3, **more)
 
 
-def training(gpus: list[list[Gpu]], step: float = 0.5) -> list[Sample]:
-    """Return timed samples `step` seconds apart, one per list of GPUs."""
-    return [sample("train", step * i, gpus=tuple(each)) for i, each in enumerate(gpus)]
-
-
 def fail(*arguments: object) -> None:
     raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 
@@ -67,117 +62,6 @@ def powercap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / "max_energy_range_uj").write_text("10000000\n")
         (folder / "energy_uj").write_text("9000000\n")
     return tmp_path
-
-
-def test_means_are_of_the_timed_region_and_memory_of_the_whole_run() -> None:
-    summary = telemetry.summary(
-        [
-            sample("import", cpu=10, memory=900),
-            sample("train", cpu=10, memory=300),  # of the time before it, when the run was imported
-            sample("train", cpu=90, memory=300),
-            sample("train", cpu=110, memory=400),
-            sample("end", cpu=10),
-        ]
-    )
-    assert (summary["samples"], summary["cpu_percent"], summary["peak_memory_mib"]) == (3, 100, 900)
-    assert (summary["machine_cpu_percent"], summary["other_cpu_percent"]) == (50, 3)
-    assert all(value is None for name, value in summary.items() if "gpu" in name)
-
-
-def test_first_step_is_not_in_the_timed_region() -> None:
-    samples = [sample("train", i, cpu=cpu, cpu_energy_joules=10 * i) for i, cpu in enumerate((10, 20, 20, 90, 110))]
-    summary = telemetry.summary(samples, since=2)
-    assert (summary["samples"], summary["cpu_percent"], summary["energy_joules"]) == (3, 100, 20)
-    compiled = [sample("train", i, gpus=(Gpu(memory_mib=memory),)) for i, memory in enumerate((900, 500))]
-    assert telemetry.summary(compiled, since=1)["peak_gpu_memory_mib"] == 900
-
-
-def test_other_work_is_none_where_noise_takes_it_below() -> None:
-    samples = [Sample(i, "train", 100, 256, 50, other) for i, other in enumerate((-5, 1))]
-    assert telemetry.summary([*samples, samples[0]])["other_cpu_percent"] == 0
-
-
-def test_only_answers_of_the_cards_count() -> None:
-    told = Gpu(percent=40, memory_mib=1000, power_watts=100, clock_mhz=1400, temperature_c=60, throttled="no")
-    later = Gpu(percent=80, memory_mib=3000, clock_mhz=1200, temperature_c=80, throttled="thermal")
-    summary = telemetry.summary(training([[told], [later], [Gpu()]]))
-    assert (summary["gpu_percent"], summary["peak_gpu_memory_mib"], summary["gpu_power_watts"]) == (60, 3000, 100)
-    assert (summary["gpu_clock_mhz"], summary["gpu_temperature_c"]) == (1300, 80)
-    assert (summary["gpu_throttle_percent"], summary["gpu_throttle_reasons"]) == (50, "thermal")
-
-
-def test_reasons_of_all_samples_and_cards_are_united() -> None:
-    pairs = [("no", "no"), ("power_cap", "no"), ("power_cap+thermal", "power_brake"), ("no", "no")]
-    summary = telemetry.summary(training([[Gpu(throttled=one) for one in pair] for pair in pairs]))
-    assert (summary["gpu_throttle_percent"], summary["gpu_throttle_reasons"]) == (50, "power_brake+power_cap+thermal")
-    free = telemetry.summary(training([[Gpu(throttled="no")]]))
-    assert (free["gpu_throttle_percent"], free["gpu_throttle_reasons"]) == (0, "no")
-
-
-def test_gpu_that_idles_beside_busy_ones_is_seen() -> None:
-    summary = telemetry.summary(training([[Gpu(percent=99), Gpu(percent=10)], [Gpu(percent=97), Gpu(percent=20)]]))
-    assert (summary["gpu_percent"], summary["gpu_percent_lowest"]) == (56.5, 15)
-
-
-def test_run_that_never_trained_has_no_means() -> None:
-    summary = telemetry.summary([sample("import", memory=300)])
-    assert (summary["samples"], summary["cpu_percent"], summary["peak_memory_mib"]) == (0, None, 300)
-    assert telemetry.summary([])["peak_memory_mib"] is None
-
-
-def energy(samples: list[Sample]) -> tuple:
-    summary = telemetry.summary(samples)
-    return tuple(summary[f"energy_{name}"] for name in ("joules", "source", "seconds", "samples"))
-
-
-def test_energy_is_that_of_the_counters_of_all_cards() -> None:
-    samples = training([[Gpu(energy_joules=100 + i, power_watts=9), Gpu(energy_joules=50 + 3 * i)] for i in range(4)])
-    outside = [Gpu(energy_joules=0), Gpu(energy_joules=0)], [Gpu(energy_joules=900), Gpu(energy_joules=900)]
-    samples = [sample("build", -0.5, gpus=tuple(outside[0])), *samples, sample("end", 2, gpus=tuple(outside[1]))]
-    assert energy(samples) == (12, "nvml counter", 1.5, 4)
-
-
-@pytest.mark.parametrize("counter", [(100, 200, 5), (None, None, None), (100, None, None)])
-def test_energy_is_the_integral_of_power_without_a_counter_or_when_it_began_anew(counter: tuple) -> None:
-    watts = (100, 200, 400)
-    samples = training([[Gpu(energy_joules=c, power_watts=w)] for c, w in zip(counter, watts, strict=True)], step=2)
-    assert energy(samples) == (300 + 600, "power integral", 4, 3)
-
-
-def test_integral_spans_a_reading_that_failed_but_not_what_is_not_timed() -> None:
-    watts = [100, None, 300, 1000, None, 50, 50]
-    stages = ["train", "train", "train", "validate", "validate", "train", "train"]
-
-    def taken() -> list[Sample]:
-        told = enumerate(zip(stages, watts, strict=True))
-        return [sample(stage, i, gpus=(Gpu(power_watts=w),)) for i, (stage, w) in told]
-
-    assert energy(taken()) == (400 + 50, "power integral", 3, 4)
-    watts[3] = None
-    assert energy(taken()) == (400 + 50, "power integral", 3, 4)
-
-
-@pytest.mark.parametrize(
-    "samples",
-    [
-        [],
-        training([[Gpu(power_watts=100)]]),
-        training([[Gpu()], [Gpu()]]),
-        training([[Gpu(power_watts=100), Gpu()], [Gpu(power_watts=100), Gpu()]]),
-        [sample("train", 0), sample("train", 1)],
-    ],
-    ids=["nothing", "one reading", "silent card", "one of two silent", "no counter"],
-)
-def test_energy_that_nobody_told_is_none(samples: list[Sample]) -> None:
-    assert energy(samples) == (None, None, None, 0)
-
-
-def test_energy_of_a_run_without_gpus_is_that_of_the_processors() -> None:
-    samples = [sample("build", 0, cpu_energy_joules=5)]
-    samples += [sample("train", i, cpu_energy_joules=joules) for i, joules in enumerate((10, 30, 70))]
-    assert energy(samples) == (60, "rapl", 2, 3)
-    with_gpu = [sample("train", i, cpu_energy_joules=10 * i, gpus=(Gpu(),)) for i in range(3)]
-    assert energy(with_gpu) == (None, None, None, 0), "not the processors' in place of the GPU's"
 
 
 def test_counters_of_processors_are_added_and_wrap(powercap: Path) -> None:
@@ -254,12 +138,10 @@ def test_ended_process_gives_no_sample() -> None:
     assert sampler.sample("train") is None
 
 
-def test_each_card_is_read_and_all_together(cards: list[SimpleNamespace]) -> None:
+def test_each_card_is_read(cards: list[SimpleNamespace]) -> None:
     cards += [card(), card(gpu=60, used=512 * 2**20, milliwatts=70_500, mhz=1000, celsius=75, millijoules=1_500)]
     taken = Sampler(os.getpid(), gpus=2).sample("train")
-    assert taken.gpus[1] == Gpu(60, 512, 70.5, 1000, 75, "no", 1.5)
-    totals = ("percent", "memory_mib", "power_watts", "clock_mhz", "temperature_c", "throttled", "energy_joules")
-    assert [taken.total(name) for name in totals] == [40, 1536, 120.5, 1250, 75, "no", 7001.5]
+    assert taken.gpus == (Gpu(20, 1024, 50, 1500, 60, "no", 7000), Gpu(60, 512, 70.5, 1000, 75, "no", 1.5))
 
 
 def test_only_cards_that_the_run_is_held_to_are_read(
@@ -281,7 +163,8 @@ def test_card_that_does_not_tell_its_power_tells_the_rest(
         monkeypatch.setattr(pynvml, f"nvmlDeviceGet{name}", answer)
     taken = Sampler(os.getpid(), gpus=2).sample("train")
     assert [gpu.power_watts for gpu in taken.gpus] == [50, None]
-    assert (taken.total("percent"), taken.total("power_watts"), taken.total("energy_joules")) == (20, None, None)
+    assert [gpu.percent for gpu in taken.gpus] == [20, 20]
+    assert [gpu.energy_joules for gpu in taken.gpus] == [7000, None]
 
 
 @pytest.mark.parametrize(
@@ -319,19 +202,40 @@ def written(samples: list[Sample], clock: float | None) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text.getvalue())))
 
 
-def test_table_has_the_run_the_gpus_together_and_each() -> None:
+def test_table_has_the_run_and_each_gpu() -> None:
     gpus = [Gpu(percent=80, throttled="no"), Gpu(percent=40, power_watts=70, throttled="thermal")]
     (row,) = written([sample("train", 102.25, gpus=tuple(gpus))], clock=100)
     assert (row["elapsed"], row["stage"], row["cpu_percent"], row["cpu_energy_joules"]) == ("2.25", "train", "100", "")
-    assert (row["gpu_percent"], row["gpu_power_watts"], row["gpu_throttled"]) == ("60.0", "", "thermal")
     assert (row["gpu0_percent"], row["gpu0_power_watts"], row["gpu1_power_watts"]) == ("80", "", "70")
+    assert (row["gpu0_throttled"], row["gpu1_throttled"]) == ("no", "thermal")
     assert "gpu2_percent" not in row
 
 
-def test_table_without_gpus_has_the_columns_of_all_together_empty() -> None:
+def test_table_without_gpus_has_no_columns_of_them() -> None:
     (row,) = written([sample("import", 98.5)], clock=100)
-    assert row["elapsed"] == "-1.5"
-    assert row["gpu_percent"] == ""
-    assert "gpu0_percent" not in row
+    assert (row["elapsed"], row["reading_seconds"]) == ("-1.5", "98.5")
+    assert not [column for column in row if "gpu" in column]
     assert list(row) == telemetry.table([], None)[0], "the same columns without a sample"
-    assert written([sample("import", 98.5)], clock=None)[0]["elapsed"] == ""
+    row = written([sample("import", 98.5)], clock=None)[0]
+    assert (row["elapsed"], row["reading_seconds"]) == ("", "98.5"), "a run that never trained has its samples in order"
+
+
+def test_samples_come_back_to_the_last_digit() -> None:
+    gpus = (Gpu(1 / 3, 0.1 + 0.2, 70.5, 1500, 60, "power_cap+thermal", 1e7 / 3), Gpu())
+    samples = [sample("train", 5321.482190337 + i / 7, 100 / 3, gpus=gpus, cpu_energy_joules=i / 9) for i in range(3)]
+    assert [telemetry.sample_of(row) for row in written(samples, clock=5321.5)] == samples
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reading_seconds": ""}, "column reading_seconds is missing or empty"),
+        ({"stage": None}, "column stage is missing or empty"),
+        ({"memory_mib": "much"}, "'much'"),
+        ({"gpu0_percent": "all"}, "'all'"),
+    ],
+)
+def test_bad_sample_is_named(change: dict, message: str) -> None:
+    (row,) = written([sample("train", 1, gpus=(Gpu(50),))], clock=0)
+    with pytest.raises(ValueError, match=message):
+        telemetry.sample_of(row | change)

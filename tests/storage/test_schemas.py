@@ -75,8 +75,8 @@ def test_study_of_logs_is_a_study(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (STUDY + "title: Another\n", "'title' stands twice"),
-        (STUDY.replace("{hardware: cpu1,", "{hardware: cpu1, hardware: cpu2,"), "'hardware' stands twice"),
+        (STUDY + "title: Another\n", "'title' is given twice"),
+        (STUDY.replace("{hardware: cpu1,", "{hardware: cpu1, hardware: cpu2,"), "'hardware' is given twice"),
         ("title: [unclosed", "not YAML: .*line 1"),
         (STUDY.replace("title: A study", ""), "'title' is a required property"),
         (STUDY + "repeat: 3\n", "'repeat' was unexpected"),

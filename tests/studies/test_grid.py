@@ -146,7 +146,7 @@ def test_numbers_of_the_command_line_are_numbers(tmp_path: Path) -> None:
         ({"charts": ["pie.spot"]}, "charts: 'pie' is unknown: it is one of .*relative_time"),
         (
             {"charts": ["relative_cost.lease"]},
-            "charts: 'relative_cost.lease': 'lease' is none of prices: on-demand, spot, owned",
+            "charts: 'relative_cost.lease': 'lease' is not one of prices: on-demand, spot, owned",
         ),
         ({"price": "lease"}, "price: 'lease' is unknown: it is one of on-demand, spot, owned"),
         ({"prices": {"yearly": {}}}, "price: 'on-demand' is unknown: it is one of yearly"),
@@ -160,7 +160,7 @@ def test_numbers_of_the_command_line_are_numbers(tmp_path: Path) -> None:
             r"claims\[0\].than_price: 'lease' is unknown",
         ),
         ({"targets": {"gpt9": 0.9}}, "targets: 'gpt9' is unknown: it is one of .*mnist_mlp"),
-        ({"frameworks": ["jax", "jax"]}, "frameworks: 'jax' stands twice"),
+        ({"frameworks": ["jax", "jax"]}, "frameworks: 'jax' is given twice"),
         ({"exclude": [{"workload": "gpt9"}]}, r"exclude\[0\].workload: 'gpt9' is unknown"),
         ({"exclude": [{"framework": "caffe"}]}, r"exclude\[0\].framework: 'caffe' is unknown: it is one of jax, tens"),
         (
@@ -445,7 +445,7 @@ def test_study_does_not_stand_beside_itself(tmp_path: Path) -> None:
 
 
 def test_study_beside_needs_runs(tmp_path: Path) -> None:
-    """Those of logs and of tables that were brought along are made; what is trained here must have been trained."""
+    """Those of logs and of tables that were supplied are made; what is trained here must have been trained."""
     config = read(tmp_path, beside=["gpus-2017", "two-cores", "smoke"])
     with pytest.raises(
         InputError, match=r"^study given: beside: 'smoke' is trained here and has no runs yet: snakemake"

@@ -21,7 +21,7 @@ TIMED_OUT = 50005
 #: Docker sends SIGTERM to all processes of the container, so that a training can save within the 30 s of notice.
 _SIGNALS = "--init -e TINI_KILL_PROCESS_GROUP=1"
 
-#: A job that has saved itself before its VM is taken away waits for that: Batch would take an exit code for a failure.
+#: A job that has saved itself before its VM is preempted waits for that: Batch would take an exit code for a failure.
 _SHELL = """\
 trap 'told=1' TERM
 mkdir -p /workdir && cd /workdir && {command}

@@ -54,7 +54,7 @@ class Loop:
             other = copy(self._train)
             other.compile(state, patches=True)
             candidates = {"of XLA": self._train, "product of patches": other}
-            # A training that is taken up again goes on as it began.
+            # A training that is resumed goes on as it began.
             chosen = candidates.get(self.settings.get("convolution", ""))
             self._train = chosen or self._fastest(*candidates.values())
             self.settings["convolution"] = "product of patches" if self._train.patches else "of XLA"

@@ -76,7 +76,7 @@ def _parse(
             rate = finite(number(row[column]))
             empty = empty and rate == 0
             if rate is None or rate < 0:
-                yield Refused(f"{column}: {shown(row[column])} is no number of samples a second", line)
+                yield Refused(f"{column}: {shown(row[column])} is not a number of samples a second", line)
             elif rate > 0:
                 yield {
                     "run": f"#{machine}/{column}",
@@ -96,7 +96,7 @@ def _rows(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     try:
         header = [cell.strip() for cell in next(reader, [])]
         if len(set(header)) < len(header):
-            raise Refused("a column stands twice", 1)
+            raise Refused("a column is given twice", 1)
         rows: list[tuple[int, dict[str, str]]] = []
         for cells in filter(None, reader):
             if len(cells) != len(header):
@@ -107,7 +107,7 @@ def _rows(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     names: set[str] = set()
     for line, row in rows:
         if (machine := row[header[0]]) in names:
-            raise Refused(f"{shown(machine)} stands twice", line)
+            raise Refused(f"{shown(machine)} is given twice", line)
         names.add(machine)
     return header, rows
 

@@ -106,7 +106,7 @@ def test_diverged_once_is_diverged(tmp_path: Path) -> None:
         (["elapsed,loss", "1,1"], "1: column epoch is missing; needed are epoch, elapsed, loss"),
         (["epoch,loss", "0,1"], "1: column elapsed is missing; needed are epoch, elapsed, loss"),
         (["epoch,elapsed,acc", "0,1,1"], "1: column loss is missing; needed are epoch, elapsed, loss"),
-        (["epoch,elapsed,loss,loss", "0,1,1,1"], "1: column loss stands twice"),
+        (["epoch,elapsed,loss,loss", "0,1,1,1"], "1: column loss is given twice"),
         ([HEADER], "1: no epoch"),
         ([HEADER, "0,fast,1,1,1,1"], "2: elapsed: 'fast' is not a number"),
         ([HEADER, "0,1_0,1,1,1,1"], "2: elapsed: '1_0' is not a number"),

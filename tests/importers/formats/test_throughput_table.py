@@ -58,14 +58,14 @@ def test_row_is_of_the_machine_with_the_longest_name_that_fits(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("name,resnet50\nA100,fast\nRTX 3090,1\n", "a.csv:2: resnet50: 'fast' is no number of samples a second"),
-        ("name,resnet50\nA100,-5\n", "a.csv:2: resnet50: '-5' is no number of samples a second"),
+        ("name,resnet50\nA100,fast\nRTX 3090,1\n", "a.csv:2: resnet50: 'fast' is not a number of samples a second"),
+        ("name,resnet50\nA100,-5\n", "a.csv:2: resnet50: '-5' is not a number of samples a second"),
         ("name,resnet50\nK80,5\n", "a.csv:2: 'K80' is not in the mapping of rows to machines"),
-        ("name,resnet50\nA100,5\nA100,5\n", "a.csv:3: 'A100' stands twice"),
+        ("name,resnet50\nA100,5\nA100,5\n", "a.csv:3: 'A100' is given twice"),
         ("name,resnet50\nA100,5,6\n", "a.csv:2: 3 cells, but the header has 2"),
         ("name,num_gpu,resnet50\nA100,one,5\n", "a.csv:2: num_gpu: 'one' is no count"),
         ("name,ssd\nA100,5\n", "a.csv:1: no column is known; known are resnet50"),
-        ("name,resnet50,resnet50\nA100,5,6\n", "a.csv:1: a column stands twice"),
+        ("name,resnet50,resnet50\nA100,5,6\n", "a.csv:1: a column is given twice"),
         ("name,resnet50\nA100,0\n2xA100,5\n", "a.csv: no row of one card has a rate in a column that is known"),
     ],
 )

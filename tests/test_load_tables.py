@@ -3,7 +3,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import take_trained
+from scripts import load_tables
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests.made import run, runs
@@ -12,7 +12,7 @@ from tests.made import run, runs
 def test_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     table = runs(run(), run(repeat=2, train_seconds=None, warnings="one\ntwo", largest_batch=True))
     tables.write(table, "runs", tmp_path / "runs.parquet")
-    pd.testing.assert_frame_equal(take_trained.take("runs", tmp_path / "runs.csv"), table)
+    pd.testing.assert_frame_equal(load_tables.take("runs", tmp_path / "runs.csv"), table)
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ def test_other_file_is_named(tmp_path: Path, text: str | None, message: str) -> 
     if text is not None:
         path.write_text(text)
     with pytest.raises(InputError, match=message) as error:
-        take_trained.take("runs", path)
+        load_tables.take("runs", path)
     assert str(error.value).startswith(f"{path}: ")

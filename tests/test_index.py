@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import publish
+from scripts import index as verb
 from tests.reading import EVIL, Read
 
 
@@ -40,8 +40,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         for path, study in zip(paths, studies, strict=True):
             path.parent.mkdir()
             path.write_text(json.dumps(study))
-        monkeypatch.setattr(sys, "argv", ["publish", str(tmp_path / "index.html"), *map(str, paths)])
-        assert publish.main() == 0
+        monkeypatch.setattr(sys, "argv", ["index", str(tmp_path / "index.html"), *map(str, paths)])
+        assert verb.main() == 0
         return (tmp_path / "index.html").read_text()
 
     return write

@@ -5,9 +5,6 @@ reference runs, training_rules.adoc). Our references are one published run each,
 In the test's place stand two fractions of the way from guessing to the published value.
 """
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from scripts.workloads import Reference
 
 OK = "ok"
@@ -22,22 +19,6 @@ HALFWAY = 0.5
 #: As good as the reference from this fraction of the way on. Of our trainings at published size, seeds and
 #: frameworks apart, the furthest behind came .91 of the way (docs/accuracy.md).
 AS_GOOD = 0.9
-
-
-def chance(labels: ArrayLike, metric: str) -> float:
-    """Return what guessing gets by `metric`, `acc` or `loss` (`val_` before it or not), without looking at the input.
-
-    `labels` are those that the metric is taken of: whole numbers, one per sample or per token. Accuracy: the share
-    of the most frequent label. Loss (cross-entropy, nats): the entropy of the labels' frequencies; 1/classes and
-    ln(classes) where all are as frequent.
-    """
-    shares = np.unique(np.asarray(labels).ravel(), return_counts=True)[1] / np.size(labels)
-    match metric.removeprefix("val_"):
-        case "acc":
-            return float(shares.max())
-        case "loss":
-            return float(-(shares * np.log(shares)).sum())
-    raise ValueError(f"metric is {metric!r}; acc, loss, val_acc or val_loss is allowed")
 
 
 def verdict(reference: Reference | None, value: float | None, chance: float | None, epochs: float, data: str) -> str:

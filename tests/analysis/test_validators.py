@@ -1,6 +1,6 @@
 import pytest
 
-from scripts.measurement import telemetry, validators
+from scripts.analysis import telemetry, validators
 from scripts.measurement.telemetry import Sample
 
 QUIET = telemetry.summary([Sample(i / 2, "train", 100, 1000, 50, 2) for i in range(20)])

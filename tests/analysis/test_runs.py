@@ -1,0 +1,84 @@
+"""Records of every version that was ever written are read, and those of none are refused."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scripts.analysis import runs
+from scripts.storage import schemas
+from scripts.storage.errors import InputError
+from scripts.workflow.code import code_of
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDS = ROOT / "tests" / "records"
+
+#: The first records of version 1 have fewer keys.
+FIRST = sorted((ROOT / "reports" / "accuracy").rglob("run.json"))
+WRITTEN = [*sorted(RECORDS.glob("*/*/run.json")), FIRST[0]]
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.parent.relative_to(ROOT)))
+def test_record_of_any_version_has_the_keys_of_version_1(path: Path) -> None:
+    schemas.validate(runs.read(path) | {"schema_version": 1}, "run.1", path)
+
+
+@pytest.mark.parametrize("path", [RECORDS / "1" / "trained" / "run.json", FIRST[0]], ids=["last", "first"])
+def test_record_of_version_1_is_read_as_it_is(path: Path) -> None:
+    assert runs.read(path) == json.loads(path.read_text())
+
+
+def test_training_of_version_2_has_what_follows_from_it() -> None:
+    run = runs.read(RECORDS / "2" / "trained" / "run.json")
+    assert (run["status"], run["final"]["epochs"]) == ("done", 2)
+    assert run["samples_per_second"] > 0
+    assert run["times"]["train_seconds"] == pytest.approx(
+        run["times"]["training_seconds"] + run["times"]["validation_seconds"]
+    )
+    assert any("short warm-up" in warning for warning in run["warnings"])
+
+
+def test_nothing_that_is_worked_out_later_is_part_of_a_training() -> None:
+    made_of = set(map(Path, code_of("scripts.train", "scripts.run_kit")))
+    assert Path("scripts/measurement/record.py") in made_of
+    assert not [file for file in made_of if file.parts[1] == "analysis"], "an edit of it would train again"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a record of version 2."""
+    return Path(shutil.copytree(RECORDS / "2" / "done", tmp_path / "r1"))
+
+
+def test_record_of_a_later_version_is_refused_in_one_line(folder: Path) -> None:
+    path = folder / "run.json"
+    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 3'))
+    with pytest.raises(InputError) as error:
+        runs.read(path)
+    told = "schema_version: 3, 1 to 2 are known: a newer version of this project wrote it"
+    assert str(error.value) == f"{path}: {told}"
+
+
+@pytest.mark.parametrize("name", ["epochs.csv", "telemetry.csv"])
+def test_missing_part_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=rf"r1/{name}: .*No such file"):
+        runs.read(folder / "run.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("epochs.csv", "training_seconds", "seconds", "column training_seconds is missing; needed are epoch, elapsed"),
+        ("epochs.csv", ",6000,", ",,", "line 2: samples is empty"),
+        ("telemetry.csv", "reading_seconds", "reading", "line 2: column reading_seconds is missing or empty"),
+        ("telemetry.csv", ",train,", ",,", "line 8: column stage is missing or empty"),
+    ],
+)
+def test_damaged_part_is_named(folder: Path, name: str, old: str, new: str, message: str) -> None:
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+    with pytest.raises(InputError, match=rf"r1/{name}: {message}"):
+        runs.read(folder / "run.json")
