@@ -110,11 +110,6 @@ class Plan:
         """The studies that show logs or figures of others."""
         return [name for name, study in self.studies.items() if not grid.is_grid(study)]
 
-    @cached_property
-    def grids(self) -> list[str]:
-        """The studies that are a grid, trained here or before."""
-        return [name for name, study in self.studies.items() if grid.is_grid(study)]
-
     @property
     def is_judged(self) -> bool:
         """Whether cells are looked at for a second measurement: a single run has no spread."""
