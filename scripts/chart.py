@@ -17,6 +17,9 @@ from scripts.storage.files import write_text
 from scripts.storage.numbers import number
 from scripts.studies import grid
 
+#: Why a chart shows nothing that does not say so itself.
+_MISSING = "there is nothing for it to show"
+
 
 def scale(runs: pd.DataFrame) -> str:
     """Return in words on how much of the official data, and of which kind, the runs trained, and when and where."""
@@ -105,7 +108,7 @@ def main() -> int:
         seen = view(study, labels, workload, frames, option or study.get("price", ""), derived)
         made = module.draw(seen) if whole or len(seen.runs) else None
         if made is None:
-            drawn.append({"workload": workload, "missing": f"No chart: {module.MISSING}."})
+            drawn.append({"workload": workload, "missing": f"No chart: {getattr(module, 'MISSING', _MISSING)}."})
             continue
         file = workload or "study"
         write_text(options.output / f"{file}.svg", _theme.svg(made, f"{options.chart}-{file}".replace(".", "-")))

@@ -1,7 +1,7 @@
 """Charts: one module per chart, one theme. A tidy table goes in, a plotnine figure comes out.
 
 A chart module has `TITLE`, `HELP` (one sentence: how to read it) and `draw(view) -> Chart | None` (both of `_view`),
-None where there is nothing to show for that workload; `MISSING` says why in the report. It is drawn once
+None where there is nothing to show for that workload; `MISSING` may say why in the report. It is drawn once
 for each workload, or once for the study if its `SCOPE` is "study".
 """
 
