@@ -373,12 +373,12 @@ def test_fault_of_the_currencies_is_one_line(tmp_path: Path, currency: str, mess
 
 
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
-def test_books_are_without_fault_sorted_and_every_rate_has_a_source(path: Path) -> None:
+def test_books_are_without_fault_and_every_rate_has_a_source(path: Path) -> None:
     table, terms = book.read([path]), book.read_terms()
     assert len(table)
     assert (table["source"].str.len() > 5).all()
     rows = [tuple(row[key] for key in book.KEY) for row in table.to_dict("records")]
-    assert rows == sorted(rows)
+    assert path.stem != "current" or rows == sorted(rows), "the book that a command writes"
     for row in table.to_dict("records"):
         assert terms.rule(row["provider"], row["as_of"])
         assert terms.exchange(row["currency"], row["as_of"])

@@ -226,7 +226,7 @@ def test_study_of_logs_is_no_grid_and_has_the_same_defaults(tmp_path: Path) -> N
         ({"title": "t"}, "has nothing to show: give workloads, hardware, frameworks, base, or import"),
         ({"title": "t", "base": STUDY["base"]}, "has nothing to show"),
         (LOGS | {"import": {"format": "excel", "hardware": {".": "card"}}},
-         "import.format: 'excel' is unknown: it is one of keras_csv, mllog, rare_json, tf_cnn, throughput_table"),
+         "import.format: 'excel' is unknown: it is one of .*keras_csv, .*mllog"),
         (LOGS | {"import": {"format": "keras_csv", "folder": "logs"}},
          "import: 'hardware' is a required property of logs"),
         (STUDY | LOGS, "has workloads, hardware, frameworks, base and import"),
