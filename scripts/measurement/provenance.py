@@ -21,7 +21,13 @@ def _git(*arguments: str) -> str | None:
 
 
 def commit() -> tuple[str, bool] | None:
-    """Return the commit that is checked out, and whether files differ from it; None without one."""
+    """Return the commit that is checked out, and whether files differ from it; None without one.
+
+    A copy of the project within another checkout, as a kit may be unpacked, is not of that one's commit.
+    """
+    top = _git("rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != ROOT:
+        return None
     head, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--untracked-files=no")
     return None if head is None or changed is None else (head, bool(changed))
 
