@@ -72,8 +72,7 @@ def epoch_samples(runs: pd.DataFrame) -> dict[str, int]:
 def rates(runs: pd.DataFrame, clock: str, per_epoch: Mapping[str, int]) -> pd.Series:
     """Return the samples per second of each run on a clock; missing where the run cannot give it.
 
-    `training`: samples an epoch x epochs over all epochs, first step and validation with them. A log holds the first
-    step in its time to train; of our own runs it is told apart. `per_epoch` is for logs that do not tell their samples.
+    `training`: samples an epoch x epochs over the time to train; `per_epoch` is for logs that do not tell theirs.
     `steady`: what the run tells. A log by epoch tells none: its throughput is worked out from whole epochs.
     """
     told = runs["samples_per_second"].astype("Float64")
@@ -81,12 +80,13 @@ def rates(runs: pd.DataFrame, clock: str, per_epoch: Mapping[str, int]) -> pd.Se
     if clock == STEADY:
         return told.where(own | runs["epochs_done"].isna())
     samples = runs["train_samples"].astype("Float64").fillna(runs["workload"].map(per_epoch).astype("Float64"))
-    seconds = runs["train_seconds"].astype("Float64") + runs["first_step_seconds"].astype("Float64").fillna(0)
-    return samples * runs["epochs_done"].astype("Float64") / seconds
+    return samples * runs["epochs_done"].astype("Float64") / runs["train_seconds"].astype("Float64")
 
 
 def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> list[Table]:
     """Return a table for each workload of `own` that another study has too, in the order of its runs.
+
+    A row is the best cell of a machine and precision; of each batch size too where another study shares two of them.
 
     The clock of a table is the one that runs of this study and of the most others can give, `steady` before
     `training`. `epochs` is the published number by workload. Runs that did not end as done count for nothing.
@@ -105,7 +105,8 @@ def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> lis
         if given.get(clock, 0) < 2:
             continue
         found = timed[clock]
-        best = [_best(side, of, epochs.get(workload)) for side, of in zip(sides, found, strict=True)]
+        axes = [*_MACHINE, *(["batch_size"] if _share_batch_sizes(found) else [])]
+        best = [_best(side, of, axes, epochs.get(workload)) for side, of in zip(sides, found, strict=True)]
         fastest = max(row["samples_per_second"] for row in best[0])
         rows = [
             row | {"own": side is own, "times": fastest / row["samples_per_second"]}
@@ -125,6 +126,12 @@ def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> lis
             )
         )
     return tables
+
+
+def _share_batch_sizes(runs: Sequence[pd.DataFrame]) -> bool:
+    """Return whether another study ran two of the batch sizes of the first: each is then a row of its own."""
+    own, *others = (set(of["batch_size"].dropna()) for of in runs)
+    return any(len(own & other) > 1 for other in others)
 
 
 def unlike(sides: Sequence[Side], tables: Sequence[Table]) -> list[dict[str, Any]]:
@@ -155,13 +162,13 @@ def _listed(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _best(side: Side, runs: pd.DataFrame, epochs: int | None) -> list[dict[str, Any]]:
-    """Return the row of the best cell of each machine and precision of a study, of `runs` with a `rate`."""
+def _best(side: Side, runs: pd.DataFrame, axes: Sequence[str], epochs: int | None) -> list[dict[str, Any]]:
+    """Return the row of a study's best cell at each place on `axes`, of `runs` with a `rate`."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, group in runs.groupby(CELL, sort=False, dropna=False):
         cell = {axis: None if pd.isna(group[axis].iloc[0]) else group[axis].iloc[0] for axis in CELL}
         rate = float(group["rate"].median())
-        place = tuple(cell[axis] for axis in _MACHINE)
+        place = tuple(cell[axis] for axis in axes)
         before = found.get(place)
         cells = before["cells"] + 1 if before else 1
         if before and before["samples_per_second"] >= rate:

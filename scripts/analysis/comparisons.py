@@ -5,6 +5,8 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import statistics
+from scripts.analysis.runs import DISTURBED
+from scripts.analysis.verdicts import Judge
 from scripts.storage.tables import CELL, cell_of, known, records
 
 
@@ -13,16 +15,21 @@ def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dic
 
     Keys beside the cell's: `seconds` (every run's, in their order), `trimmed` (positions of the fastest and slowest,
     which `mean` leaves out; none below five runs), `median`, `interval` (of the median, None below six runs), `spread`
-    ((highest - lowest) / median), `unstable`, and `measurements`: the median of each, two where the first was unstable.
+    ((highest - lowest) / median), `cpu_seconds` and `cpu_spread` (likewise, of the CPU time; None where not known),
+    `unstable`, and `measurements`: the median of each, two where the first was unstable.
     """
     rows = []
-    done = runs[runs["status"] == "done"].dropna(subset="train_seconds")
-    for key, cell in done.groupby(CELL, sort=False, dropna=False):
+    for key, every in runs.groupby(CELL, sort=False, dropna=False):
+        cell = every[every["status"] == "done"].dropna(subset="train_seconds")
         if len(cell) < 2:
             continue
         seconds = [float(value) for value in cell["train_seconds"]]
         mean, trimmed = statistics.trimmed(seconds)
-        rounds = [part["train_seconds"] for _, part in cell.groupby((cell["repeat"] - 1) // repeats)]
+        # What stands in for a run that was disturbed belongs to that one's measurement.
+        stands_in = cell["repeat"].isin(every.loc[every["status"] == DISTURBED, "repeat"] + repeats)
+        measurement = ((cell["repeat"] - 1) // repeats).mask(stands_in, 0)
+        cpu = cell["cpu_seconds"].dropna()
+        rounds = [part["train_seconds"] for _, part in cell.groupby(measurement)]
         rows.append(
             cell_of(key)
             | {
@@ -32,6 +39,8 @@ def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dic
                 "median": float(cell["train_seconds"].median()),
                 "interval": statistics.median_interval(seconds),
                 "spread": statistics.spread(seconds),
+                "cpu_seconds": float(cpu.median()) if len(cpu) else None,
+                "cpu_spread": statistics.spread(cpu),
                 "unstable": any(statistics.is_unstable(part, unstable_above) for part in rounds),
                 "measurements": [float(part.median()) for part in rounds],
             }
@@ -39,11 +48,11 @@ def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dic
     return rows
 
 
-def against(runs: pd.DataFrame, axis: str, plain: Any, value: str) -> list[dict[str, Any]]:
+def compare_axis(runs: pd.DataFrame, axis: str, plain: Any, value: str, judge: Judge) -> list[dict[str, Any]]:
     """Return one row per cell off the `plain` value of an axis: its median `value` beside that of the plain cell.
 
     Compared are cells that differ in that axis alone. Keys beside the cell's: `plain`, `value` (medians),
-    `ratio` (value / plain), `tie`, `runs` and `plain_runs`.
+    `ratio` (value / plain), its 95 % interval `low` to `high`, `mark` (`Comparison.mark`), `runs` and `plain_runs`.
     """
     done = runs[runs["status"] == "done"].dropna(subset=value)
     same = [name for name in CELL if name != axis]
@@ -54,13 +63,16 @@ def against(runs: pd.DataFrame, axis: str, plain: Any, value: str) -> list[dict[
         base = values.get((*others, plain))
         if here == plain or base is None:
             continue
+        compared = judge.compare(measured, base)
         rows.append(
             dict(zip([*same, axis], [*others, here], strict=True))
             | {
                 "plain": float(base.median()),
                 "value": float(measured.median()),
-                "ratio": float(measured.median() / base.median()),
-                "tie": statistics.tie(measured, base),
+                "ratio": compared.ratio,
+                "low": compared.low,
+                "high": compared.high,
+                "mark": compared.mark,
                 "runs": len(measured),
                 "plain_runs": len(base),
             }
@@ -69,7 +81,7 @@ def against(runs: pd.DataFrame, axis: str, plain: Any, value: str) -> list[dict[
 
 
 def matrix(rows: list[dict[str, Any]], axis: str) -> list[dict[str, Any]]:
-    """Arrange the rows of `against`: a table for each value on the axis, a line per workload, a column per other cell.
+    """Arrange the rows of `compare_axis`: a table for each value on the axis, a line per workload, a column per cell.
 
     Keys: `value` (on the axis), `columns` (cells without their workload), `lines` (workload -> rows by column, None
     where there is none).
@@ -102,14 +114,14 @@ def matrix(rows: list[dict[str, Any]], axis: str) -> list[dict[str, Any]]:
     return tables
 
 
-def scaling(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return `against` one device for each cell on several, with `efficiency`: the ratio per device."""
-    rows = against(runs, "devices", 1, "samples_per_second")
+def scaling(runs: pd.DataFrame, judge: Judge) -> list[dict[str, Any]]:
+    """Return `compare_axis` one device for each cell on several, with `efficiency`: the ratio per device."""
+    rows = compare_axis(runs, "devices", 1, "samples_per_second", judge)
     return [row | {"efficiency": row["ratio"] / row["devices"]} for row in rows]
 
 
 def counts(rows: list[dict[str, Any]]) -> str:
-    """Return in words how many runs stand on each side of the rows of `against`."""
+    """Return in words how many runs stand on each side of the rows of `compare_axis`."""
     found = sorted({row[side] for row in rows for side in ("runs", "plain_runs")})
     return f"{found[0]}" if len(found) == 1 else f"{found[0]} to {found[-1]}"
 

@@ -49,9 +49,12 @@ def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sample
         memory_mib=machine["memory_mib"],
         gpu_memory_mib=sum(gpu["memory_mib"] for gpu in machine["gpus"][: cell.devices]) or None,
         # The telemetry of an interrupted run is that of its last process.
-        timed_seconds=None if is_interrupted(epochs) else times["train_seconds"],
+        timed_seconds=None
+        if is_interrupted(epochs) or not epochs
+        else sum(row["training_seconds"] + row["validation_seconds"] for row in epochs),
         warmup_steps=None if not epochs else 1 + int(epochs[0]["warmup_samples"]) // steps,
         timed_steps=None if not epochs else timed // steps,
+        slept_seconds=raw["times"].get("slept_seconds"),
     )
     return (
         {name: value for name, value in raw.items() if name not in _RAW}
@@ -94,10 +97,10 @@ def _judge(raw: Mapping[str, Any], epochs: int, last: Mapping[str, Any]) -> tupl
 def totals(epochs: Sequence[Mapping[str, Any]], batch_size: int) -> dict[str, float | None]:
     """Return the run's times (s) and throughput (samples/s) from its epochs; `batch_size` is that of all devices.
 
-    `train_seconds`, the time to train, is training and validation without the first step, which
-    holds trace and compilation. Throughput counts the samples after the first step and the warm-up
-    over the training time after them.
+    `train_seconds`, the time to train, is that of all epochs: the first step with its trace and compilation, training
+    and validation. Throughput counts the samples after first step and warm-up over the training time after them.
     """
+    first_steps = sum(row["first_step_seconds"] for row in epochs)
     training = sum(row["training_seconds"] for row in epochs)
     validation = sum(row["validation_seconds"] for row in epochs)
     warmup = sum(row["warmup_seconds"] for row in epochs)
@@ -105,11 +108,11 @@ def totals(epochs: Sequence[Mapping[str, Any]], batch_size: int) -> dict[str, fl
     # An epoch that was cut in two is no measurement of speed.
     seconds = sum(row["training_seconds"] - row["warmup_seconds"] for row in epochs if not row.get("cut"))
     return {
-        "first_step_seconds": sum(row["first_step_seconds"] for row in epochs) if epochs else None,
+        "first_step_seconds": first_steps if epochs else None,
         "warmup_seconds": warmup if epochs else None,
         "training_seconds": training if epochs else None,
         "validation_seconds": validation if epochs else None,
-        "train_seconds": training + validation if epochs else None,
+        "train_seconds": training + validation + first_steps if epochs else None,
         "samples_per_second": samples / seconds if samples > 0 and seconds > 0 else None,
     }
 

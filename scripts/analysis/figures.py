@@ -5,12 +5,24 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.costs import billing, book, office, ownership, schedule
+from scripts.analysis import cards, mlperf, rounds
+from scripts.costs import billing, book, books, office, ownership, schedule
+from scripts.costs.terms import read_terms
+from scripts.importers import results
 from scripts.storage.errors import InputError
 from scripts.storage.tables import records
+from scripts.studies import definition
 
 #: A printed time of two decimals of an hour may be off by half of the last one.
 _HALF = 0.5
+
+#: What a row of a printed table need not tell: class, memory of a GPU, how the provider calls it, GPUs of the machine.
+_PRINTED: dict[str, Any] = {"type": "", "gpu_memory_gb": None, "instance": "", "gpus": 1}
+
+#: What people read of a printed table beside its costs.
+_RENTED = ["hardware", "type", "gpu_memory_gb", "instance", "gpus", "gpus_used", "gpu_percent", "unused_share"]
+
+_HOURS_PER_DAY = 24
 
 #: Days of the spans for which a rent is shown; the month is that of the articles.
 _RENT_DAYS = {"day": 1, "week": 7, "month": 30.5}
@@ -20,17 +32,22 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -
     """Return the printed cost of each machine beside the derived one, and whether their roundings meet.
 
     The derived cost has the range of the printed time's rounding and of the price; the printed one that
-    of its own. Columns: hardware, train_seconds, val_acc, gpu_percent, usd_per_hour, billed_seconds,
-    derived_usd, derived_usd_low, derived_usd_high, printed_usd, within, agrees, price_inferred.
+    of its own. Columns: hardware, type, gpu_memory_gb, instance (empty where it is not printed), gpus, gpus_used,
+    gpu_percent, unused_share, train_seconds, val_acc, usd_per_hour, billed_seconds, derived_usd, derived_usd_low,
+    derived_usd_high, printed_usd, within, agrees, price_inferred.
+
+    `unused_share` is the part of the bill for GPUs that did nothing: 1 - (GPUs used / GPUs) x their use, which is
+    taken to be that of the one that was sampled.
     """
     about = study["printed"]
     rows = costs[costs["price_option"] == about["price"]].merge(
         runs[["run", "train_seconds", "val_acc", "gpu_percent"]], on="run"
     )
-    rows = rows.assign(
-        printed_usd=rows["hardware"].map({name: row["usd"] for name, row in about["rows"].items()}),
-        within=rows["hardware"].map({name: row["within"] for name, row in about["rows"].items()}),
-    ).dropna(subset="printed_usd")
+    shown = [
+        _PRINTED | {"hardware": name, "gpus_used": row.get("gpus", 1)} | row for name, row in about["rows"].items()
+    ]
+    rows = rows.merge(pd.DataFrame(shown).rename(columns={"usd": "printed_usd"}), on="hardware")
+    rows["unused_share"] = 1 - rows["gpus_used"] / rows["gpus"] * rows["gpu_percent"].astype("Float64") / 100
     off = about["seconds_within"]
     rows["derived_usd"] = rows["billed_usd"]
     for bound, sign in (("low", -1), ("high", 1)):
@@ -40,7 +57,7 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -
     rows["agrees"] = (rows["derived_usd_low"] <= rows["printed_usd"] + rows["within"]) & (
         rows["derived_usd_high"] >= rows["printed_usd"] - rows["within"]
     )
-    keep = ["hardware", "train_seconds", "val_acc", "gpu_percent", "usd_per_hour", "billed_seconds", "derived_usd"]
+    keep = [*_RENTED, "train_seconds", "val_acc", "usd_per_hour", "billed_seconds", "derived_usd"]
     return rows[[*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]]
 
 
@@ -55,6 +72,13 @@ def several_gpus(study: Mapping[str, Any], runs: pd.DataFrame) -> pd.DataFrame:
             for gpus in ("several", "one")
         ]
     )
+
+
+def _reckoned(known: Mapping[str, Any], bases: Mapping[str, float], box: ownership.Machine) -> dict[str, float]:
+    """Return the hourly prices of the box that a printed gain may stand for: at another use only the derived one."""
+    if "days" in known:
+        return {"owned": float(ownership.usd_per_hour(box, known["days"] * _HOURS_PER_DAY))}
+    return dict(bases)
 
 
 def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -96,6 +120,7 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
                 "label": known["label"],
                 "workload": known["workload"],
                 "gain": known["gain"],
+                "at_days": known.get("days", own["hours_per_month"] / _HOURS_PER_DAY),
                 "base": base,
                 "at_usd_per_hour": at_usd,
                 "gain_here": known["gain"] * at_usd / hourly["owned"],
@@ -108,19 +133,23 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
                 / known["gpus"]
                 if "machine" in known
                 else None,
+                "gpus": known.get("gpus"),
                 "single": float(at["samples_per_second"][known["workload"]]),
             }
             for against, known in about["gains"].items()
-            for base, at_usd in bases.items()
+            for base, at_usd in _reckoned(known, bases, box).items()
         ]
     )
     return {
+        "breakdown": office.breakdown(box, own["hours_per_month"]),
         "scaling": efficiencies,
         "scaling_means": mean.assign(printed=shown),
         "estimate": estimate,
         "samples_per_usd": office.per_usd(estimate, hourly),
         "to_train": office.to_samples(largest, samples, hourly),
-        "use": office.gain(box, gains, [day / 4 for day in range(4, 121)]),
+        "use": office.gain(
+            box, gains[gains["at_days"] == own["hours_per_month"] / _HOURS_PER_DAY], [day / 4 for day in range(4, 121)]
+        ),
         "gains": gains,
         "rents": rents[["hardware", "price_option", "usd_per_hour"]].assign(break_even_days=hours / 24),
     }
@@ -128,11 +157,11 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
 
 def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
     about = study["schedule"]
-    rows = book.read(book.files(study["book"]))
+    rows = book.read(books.files(study["book"]))
     hourly = prices[prices["hardware"] == about["machine"]].set_index("price_option")["usd_per_hour"]
     if study["price"] not in hourly:
         raise InputError(f"schedule: machine: {about['machine']!r} has no price of option {study['price']}")
-    terms = book.read_terms()
+    terms = read_terms()
     table = schedule.monthly(about, rows, terms, float(hourly[study["price"]]))
     if "today" in hourly:  # the rule of the study's own day, the machine's price of today
         first = next(iter(about["rules"]))
@@ -142,10 +171,36 @@ def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.Da
     return {"monthly": table}
 
 
+def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    about, option = study["mlperf"], study["price"]
+    scored = mlperf.scored(results.read(definition.ROOT / about["results"]), mlperf.series())
+    priced = list(rounds.hourly(prices, option, about["accelerators"]))
+    labels = results.labels() | {name: machine["label"] for name, machine in study["machines"].items()}
+    found = {
+        "generations": rounds.generations(scored, about, prices, option),
+        "cheapest": rounds.cheapest(scored, about, prices, option),
+        "trainings": rounds.trainings(scored, about, prices, option),
+        "software": rounds.software(scored, about["submitter"]),
+        "scale": rounds.scale(scored),
+        "spread": rounds.spread(scored),
+        "clocks": rounds.clocks(scored),
+        "providers": rounds.providers(prices, about),
+        "owned": rounds.owned(scored, about, prices, option, study["machines"]),
+        "rounds": rounds.counts(scored, priced),
+        "omitted": rounds.omitted(scored, priced, labels),
+    }
+    return {
+        name: table.assign(
+            **{column: table[column].map(labels) for column in ("card", "new", "old") if column in table.columns}
+        )
+        for name, table in found.items()
+    }
+
+
 def tables(
     study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, prices: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Return the derived tables of a study by name: `printed`, those of `office`, `monthly`."""
+    """Return the derived tables of a study by name: `printed`, of `office`, `monthly`, `mlperf`, and of its cards."""
     found: dict[str, pd.DataFrame] = {}
     if "printed" in study:
         found["printed"] = printed(study, runs, costs)
@@ -155,34 +210,64 @@ def tables(
         found |= _office(study, runs, prices)
     if "schedule" in study:
         found |= _schedule(study, prices)
+    if "mlperf" in study:
+        found |= _mlperf(study, prices)
+    if cards.models(study.get("machines", {})):
+        found |= cards.tables(study["machines"], runs)
     return found
 
 
 def readable(derived: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return the derived tables as people read them: a column for each batch size, rents by the day, week and month."""
+    """Return the derived tables as people read them: a column for each batch size or workload, rents by the day,
+    week and month.
+
+    A printed table is shown as two: what it costs, and `rented`, what is paid for and used.
+    """
     shown = dict(derived)
     if "scaling" in derived:
-        keys = ["single", "multi", "gpus", "workload"]
+        keys = ["single", "multi", "gpus", "workload", "setup"]
         wide = derived["scaling"].pivot_table(index=keys, columns="batch_size", values="efficiency", sort=False)
         shown["scaling"] = wide.rename(columns=lambda size: f"batch {size}").reset_index()
+    if "printed" in derived:
+        shown["rented"] = derived["printed"][_RENTED]
     if "rents" in derived:
         hourly = derived["rents"]["usd_per_hour"]
         rents = {f"usd_per_{name}": hourly * 24 * days for name, days in _RENT_DAYS.items()}
         shown["rents"] = derived["rents"].assign(**rents)
-    return shown
+    return shown | cards.readable(derived)
 
 
-def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], prices: pd.DataFrame) -> dict[str, float]:
+def _rate(cut: Mapping[str, Any], name: str, purchase: str) -> float:
+    """Return an item's hourly rate in a price book. Raises InputError if it has none, or several."""
+    rows = book.read(books.files(name))
+    same = (rows["provider"] == cut["provider"]) & (rows["item"] == cut["item"]) & (rows["purchase"] == purchase)
+    rates = rows.loc[same & (rows["per"] == "hour"), "rate"]
+    if len(rates) != 1:
+        raise InputError(f"price_cuts: {cut['item']!r}: book {name} has {len(rates)} {purchase} rates, not one")
+    return float(rates.iloc[0])
+
+
+def figures(
+    study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], prices: pd.DataFrame, runs: pd.DataFrame
+) -> dict[str, float]:
     """Return the named figures that a study's claims may point at."""
-    found: dict[str, float] = {}
+    longest = runs.groupby("hardware", sort=False)["train_seconds"].max().dropna() / billing.SECONDS_PER_HOUR
+    found = {f"longest_hours_{name}": float(hours) for name, hours in longest.items()}
+    for name, cut in study.get("price_cuts", {}).items():
+        before = _rate(cut, cut["before"], "on-demand")
+        after = _rate(cut, cut["after"], cut.get("after_purchase", "on-demand"))
+        found[f"price_cut_{name}"] = 1 - after / before
     for row in records(prices):
         name, hourly = f"{row['hardware']}_{row['price_option']}", float(row["usd_per_hour"])
         found |= {f"usd_per_hour_{name}": hourly, f"usd_a_month_{name}": hourly * billing.HOURS_PER_MONTH}
+        found |= {f"usd_per_hour_{end}_{name}": float(row[f"usd_per_hour_{end}"]) for end in ("low", "high")}
         shown = prices[(prices["hardware"] == row["hardware"]) & (prices["price_option"] == study["price"])]
         if len(shown) and shown["usd_per_hour"].iloc[0] > 0:
             found[f"price_share_{name}"] = hourly / float(shown["usd_per_hour"].iloc[0])
     if "printed" in derived:
         found["printed_rows_that_agree"] = float(derived["printed"]["agrees"].sum())
+        shares = derived["printed"].dropna(subset="unused_share").set_index("hardware")["unused_share"]
+        found |= {f"unused_share_{name}": float(share) for name, share in shares.items()}
     if "estimate" in derived:
         found["estimates_that_agree"] = float(derived["estimate"]["agrees"].sum())
         for row in records(derived["scaling_means"]):
@@ -190,11 +275,20 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
         for row in records(derived["gains"]):
             name = f"{row['against']}_from_{row['base']}"
             found |= {f"break_even_days_{name}": row["break_even_days"], f"gain_{name}": row["gain_here"]}
+            if pd.notna(row["implied_per_gpu"]):
+                per_gpu = float(row["implied_per_gpu"])
+                found |= {f"implied_per_gpu_{name}": per_gpu, f"implied_rate_{name}": per_gpu * row["gpus"]}
+        for row in records(derived["breakdown"]):
+            found[f"usd_a_month_of_{row['part']}"] = row["usd_per_month"]
         for row in records(derived["to_train"].drop_duplicates("workload")):
             found[f"samples_to_train_{row['workload']}"] = float(row["samples"])
     if "monthly" in derived:
         for row in records(derived["monthly"]):
-            found[f"usd_a_month_{row['rule']}_every_{row['every_hours']:g}_hours"] = float(row["total_usd"])
+            name = f"{row['rule']}_every_{row['every_hours']:g}_hours"
+            found |= {
+                f"usd_a_month_{name}": float(row["total_usd"]),
+                f"machine_usd_a_month_{name}": float(row["compute_usd"]),
+            }
         first = derived["monthly"].groupby("every_hours", sort=False)
         base = next(iter(study["schedule"]["rules"]))
         for hours, group in first:
@@ -202,4 +296,4 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], price
             for rule in totals.index.drop([base, "today"], errors="ignore"):
                 found[f"more_usd_a_month_{rule}_every_{hours:g}_hours"] = float(totals[rule] - totals[base])
                 found[f"more_share_{rule}_every_{hours:g}_hours"] = float(totals[rule] / totals[base] - 1)
-    return found
+    return found | (rounds.figures(derived) if "generations" in derived else {})

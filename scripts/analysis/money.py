@@ -6,14 +6,18 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import statistics
+from scripts.analysis import statistics, verdicts
 from scripts.analysis.summary import measure, reference
+from scripts.analysis.verdicts import Judge
 from scripts.costs import outcomes, ownership, uncertainty
 from scripts.storage.numbers import number
 from scripts.storage.tables import CELL, cell_of, records
 
+#: A price so many days older than a run is said to be: providers change theirs a few times a year.
+OLD_DAYS = 90
 
-def by_cell(costs: pd.DataFrame, base: Mapping[str, Any]) -> list[dict[str, Any]]:
+
+def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[dict[str, Any]]:
     """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
 
     `costs` are those of one price option; cells of which no run has a time, and so no cost, are left out. The base cell
@@ -21,10 +25,10 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any]) -> list[dict[str, Any]
 
     Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed ends: fastest run at the lowest price,
     slowest at the highest), `interval` (low, high and coverage of a distribution-free interval of the median at the
-    price; None below six runs), `runs`, `ratio` to the base cell's median, `cheaper` (the probability that a run of it
-    costs less than one of the base cell: the share of their `pairs`; None below two runs on a side, and for the base
-    itself), `billed_usd` (a run alone), `samples_per_usd`, and `front` (no cell of the workload is both faster and
-    cheaper).
+    price; None below six runs), `runs`, `is_base`, `compared` with the base cell (a `Comparison`; None for itself),
+    `cheaper` (the probability that its next run costs less than the base cell's; None below six runs on a side),
+    `billed_usd` (a run alone), `samples_per_usd`, and `front` (no cell of the workload is told apart from it as better
+    in time and cost).
     """
     rows: list[dict[str, Any]] = []
     # What is not known of a run is NaN, and leaves its cell out of what would need it.
@@ -35,16 +39,15 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any]) -> list[dict[str, Any]
         cells = [(cell_of(key), cell) for key, cell in group.groupby(CELL, sort=False, dropna=False)]
         matching = (cell for about, cell in cells if base and all(about[key] == base[key] for key in base))
         of_base = next(matching, None)
-        front = outcomes.pareto_front(
-            [float(cell["useful_seconds"].median()) for _, cell in cells],
-            [float(cell["cost_usd"].median()) for _, cell in cells],
-        )
-        for (about, cell), on_front in zip(cells, front, strict=True):
-            cheaper = ratio = None
-            if of_base is not None:
-                ratio = float(cell["cost_usd"].median() / of_base["cost_usd"].median())
-                if cell is not of_base and min(len(cell), len(of_base)) > 1:
-                    cheaper = _probability_cheaper(cell, of_base)
+        # What was only resumed has no time of its own.
+        timed = [place for place, (_, cell) in enumerate(cells) if cell["useful_seconds"].notna().any()]
+        times, prices = ([cells[place][1][name] for place in timed] for name in ("useful_seconds", "cost_usd"))
+        front = {place for place, best in zip(timed, verdicts.front(judge, times, prices), strict=True) if best}
+        for place, (about, cell) in enumerate(cells):
+            cheaper = compared = None
+            if of_base is not None and cell is not of_base:
+                compared = judge.compare(cell["cost_usd"], of_base["cost_usd"])
+                cheaper = _probability_cheaper(cell, of_base, judge)
             seconds, hourly = cell["used_seconds"].astype(float), cell.iloc[0]
             rates = [float(hourly[f"usd_per_hour{end}"]) for end in ("_low", "", "_high")]
             low, cost, high = uncertainty.cost_range(seconds, *rates)
@@ -56,36 +59,32 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any]) -> list[dict[str, Any]
                     "high": high,
                     "interval": statistics.median_interval(cell["cost_usd"]),
                     "runs": len(cell),
-                    "ratio": ratio,
+                    "is_base": cell is of_base,
+                    "compared": compared,
                     "cheaper": cheaper,
-                    "pairs": 0 if of_base is None else len(cell) * len(of_base),
                     "billed_usd": float(cell["billed_usd"].median()),
                     "samples_per_usd": float(cell["samples_per_usd"].median()),
-                    "front": bool(on_front),
+                    "front": place in front,
                 }
             )
     return rows
 
 
-def _probability_cheaper(cell: pd.DataFrame, base: pd.DataFrame) -> float:
-    """Return the probability that a run of a cell costs less than one of the base, price ranges counted."""
+def _probability_cheaper(cell: pd.DataFrame, base: pd.DataFrame, judge: Judge) -> float | None:
+    """Return the probability that the next run of a cell costs less than that of the base, price ranges counted."""
     one, other = cell.iloc[0], base.iloc[0]
-    if one["hardware"] == other["hardware"]:  # the same machine has one price for both, wherever in its range
-        return uncertainty.probability_cheaper(cell["used_seconds"], base["used_seconds"])
-    return uncertainty.probability_cheaper_with_prices(
-        cell["used_seconds"],
-        float(one["usd_per_hour_low"]),
-        float(one["usd_per_hour_high"]),
-        base["used_seconds"],
-        float(other["usd_per_hour_low"]),
-        float(other["usd_per_hour_high"]),
-    )
+    price = 1.0, 1.0  # the same machine has one price for both, wherever in its range
+    if one["hardware"] != other["hardware"] and other["usd_per_hour_low"] > 0:
+        low = one["usd_per_hour_low"] / other["usd_per_hour_high"]
+        price = low, one["usd_per_hour_high"] / other["usd_per_hour_low"]
+    return judge.probability_less(cell["used_seconds"], base["used_seconds"], price)
 
 
 def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
     """Return for each machine that has both prices from how many days of use a month owning is cheaper.
 
-    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the use of its entry), days (24 h each; inf: never).
+    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the use of its entry), source (of that), days (24 h
+    each; inf: never).
     """
     rows = []
     owned = prices[prices["purchase"] == "owned"].set_index("hardware")["usd_per_hour"]
@@ -100,6 +99,7 @@ def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[
                 "price_option": row["price_option"],
                 "rented": float(row["usd_per_hour"]),
                 "owned": float(owned[row["hardware"]]),
+                "source": machines[row["hardware"]]["own"]["source"],
                 "days": hours / 24,
             }
         )
@@ -114,12 +114,13 @@ def to_targets(
     The time is that of whole epochs with their validation and, in the first one, the first step. Keys beside
     the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd: medians over all runs, one that
     did not reach it counting as infinite (AlgoPerf); None where half of them did not.
-    `costs` are those of one price option.
+    `costs` are those of one price option. What made-up data teach has no target.
     """
     rows = []
     hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
     for workload, target in targets.items():
-        of_workload = epochs[epochs["workload"] == workload]
+        made_up = runs.loc[runs["data"].eq("synthetic").fillna(False), "run"]
+        of_workload = epochs[(epochs["workload"] == workload) & ~epochs["run"].isin(made_up)]
         if of_workload.empty:
             continue
         metric = measure(reference(workload), of_workload)
@@ -156,9 +157,10 @@ def to_targets(
 def then_and_now(study: Mapping[str, Any], machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
     """Return each machine's hourly price under the study's option and under `today`, and what is priced now.
 
-    Keys: hardware, then and now (USD/h), ratio (now / then; None where another provider is priced), what, as_of.
+    Keys: hardware, then and now (USD/h), ratio (now / then; None where another provider is priced), what, as_of. A
+    study that has no price of today, or shows that one, has no rows.
     """
-    if "today" not in study["prices"]:
+    if "today" not in study["prices"] or study["price"] == "today":
         return []
     instead = study["prices"]["today"].get("instead", {})
     then, now = (prices[prices["price_option"] == option].set_index("hardware") for option in (study["price"], "today"))
@@ -193,3 +195,32 @@ def short_runs(price: str, costs: pd.DataFrame) -> str:
         f"provider billed at least: alone on a machine they would have cost up to {number(more)} times what is shown, "
         "which is the cost of one more run on a machine that is running."
     )
+
+
+def least_bills(shown: pd.DataFrame) -> str:
+    """Return how many processes are shorter than what their provider bills at least, in words; empty for none.
+
+    `shown` are costs of one price option.
+    """
+    rows = shown[(shown["minimum_seconds"] > 0) & shown["billed_seconds"].notna()]
+    least = rows[rows["billed_seconds"] <= rows["minimum_seconds"]]
+    if least.empty:
+        return ""
+    many = f"All {len(rows)}" if len(least) == len(rows) else f"{len(least)} of {len(rows)}"
+    return f"{many} processes lived less than {number(least['minimum_seconds'].max())} s: each bills that."
+
+
+def old_prices(prices: pd.DataFrame, runs: pd.DataFrame) -> str:
+    """Return which prices are `OLD_DAYS` and more older than the newest run, in words; empty for none.
+
+    `prices` are rows of one price option, of prices or of costs. What runs of others were priced at is of their time.
+    """
+    days = runs["started_at"].dropna()
+    known = sorted({str(day) for day in prices["price_as_of"] if len(str(day)) == len("YYYY-MM-DD")})
+    if days.empty or not known:
+        return ""
+    newest = pd.Timestamp(days.max()[:10])
+    old = [day for day in known if (newest - pd.Timestamp(day)).days >= OLD_DAYS]
+    if not old:
+        return ""
+    return f"Prices of {' and '.join(old)} are up to {(newest - pd.Timestamp(old[0])).days} days older than the runs."

@@ -13,6 +13,73 @@ _HISTORICAL = {"tensorflow-compiled": "TensorFlow, compiled", "cntk": "CNTK"}
 #: How frameworks are written in charts and tables.
 FRAMEWORK_NAMES = _HISTORICAL | {name: frameworks.framework(name).LABEL for name in frameworks.names()}
 
+#: How workloads are written for people; here and not in their modules, whose meaning decides what trains again.
+_WORKLOAD_NAMES = {
+    "bert_base_squad": "BERT base · SQuAD",
+    "bert_large_squad": "BERT large · SQuAD",
+    "cifar10_cnn": "CIFAR-10 · CNN",
+    "cifar10_resnet20": "CIFAR-10 · ResNet-20",
+    "gnmt": "GNMT",
+    "imdb_bidirectional_lstm": "IMDb · Bi-LSTM",
+    "imdb_fasttext": "IMDb · fastText",
+    "inception_v3": "Inception v3",
+    "lstm_text_generation": "Nietzsche · LSTM",
+    "mnist_cnn": "MNIST · CNN",
+    "mnist_mlp": "MNIST · MLP",
+    "ncf": "NCF",
+    "nietzsche_gpt": "Nietzsche · GPT",
+    "resnet50": "ResNet-50",
+    "ssd": "SSD",
+    "tacotron2": "Tacotron 2",
+    "text_generator_keras": "Text generator",
+    "transformer_xl_base": "Transformer-XL base",
+    "transformer_xl_large": "Transformer-XL large",
+    "twitter_bidirectional_lstm": "Twitter · Bi-LSTM",
+    "vgg16": "VGG16",
+    "waveglow": "WaveGlow",
+}
+
+
+#: How providers are written; others by their own name.
+_PROVIDER_NAMES = {
+    "aws": "AWS",
+    "digitalocean": "DigitalOcean",
+    "gce": "Google",
+    "hetzner": "Hetzner",
+    "lambda": "Lambda",
+    "leadergpu": "LeaderGPU",
+    "own": "owned",
+    "paperspace": "Paperspace",
+    "parkopedia": "Parkopedia",
+    "softlayer": "SoftLayer",
+    "vast": "Vast.ai",
+}
+
+
+def provider_name(provider: str) -> str:
+    """Return what a provider of the price books is called."""
+    return _PROVIDER_NAMES.get(provider, provider)
+
+
+def workload_name(workload: str) -> str:
+    """Return what a workload is called; one that is not the project's by its own name, with blanks."""
+    return _WORKLOAD_NAMES.get(workload, workload.replace("_", " "))
+
+
+def price_words(study: Mapping[str, Any], option: str, labels: Mapping[str, str]) -> str:
+    """Return what a price option of a study is called, and which of its machines are priced as another provider's."""
+    about = study["prices"][option]
+    words = about.get("label", f"{option} price")
+    swapped = []
+    for hardware, rent in about.get("instead", {}).items():
+        before = study.get("machines", {}).get(hardware, {}).get("rent", {}).get("provider")
+        if before and rent["provider"] != before:
+            items = " + ".join(f"{count} {item}" if count > 1 else item for item, count in rent["items"].items())
+            name = labels.get(hardware, hardware)
+            now, then = provider_name(rent["provider"]), provider_name(before)
+            swapped.append(f"{name} as {items} of {now}, another provider than then ({then})")
+    return f"{words} ({'; '.join(swapped)})" if swapped else words
+
 
 def cell_name(
     cell: Mapping[str, Any], labels: Mapping[str, str], published_batch_size: int | None, one_framework: bool = False

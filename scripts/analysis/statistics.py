@@ -10,16 +10,6 @@ from math import comb
 import numpy as np
 from numpy.typing import ArrayLike
 
-from scripts.storage.numbers import is_tie
-
-#: From so many runs on the extremes cover the median with 95 % (five: 93.75 %), and six against six can differ
-#: with p below `SIGNIFICANT`.
-ENOUGH_RUNS = 6
-
-#: asv's level (`asv/_stats.py`). Ours is one-sided, in the direction that is seen: two-sided, even six runs that
-#: are all slower than six others have p = 2/924 = .0022, and no six runs would ever tell anything.
-SIGNIFICANT = 0.002
-
 #: From so many runs on MLPerf Training drops the fastest and the slowest (training_rules.adoc).
 TRIMMED_RUNS = 5
 
@@ -72,37 +62,3 @@ def trimmed(seconds: Sequence[float]) -> tuple[float | None, tuple[int, ...]]:
     dropped = (order[0], order[-1]) if len(order) >= TRIMMED_RUNS else ()
     rest = [seconds[i] for i in order if i not in dropped]
     return (float(np.mean(rest)) if rest else None), dropped
-
-
-def p_value(a: ArrayLike, b: ArrayLike) -> float:
-    """Return the one-sided p of Mann and Whitney's test, in the direction that is seen; 1 without a run of either.
-
-    Exact, equal values too: the share of all ways to deal the ranks out whose sum is as far out as that of `a`.
-    """
-    a, b = _observed(a), _observed(b)
-    if not len(a) or not len(b):
-        return 1.0
-    both = np.concatenate([a, b])
-    ordered = np.sort(both)
-    # Twice the rank, so that the mean rank of equal values is whole.
-    ranks = np.searchsorted(ordered, both, side="left") + np.searchsorted(ordered, both, side="right") + 1
-    ways = np.zeros((len(a) + 1, ranks.sum() + 1))  # of choosing so many values whose ranks have that sum
-    ways[0, 0] = 1
-    for rank in ranks:
-        ways[1:, rank:] += ways[:-1, :-rank]
-    seen, sums = ranks[: len(a)].sum(), ways[-1]
-    return float(min(sums[: seen + 1].sum(), sums[seen:].sum()) / sums.sum())
-
-
-def tie(a: ArrayLike, b: ArrayLike) -> bool:
-    """Return whether the medians of two cells, both with a run, are not told apart.
-
-    They are where the gap is within `scripts.storage.numbers.TIE`, and, with `ENOUGH_RUNS` on both sides, where
-    p >= `SIGNIFICANT`. Fewer runs cannot reach that p: there the gap alone decides.
-    """
-    a, b = _observed(a), _observed(b)
-    with np.errstate(divide="ignore", invalid="ignore"):  # what is free has no ratio, and no tie
-        ratio = float(np.divide(np.median(a), np.median(b)))
-    if is_tie(ratio):
-        return True
-    return min(len(a), len(b)) >= ENOUGH_RUNS and p_value(a, b) >= SIGNIFICANT

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scripts import workloads
-from scripts.analysis import statistics
+from scripts.analysis.verdicts import LESS, Judge, not_told
 from scripts.measurement.cell import Cell
 from scripts.storage.tables import CELL, cell_of, records
 
@@ -19,6 +19,9 @@ _MEDIANS = [
     "peak_memory_mib",
     "val_acc",
 ]
+
+#: The time of a cell whose logs tell a rate alone: a column of `cells`.
+SECONDS_PER_MILLION = "seconds_per_million_samples"
 
 #: What a cell costs, by its work and by its run; the column names of the costs table.
 PER_MILLION, PER_RUN = "usd_per_million_samples", "cost_usd"
@@ -50,8 +53,9 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return one row per cell, in the order of the runs.
 
     Columns: the cell's, `status` and `reason` of its last run, `runs` and `runs_done`, medians over the
-    runs that are done of times (s), throughput, memory and accuracy, and two cost columns per price option
-    (`cost_column`); for the time to train and the costs also the lists of what the medians are of.
+    runs that are done of times (s; `SECONDS_PER_MILLION` samples too), throughput, memory and accuracy, and two cost
+    columns per price option (`cost_column`); for these two times and the costs also the lists of what the medians are
+    of.
     """
     last = runs.drop_duplicates(CELL, keep="last")[[*CELL, "status", "reason"]]
     table = runs.groupby(CELL, sort=False, dropna=False).size().rename("runs").reset_index().merge(last, on=CELL)
@@ -59,6 +63,11 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     table = table.merge(done[_MEDIANS].median().reset_index(), on=CELL, how="left")
     timed = runs[runs["status"] == "done"].dropna(subset="train_seconds").groupby(CELL, dropna=False)
     table = table.merge(_of_runs(timed["train_seconds"], "train_seconds"), on=CELL, how="left")
+    rated = runs[runs["status"] == "done"].dropna(subset="samples_per_second")
+    rated = rated.assign(seconds=1e6 / rated["samples_per_second"].astype(float))
+    seconds = rated.groupby(CELL, dropna=False)["seconds"]
+    table = table.merge(seconds.median().rename(SECONDS_PER_MILLION).reset_index(), on=CELL, how="left")
+    table = table.merge(_of_runs(seconds, SECONDS_PER_MILLION), on=CELL, how="left")
     table = table.merge(done.size().rename("runs_done").reset_index(), on=CELL, how="left")
     for option, priced in costs.groupby("price_option"):
         for cost in (PER_MILLION, PER_RUN):
@@ -90,10 +99,12 @@ def _of_runs(groups: Any, column: str) -> pd.DataFrame:
     return groups.agg(list).rename(column + _OF_RUNS).reset_index()
 
 
-def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
+def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, Any] | None]:
     """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
 
-    `ties` in it are the rows whose runs are not told apart from those of the smallest.
+    `not_told` in it are the rows behind it that are not told apart from it, up to the first that is; `too_noisy` those
+    behind that one; `flattered` the share by which chance makes the smallest of several look too small; `compared` how
+    many cells there are.
     """
     found: dict[str, dict[str, Any] | None] = {}
     for workload, group in table.groupby("workload", sort=False):
@@ -101,14 +112,16 @@ def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, Any] | None]:
         ordered = records(rows.sort_values(column)) if len(rows) else []
         first = ordered[0] if ordered else None
         if first is not None:
-            its_runs = first[column + _OF_RUNS]
-            first["ties"] = [row for row in ordered[1:] if statistics.tie(row[column + _OF_RUNS], its_runs)]
+            of_runs = [row[column + _OF_RUNS] for row in ordered]
+            near, behind = not_told(judge, of_runs[0], of_runs[1:])
+            first["not_told"], first["too_noisy"] = ([ordered[1 + i] for i in places] for places in (near, behind))
+            first["flattered"], first["compared"] = judge.flattered(of_runs), len(ordered)
         found[str(workload)] = first
     return found
 
 
-def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tuple[int, int, int]]:
-    """Return for each other machine (cells with a smaller value than the base machine's, ties, cells compared).
+def count_wins(table: pd.DataFrame, base_hardware: str, column: str, judge: Judge) -> dict[str, tuple[int, int, int]]:
+    """Return for each other machine (cells with a smaller value than the base machine's, not told apart, compared).
 
     Compared are cells that differ in the machine alone and have a value on both.
     """
@@ -120,10 +133,10 @@ def versus(table: pd.DataFrame, base_hardware: str, column: str) -> dict[str, tu
     pairs = values[values["hardware"] != base_hardware].merge(base, on=keys, suffixes=("", "_base"))
     found = {}
     for hardware, group in pairs.groupby("hardware", sort=False):
-        ratios = group[column].astype(float) / group[f"{column}_base"].astype(float)
         of_runs = zip(group[column + _OF_RUNS], group[f"{column}{_OF_RUNS}_base"], strict=True)
-        ties = pd.Series([statistics.tie(ours, theirs) for ours, theirs in of_runs], index=group.index, dtype=bool)
-        found[str(hardware)] = (int(((ratios < 1) & ~ties).sum()), int(ties.sum()), len(group))
+        compared = [judge.compare(ours, theirs) for ours, theirs in of_runs]
+        less = sum(one.word == LESS for one in compared)
+        found[str(hardware)] = (less, sum(not one.told for one in compared), len(group))
     return found
 
 
@@ -151,14 +164,14 @@ def is_reduced(runs: pd.DataFrame) -> bool:
 
 
 def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return one row per cell that is done and tells its data: its result beside the published one.
+    """Return one row per cell that is done and tells its data, unless that is made up: its result beside the published.
 
     `value` is the median over the cell's runs. `published` is that after as many samples; None where there is nothing
-    to compare with: synthetic data, or less than one published epoch of samples. Samples, not epochs, are what is held
+    to compare with: less than one published epoch of samples. Samples, not epochs, are what is held
     equal: 20 epochs of a fifth of the data are compared with 4 published ones.
     """
     rows = []
-    told = runs[(runs["status"] == "done") & part_of_data(runs).notna()]
+    told = runs[(runs["status"] == "done") & part_of_data(runs).notna() & (runs["data"] != "synthetic")]
     for key, group in told.groupby(CELL, sort=False, dropna=False):
         cell = cell_of(key)
         known = reference(cell["workload"])
@@ -167,7 +180,7 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
             continue
         last = group.iloc[-1]
         part = float(part_of_data(group).iloc[-1])
-        published = known.after(last["epochs_done"] * part) if known and last["data"] != "synthetic" else None
+        published = known.after(last["epochs_done"] * part) if known else None
         rows.append(
             cell
             | {

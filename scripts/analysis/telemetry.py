@@ -18,12 +18,10 @@ def _union(throttled: Sequence[str]) -> str:
     return "+".join(sorted(reasons)) or NOT_THROTTLED
 
 
-#: How the values of several GPUs become one.
+#: How the values of several GPUs become one, where it is not their mean.
 _TOTALS: dict[str, Callable[[list], Any]] = {
-    "percent": fmean,
     "memory_mib": sum,
     "power_watts": sum,
-    "clock_mhz": fmean,
     "temperature_c": max,
     "throttled": _union,
     "energy_joules": sum,
@@ -33,7 +31,7 @@ _TOTALS: dict[str, Callable[[list], Any]] = {
 def total(sample: Sample, name: str) -> Any:
     """Return a value (a field of `Gpu`) of all GPUs together, None where there are none or one does not tell it."""
     values = [getattr(gpu, name) for gpu in sample.gpus]
-    return _TOTALS[name](values) if values and None not in values else None
+    return _TOTALS.get(name, fmean)(values) if values and None not in values else None
 
 
 def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float | int | str | None]:
@@ -54,23 +52,24 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
     trained = [one for one in samples if one.stage in (TIMED, BEFORE)]
     gpus = len(samples[0].gpus) if samples else 0
 
-    def told(name: str) -> list:
+    def known(name: str) -> list:
         return [value for sample in timed if (value := total(sample, name)) is not None]
 
     each_gpu = [[use for sample in timed if (use := sample.gpus[i].percent) is not None] for i in range(gpus)]
-    throttled = told("throttled")
+    throttled = known("throttled")
     return {
         "samples": len(timed),
         "cpu_percent": _mean([sample.cpu_percent for sample in within]),
         "machine_cpu_percent": _mean([sample.machine_cpu_percent for sample in within]),
         "other_cpu_percent": max(0.0, fmean(sample.other_cpu_percent for sample in within)) if within else None,
+        "cpu_pressure_percent": _mean([waited for one in within if (waited := one.cpu_pressure_percent) is not None]),
         "peak_memory_mib": peak_memory_mib(samples, None),
-        "gpu_percent": _mean(told("percent")),
+        "gpu_percent": _mean(known("percent")),
         "gpu_percent_lowest": min((fmean(use) for use in each_gpu if use), default=None),
         "peak_gpu_memory_mib": max((m for one in trained if (m := total(one, "memory_mib")) is not None), default=None),
-        "gpu_power_watts": _mean(told("power_watts")),
-        "gpu_clock_mhz": _mean(told("clock_mhz")),
-        "gpu_temperature_c": max(told("temperature_c"), default=None),
+        "gpu_power_watts": _mean(known("power_watts")),
+        "gpu_clock_mhz": _mean(known("clock_mhz")),
+        "gpu_temperature_c": max(known("temperature_c"), default=None),
         "gpu_throttle_percent": _mean([100.0 * (reasons != NOT_THROTTLED) for reasons in throttled]),
         "gpu_throttle_reasons": _union(throttled) if throttled else None,
         **_energy(samples, gpus),

@@ -34,12 +34,14 @@ def warnings(
     timed_seconds: float | None,
     warmup_steps: int | None,
     timed_steps: int | None,
+    slept_seconds: float | None = None,
 ) -> list[str]:
     """Return one line for each limit that a run is beyond, with its figure and the limit.
 
     `use` is `telemetry.summary` of the run; `losses` one per epoch (empty where the labels are random);
     `memory_mib` that of the machine and `gpu_memory_mib` that of the run's GPUs together; `timed_seconds` the length
-    of the timed region. What is None is not known, and not warned of.
+    of the timed region, `slept_seconds` how long the machine slept in the run. What is None is not known, and not
+    warned of.
     """
 
     def above(value: float | None, limit: float) -> bool:
@@ -62,6 +64,8 @@ def warnings(
             found.append(f"{name} nearly full: {percent:.0f} % of {size:.0f} MiB, limit {MEMORY_PERCENT} %")
     if above(other := use["other_cpu_percent"], OTHER_CPU_PERCENT):
         found.append(f"another process used the machine: {other:.0f} % of a core, limit {OTHER_CPU_PERCENT} %")
+    if above(slept_seconds, 0):
+        found.append(f"the machine slept: {slept_seconds:.0f} s, which no clock of the run has counted")
     known = [loss for loss in losses if loss is not None]
     if known and known[-1] > known[0]:
         found.append(f"the loss rises: {known[-1]:.4g} after the last epoch, {known[0]:.4g} after the first")

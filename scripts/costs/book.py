@@ -3,23 +3,20 @@
 A book is a CSV file of `config/prices/`; docs/pricing.md tells its columns.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
-from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from scripts.costs import books, fields
 from scripts.costs.billing import HOURS_PER_MONTH, Rule
+from scripts.costs.terms import Exchange, Terms
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv
 from scripts.storage.tables import records
-
-FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
 
 #: The columns of a book; a row is one price of one piece of one item.
 COLUMNS = (
@@ -41,83 +38,6 @@ PURCHASES = ("on-demand", "spot", "month", "setup", "premium", "fee")
 
 _HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0, "month": HOURS_PER_MONTH}
 _PER = {purchase: tuple(_HOURS) for purchase in PURCHASES} | {"setup": ("once",), "premium": ("share",)}
-_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")  # a source may tell no more than its month or year
-
-
-def path(name: str) -> Path:
-    """Return the file of a book: `name` is one of `config/prices/`, or the path of a .csv file."""
-    return Path(name) if name.endswith(".csv") else FOLDER / f"{name}.csv"
-
-
-def files(names: str | Iterable[str]) -> list[Path]:
-    """Return the files of a config's `book`: one name, or several. Raises InputError for one that is not there."""
-    found = [path(name) for name in ([names] if isinstance(names, str) else names)]
-    for file in found:
-        _there(file)
-    return found
-
-
-def _there(file: Path) -> None:
-    if not file.is_file():
-        known = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
-        raise InputError(f"price book {file}: there is no such file; config/prices/ has {known}")
-
-
-def _number(place: str, key: str, value: str, *, optional: bool = False) -> float:
-    """Return a finite number >= 0; NaN for an empty value that is optional."""
-    if optional and not value:
-        return float("nan")
-    try:
-        number = float(value)
-    except ValueError:
-        number = -1.0
-    if not isfinite(number) or number < 0:
-        raise InputError(f"{place}: {key}: {value!r} is not a number from 0")
-    return number
-
-
-def _one_of(place: str, key: str, value: str, allowed: Iterable[str]) -> str:
-    if value not in allowed:
-        raise InputError(f"{place}: {key}: {value!r} is not allowed: it is one of {', '.join(allowed)}")
-    return value
-
-
-def _date(place: str, key: str, value: str) -> str:
-    try:
-        if not _DATE.fullmatch(value):
-            raise ValueError
-        date.fromisoformat(value + "YYYY-01-01"[len(value) :])
-    except ValueError:
-        raise InputError(f"{place}: {key}: {value!r} is not a date (YYYY-MM-DD, YYYY-MM or YYYY)") from None
-    return value
-
-
-def _filled(place: str, row: dict[str, str], keys: Iterable[str]) -> None:
-    for key in keys:
-        if not row[key]:
-            raise InputError(f"{place}: {key}: is empty")
-
-
-def _currency(place: str, value: str) -> str:
-    if not re.fullmatch("[A-Z]{3}", value):
-        raise InputError(f"{place}: currency: {value!r} is not an ISO 4217 code such as USD")
-    return value
-
-
-def _around(place: str, row: dict[str, str], key: str) -> tuple[float, float, float]:
-    """Return low, value and high of a key and its range, NaN for a range that is empty."""
-    names = (f"{key}_low", f"{key}_high")
-    value, (low, high) = _number(place, key, row[key]), (_number(place, n, row[n], optional=True) for n in names)
-    if (low != low) != (high != high) or low > value or high < value:  # NaN is not itself
-        given = f"{row[names[0]]!r}, {row[names[1]]!r}"
-        raise InputError(f"{place}: {', '.join(names)}: {given} must be empty, or lie around {key} {value:g}")
-    return low, value, high
-
-
-def _once(seen: dict[tuple[str, ...], str], place: str, key: tuple[str, ...]) -> None:
-    if key in seen:
-        raise InputError(f"{place}: {' '.join(filter(None, key))}: is given in line {seen[key].rpartition(':')[2]} too")
-    seen[key] = place
 
 
 def read(files: Iterable[Path]) -> pd.DataFrame:
@@ -126,86 +46,32 @@ def read(files: Iterable[Path]) -> pd.DataFrame:
     Columns as in `COLUMNS`, `rate`, `rate_low` and `rate_high` as numbers (NaN where there is no range).
     Raises InputError with file, line, key and value.
     """
-    books = []
+    tables = []
     for file in files:
         rows, seen = [], {}  # type: list[dict[str, Any]], dict[tuple[str, ...], str]
-        _there(file)
+        books.check(file)
         for place, row in read_csv(file, COLUMNS):
-            _filled(place, row, ("provider", "item", "source"))
-            _one_of(place, "purchase", row["purchase"], PURCHASES)
-            _one_of(place, "per", row["per"], _PER[row["purchase"]])
-            _date(place, "as_of", row["as_of"])
-            _currency(place, row["currency"])
-            low, rate, high = _around(place, row, "rate")
-            _once(seen, place, tuple(row[key] for key in KEY))
+            fields.filled(place, row, ("provider", "item", "source"))
+            fields.one_of(place, "purchase", row["purchase"], PURCHASES)
+            fields.one_of(place, "per", row["per"], _PER[row["purchase"]])
+            fields.day(place, "as_of", row["as_of"])
+            fields.currency(place, row["currency"])
+            low, rate, high = fields.around(place, row, "rate")
+            fields.once(seen, place, tuple(row[key] for key in KEY))
             rows.append(row | {"rate": rate, "rate_low": low, "rate_high": high})
-        books.append(pd.DataFrame(rows, columns=list(COLUMNS)))
-    return pd.concat(books, ignore_index=True).drop_duplicates(KEY, ignore_index=True)
+        _check_spot(file, rows)
+        tables.append(pd.DataFrame(rows, columns=list(COLUMNS)))
+    return pd.concat(tables, ignore_index=True).drop_duplicates(KEY, ignore_index=True)
 
 
-_BILLING = ("provider", "from", "increment_seconds", "minimum_seconds", "source")
-_CURRENCIES = ("currency", "as_of", "usd", "usd_low", "usd_high", "source", "inferred")
-_TABLES = ("billing", "currencies")
-_RULE = _BILLING[:4]
-
-
-class Exchange(NamedTuple):
-    """What one unit of a currency is worth in USD, with its range, who says so, and how it was inferred."""
-
-    usd_low: float
-    usd: float
-    usd_high: float
-    source: str
-    inferred: str
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How providers round what they bill, and what currencies are worth, each by date."""
-
-    rules: pd.DataFrame
-    currencies: pd.DataFrame
-
-    def rule(self, provider: str, on: str) -> Rule:
-        """Return the billing rule of a provider at a date (YYYY, YYYY-MM or YYYY-MM-DD)."""
-        rows = self.rules[(self.rules["provider"] == provider) & (self.rules["from"] <= on)]
-        if rows.empty:
-            raise InputError(f"{FOLDER / 'billing.csv'}: provider {provider!r} has no rule for {on}")
-        last = rows.sort_values("from").iloc[-1]
-        return Rule(last["increment_seconds"], last["minimum_seconds"])
-
-    def exchange(self, currency: str, on: str) -> Exchange:
-        """Return what one unit of a currency is worth, by the last rate at or before a date."""
-        rows = self.currencies[(self.currencies["currency"] == currency) & (self.currencies["as_of"] <= on)]
-        if rows.empty:
-            raise InputError(f"{FOLDER / 'currencies.csv'}: {currency} has no rate at or before {on}")
-        last = rows.sort_values("as_of").iloc[-1]
-        low, usd, high = (float(last[name]) for name in ("usd_low", "usd", "usd_high"))
-        return Exchange(low, usd, high, str(last["source"]), str(last["inferred"]))
-
-
-def read_terms(folder: Path = FOLDER) -> Terms:
-    """Return `billing.csv` and `currencies.csv` of a folder. Raises InputError with file, line, key and value."""
-    rules, seen = [], {}  # type: list[dict[str, Any]], dict[tuple[str, ...], str]
-    for place, row in read_csv(folder / "billing.csv", _BILLING):
-        _filled(place, row, ("provider", "source"))
-        start = _date(place, "from", row["from"]) if row["from"] else ""
-        seconds = {key: _number(place, key, row[key]) for key in ("increment_seconds", "minimum_seconds")}
-        try:
-            Rule(**seconds)
-        except ValueError as error:
-            raise InputError(f"{place}: {error}") from error
-        _once(seen, place, (row["provider"], start))
-        rules.append({"provider": row["provider"], "from": start, **seconds})
-    currencies, seen = [], {}
-    for place, row in read_csv(folder / "currencies.csv", _CURRENCIES):
-        _filled(place, row, ["source"])
-        key = (_currency(place, row["currency"]), _date(place, "as_of", row["as_of"]))
-        low, usd, high = _around(place, row, "usd")
-        _once(seen, place, key)
-        bounds = {"usd": usd, "usd_low": usd if low != low else low, "usd_high": usd if high != high else high}
-        currencies.append(row | bounds)
-    return Terms(pd.DataFrame(rules, columns=list(_RULE)), pd.DataFrame(currencies, columns=list(_CURRENCIES)))
+def _check_spot(file: Path, rows: list[dict[str, Any]]) -> None:
+    """Raise InputError for a spot price above that of the same hour on demand: one of the two is wrong."""
+    by_purchase = {tuple(row[key] for key in (*KEY, "currency", "per")): row["rate"] for row in rows}
+    for row in rows:
+        usual = by_purchase.get((*(row[key] for key in KEY[:3]), "on-demand", row["currency"], row["per"]))
+        if row["purchase"] == "spot" and usual is not None and row["rate"] > usual:
+            where = " ".join(filter(None, (row["provider"], row["item"], row["region"])))
+            raise InputError(f"{file}: {where}: rate: spot {row['rate']:g} is above on-demand {usual:g}")
 
 
 @dataclass(frozen=True)
@@ -260,12 +126,14 @@ def rent(
     fee: str = "",
     hours_per_month: float = HOURS_PER_MONTH,
     months: float = 1.0,
+    sustained_use: bool = False,
 ) -> Price | None:
     """Return the price of a machine made of `items` (name -> pieces: a host and what is added to it).
 
     The sum of all pieces in USD. A `premium` is a share of the host's price, the first item's, on top; a
     monthly `fee` is spread over `hours_per_month`, a set-up over `months` of them. Without a region, an
     item's only row counts.
+    With `sustained_use` each item costs what it does on average of `hours_per_month`, if that discount reaches it.
     None when an item has no such row: the machine is not offered so. `as_of` is that of the oldest price.
     Raises InputError where a region must be given.
     """
@@ -284,16 +152,24 @@ def rent(
         return None
     if flat:
         parts.append((flat, 1))
-    share = _offer(book, premium, "premium", region) if premium else None
-    if premium and share is None:
+    on_top = _offer(book, premium, "premium", region) if premium else None
+    if premium and on_top is None:
         return None
-    used = [row for row, _ in parts] + ([share] if share else [])
+    used = [row for row, _ in parts] + ([on_top] if on_top else [])
     regions = {row["region"] for row in used} - {""}
     if len(regions) > 1:
         raise InputError(_ambiguous(provider, " + ".join(items), used))
     paid = [(row, pieces, terms.exchange(row["currency"], row["as_of"])) for row, pieces in parts]
-    hourly = np.array([_usd_per_hour(row, worth, hours_per_month) * pieces for row, pieces, worth in paid])
-    low, rate, high = map(float, hourly.sum(axis=0) + (hourly[0] * _range(share) if share else 0.0))
+    shares = [
+        terms.sustained_use_share(provider, row["item"], hours_per_month) if sustained_use else 1.0 for row, _ in parts
+    ]
+    hourly = np.array(
+        [
+            _usd_per_hour(row, worth, hours_per_month) * pieces * share
+            for (row, pieces, worth), share in zip(paid, shares, strict=True)
+        ]
+    )
+    low, rate, high = map(float, hourly.sum(axis=0) + (hourly[0] * _range(on_top) if on_top else 0.0))
     as_of = min(row["as_of"] for row in used)
     sources = [row["source"] for row in used] + [worth.source for row, _, worth in paid if row["currency"] != "USD"]
     notes = [(row["item"], row["inferred"]) for row in used] + [

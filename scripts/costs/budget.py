@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,13 @@ ATTEMPTS = 6
 UTILISATION = 0.2
 
 #: On what an expectation is based, the best first.
-EARLIER, PUBLISHED, ANOTHER, SPEED, FEWER, UNKNOWN = BASES = (
+EARLIER, PUBLISHED, ANOTHER, SPEED, FEWER, ARTICLE, UNKNOWN = BASES = (
     "earlier runs",
     "published throughput",
     "published throughput of another card",
     "the machine's speed",
     "published runs on as many cores or fewer",
+    "published throughput of as many cores or fewer",
     "nothing: the most it may take",
 )
 
@@ -94,12 +96,58 @@ class Known:
         published: (workload, hardware) -> samples/s in a published study.
         published_runs: the `runs` tables of published studies of ours.
         peak_flops: (hardware, precision) -> FLOP/s of the machine at most.
+        by_cores: (workload, vCPUs) -> samples/s of a machine without a GPU in a published study.
     """
 
     runs: pd.DataFrame
     published: Mapping[tuple[str, str], float]
     published_runs: pd.DataFrame
     peak_flops: Mapping[tuple[str, str], float]
+    by_cores: Mapping[tuple[str, int], float]
+
+    # Each frame is gone through once, not for every run that is asked for.
+
+    @cached_property
+    def own(self) -> dict[tuple[Any, ...], float]:
+        """Samples/s of what `_ALIKE` names on a machine (its name), and of each of its batch sizes (name, size)."""
+        told = _with_throughput(self.runs)
+        on_machine = [*_ALIKE, "hardware"]
+        return _medians(told, on_machine) | _medians(told, [*on_machine, "batch_size"])
+
+    @cached_property
+    def ours(self) -> dict[tuple[Any, ...], dict[int, float]]:
+        """Samples/s of published runs without a GPU of what `_ALIKE` names, by cores."""
+        told = _with_throughput(self.published_runs)
+        found: dict[tuple[Any, ...], dict[int, float]] = {}
+        for (*alike, cores), rate in _medians(told[told["gpu_model"].isna()], [*_ALIKE, "cores"]).items():
+            found.setdefault(tuple(alike), {})[int(cores)] = rate
+        return found
+
+    @cached_property
+    def flops(self) -> dict[str, float]:
+        """FLOP a sample of each workload that any run tells."""
+        counted = pd.concat([self.runs, self.published_runs]).dropna(subset="flops_per_sample")
+        return {str(name): float(flops.median()) for name, flops in counted.groupby("workload")["flops_per_sample"]}
+
+    @cached_property
+    def starts(self) -> dict[str, float]:
+        """What a run of each framework takes beside its training (s)."""
+        done = self.runs[self.runs["status"].eq("done")]
+        beside = (done["total_seconds"] - done["train_seconds"]).astype(float).dropna()
+        return {str(name): float(rest.median()) for name, rest in beside.groupby(done["framework"])}
+
+
+#: In what runs agree whose cells differ in machine and batch size alone.
+_ALIKE = ["workload", "framework", "mode", "precision", "devices"]
+
+
+def _with_throughput(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs["status"].eq("done") & runs["samples_per_second"].notna()]
+
+
+def _medians(runs: pd.DataFrame, by: list[str]) -> dict[tuple[Any, ...], float]:
+    medians = runs.groupby(by)["samples_per_second"].median()
+    return {key: float(rate) for key, rate in medians.items()}  # type: ignore[misc]
 
 
 def expect(wanted: Wanted, known: Known) -> Expected:
@@ -107,42 +155,32 @@ def expect(wanted: Wanted, known: Known) -> Expected:
     rate, basis = _rate(wanted, known)
     if rate is None:
         return Expected(wanted.most_seconds, basis)
-    return Expected(min(wanted.most_seconds, _start_seconds(wanted, known.runs) + wanted.samples / rate), basis)
+    start = known.starts.get(wanted.framework, START_SECONDS)
+    return Expected(min(wanted.most_seconds, start + wanted.samples / rate), basis)
 
 
 def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
     """Return samples/s, None if nothing tells them, and what told them."""
     if not wanted.samples:
         return None, UNKNOWN
-    runs = _alike(known.runs, wanted)
-    runs = runs[runs["hardware"].eq(wanted.hardware)]
-    if wanted.batch_size is not None:
-        runs = runs[runs["batch_size"].eq(wanted.batch_size)]
-    if len(runs):
-        return float(runs["samples_per_second"].median()), EARLIER
+    alike = tuple(getattr(wanted, name) for name in _ALIKE)
+    size = () if wanted.batch_size is None else (wanted.batch_size,)
+    if earlier := known.own.get((*alike, wanted.hardware, *size)):
+        return earlier, EARLIER
     if rate := known.published.get((wanted.workload, wanted.hardware)):
         return rate, PUBLISHED
     if peak := known.peak_flops.get((wanted.hardware, wanted.precision)):
         if cards := _other_cards(wanted, known, peak):
             return float(np.median(cards)), ANOTHER
-        counted = pd.concat([known.runs, known.published_runs])
-        flops = counted.loc[counted["workload"].eq(wanted.workload), "flops_per_sample"].dropna()
-        if len(flops):
-            return UTILISATION * peak * wanted.devices / float(flops.median()), SPEED
-    fewer = _alike(known.published_runs, wanted)
-    fewer = fewer[fewer["gpu_model"].isna() & fewer["cores"].le(wanted.cores)]
-    if len(fewer):
-        most = fewer[fewer["cores"].eq(fewer["cores"].max())]
-        return float(most["samples_per_second"].median()), FEWER
+        if flops := known.flops.get(wanted.workload):
+            return UTILISATION * peak * wanted.devices / flops, SPEED
+    fewer = {cores: rate for cores, rate in known.ours.get(alike, {}).items() if cores <= wanted.cores}
+    if fewer:
+        return fewer[max(fewer)], FEWER
+    measured = [cores for workload, cores in known.by_cores if workload == wanted.workload and cores <= wanted.cores]
+    if measured:
+        return known.by_cores[wanted.workload, max(measured)], ARTICLE
     return None, UNKNOWN
-
-
-def _alike(runs: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
-    """Return the runs with a throughput whose cells differ from that of `wanted` in machine and batch size alone."""
-    same = runs["status"].eq("done") & runs["samples_per_second"].notna()
-    for name in ("workload", "framework", "mode", "precision", "devices"):
-        same &= runs[name].eq(getattr(wanted, name))
-    return runs[same]
 
 
 def _other_cards(wanted: Wanted, known: Known, peak: float) -> list[float]:
@@ -155,13 +193,6 @@ def _other_cards(wanted: Wanted, known: Known, peak: float) -> list[float]:
         for (workload, other), rate in known.published.items()
         if workload == wanted.workload and (other, "float32") in known.peak_flops
     ]
-
-
-def _start_seconds(wanted: Wanted, runs: pd.DataFrame) -> float:
-    """Return what a run of the framework takes beside its training."""
-    done = runs[runs["status"].eq("done") & runs["framework"].eq(wanted.framework)]
-    beside = (done["total_seconds"] - done["train_seconds"]).dropna()
-    return float(beside.median()) if len(beside) else START_SECONDS
 
 
 def price(
@@ -228,19 +259,21 @@ def spent(runs: pd.DataFrame, attempts: pd.DataFrame, prices: pd.DataFrame) -> p
     """Return what runs took and cost whatever became of them: run, hardware, used_seconds, usd.
 
     Args:
-        runs, attempts: the tables; a run without attempts was one, of its process's life.
+        runs, attempts: the tables; a run without attempts was one, of its process's life. Where a cluster tells, usd
+            holds what an attempt's machine took until it began.
         prices: rows of `prices.price_table` under one price option; usd is NaN where a machine has none.
     """
-    tries = attempts[["run", "used_seconds"]].merge(runs[["run", "hardware"]], on="run")
+    tries = attempts[["run", "used_seconds"]].assign(before=attempts[["boot_seconds", "wait_seconds"]].sum(axis=1))
+    tries = tries.merge(runs[["run", "hardware"]], on="run")
     single = runs.loc[~runs["run"].isin(tries["run"]), ["run", "hardware", "total_seconds"]]
     each = pd.concat([tries, single.rename(columns={"total_seconds": "used_seconds"})], ignore_index=True)
-    each["used_seconds"] = each["used_seconds"].astype(float)
+    each = each.astype({"used_seconds": float, "before": float}).fillna({"before": 0.0})
     each = each.merge(
         prices[["hardware", "usd_per_hour", "increment_seconds", "minimum_seconds"]], on="hardware", how="left"
     )
     known = each["usd_per_hour"].notna()
     billed = billing.billed_seconds(
-        each["used_seconds"].to_numpy(),
+        (each["used_seconds"] + each["before"]).to_numpy(),
         each["increment_seconds"].where(known, 1.0).to_numpy(dtype=float),
         each["minimum_seconds"].where(known, 0.0).to_numpy(dtype=float),
     )

@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.costs.book import COLUMNS
 from scripts.storage.errors import InputError
 
 #: A region that asks less than this share of what the next dearer one does sells something else.
 REGION_RATIO = 0.6
 
-#: A price that moved by more than this share since the last book, up or down, is not believed.
-LARGEST_MOVE = 0.5
 
 #: The catalogue rounds spot prices: one this near to the on-demand price (share of it) is that price.
 _ROUNDING = 1e-3
@@ -141,7 +138,7 @@ def number(value: float) -> str:
 
 
 def parts(wanted: dict[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
-    """Return the items of one provider of `wanted.yaml`: name -> its parts (machine, accelerator, count)."""
+    """Return the items of one provider of `catalogue.yaml`: name -> its parts (machine, accelerator, count)."""
     return {
         **{name: [(name, "", 0)] for name in wanted.get("machines", [])},
         **{name: [("", accelerator, 1)] for name, accelerator in wanted.get("accelerators", {}).items()},
@@ -153,7 +150,7 @@ def parts(wanted: dict[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
 
 
 def places(wanted: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return every (item, region) of one provider of `wanted.yaml`; the region is empty if it names none."""
+    """Return every (item, region) of one provider of `catalogue.yaml`; the region is empty if it names none."""
     regions = wanted.get("regions", [""])
     everywhere = [(item, region) for item in parts(wanted) for region in regions]
     further = [(item, region) for region, items in wanted.get("elsewhere", {}).items() for item in items]
@@ -222,7 +219,7 @@ def _in_region(zones: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def offers(catalogue: Catalogue, wanted: dict[str, Any]) -> pd.DataFrame:
-    """Return what the catalogue offers of one provider's part of `wanted.yaml`.
+    """Return what the catalogue offers of one provider's part of `catalogue.yaml`.
 
     Columns: item, region, purchase, rate, rate_low, rate_high (as they stand in a book), and fault: why
     the rate is refused, else empty. Without an offer there is no row.
@@ -234,94 +231,3 @@ def offers(catalogue: Catalogue, wanted: dict[str, Any]) -> pd.DataFrame:
         for offer in _in_region(here[here["region"] == region] if region else here):
             found.append({"item": item, "region": region, **offer})
     return pd.DataFrame(found, columns=["item", "region", "purchase", "rate", "rate_low", "rate_high", "fault"])
-
-
-@dataclass(frozen=True)
-class Change:
-    """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words."""
-
-    kind: str
-    text: str
-
-
-def refresh(
-    old: pd.DataFrame, catalogue: Catalogue, provider: str, wanted: dict[str, Any], as_of: str, source: str
-) -> tuple[pd.DataFrame, list[Change]]:
-    """Return the new rows of one provider, and what changed.
-
-    Args:
-        old: its rows in the last good book, all columns as text; where a price is refused, its row stays.
-        wanted: its part of `wanted.yaml`.
-        as_of, source: of the catalogue.
-
-    Raises InputError when the catalogue as a whole is not to be believed: it is older than the book, or
-    more than half of the book's prices are not in it.
-    """
-    newest = max(old["as_of"], default="")
-    if as_of < newest:
-        raise InputError(f"{catalogue.file}: is of {as_of}, older than the book's {newest}")
-    key = ["item", "region", "purchase"]
-    last: dict[tuple[str, ...], dict[Any, Any]]
-    last = {tuple(row[name] for name in key): row for row in old.to_dict("records")}
-    offered = {tuple(row[name] for name in key): row for row in offers(catalogue, wanted).to_dict("records")}
-    asked = set(places(wanted))
-    gone = [name for name in last if name[:2] in asked and name not in offered]
-    if 2 * len(gone) > len(last):
-        raise InputError(f"{catalogue.file}: {len(gone)} of the book's {len(last)} prices are not in it")
-    rows: list[dict[Any, Any]] = []
-    changes = []
-    for name in sorted(last.keys() | offered.keys()):
-        before, now, words = last.get(name), offered.get(name), " ".join(filter(None, name))
-        if now is None:
-            assert before is not None
-            if name[:2] not in asked:
-                changes.append(Change("dropped", f"{words}: is not wanted any more"))
-            elif catalogue.broken:
-                rows.append(before)
-                changes.append(Change("refused", f"{words}: not found, but {catalogue.broken}; {_kept(before)}"))
-            else:
-                changes.append(Change("gone", f"{words}: is not offered any more; it was {before['rate']}"))
-            continue
-        fault = now["fault"] or (_move(before["rate"], now["rate"]) if before else "")
-        if fault:
-            rows += [before] if before else []
-            rate = f" {now['rate']}" if now["rate"] else ""
-            changes.append(Change("refused", f"{words}{rate}: {fault}; {_kept(before)}"))
-            continue
-        rows.append(
-            {
-                "provider": provider,
-                **{column: now[column] for column in (*key, "rate", "rate_low", "rate_high")},
-                "currency": "USD",
-                "per": "hour",
-                "as_of": as_of,
-                "source": source,
-                "inferred": "",
-            }
-        )
-        if before is None:
-            changes.append(Change("new", f"{words}: {now['rate']}"))
-        elif float(before["rate"]) != float(now["rate"]):
-            percent = 100 * (float(now["rate"]) / float(before["rate"]) - 1)
-            changes.append(Change("changed", f"{words}: {before['rate']} -> {now['rate']} ({percent:+.1f} %)"))
-        else:
-            changes.append(Change("confirmed", words))
-    found = {name[:2] for name in last.keys() | offered.keys()}
-    changes += [
-        Change("missing", f"{' '.join(filter(None, place))}: is not in the catalogue")
-        for place in places(wanted)
-        if place not in found
-    ]
-    return pd.DataFrame(rows, columns=list(COLUMNS)), changes
-
-
-def _move(before: str, now: str) -> str:
-    """Return that a rate moved too far to be believed, in words; empty if it did not."""
-    old, new = float(before), float(now)
-    if abs(new - old) <= LARGEST_MOVE * old:
-        return ""
-    return f"was {before}: moved by more than {LARGEST_MOVE:.0%}; if that is right, delete its row and refresh again"
-
-
-def _kept(before: dict[Any, Any] | None) -> str:
-    return f"kept {before['rate']} of {before['as_of']}" if before else "kept out"

@@ -13,14 +13,16 @@ _HOURS_PER_DAY = 24
 
 
 def scaling(rows: list[Mapping[str, Any]], batch_sizes: list[int], workloads: list[str]) -> pd.DataFrame:
-    """Return scaling efficiencies long: single, multi, gpus, workload, batch_size, efficiency.
+    """Return scaling efficiencies long: single, multi, gpus, workload, setup, batch_size, efficiency.
 
-    Scaling efficiency: throughput on n GPUs over n times the throughput on one.
+    Scaling efficiency: throughput on n GPUs over n times the throughput on one. `setup` is how the GPUs exchanged
+    gradients, a letter as printed, empty where none is.
     """
     return pd.DataFrame(
         [
             {key: row[key] for key in ("single", "multi", "gpus")}
-            | {"workload": workload, "batch_size": batch_size, "efficiency": row[workload][i]}
+            | {"workload": workload, "setup": row.get("setup", {}).get(workload, "")}
+            | {"batch_size": batch_size, "efficiency": row[workload][i]}
             for row in rows
             for workload in workloads
             for i, batch_size in enumerate(batch_sizes)
@@ -113,6 +115,14 @@ def gain(machine: ownership.Machine, gains: pd.DataFrame, days: list[float]) -> 
         for row in records(gains)
     ]
     return pd.concat(rows, ignore_index=True)
+
+
+def breakdown(machine: ownership.Machine, hours_per_month: float) -> pd.DataFrame:
+    """Return what so many hours of use a month cost, in parts: part, usd_per_month, usd_per_hour (of use)."""
+    parts = {"machine": machine.fixed_usd_per_month, "energy": hours_per_month * machine.energy_usd_per_hour}
+    parts["both"] = sum(parts.values())
+    table = pd.DataFrame({"part": list(parts), "usd_per_month": list(parts.values())})
+    return table.assign(usd_per_hour=table["usd_per_month"] / hours_per_month)
 
 
 def break_even_days(machine: ownership.Machine, rented_usd_per_hour: float) -> float:

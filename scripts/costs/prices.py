@@ -7,11 +7,14 @@ import numpy as np
 import pandas as pd
 
 from scripts.costs import billing, book, outcomes, ownership, spot
+from scripts.costs.terms import Terms
 from scripts.storage.errors import InputError
+
+#: What a bill needs of an attempt (a row of the attempts table), and its types.
+ATTEMPT = {"run": "string"} | dict.fromkeys(("boot_seconds", "wait_seconds", "used_seconds", "lost_seconds"), float)
 
 RUN = ["run", "workload", "hardware", "framework", "batch_size", "mode", "precision", "devices", "repeat"]
 
-_TIERS = {"n1": billing.N1_TIERS, "n2": billing.N2_TIERS}
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
 
 
@@ -37,7 +40,7 @@ def _owned(hardware: str, own: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFrame, terms: book.Terms):
+def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFrame, terms: Terms):
     """Return the price of an hour of a machine that is rented under a price option, None if it is not offered so."""
     purchase = option.get("purchase", rent.get("purchase", "on-demand"))
     hours = option.get("hours_per_month", billing.HOURS_PER_MONTH)
@@ -52,6 +55,7 @@ def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFra
         rent.get("fee", ""),
         hours,
         option.get("months", 1.0),
+        sustained_use=bool(option.get("sustained_use")),
     )
     if price is None:
         return None
@@ -59,9 +63,8 @@ def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFra
     if "discount" in option:
         share *= 1 - option["discount"]["share"]
         notes.append(f"{option['discount']['share']:.0%} off: {option['discount']['source']}")
-    if "sustained_use" in option:
-        share *= float(billing.sustained_use_share(hours, tiers=_TIERS[option["sustained_use"]]))
-        notes.append(f"sustained use of {hours:g} hours a month")
+    if option.get("sustained_use"):
+        notes.append(f"sustained use of {hours:g} hours a month, where that discount applies")
     return {
         "provider": price.provider,
         "region": price.region,
@@ -106,7 +109,7 @@ def price_table(
     machines: Mapping[str, Any],
     options: Mapping[str, Any],
     rows: Callable[[Mapping[str, Any]], pd.DataFrame],
-    terms: book.Terms,
+    terms: Terms,
 ) -> pd.DataFrame:
     """Return one row per machine and price option that it is offered under, columns as in `PRICE_COLUMNS`.
 
@@ -141,21 +144,21 @@ def price_table(
 def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return one row per run and price option, with what its training cost (USD).
 
-    `useful_seconds` is the time to train. `used_seconds` adds what preemptions are expected to take
-    (`spot.expected_seconds`), or what they took where attempts were recorded. `cost_usd` is used_seconds x
-    the hourly price, without minimum or rounding, and so is proportional: what one more run costs on a
-    machine that is running. `billed_usd` is the bill of this run alone: the whole life of its processes,
-    each attempt rounded as the provider does.
+    `useful_seconds` is what a training of the published length keeps a machine busy, of a log its time to train.
+    `used_seconds` adds what preemptions are expected to take (`spot.expected_seconds`), or what they took where
+    attempts were recorded. `cost_usd` is used_seconds x the hourly price, without minimum or rounding. `billed_usd` is
+    the bill of the run as it was: the whole life of its processes and, where a cluster tells, what its machines took
+    until these began, each attempt rounded as the provider does.
 
     Args:
         runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
         prices: from `price_table`.
-        attempts: columns run and used_seconds (life of the attempt's machine), a row per attempt; None
-            or less than two rows for a run: one attempt.
+        attempts: the attempts table; None or less than two rows for a run: one attempt.
     """
+    tries = pd.DataFrame(columns=list(ATTEMPT)) if attempts is None else attempts.reindex(columns=list(ATTEMPT))
+    tries = tries.astype(ATTEMPT)
     # A run of one attempt took what its process did.
-    several = pd.DataFrame(columns=["run", "used_seconds"]) if attempts is None else attempts
-    several = several[several.duplicated("run", keep=False)]
+    several = tries[tries.duplicated("run", keep=False)]
     known = runs["train_seconds"].notna() | runs["samples_per_second"].notna() | runs["run"].isin(several["run"])
     done = runs[(runs["status"] == "done") & known]
     keep = [
@@ -163,47 +166,74 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         "global_batch_size",
         "train_samples",
         "epochs_done",
-        "first_step_seconds",
         "samples_per_second",
         "total_seconds",
+        "published_samples",
+        "published_seconds",
+        "train_seconds",
     ]
-    costs = done[keep].assign(useful_seconds=done["train_seconds"]).merge(prices, on="hardware")
+    useful_seconds = done["published_seconds"].fillna(done["train_seconds"])
+    costs = done[keep].assign(useful_seconds=useful_seconds).merge(prices, on="hardware")
     useful = costs["useful_seconds"].astype(float)
+    lived = costs[["total_seconds", "train_seconds"]].astype(float).max(axis=1).fillna(useful)
     expected = spot.expected_seconds(useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in _PREEMPTION))
-    around = (costs["total_seconds"].astype(float) - useful).fillna(0.0).clip(lower=0)
     costs["used_seconds"] = np.where(costs["preemptions_per_hour"] > 0, expected, useful)
-    costs["billed_seconds"] = billing.billed_seconds(
-        (costs["used_seconds"] + around).to_numpy(), costs["increment_seconds"], costs["minimum_seconds"]
-    )
+    costs["lost_seconds"] = costs["used_seconds"] - useful
+    costs["lived_seconds"] = lived + costs["lost_seconds"]
+    costs = _with_job_clock(costs, tries[~tries["run"].isin(several["run"])])
     if len(several):
-        costs = _bill_attempts(costs, several)
+        done_samples = (costs["train_samples"] * costs["epochs_done"]).astype(float)
+        # A run that was resumed has no clock of its own: what it lacks of the published length is told by its rate.
+        missing = (costs["published_samples"].astype(float) - done_samples) / costs["samples_per_second"].astype(float)
+        more = (useful - lived).where(costs["published_seconds"].notna(), missing)
+        costs = _bill_attempts(costs, several, more.clip(lower=0).fillna(0.0))
     for bound in ("", "_low", "_high"):
         costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
-    # The clock of our own runs starts after the first step; a published log counts it in.
-    first_batch = costs["global_batch_size"].where(costs["first_step_seconds"].notna(), 0)
-    samples = (costs["train_samples"] * costs["epochs_done"] - first_batch).astype(float)
+    samples = (costs["train_samples"] * costs["epochs_done"]).astype(float)
+    is_published = costs["published_samples"].notna() & costs["cost_usd"].notna() & costs["total_seconds"].notna()
+    samples = samples.mask(is_published, costs["published_samples"].astype(float))
     by_rate = outcomes.usd_per_million_samples(costs["usd_per_hour"], costs["samples_per_second"].astype(float))
-    per_million = (costs["cost_usd"] / samples * 1e6).where(samples.notna() & useful.notna(), by_rate)
-    per_million = per_million.mask(samples <= 0)  # one step only: no sample was trained on by the clock
+    per_million = (costs["cost_usd"] / samples * 1e6).where(samples.notna() & costs["cost_usd"].notna(), by_rate)
     costs["usd_per_million_samples"] = per_million
     costs["samples_per_usd"] = 1e6 / per_million.where(per_million > 0)
     return costs.drop(columns=keep[len(RUN) :])
 
 
-def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
-    """Replace expected by recorded seconds, each attempt rounded for itself; one unknown makes all unknown."""
-    each = costs[["run", "price_option", "increment_seconds", "minimum_seconds"]].merge(
-        attempts[["run", "used_seconds"]], on="run"
-    )
-    each["billed_seconds"] = billing.billed_seconds(
-        each["used_seconds"].to_numpy(dtype=float), each["increment_seconds"], each["minimum_seconds"]
-    )
-    real = each.groupby(["run", "price_option"])[["used_seconds", "billed_seconds"]].sum(skipna=False)
+def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
+    """Add `boot_seconds` and `billed_seconds` of runs of one attempt.
+
+    The attempt begins before its process: what a cluster tells of its start is billed up to there.
+    """
+    tells = single[single["wait_seconds"].notna()].set_index("run")
+    boot = costs["run"].map(tells["boot_seconds"]).astype(float)
+    before = costs["run"].map(tells["wait_seconds"]).astype(float) + boot.fillna(0.0)
+    of_attempt = costs["run"].map(tells["used_seconds"]).astype(float) + costs["lost_seconds"]
+    kept = costs["lived_seconds"].where(~(of_attempt > costs["lived_seconds"]), of_attempt) + before.fillna(0.0)
+    billed = billing.billed_seconds(kept.to_numpy(), costs["increment_seconds"], costs["minimum_seconds"])
+    return costs.assign(boot_seconds=boot, billed_seconds=billed)
+
+
+def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame, more: pd.Series) -> pd.DataFrame:
+    """Replace expected by recorded seconds, each attempt rounded for itself; one unknown makes all unknown.
+
+    `more` is what a training of the published length takes beyond the run as it was.
+    """
+    costs = costs.assign(more_seconds=more)
+    each = costs[["run", "price_option", "increment_seconds", "minimum_seconds"]].merge(attempts, on="run")
+    kept = each["used_seconds"] + each[["boot_seconds", "wait_seconds"]].sum(axis=1)
+    each["billed_seconds"] = billing.billed_seconds(kept.to_numpy(), each["increment_seconds"], each["minimum_seconds"])
+    # What the last attempt does beside training is no loss: it would have done so, too, as the first.
+    each["lost_seconds"] = each["lost_seconds"].where(each.duplicated(["run", "price_option"], keep="last"), 0.0)
+    keys = each.groupby(["run", "price_option"])
+    real = keys[["used_seconds", "billed_seconds", "lost_seconds"]].sum(skipna=False)
+    real["boot_seconds"] = keys["boot_seconds"].sum(min_count=1)
+    real["lived_seconds"] = real["used_seconds"]
     costs = costs.merge(
         real.add_prefix("real_").reset_index(), on=["run", "price_option"], how="left", indicator="recorded"
     )
     recorded = costs["recorded"] == "both"
-    for column in ("used_seconds", "billed_seconds"):
+    for column in map(str, real):
         costs[column] = costs[column].mask(recorded, costs[f"real_{column}"])
-    return costs.drop(columns=["real_used_seconds", "real_billed_seconds", "recorded"])
+    costs["used_seconds"] = costs["used_seconds"] + costs["more_seconds"].where(recorded, 0.0)
+    return costs.drop(columns=[*map("real_{}".format, real), "recorded", "more_seconds"])

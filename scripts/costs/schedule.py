@@ -6,13 +6,14 @@ from typing import Any
 import pandas as pd
 
 from scripts.costs import billing, book
+from scripts.costs.terms import Terms
 from scripts.storage.errors import InputError
 
 _HOURS_PER_DAY = 24
 
 
 def _usd_per_hour(
-    rows: pd.DataFrame, terms: book.Terms, provider: str, items: Mapping[str, float], purchase: str, hours: float
+    rows: pd.DataFrame, terms: Terms, provider: str, items: Mapping[str, float], purchase: str, hours: float
 ) -> float:
     """Return what so many pieces of some items cost an hour, the month having so many `hours`."""
     if not items:
@@ -23,7 +24,7 @@ def _usd_per_hour(
     return price.usd_per_hour
 
 
-def monthly(schedule: Mapping[str, Any], rows: pd.DataFrame, terms: book.Terms, usd_per_hour: float) -> pd.DataFrame:
+def monthly(schedule: Mapping[str, Any], rows: pd.DataFrame, terms: Terms, usd_per_hour: float) -> pd.DataFrame:
     """Return what each schedule costs a month (USD) under each billing rule, in parts.
 
     Args:

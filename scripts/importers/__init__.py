@@ -26,10 +26,11 @@ COLUMNS = {
     "workload": "string",
     "hardware": "string",  # name of the machine in the study
     "framework": "string",
-    "batch_size": "Int64",  # samples per step, as the log counts it
+    "batch_size": "Int64",  # samples per step, as the log counts it; of one device where it tells several
     "precision": "string",  # as in the runs table
+    "devices": "Int64",  # that trained together
     "repeat": "Int64",  # number of the run of its cell, from 1, in the order of the files
-    "status": "string",  # done, diverged (a loss is not finite) or failed
+    "status": "string",  # done, diverged (a loss is not finite), out_of_memory or failed
     "epochs_done": "Int64",
     "train_seconds": "Float64",  # s, time to train, as the log counts it
     "first_epoch_seconds": "Float64",  # s
@@ -46,7 +47,7 @@ COLUMNS = {
 }
 
 #: What names a cell in a log.
-CELL = ["workload", "hardware", "framework", "batch_size", "precision"]
+CELL = ["workload", "hardware", "framework", "batch_size", "precision", "devices"]
 
 #: Columns of the table of epochs and their types.
 EPOCHS = {

@@ -11,6 +11,12 @@ from scripts.importers._logs import Refused, finite, number, shown
 COLUMNS = ("epoch", "elapsed", "loss", "acc", "val_loss", "val_acc")
 _NEEDED = COLUMNS[:3]
 
+#: What Keras's CSVLogger writes for a value that an epoch does not have.
+_NO_VALUE = "NA"
+
+#: What Keras has called accuracies since 2019.
+_TODAY = {"accuracy": "acc", "val_accuracy": "val_acc"}
+
 #: No epoch takes longer (s).
 _LONGEST = 1e9
 
@@ -56,8 +62,14 @@ def _seconds(index: int, row: dict[str, float | None], line: int) -> float:
 
 
 def _header(cells: list[str]) -> list[str]:
-    header = [cell.strip() for cell in cells]
+    header = [_TODAY.get(cell.strip(), cell.strip()) for cell in cells]
     for column in _NEEDED:
+        if column == "elapsed" and column not in header:
+            raise Refused(
+                "column elapsed is missing, the seconds of each epoch: Keras's CSVLogger writes none; the callback of "
+                "docs/importing.md adds them",
+                1,
+            )
         if column not in header:
             raise Refused(f"column {column} is missing; needed are {', '.join(_NEEDED)}", 1)
     for column in COLUMNS:
@@ -73,7 +85,11 @@ def _row(header: list[str], cells: list[str], line: int) -> tuple[int, dict[str,
     row: dict[str, float | None] = {}
     for column, cell in zip(header, cells, strict=True):
         if column in COLUMNS:
+            cell = "" if cell.strip() == _NO_VALUE else cell
             row[column] = number(cell)
-            if row[column] is None and (cell.strip() or column in _NEEDED):
+            value = row[column]
+            if value is None and (cell.strip() or column in _NEEDED):
                 raise Refused(f"{column}: {shown(cell)} is not a number", line)
+            if column.endswith("acc") and value is not None and isfinite(value) and not 0 <= value <= 1:
+                raise Refused(f"{column}: {value:g} is no accuracy: from 0 to 1", line)
     return line, row

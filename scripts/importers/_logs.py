@@ -17,6 +17,10 @@ from scripts.storage.errors import InputError
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 _NAME = re.compile(r"[a-z0-9][\w.+-]*", re.ASCII | re.IGNORECASE)
 
+#: What names of files and folders say of the precision -> as the runs table calls it.
+_PRECISIONS = {"fp32": "float32", "tf32": "tf32", "fp16": "float16", "bf16": "bfloat16"}
+_PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(_PRECISIONS)})(?![a-z0-9])")
+
 #: No count of a log is larger; beyond, a number is a fault.
 _LARGEST_COUNT = 10**12
 
@@ -62,6 +66,14 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "...")
 
 
+def precision_of(name: PurePosixPath) -> str | None:
+    """Return the precision that the path of a log names, the part nearest the log first; None if it names none."""
+    for part in (name.stem, *reversed(name.parts[:-1])):
+        if found := _PRECISION.search(part):
+            return _PRECISIONS[found[1]]
+    return None
+
+
 def from_json(text: str, line: int = 1) -> Any:
     """Return the JSON value that begins in `line`. Raises Refused with the line of a fault."""
     try:
@@ -72,10 +84,11 @@ def from_json(text: str, line: int = 1) -> Any:
         raise Refused(f"broken JSON: {error}", line) from error
 
 
-def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse) -> Imported:
+def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse, lenient: bool = False) -> Imported:
     """Return the runs of all logs below `folder` with one of `suffixes`; hidden files are none.
 
-    Raises InputError if there is no such folder.
+    `lenient`: bytes that are no text are passed over, as they stand in lines beside those that are read. Raises
+    InputError if there is no such folder.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
@@ -84,6 +97,7 @@ def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse) 
     machines, frameworks = _by_path(layout.hardware), _by_path(layout.framework)
     strangers: set[str] = set()
     used: set[PurePosixPath] = set()
+    first: dict[tuple[str, ...], str] = {}
     for name in _names(folder, suffixes):
         place, machine = _nearest(name, machines)
         if place is None:
@@ -93,9 +107,15 @@ def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse) 
         used |= {place} | ({framework_place} if framework_place else set())
         given = {"hardware": machine, "framework": framework, "workload": layout.workload}
         try:
-            found = _runs(folder, name, parse, given)
+            found = _runs(folder, name, parse, given, lenient)
         except Refused as refused:
             found = [refused]
+        # A log that was copied beside itself is no second measurement.
+        keys = ("sha256", "workload", "hardware", "framework")
+        whose = [tuple(item[key] for key in keys) for item in found if isinstance(item, dict)]
+        if whose and first.setdefault(whose[0], str(name)) != str(name):
+            problems.append(Problem(_printable(name), None, f"the same bytes as {first[whose[0]]}: counted once"))
+            continue
         several = len(found) > 1
         for index, item in enumerate(found, start=1):
             if isinstance(item, Refused):
@@ -135,7 +155,7 @@ def _nearest(name: PurePosixPath, mapping: Mapping[PurePosixPath, str]) -> tuple
 
 
 def _runs(
-    folder: Path, name: PurePosixPath, parse: Parse, given: Mapping[str, str | None]
+    folder: Path, name: PurePosixPath, parse: Parse, given: Mapping[str, str | None], lenient: bool
 ) -> list[dict[str, Any] | Refused]:
     """Return the runs of one log, or what refuses one of them. Raises Refused for the whole log."""
     path = folder / name
@@ -148,16 +168,18 @@ def _runs(
     except OSError as error:
         raise Refused(f"cannot be read: {error.strerror}") from error
     log = {"sha256": hashlib.sha256(data).hexdigest(), "hardware": given["hardware"]}
-    return [log | _completed(run, given) if isinstance(run, dict) else run for run in parse(name, _text(data))]
+    return [log | _completed(run, given) if isinstance(run, dict) else run for run in parse(name, _text(data, lenient))]
 
 
 def _printable(name: PurePosixPath) -> str:
     return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _text(data: bytes) -> str:
+def _text(data: bytes, lenient: bool) -> str:
     if not data.strip():
         raise Refused("the file is empty", 1)
+    if lenient:
+        return data.decode("utf-8-sig", errors="replace").replace("\0", "\ufffd")
     if b"\0" in data:
         raise Refused("binary, not text", data.count(b"\n", 0, data.index(b"\0")) + 1)
     try:

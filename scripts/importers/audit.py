@@ -4,6 +4,7 @@ Each check gives findings; the report shows them beside the charts that they tou
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -20,27 +21,49 @@ COLUMNS = ("kind", "workload", "hardware", "framework", "file", "message")
 #: A first epoch that takes longer than so many times the median of the later ones is worth a finding.
 FIRST_EPOCH_RATIO = 2
 
+#: Total, first and median epoch of two measurements never agree in all of these to such a part.
+SAME_TIMES = 1e-4
+
+#: Runs of one cell differ by less than such a factor, unless they differ in more than their cell.
+FAR_APART = 2
+
+#: More machines than so many that lack a workload are one finding.
+MANY = 4
+
+#: Kind of the findings on machines that do more than their cards can.
+BEYOND_PERFECT = "beyond perfect scaling"
+
+#: More than so many times the samples of n single cards are no scaling: caches explain a few per cent.
+PERFECT = 1.1
+
 _THINGS = ("workload", "hardware", "framework")
 
 Finding = dict[str, str]
 
 
 def findings(
-    facts: pd.DataFrame, unlike: Sequence[Mapping[str, Any]] = (), others: Mapping[str, pd.DataFrame] | None = None
+    facts: pd.DataFrame,
+    unlike: Sequence[Mapping[str, Any]] = (),
+    others: Mapping[str, pd.DataFrame] | None = None,
+    cards: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Return the findings in `facts`, a table with `scripts.importers.COLUMNS`.
 
     `unlike` says what the logs do not: `{where: {workload|hardware|framework: name or names}, says: text}`
     for runs that are compared although they differ in more than their cell. `others` are the facts of
-    other studies by name, of which `file`, `sha256` and `hardware` are used.
+    other studies by name, of which `file`, `sha256` and `hardware` are used. `cards` is the model of the GPUs by
+    machine: machines with several of a card are held against those with one.
     Raises InputError for a `where` that has another key or that no run matches.
     """
     found = [
         *_same_bytes(facts),
         *_same_bytes_elsewhere(facts, others or {}),
+        *_same_times(facts),
         *_missing_runs(facts),
         *_missing_columns(facts),
         *_slow_first_epochs(facts),
+        *_far_apart(facts),
+        *_beyond_perfect_scaling(facts, cards or {}),
         *_single_runs(facts),
         *_unlike(facts, unlike),
     ]
@@ -58,7 +81,7 @@ def _of(run: Mapping[str, Any]) -> Finding:
 def _same_bytes(facts: pd.DataFrame) -> Iterator[Finding]:
     """Two measurements never agree in every digit."""
     files = facts[facts["sha256"] != ""].drop_duplicates("file")  # figures of an article have no file
-    for _, same in files.groupby("sha256", sort=False):
+    for _, same in files[files.duplicated("sha256", keep=False)].groupby("sha256", sort=False):
         first, *copies = records(same)
         for run in copies:
             message = f"same bytes as {first['file']}: no second measurement"
@@ -84,20 +107,36 @@ def _same_bytes_elsewhere(facts: pd.DataFrame, others: Mapping[str, pd.DataFrame
                 )
 
 
+def _same_times(facts: pd.DataFrame) -> Iterator[Finding]:
+    """Times of all epochs that agree to so many digits are those of one measurement, rounded or edited."""
+    times = ["train_seconds", "first_epoch_seconds", "median_epoch_seconds"]
+    timed = facts[facts["sha256"] != ""].dropna(subset=[*times, "epochs_done"]).drop_duplicates("sha256")
+    timed = timed[timed["epochs_done"] > 1].sort_values(["workload", "train_seconds"], kind="stable")
+    for one, other in pairwise(records(timed)):
+        same_length = (one["workload"], one["epochs_done"]) == (other["workload"], other["epochs_done"])
+        if same_length and all(abs(one[time] - other[time]) <= SAME_TIMES * one[time] for time in times):
+            message = f"its times are those of {one['file']} to {100 * SAME_TIMES:g} %: one of the two was edited"
+            yield _finding("nearly identical", message, **_of(other))
+
+
 def _missing_runs(facts: pd.DataFrame) -> Iterator[Finding]:
-    pairs = facts[["hardware", "framework"]].drop_duplicates().itertuples(index=False, name=None)
+    """One finding per machine; one for all of them where many lack the same."""
+    pairs = list(facts[["hardware", "framework"]].drop_duplicates().itertuples(index=False, name=None))
     there = set(facts[list(_THINGS)].itertuples(index=False, name=None))
-    workloads = list(facts["workload"].unique())
-    for hardware, framework in pairs:
-        for workload in workloads:
-            if (workload, hardware, framework) not in there:
-                yield _finding(
-                    "missing run",
-                    f"no run of {workload} on {hardware} with {framework}",
-                    workload=workload,
-                    hardware=hardware,
-                    framework=framework,
-                )
+    lacking = {
+        (workload, framework): [
+            hardware for hardware, other in pairs if other == framework and (workload, hardware, other) not in there
+        ]
+        for _, framework in pairs
+        for workload in facts["workload"].unique()
+    }
+    for (workload, framework), machines in lacking.items():
+        words, things = f"no run of {workload} on", {"workload": workload, "framework": framework}
+        if len(machines) > MANY:
+            yield _finding("missing run", f"{words} {', '.join(machines)} with {framework}", **things)
+        else:
+            for hardware in machines:
+                yield _finding("missing run", f"{words} {hardware} with {framework}", **things, hardware=hardware)
 
 
 def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
@@ -123,6 +162,55 @@ def _slow_first_epochs(facts: pd.DataFrame) -> Iterator[Finding]:
             f"the first epoch took {number(run['first_epoch_seconds'])} s, {number(run['ratio'])} x the median of "
             f"the later ones, {number(run['median_epoch_seconds'])} s; it is part of the total, as published",
             **_of(run),
+        )
+
+
+def _far_apart(facts: pd.DataFrame) -> Iterator[Finding]:
+    """Two runs of the same work on the same machine do not differ so much: something that no axis tells does."""
+    done = facts[facts["status"].eq("done").fillna(True)]
+    timed = done.assign(value=done["samples_per_second"].astype("Float64").fillna(1 / done["train_seconds"]))
+    timed = timed.dropna(subset="value").sort_values("value", kind="stable")
+    values = timed.groupby(CELL, sort=False, dropna=False)["value"]
+    far = timed[values.transform("max") > FAR_APART * values.transform("min")]
+    for _, cell in far.groupby(CELL, sort=False, dropna=False):
+        slow, fast = cell.iloc[0], cell.iloc[-1]
+        yield _finding(
+            "runs far apart",
+            f"the {len(cell)} runs of one cell lie {number(fast['value'] / slow['value'])} x apart, the fastest is "
+            f"{fast['run']}: they differ in more than the cell, or one is broken",
+            **_of({str(key): value for key, value in slow.items()}),
+        )
+
+
+def beside_single_cards(facts: pd.DataFrame, cards: Mapping[str, str]) -> pd.DataFrame:
+    """Return the cells of machines with several cards beside that of one such card, all else alike: medians of runs.
+
+    `cards` is the model of the GPUs by machine. Columns: workload, card, framework, batch_size (of one device),
+    precision, devices, hardware, `several` and `one` (samples/s), `runs` and `plain_runs` behind them, and
+    `efficiency`: several over devices x one.
+    """
+    rated = facts.assign(card=facts["hardware"].map(cards)).dropna(subset=["card", "devices", "samples_per_second"])
+    rated = rated[rated["status"].eq("done").fillna(True)]
+    keys = ["workload", "card", "framework", "batch_size", "precision"]
+    rate = ("samples_per_second", "median")
+    several = rated[rated["devices"] > 1].groupby([*keys, "devices", "hardware"], sort=False, dropna=False)
+    one = rated[rated["devices"] == 1].groupby(keys, sort=False, dropna=False)
+    rows = several.agg(several=rate, runs=("run", "count")).reset_index()
+    rows = rows.merge(one.agg(one=rate, plain_runs=("run", "count")).reset_index(), on=keys)
+    return rows.assign(efficiency=rows["several"] / rows["one"] / rows["devices"])
+
+
+def _beyond_perfect_scaling(facts: pd.DataFrame, cards: Mapping[str, str]) -> Iterator[Finding]:
+    """One finding per workload and machine with n cards that does more than n machines with one."""
+    found = beside_single_cards(facts, cards)
+    beyond = found[found["efficiency"] > PERFECT].sort_values("efficiency", ascending=False, kind="stable")
+    for most in records(beyond.drop_duplicates(list(_THINGS)).sort_index()):
+        yield _finding(
+            BEYOND_PERFECT,
+            f"{number(most['efficiency'])} x what {most['devices']} single cards do: {number(most['several'])} "
+            f"samples/s with {most['devices']} {most['card']} in {most['precision']}, {number(most['one'])} with one; "
+            "that is not the work of the cards alone",
+            **{key: most[key] for key in _THINGS},
         )
 
 

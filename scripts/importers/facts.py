@@ -11,6 +11,9 @@ from scripts.importers import COLUMNS
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
 
+#: Columns that facts from before they were told lack.
+_ADDED = ("precision", "devices")
+
 
 def _number(place: str, key: str, value: str, whole: bool) -> float | None:
     """Return a finite number, None for nothing."""
@@ -24,14 +27,14 @@ def _number(place: str, key: str, value: str, whole: bool) -> float | None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Return the facts of a CSV file, also of one from before they told a precision.
+    """Return the facts of a CSV file, also of one from before they told a precision or how many devices.
 
     Raises InputError with file, line and what is wrong with it.
     """
     header = path.open(encoding="utf-8", errors="replace").readline() if path.is_file() else ""
-    earlier = [name for name in COLUMNS if name != "precision"]
-    is_earlier = header.strip().split(",") == earlier
-    rows = [(place, {"precision": ""} | row) for place, row in read_csv(path, earlier if is_earlier else list(COLUMNS))]
+    there = header.strip().split(",")
+    expected = [name for name in COLUMNS if name in there or name not in _ADDED]
+    rows = [(place, dict.fromkeys(_ADDED, "") | row) for place, row in read_csv(path, expected)]
     table = pd.DataFrame([row for _, row in rows], columns=list(COLUMNS), dtype="string")
     for name, kind in COLUMNS.items():
         if kind != "string":

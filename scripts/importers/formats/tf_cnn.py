@@ -1,13 +1,17 @@
 """What tf_cnn_benchmarks (github.com/tensorflow/benchmarks) prints; a file may hold several runs.
 
-Throughput is `total images/sec`, batches after the warm-up over their time. Where the log says how many
-batches there were, the time to train is that time: batches x global batch size / images per second.
-The batch size is that of one device.
+Throughput is `total images/sec`, batches after the warm-up over their time, of all devices together. It trains for a
+number of batches that somebody chose, so no time to train is in such a log. The batch size is that of one device. What
+precision it trained in is not printed; a part of the path may name it (`fp16`). Images that are made up on the card
+(`Dataset: imagenet (synthetic)`) teach nothing, and a loss of NaN on them is no sign that a training diverged.
+
+Forks print a UNIX time after the loss of each step: the first is when the run began.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -15,20 +19,25 @@ from typing import Any
 from scripts.importers import Imported, Layout, _logs
 from scripts.importers._logs import Refused, count, finite, number, shown
 
-HELP = "output of tf_cnn_benchmarks, with its line 'total images/sec' (.log, .txt, .out)"
+HELP = "output of tf_cnn_benchmarks, with its line 'total images/sec' (.log, .txt, .out, or no ending)"
+
+#: What it calls networks that this project has under another name.
+_NETWORKS = {"inception3": "inception_v3"}
 
 #: Lines of the header that are read.
 _HEADER = {
     "Model": re.compile(r"Model:\s+(\S+)\s*"),
+    "Dataset": re.compile(r"Dataset:\s+(.+?)\s*"),
     "Mode": re.compile(r"Mode:\s+(.+?)\s*"),
-    "global": re.compile(r"Batch size:\s+(\S+) global\s*"),
-    "per device": re.compile(r"\s+(\S+) per device\s*"),
-    "Num batches": re.compile(r"Num batches:\s+(\S+)\s*"),
+    "per device": re.compile(r"\s*(\S+) per device\s*"),
+    "Devices": re.compile(r"Devices:\s+\[(.*)\]\s*"),
 }
 _STEPS_BEGIN = re.compile(r"Step\s+Img/sec\b.*")
 _STEP = re.compile(r"\s*([0-9]{1,12})\s+images/sec:.*")
-_STEP_VALUES = re.compile(r".*\(jitter = [^)]*\)\s+(\S+)(?:\s+(\S+)\s+\S+)?\s*")
+#: The loss, top-1 and top-5 accuracy where they are printed, and a UNIX time.
+_STEP_VALUES = re.compile(r".*\(jitter = [^)]*\)\s+(\S+)(?:\s+(\S+)\s+\S+?)??(?:\s+([0-9]{10}))?\s*", re.ASCII)
 _TOTAL = re.compile(r"\s*total images/sec:\s*(.*?)\s*")
+_OUT_OF_MEMORY = re.compile(r"ResourceExhaustedError|OOM when allocating tensor")
 
 
 @dataclass
@@ -40,6 +49,8 @@ class _Run:
     step: int = 0
     losses: list[float] = field(default_factory=list)
     acc: float | None = None
+    began: str | None = None
+    out_of_memory: bool = False
     fault: Refused | None = None
 
     def refuse(self, message: str, line: int) -> None:
@@ -51,14 +62,14 @@ class _Run:
             if found:
                 self.header.setdefault(key, (found[1], line))
 
-    def samples(self, key: str) -> int | None:
-        """Return a count of the header, None without one; what is no count is a fault."""
-        if key not in self.header:
+    def batch_size(self) -> int | None:
+        """Return the samples per step of one device, None if not told; what is no count is a fault."""
+        if "per device" not in self.header:
             return None
-        text, line = self.header[key]
+        text, line = self.header["per device"]
         value = count(number(text))
         if value is None:
-            self.refuse(f"{key}: {shown(text)} is not a count", line)
+            self.refuse(f"per device: {shown(text)} is not a count", line)
         return value
 
     def add_step(self, content: str, step: int, line: int) -> None:
@@ -72,27 +83,41 @@ class _Run:
         self.step = step
         self.losses.append(loss)
         self.acc = number(values[2]) if values[2] else None
+        if values[3] and self.began is None:
+            self.began = datetime.fromtimestamp(int(values[3]), UTC).isoformat()
 
-    def truncated(self, line: int) -> Refused:
+    def truncated(self, line: int) -> dict[str, Any] | Refused:
+        """Return a run without a total: one that ran out of memory is one, with what it tells of its cell."""
+        cell = self.cell()
+        if self.out_of_memory and not self.fault:
+            return cell | {"status": "out_of_memory"}
         return self.fault or Refused(f"the run that begins in line {self.begins} has no 'total images/sec'", line)
 
-    def facts(self, total: str, line: int) -> dict[str, Any] | Refused:
-        """Return the columns of the run, or why it is refused."""
+    def cell(self) -> dict[str, Any]:
+        """Return what the header tells of the run's cell; what it cannot be is a fault."""
         model, mode = (self.header.get(key, (None, 0)) for key in ("Model", "Mode"))
         if mode[0] and not mode[0].startswith("training"):
             self.refuse(f"Mode: {shown(mode[0])} is no training", mode[1])
-        batch, whole, batches = (self.samples(key) for key in ("per device", "global", "Num batches"))
+        devices = self.header["Devices"][0].split(",") if "Devices" in self.header else []
+        return {
+            "workload": _NETWORKS.get(str(model[0]), model[0]),
+            "framework": "tensorflow",
+            "batch_size": self.batch_size(),
+            "devices": len(devices) or None,
+            "started_at": self.began,
+        }
+
+    def facts(self, total: str, line: int) -> dict[str, Any] | Refused:
+        """Return the columns of the run, or why it is refused."""
+        cell = self.cell()
         speed = finite(number(total))
         if speed is None or speed <= 0:
             return self.fault or Refused(f"total images/sec: {shown(total)} must be a number above 0", line)
         if self.fault:
             return self.fault
-        return {
-            "workload": model[0],
-            "framework": "tensorflow",
-            "batch_size": batch,
-            "status": "done" if all(isfinite(loss) for loss in self.losses) else "diverged",
-            "train_seconds": finite(batches * whole / speed) if batches and whole else None,
+        made_up = self.header.get("Dataset", ("", 0))[0].endswith("(synthetic)")
+        return cell | {
+            "status": "done" if made_up or all(isfinite(loss) for loss in self.losses) else "diverged",
             "samples_per_second": speed,
             "loss": finite(self.losses[-1]) if self.losses else None,
             "acc": finite(self.acc),
@@ -101,10 +126,16 @@ class _Run:
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of the logs below `folder`. Raises InputError if there is no such folder."""
-    return _logs.read(folder, layout, (".log", ".out", ".txt"), _parse)
+    return _logs.read(folder, layout, (".log", ".out", ".txt", ""), _parse)
 
 
 def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:
+    precision = _logs.precision_of(name)
+    for run in _runs(text):
+        yield run if isinstance(run, Refused) else run | {"precision": precision}
+
+
+def _runs(text: str) -> Iterator[dict[str, Any] | Refused]:
     run: _Run | None = None
     anything = False
     for line, content in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
@@ -125,6 +156,8 @@ def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]
         if total:
             yield run.facts(total[1], line)
             run = None
+        elif _OUT_OF_MEMORY.search(content):
+            run.out_of_memory = True
     if run:
         yield run.truncated(text.rstrip().count("\n") + 1)
     if not anything:

@@ -1,10 +1,10 @@
 """Tables of throughput: one row per machine, one column per workload, samples a second in the cells.
 
 As Lambda publishes them (github.com/lambdal/deeplearning-benchmark, `pytorch/*.csv`): `<any>throughput<any>.csv`,
-and beside it the same name with `bs` for `throughput`, the batch size of each cell. The first column names the
-machine, `num_gpu` or a `4x` in that name its cards. The layout's `columns` name the workload of a column; others are
-not read, for the unit differs by column: tokens, or seconds of sound, are no samples. 0 is no measurement. Rows of
-several cards are left out: the table of facts has no column for devices. The precision is that in the file's name.
+and beside it the same name with `bs` for `throughput`, the batch size of each cell over all cards. The first column
+names the machine, `num_gpu` or a `4x` in that name its cards. The layout's `columns` name the workload of a column;
+others are not read. What counts as a sample differs by column: an image, a sequence, a token. 0 is no measurement. The
+precision is that in the file's name.
 
 Keys of the layout's `hardware` are paths as for all logs, of a row that of its table and the row's name:
 `tables/throughput-fp16/RTX 3090`; here `*` stands for any text. Rows of one machine are its repeats.
@@ -24,9 +24,6 @@ from scripts.importers._logs import Refused, count, finite, number, shown
 
 HELP = "tables of throughput, <...>throughput<...>.csv: a row per machine, a column per workload (Lambda's benchmarks)"
 
-#: What a file's name says of the precision -> as the runs table calls it.
-_PRECISIONS = {"fp32": "float32", "tf32": "tf32", "fp16": "float16", "bf16": "bfloat16"}
-_PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(_PRECISIONS)})(?![a-z0-9])")
 _BATCH_SIZES = re.compile(r"(?<![a-z0-9])bs(?![a-z0-9])")
 _CARDS = re.compile(r"(?<![a-zA-Z0-9])(\d{1,3})x ?(?=[A-Z])", re.ASCII)
 
@@ -46,7 +43,7 @@ def read(folder: Path, layout: Layout) -> Imported:
     every = replace(layout, hardware={".": ""} if layout.hardware else {})
     imported = _logs.read(folder, every, (".csv",), parse)
     unused = [
-        Problem(key, None, "is in the mapping, but no row of one card has such a name")
+        Problem(key, None, "is in the mapping, but no row has such a name")
         for key in sorted(set(layout.hardware) - used)
     ]
     return replace(imported, problems=imported.problems + unused)
@@ -60,12 +57,11 @@ def _parse(
     columns = {column: workload for column, workload in layout.columns.items() if column in header[1:]}
     if not columns:
         raise Refused(f"no column is known; known are {', '.join(layout.columns) or 'none'}", 1)
-    precision = _PRECISION.search(name.stem)
+    precision = _logs.precision_of(name)
     empty = True
     for line, row in rows:
         machine = row[header[0]]
-        if _cards(machine, row, line) > 1:
-            continue
+        cards = _cards(machine, row, line)
         fitting = _fitting(name.with_suffix("") / machine, layout.hardware)
         if not fitting:
             empty = False
@@ -78,16 +74,18 @@ def _parse(
             if rate is None or rate < 0:
                 yield Refused(f"{column}: {shown(row[column])} is not a number of samples a second", line)
             elif rate > 0:
+                size = batch_sizes.get((machine, column))
                 yield {
                     "run": f"#{machine}/{column}",
                     "workload": workload,
                     "hardware": layout.hardware[longest],
-                    "batch_size": batch_sizes.get((machine, column)),
-                    "precision": _PRECISIONS[precision[1]] if precision else None,
+                    "batch_size": size and count(size / cards),
+                    "precision": precision,
+                    "devices": cards,
                     "samples_per_second": rate,
                 }
     if empty:
-        raise Refused("no row of one card has a rate in a column that is known")
+        raise Refused("no row has a rate in a column that is known")
 
 
 def _rows(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:

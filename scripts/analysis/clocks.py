@@ -1,0 +1,155 @@
+"""Three clocks of a run, and how long a training of the published length keeps a machine busy.
+
+- *steady*: throughput after first step and warm-up (`samples_per_second`).
+- *training*: all epochs with the first step and validation (`train_seconds`), what articles print.
+- *process*: from the start of the interpreter to its exit (`total_seconds`), what a machine that is rented is busy.
+
+A study at a reduced scale trains less than what is published. What that costs is extrapolated: all that happens once as
+it was measured, the published samples at the steady rate, and the validation of the published epochs.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from scripts import workloads
+from scripts.storage.numbers import number
+from scripts.storage.tables import CELL, known, records
+
+if TYPE_CHECKING:  # SciPy, which it imports, takes half a second of what only reads clocks
+    from scripts.analysis.verdicts import Judge
+
+
+def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the samples and epochs of a published training of a run's workload, over all its data.
+
+    `run` is a row of the runs table. A run that ended at its target is as long as it was, one of a workload that is not
+    the project's as long as was asked for. None where the run does not tell its samples, or which part they are.
+    """
+    part = _part(run)
+    if part is None or any(pd.isna(run[name]) for name in ("train_samples", "epochs", "epochs_done")):
+        return None
+    if run["epochs_done"] < run["epochs"]:
+        return float(run["train_samples"] * run["epochs_done"]), float(run["epochs_done"])
+    published = _published_epochs(run["workload"])
+    epochs = float(run["epochs"] if published is None else published)
+    return float(run["train_samples"]) / part * epochs, epochs
+
+
+@cache
+def _published_epochs(workload: str) -> int | None:
+    """Return the epochs of a workload of the project, None of any other."""
+    return workloads.workload(workload).EPOCHS if workload in workloads.names() else None
+
+
+def _part(run: Mapping[str, Any]) -> float | None:
+    """Return the part of the official samples that a run trained on, None where it is not told."""
+    if pd.isna(run["samples_fraction"]) or pd.isna(run["data_fraction"]):
+        return None
+    part = float(run["samples_fraction"] * run["data_fraction"])
+    return part if part > 0 else None
+
+
+def published_seconds(run: Mapping[str, Any]) -> float | None:
+    """Return how long (s) the process of a training of the published length takes; None where that cannot be told.
+
+    `run` is a row of the runs table. A run that was resumed has no clock of its own.
+    """
+    seconds = parts(run)
+    return sum(seconds) if seconds else None
+
+
+def parts(run: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return what such a process does once, and what grows with the samples of a training of the published length (s).
+
+    None where that cannot be told.
+    """
+    length = published_length(run)
+    needed = ("total_seconds", "train_seconds", "first_step_seconds", "samples_per_second")
+    if length is None or any(pd.isna(run[name]) for name in needed):
+        return None
+    if not run["epochs_done"] or run["samples_per_second"] <= 0:
+        return None
+    samples, epochs = length
+    # A study's scale cuts the validation samples, too; with part of the training data at hand they are all there.
+    part = 1.0 if run["epochs_done"] < run["epochs"] else run["samples_fraction"]
+    validation = 0.0 if pd.isna(run["validation_seconds"]) else run["validation_seconds"] / run["epochs_done"] / part
+    return float(once_seconds(run)), float(samples / run["samples_per_second"] + epochs * validation)
+
+
+def once_seconds(run: Any) -> Any:
+    """Return what a process does once (s): all that is not training, and the first step. `run`: a row, or a table."""
+    return run["total_seconds"] - run["train_seconds"] + run["first_step_seconds"]
+
+
+def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
+    """Return one row per tuned cell that has a stock one: from how many samples on its process ends sooner.
+
+    Keys beside the cell's: `once` and `rate` (medians: s, samples/s) of the tuned cell, `stock_once` and `stock_rate`,
+    `part` (of a published training that `samples` are), `words`, and `samples`: None where tuned ends sooner from the
+    start, or never, or runs do not tell the rates apart. Validation and warm-up are taken for the same.
+    """
+    done = runs[runs["status"] == "done"].dropna(subset=["train_seconds", "samples_per_second", "total_seconds"])
+    same = [axis for axis in CELL if axis != "mode"]
+    cells = {known(key): cell for key, cell in done.groupby([*same, "mode"], sort=False, dropna=False)}
+    rows = []
+    for (*others, mode), tuned in cells.items():
+        stock = cells.get((*others, "stock"))
+        if mode != "tuned" or stock is None:
+            continue
+        once, stock_once = (float(once_seconds(cell).median()) for cell in (tuned, stock))
+        rate, stock_rate = (float(cell["samples_per_second"].median()) for cell in (tuned, stock))
+        compared = judge.compare(tuned["samples_per_second"], stock["samples_per_second"])
+        samples = None
+        if not compared.told:
+            words = compared.mark
+        elif rate > stock_rate and once > stock_once:
+            samples = (once - stock_once) / (1 / stock_rate - 1 / rate)
+            words = f"from {number(samples, 2)} samples on"
+        elif rate < stock_rate and once < stock_once:
+            samples = (stock_once - once) / (1 / rate - 1 / stock_rate)
+            words = f"up to {number(samples, 2)} samples"
+        else:
+            words = "from the start" if rate > stock_rate else "never"
+        length = tuned["published_samples"].median()
+        rows.append(
+            dict(zip(same, others, strict=True))
+            | {"mode": mode, "once": once, "rate": rate, "stock_once": stock_once, "stock_rate": stock_rate}
+            | {
+                "samples": samples,
+                "part": samples / float(length) if samples and pd.notna(length) else None,
+                "words": words,
+            }
+        )
+    return rows
+
+
+def complete(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a runs table with `published_samples` and `published_seconds` worked out for every run of it."""
+    rows = records(runs)
+    lengths = [published_length(row) for row in rows]
+    return runs.assign(
+        published_samples=_column([length and length[0] for length in lengths], runs),
+        published_seconds=_column([published_seconds(row) for row in rows], runs),
+    )
+
+
+def _column(values: list[float | None], runs: pd.DataFrame) -> pd.Series:
+    return pd.Series(values, index=runs.index, dtype="Float64")
+
+
+def is_paid_by_process(runs: pd.DataFrame) -> bool:
+    """Return whether runs tell the life of their processes, as those of this project do; logs have a time to train."""
+    return bool(runs["published_seconds"].notna().any())
+
+
+def extrapolated(runs: pd.DataFrame) -> str:
+    """Return in words from how much of the published length the costs of runs are extrapolated."""
+    told = runs.dropna(subset=["published_samples", "train_samples", "epochs_done"])
+    done = (told["train_samples"] * told["epochs_done"] / told["published_samples"]).astype(float)
+    if done.empty or ((done - 1).abs() < 0.01).all():
+        return "as measured"
+    low, high = (number(100 * float(end), 2) for end in (done.min(), done.max()))
+    return f"extrapolated from {low if low == high else f'{low} to {high}'} % of its samples"

@@ -1,0 +1,76 @@
+"""What each part of a run costs, from the start of its machine until it is paid for no longer. Pure."""
+
+import pandas as pd
+
+from scripts.storage.tables import CELL
+
+#: Parts of a process in their order, and the columns of the runs table that make them up; the rest is `REST`.
+PROCESS = {
+    "start and import": ("spawn_seconds", "import_seconds"),
+    "data": ("data_seconds",),
+    "build": ("build_seconds",),
+    "first step": ("first_step_seconds",),
+    "training": ("training_seconds",),
+    "validation": ("validation_seconds",),
+}
+REST = "exit and rest"
+
+#: Parts of what is paid: before the process, in it, what preemptions take, and what is billed and not used.
+BOOT, PREEMPTIONS, IDLE = "boot", "preemptions", "idle"
+PAID = (BOOT, *PROCESS, REST, PREEMPTIONS, IDLE)
+
+
+def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
+    """Return two rows per cell, of the columns of the cell, `of`, `n`, `total` and those of `PAID` (USD).
+
+    `of` is a column of the costs table: `cost_usd`, a training of the published length from start to exit, and
+    `billed_usd`, the bill of the run as it was, with what its machine took to start and what the provider rounds up.
+    `total` is the cell's median of it, over the `n` runs that have it. The parts are the medians of those runs that
+    tell the life of their process, all scaled by what makes them add up to `total`. A cell without such a run has no
+    rows; imported logs, which tell whole trainings only, have none.
+
+    Args:
+        runs: the runs table.
+        costs: rows of the costs table of one price option.
+    """
+    taken = by_run(runs, costs)
+    rows = []
+    for key, cell in costs.dropna(subset="cost_usd").groupby(CELL, sort=False, dropna=False):
+        for of, parts in taken.items():
+            known = parts[parts["run"].isin(cell["run"])]
+            medians = known[list(PAID)].median()
+            if not medians.sum() > 0:
+                continue
+            total = float(cell[of].astype(float).median())
+            about = dict(zip(CELL, key, strict=True)) | {"of": of, "n": len(cell), "total": total}
+            rows.append(about | dict(medians / medians.sum() * total))
+    return pd.DataFrame(rows, columns=[*CELL, "of", "n", "total", *PAID])
+
+
+def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the seconds of the parts of each run that tells them: of `cost_usd` and of `billed_usd`.
+
+    Columns: `run` and those of `PAID`, which add up to used_seconds, and to billed_seconds, of the costs table.
+    """
+    clocks = [column for columns in PROCESS.values() for column in columns]
+    rates = ["samples_per_second", "published_samples", "published_seconds"]
+    table = costs.merge(runs[["run", "total_seconds", *rates, *clocks]], on="run")
+    table = table.dropna(subset=["total_seconds", "training_seconds", "used_seconds", "billed_seconds"])
+    numbers = table.select_dtypes("number").astype(float)
+    lost, boot = numbers["lost_seconds"].fillna(0.0), numbers["boot_seconds"].fillna(0.0)
+    process = numbers["lived_seconds"] - lost
+    named = pd.DataFrame({part: numbers[list(columns)].sum(axis=1) for part, columns in PROCESS.items()})
+    # Two processes read the clock: what they tell may be longer than it was by as much as that takes.
+    named = named.mul((process / named.sum(axis=1)).clip(upper=1), axis=0)
+    rest = process - named.sum(axis=1)
+    billed = named.assign(
+        **{BOOT: boot, REST: rest, PREEMPTIONS: lost, IDLE: numbers["billed_seconds"] - boot - numbers["lived_seconds"]}
+    )
+    # A training of the published length takes so much more: its samples at the steady rate, the rest is validation.
+    more = numbers["used_seconds"] - numbers["lived_seconds"]
+    steady = numbers["published_samples"] / numbers["samples_per_second"]
+    training = steady.where(numbers["published_seconds"].notna(), named["training"] + more)
+    validation = named["validation"] + more - (training - named["training"])
+    published = billed.assign(training=training, validation=validation)
+    published[[BOOT, IDLE]] = 0.0
+    return {of: parts.assign(run=table["run"]) for of, parts in (("cost_usd", published), ("billed_usd", billed))}

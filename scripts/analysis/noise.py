@@ -1,0 +1,143 @@
+"""How much two runs of one cell differ: what a verdict must see past. Pure, but for the project's own noise.
+
+Cells differ in how noisy they are. What is known of a page's cells together is a prior for each of them: variances of
+the logarithm of time scatter around `variance` like a scaled inverse chi-squared distribution with `degrees` degrees of
+freedom (Smyth, "Linear models and empirical Bayes methods", 2004, section 6.2, formulas for d0 and s0). A cell with few
+runs is judged by the prior, one with many by itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import exp, inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import special, stats
+from scipy.optimize import brentq
+
+from scripts.storage import tables
+from scripts.storage.tables import CELL
+
+#: The noise of the project's own repeated runs; `make docs` writes it.
+_ROOT = Path(__file__).resolve().parents[2]
+FILE = _ROOT / "config" / "noise.yaml"
+
+#: These runs: of a study on a loaded machine that was measured anew since, and of the one that took its place.
+MEASURED = ("reports/noise/two-cores-2026-11-21.csv", "reports/published/tables/two-cores/runs.csv")
+
+#: So many cells, and runs beyond the first of each, tell the noise of a page by themselves (docs/measuring.md).
+_CELLS, _DEGREES = 20, 100
+
+#: Of fewer, the variance of a page noisier than the project's is taken from the upper end of what it may be.
+_UPPER = 0.9
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Variance of the logarithm of one run's time, with the degrees of freedom by which it holds for a cell.
+
+    `runs` and `cells` are those it was pooled from, `of` whose they are: words that follow "pooled from".
+    """
+
+    variance: float
+    degrees: float
+    runs: int
+    cells: int
+    of: str
+
+    @property
+    def percent(self) -> float:
+        """The standard deviation of one run of a usual cell, in percent of its time."""
+        return 100 * (exp(self.variance**0.5) - 1)
+
+    def variance_of(self, *sides: np.ndarray) -> tuple[float, float]:
+        """Return the variance of runs that are compared (arrays of logarithms), and its degrees of freedom."""
+        degrees = sum(len(side) - 1 for side in sides)
+        squares = sum(float(((side - side.mean()) ** 2).sum()) for side in sides)
+        if self.degrees == inf:
+            return self.variance, inf
+        return (self.degrees * self.variance + squares) / (self.degrees + degrees), self.degrees + degrees
+
+
+def logarithms(values: Any) -> np.ndarray:
+    """Return the logarithms of values; what is missing, infinite or not above 0 is left out."""
+    array = np.asarray(values, dtype=float).ravel()
+    return np.log(array[np.isfinite(array) & (array > 0)])
+
+
+def fit(variances: Sequence[float], degrees: Sequence[int]) -> tuple[float, float]:
+    """Return the prior variance and its degrees of freedom, from sample variances of at least two cells.
+
+    Moments of log variances (Smyth 2004, section 6.2). Infinite degrees where the cells differ by no more than chance.
+    """
+    found, of = np.asarray(variances, dtype=float), np.asarray(degrees, dtype=float)
+    logs = np.log(found) - special.digamma(of / 2) + np.log(of / 2)
+    scatter = float(np.var(logs, ddof=1) - np.mean(special.polygamma(1, of / 2)))
+    if scatter <= 0:
+        return exp(float(np.mean(logs))), inf
+    prior = 2 * float(brentq(lambda half: special.polygamma(1, half) - scatter, 1e-3, 1e9))
+    return exp(float(np.mean(logs)) + special.digamma(prior / 2) - np.log(prior / 2)), prior
+
+
+def repeated(cells: Iterable[Any]) -> list[np.ndarray]:
+    """Return the logarithms of the values of each cell that has several, which are not all the same."""
+    logs = (logarithms(values) for values in cells)
+    return [one for one in logs if len(one) > 1 and np.ptp(one) > 0]
+
+
+def pooled(cells: Iterable[Any], of: str) -> Noise | None:
+    """Return the noise of cells with several values each, None with too few to tell the scatter of variances."""
+    logs = repeated(cells)
+    if len(logs) < 2:
+        return None
+    variance, degrees = fit([one.var(ddof=1) for one in logs], [len(one) - 1 for one in logs])
+    return Noise(variance, degrees, sum(map(len, logs)), len(logs), of)
+
+
+def measured() -> dict[str, pd.DataFrame]:
+    """Return the project's own repeated runs that are done, by the file they are in."""
+    found = {}
+    for file in MEASURED:
+        path = _ROOT / file
+        runs = tables.read_csv("runs", path) if path.name == "runs.csv" else pd.read_csv(path).assign(status="done")
+        found[file] = runs[runs["status"] == "done"].dropna(subset="train_seconds")
+    return found
+
+
+def own_cells() -> list[np.ndarray]:
+    """Return the logarithms of the times of each of these cells; one that was measured in both studies is two."""
+    cells = (values for runs in measured().values() for _, values in runs.groupby(CELL, dropna=False)["train_seconds"])
+    return repeated(list(values) for values in cells)
+
+
+@cache
+def project() -> Noise:
+    """Return the noise of the project's own repeated runs."""
+    known = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return Noise(known["variance"], known["degrees"], known["runs"], known["cells"], known["of"])
+
+
+def of_runs(runs: pd.DataFrame) -> Noise:
+    """Return the noise by which the runs of a page are judged: their own, or with too few of them the project's.
+
+    A page that is noisier than the project's runs by what few repeats it has is judged by its own, taken at the upper
+    end of what it may be. Simulated in tests/analysis/test_verdicts.py.
+    """
+    timed = runs[runs["status"] == "done"].dropna(subset="train_seconds")
+    cells = [list(values) for _, values in timed.groupby(CELL, sort=False, dropna=False)["train_seconds"]]
+    logs, known = repeated(cells), project()
+    degrees = sum(len(one) - 1 for one in logs)
+    if len(logs) >= _CELLS and degrees >= _DEGREES and (own := pooled(cells, "this page's own runs")):
+        return own
+    squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
+    usual = known.variance * known.degrees / (known.degrees - 2)
+    if degrees and squares / degrees > usual:
+        upper = squares / float(stats.chi2.ppf(1 - _UPPER, degrees))
+        return Noise(
+            known.variance * upper / usual, known.degrees, sum(map(len, logs)), len(logs), "this page's own runs"
+        )
+    return known

@@ -1,0 +1,169 @@
+"""What runs will take and cost before they run, from what is known: own runs, published ones, peaks of cards."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts import datasets, workloads
+from scripts.analysis import pricing, runs
+from scripts.costs import budget
+from scripts.costs.billing import Rule
+from scripts.importers import facts
+from scripts.measurement.cell import Cell
+from scripts.storage import tables
+from scripts.studies import definition
+
+FACTS = definition.ROOT / "reports" / "published" / "facts"
+TABLES = definition.ROOT / "reports" / "published" / "tables"
+
+
+def records(folder: Path) -> list[Path]:
+    """Return the run records of a study that are there."""
+    return sorted(folder.glob("*/*/*/*/r*/run.json"))
+
+
+def paid(study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Iterable[str], profile: str) -> pd.DataFrame:
+    """Return what the machines cost as `profile` takes them: rows of `price_table`, none without a price.
+
+    What it rents is rented as a spot machine, or on demand; for all others the study's price option counts.
+    """
+    machines = definition.machines(dict(study), dict(catalogue))
+
+    def option(name: str) -> str:
+        submitted = machines[name].get("clusters", {}).get(profile)
+        if submitted is None or "rent" not in machines[name]:
+            return study["price"]
+        is_spot = submitted.get("spot") or submitted.get("provisioning_model") == "SPOT"
+        return "spot" if is_spot else "on-demand"
+
+    options = {name: {"purchase": name} for name in ("on-demand", "spot")}
+    options |= {study["price"]: study["prices"][study["price"]]}
+    table = pricing.price_table({**study, "prices": options}, machines, set(hardware))
+    return table[table["price_option"] == table["hardware"].map(option)]
+
+
+def rates(prices: pd.DataFrame, profile: str) -> dict[str, budget.Rate]:
+    """Return the rates of machines by name; on a cluster a machine that is lost is replaced."""
+    return {
+        row["hardware"]: budget.Rate(
+            row["usd_per_hour_high"],
+            Rule(row["increment_seconds"], row["minimum_seconds"]),
+            1 if profile == "local" else budget.ATTEMPTS,
+        )
+        for row in prices.to_dict("records")
+    }
+
+
+def _machine_key(items: Iterable[str]) -> frozenset[str]:
+    """Return what makes a machine fast: its GPUs, or itself without any."""
+    return frozenset(item for item in items if "nvidia" in item) or frozenset(items)
+
+
+def _published() -> Iterator[tuple[str, dict[str, Any], float]]:
+    """Yield workload, entry of the machine and samples/s of each run of a published study whose machine is rented.
+
+    The published logs have epoch times; the samples of an epoch are those of the official data.
+    """
+    for file in sorted(FACTS.glob("*.csv")):
+        path = definition.ROOT / "config" / "studies" / f"{file.stem}.yaml"
+        machines = definition.read(file.stem, {})[1]["machines"] if path.is_file() else {}
+        for row in facts.read(file).dropna(subset=["train_seconds", "epochs_done"]).to_dict("records"):
+            about = machines.get(row["hardware"], {})
+            if row["workload"] not in workloads.names() or "rent" not in about:
+                continue
+            dataset = workloads.workload(row["workload"]).DATASET
+            complete = getattr(datasets.dataset(dataset), "COMPLETE", None) if dataset else None
+            if complete:
+                yield row["workload"], about, complete * row["epochs_done"] / row["train_seconds"]
+
+
+def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+    """Return samples/s by workload and machine, of those that published studies rented as the same items."""
+    found: dict[tuple[str, frozenset[str]], list[float]] = {}
+    for workload, about, rate in _published():
+        found.setdefault((workload, _machine_key(about["rent"]["items"])), []).append(rate)
+    return {
+        (workload, name): float(pd.Series(found[workload, key]).median())
+        for name, about in catalogue.items()
+        if "rent" in about
+        for workload, key in [(w, _machine_key(about["rent"]["items"])) for w in workloads.names()]
+        if (workload, key) in found
+    }
+
+
+def published_by_cores() -> dict[tuple[str, int], float]:
+    """Return samples/s by workload and number of vCPUs, where a machine of a published study tells its `cores`."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for workload, about, rate in _published():
+        if "cores" in about:
+            found.setdefault((workload, about["cores"]), []).append(rate)
+    return {key: float(pd.Series(rates).median()) for key, rates in found.items()}
+
+
+def published_runs() -> pd.DataFrame:
+    """Return the runs of the published studies that were trained with this project."""
+    return pd.concat([tables.read_csv("runs", file) for file in sorted(TABLES.glob("*/runs.csv"))])
+
+
+def wanted(folder: str, cell: Cell, cores: int, most_seconds: float) -> budget.Wanted:
+    """Return a run of a cell as the budget sees it."""
+    work = workloads.workload(cell.workload)
+    complete = getattr(datasets.dataset(work.DATASET), "COMPLETE", 0) if work.DATASET else 0
+    return budget.Wanted(
+        folder,
+        cell.workload,
+        cell.hardware,
+        cell.framework,
+        cell.batch_size if isinstance(cell.batch_size, int) else None,
+        cell.mode,
+        cell.precision,
+        cell.devices,
+        cores,
+        cell.epochs * cell.samples * complete,
+        most_seconds,
+    )
+
+
+def priced(
+    name: str,
+    study: Mapping[str, Any],
+    catalogue: Mapping[str, Any],
+    profile: str,
+    asked: Iterable[Mapping[str, Any]],
+) -> list[budget.Priced]:
+    """Return the runs (`folder` and `cell` of each) with what they will take and cost, the cheapest first."""
+    cells = {run["folder"]: Cell(**run["cell"]) for run in asked}
+    folder = definition.ROOT / "results" / name
+    measured, _, _ = runs.collect(folder, records(folder), study["repeats"])
+    peaks = {
+        (machine, precision): 1e12 * value
+        for machine, about in catalogue.items()
+        for precision, value in about.get("peak_tflops", {}).items()
+        if precision != "source"
+    }
+    known = budget.Known(measured, published_rates(catalogue), published_runs(), peaks, published_by_cores())
+    prices = paid(study, catalogue, {cell.hardware for cell in cells.values()}, profile)
+    told = [
+        wanted(folder, cell, machine["machine"]["cores"], 60 * definition.most_minutes(study, machine, profile))
+        for folder, cell in cells.items()
+        for machine in [catalogue[cell.hardware]]
+    ]
+    expected = [budget.expect(one, known) for one in told]
+    return budget.price(told, expected, rates(prices, profile))
+
+
+def spent_usd(name: str, study: Mapping[str, Any], catalogue: Mapping[str, Any], profile: str) -> float:
+    """Return what the study's runs have cost so far, without those of machines that have no price."""
+    folder = definition.ROOT / "results" / name
+    measured, _, attempts = runs.collect(folder, records(folder), study["repeats"])
+    prices = paid(study, catalogue, set(measured["hardware"]), profile)
+    return float(budget.spent(measured, attempts, prices)["usd"].sum())
+
+
+def by_price(prices: pd.DataFrame, profile: str) -> dict[str, dict[str, Any]]:
+    """Return the rates of machines for scripts/workflow/meter.py by name, the cheapest by the hour first."""
+    cheapest_first = prices.sort_values("usd_per_hour", kind="stable")
+    return {name: asdict(rate) for name, rate in rates(cheapest_first, profile).items()}

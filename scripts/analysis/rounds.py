@@ -1,0 +1,416 @@
+"""Rounds of MLPerf Training in dollars: hours of accelerators times what such an hour is rented for, by one provider.
+
+Tables for a page, from the scored results (`scripts.analysis.mlperf.scored`) and the prices of a study whose machines
+are the cards. A machine that is rented has several accelerators: an hour of one is its part of the machine's hour.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis.trainings import BY
+from scripts.costs import billing, ownership
+from scripts.storage.tables import records
+
+#: Accelerators of a machine: results of one machine are compared, as more of them train faster and dearer.
+ONE_MACHINE = 8
+
+#: From so many submitters on it is worth telling how far they lie apart.
+_SUBMITTERS = 4
+
+#: From so many sizes on a line tells what scale costs.
+_SIZES = 3
+
+
+def hourly(prices: pd.DataFrame, option: str, accelerators: Mapping[str, int]) -> dict[str, float]:
+    """Return USD per hour of one accelerator by card, under a price option."""
+    rows = prices[prices["price_option"] == option]
+    return {
+        row["hardware"]: float(row["usd_per_hour"]) / accelerators[row["hardware"]]
+        for row in records(rows)
+        if row["hardware"] in accelerators
+    }
+
+
+def first_list(
+    prices: pd.DataFrame, about: Mapping[str, Any], day: str, cards: Sequence[str]
+) -> tuple[str, dict[str, float]]:
+    """Return the first dated list that held on a day or came later and has these cards: its day, and its rates.
+
+    A card is measured before anybody rents it: its price of then is that with which it came.
+    """
+    earlier = [option for option, since in about["then"].items() if str(since) <= day]
+    later = [option for option, since in about["then"].items() if str(since) > day]
+    for option in (*earlier[-1:], *later):
+        rates = hourly(prices, option, about["accelerators"])
+        if set(cards) <= set(rates):
+            return str(about["then"][option]), rates
+    return "", {}
+
+
+def of_then(prices: pd.DataFrame, about: Mapping[str, Any], day: str) -> dict[str, float]:
+    """Return USD per hour of one accelerator by card as listed on a day; none before the first list."""
+    known = [option for option, since in about["then"].items() if str(since) <= day]
+    return hourly(prices, known[-1], about["accelerators"]) if known else {}
+
+
+def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
+    """Return a row per round: results and runs, and how many results are left out of the comparisons, and why."""
+    rows = []
+    for round_, group in scored.groupby("round", sort=False):
+        had = group["availability"].isin(["preview", "research"])
+        compared = group[group["compared"]]
+        rows.append(
+            {
+                "round": round_,
+                "published": group["published"].iloc[0],
+                "submitters": group["submitter"].nunique(),
+                "results": len(group),
+                "runs": int(group["runs"].sum()),
+                "failed": int(group["failed"].sum()),
+                "unscored": int(group["minutes"].isna().sum()),
+                "open": int(group["division"].eq("open").sum()),
+                "not_to_be_had": int(had.sum()),
+                "copies": int(group["copy_of"].ne("").sum()),
+                "compared": len(compared),
+                "priced": int((compared["card"].isin(priced) & compared["accelerators"].notna()).sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def omitted(scored: pd.DataFrame, priced: Sequence[str], labels: Mapping[str, str]) -> pd.DataFrame:
+    """Return what has no score, no accelerator or no price, and how many results that is: reason, which, results."""
+    rows = [
+        {"reason": "no score", "which": f"{row['round']} {row['submitter']} {row['system']}", "what": row["why"]}
+        for row in records(scored[scored["minutes"].isna()])
+    ]
+    unknown = scored[scored["card"].eq("") | (scored["accelerators"].isna() & scored["card"].ne("cpu"))]
+    rows += [
+        {
+            "reason": "not attributed",
+            "which": f"{row['round']} {row['submitter']} {row['system']}",
+            "what": "the accelerator is not told" if not row["card"] else "how many accelerators is not told",
+        }
+        for row in records(unknown)
+    ]
+    rest = scored[scored["compared"] & scored["card"].ne("") & ~scored["card"].isin(priced)]
+    rows += [
+        {"reason": "no price", "which": labels.get(str(card), str(card)), "what": "rented by none of the price books"}
+        for card in rest["card"]
+    ]
+    if not rows:
+        return pd.DataFrame(columns=["reason", "which", "what", "results"])
+    return pd.DataFrame(rows).groupby(["reason", "which", "what"], sort=False).size().reset_index(name="results")
+
+
+def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
+    """Return what a newer card takes of an older one's accelerator-hours, and of its dollars, by series.
+
+    Both sides are single machines of eight in one round, the last that has both, so software is of one age: medians
+    over the submitters, and the range from the best of one side over the worst of the other.
+
+    Columns: pair, new, old, series, label, round, published, new_results, old_results, hours, hours_low, hours_high,
+    usd (at `option`), first_list (the first dated list since the round was published that has both cards; empty if
+    none has) and usd_then (at its prices).
+    """
+    today = hourly(prices, option, about["accelerators"])
+    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE)]
+    rows = []
+    for old, new in about["generations"]:
+        for series, group in single.groupby("series", sort=False):
+            sides = {card: group[group["card"] == card] for card in (old, new)}
+            both = [
+                name for name in group["round"].unique() if all(name in set(one["round"]) for one in sides.values())
+            ]
+            if not both:
+                continue
+            of_round = {card: one.loc[one["round"] == both[-1], "hours"].astype(float) for card, one in sides.items()}
+            day = group.loc[group["round"] == both[-1], "published"].iloc[0]
+            since, then = first_list(prices, about, day, (old, new))
+            hours = of_round[new].median() / of_round[old].median()
+            rows.append(
+                {
+                    "pair": f"{new}/{old}",
+                    "new": new,
+                    "old": old,
+                    "series": series,
+                    "label": group["label"].iloc[0],
+                    "round": both[-1],
+                    "published": day,
+                    "new_results": len(of_round[new]),
+                    "old_results": len(of_round[old]),
+                    "hours": hours,
+                    "hours_low": of_round[new].min() / of_round[old].max(),
+                    "hours_high": of_round[new].max() / of_round[old].min(),
+                    "usd": hours * _ratio(today, new, old),
+                    "first_list": since,
+                    "usd_then": hours * _ratio(then, new, old),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
+    return per_hour[new] / per_hour[old] if new in per_hour and old in per_hour else np.nan
+
+
+def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
+    """Return the cheapest priced result of each series in each round, at the prices of today.
+
+    Columns: series, label, round, published, card, accelerators, submitter, minutes, hours, usd (at `option`), usd_then
+    (that result at the list prices of then; missing where they are not known), fastest_minutes (of any result).
+    """
+    today = hourly(prices, option, about["accelerators"])
+    found = scored[scored["compared"] & scored["hours"].notna()].copy()
+    found["usd"] = found["hours"].astype(float) * found["card"].map(today).astype(float)
+    rows = []
+    for (series, round_), group in found.groupby(["series", "round"], sort=False):
+        priced = group.dropna(subset="usd")
+        if priced.empty:
+            continue
+        best = priced.nsmallest(1, "usd").iloc[0]
+        then = of_then(prices, about, best["published"])
+        rows.append(
+            {
+                "series": series,
+                "label": best["label"],
+                "round": round_,
+                "published": best["published"],
+                "card": best["card"],
+                "accelerators": int(best["accelerators"]),
+                "submitter": best["submitter"],
+                "minutes": float(best["minutes"]),
+                "hours": float(best["hours"]),
+                "usd": float(best["usd"]),
+                "usd_then": float(best["hours"]) * then.get(best["card"], np.nan),
+                "fastest_minutes": float(group["minutes"].min()),
+            }
+        )
+    return pd.DataFrame(rows).sort_values("series", key=_first_seen(scored), kind="stable", ignore_index=True)
+
+
+def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
+    """Return the best priced results of each series in each round, by role, as `scripts.analysis.trainings` has them.
+
+    `runs` are those of the result; nothing is told of other results, which are single ones, so not_told is 0.
+    """
+    usd_per_hour = hourly(prices, option, about["accelerators"])
+    dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
+    found = scored[scored["compared"] & scored["hours"].notna() & scored["card"].isin(usd_per_hour)].copy()
+    found["usd"] = found["hours"].astype(float) * found["card"].map(usd_per_hour).astype(float)
+    found["seconds"] = found["minutes"].astype(float) * 60
+    found["seconds_usd"] = found["seconds"] * found["usd"]
+    rows = []
+    for (_, round_), group in found.groupby(["series", "round"], sort=False):
+        for role, column in BY.items():
+            best = group.nsmallest(1, column).iloc[0]
+            rows.append(
+                {
+                    "workload": best["label"],
+                    "role": role,
+                    "card": best["card"],
+                    "accelerators": int(best["accelerators"]),
+                    "seconds": float(best["seconds"]),
+                    "usd": float(best["usd"]),
+                    "runs": int(best["runs"]),
+                    "not_told": 0,
+                    "cells": len(group),
+                    "date": best["published"],
+                    "round": round_,
+                    "price_as_of": str(dated[best["card"]]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _first_seen(scored: pd.DataFrame) -> Callable[[pd.Series], pd.Series]:
+    """Return what sorts series by the round that they are first in, so that each stands together."""
+    order = {name: number for number, name in enumerate(scored["series"].unique())}
+    return lambda names: names.map(order)
+
+
+def _is(scored: pd.DataFrame, submitter: str) -> pd.Series:
+    return scored["submitter"].str.casefold().eq(submitter.casefold())  # in v0.5 all are in small letters
+
+
+def software(scored: pd.DataFrame, submitter: str) -> pd.DataFrame:
+    """Return one submitter's single machines of one card over the rounds: what software alone gained.
+
+    Only first appearances count, and cards with two rounds or more. Columns: card, series, label, round, published,
+    minutes, speedup (the first round's minutes over these).
+    """
+    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE) & _is(scored, submitter)]
+    best = single.groupby(["card", "series", "label", "round", "published"], sort=False)["minutes"].min().reset_index()
+    best["minutes"] = best["minutes"].astype(float)
+    several = best[best.groupby(["card", "series"])["round"].transform("nunique") > 1].copy()
+    first = several.groupby(["card", "series"])["minutes"].transform("first")
+    return several.assign(speedup=first / several["minutes"]).reset_index(drop=True)
+
+
+def scale(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return what more accelerators cost: of each series one submitter, card and round, that with the widest range.
+
+    Columns: series, label, submitter, card, round, accelerators, minutes, hours, cards (x the smallest), faster, dearer
+    (hours x the smallest's).
+    """
+    found = scored[scored["compared"] & scored["hours"].notna() & scored["card"].ne("")]
+    rows = []
+    for _, group in found.groupby("series", sort=False):
+        lines = []
+        for key, line in group.groupby(["series", "label", "submitter", "card", "round"], sort=False):
+            sizes = line.loc[line.groupby("accelerators")["minutes"].idxmin()].sort_values("accelerators")
+            if len(sizes) >= _SIZES and sizes["accelerators"].iloc[0] <= 2 * ONE_MACHINE:
+                lines.append((sizes["accelerators"].iloc[-1] / sizes["accelerators"].iloc[0], key, sizes))
+        if not lines:
+            continue
+        _, key, sizes = max(lines, key=lambda line: line[0])
+        first = sizes.iloc[0]
+        rows += [
+            dict(zip(("series", "label", "submitter", "card", "round"), key, strict=True))
+            | {
+                "accelerators": int(row["accelerators"]),
+                "minutes": float(row["minutes"]),
+                "hours": float(row["hours"]),
+                "cards": float(row["accelerators"] / first["accelerators"]),
+                "faster": float(first["minutes"] / row["minutes"]),
+                "dearer": float(row["hours"] / first["hours"]),
+            }
+            for row in records(sizes)
+        ]
+    return pd.DataFrame(rows)
+
+
+def spread(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return how far submitters of the same card lie apart, on single machines in the last round with enough of them.
+
+    Columns: series, label, card, round, submitters, fastest, median, slowest (minutes), apart (slowest over fastest).
+    """
+    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE)]
+    rows = []
+    for (series, card), group in single.groupby(["series", "card"], sort=False):
+        for round_ in reversed(group["round"].unique()):
+            best = group[group["round"] == round_].groupby("submitter")["minutes"].min().astype(float)
+            if len(best) >= _SUBMITTERS:
+                rows.append(
+                    {
+                        "series": series,
+                        "label": group["label"].iloc[0],
+                        "card": card,
+                        "round": round_,
+                        "submitters": len(best),
+                        "fastest": best.min(),
+                        "median": best.median(),
+                        "slowest": best.max(),
+                        "apart": best.max() / best.min(),
+                    }
+                )
+                break
+    return pd.DataFrame(rows)
+
+
+def clocks(scored: pd.DataFrame) -> pd.DataFrame:
+    """Return what initialisation adds to the timed training, which leaves it out: medians by series.
+
+    Columns: series, label, results, one_machine and at_64 (a share of the run, on 8 accelerators, and on 64 and more).
+    """
+    known = scored[scored["compared"] & scored["init_share"].notna()]
+    rows = []
+    for series, group in known.groupby("series", sort=False):
+        small, large = (
+            group.loc[wanted, "init_share"].astype(float).median()
+            for wanted in (group["accelerators"].eq(ONE_MACHINE), group["accelerators"].ge(64))
+        )
+        rows.append(
+            {
+                "series": series,
+                "label": group["label"].iloc[0],
+                "results": len(group),
+                "one_machine": small,
+                "at_64": large,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def providers(prices: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what an hour of one accelerator costs: card, usd_<provider> of each, and apart (dearest / cheapest)."""
+    table = pd.DataFrame(
+        {
+            provider: hourly(prices[prices["provider"] == provider], option, about["accelerators"])
+            for option, provider in about["providers"].items()
+        }
+    )
+    table = table.reindex([card for card in about["accelerators"] if card in table.index])
+    apart = (table.max(axis=1) / table.min(axis=1)).where(table.notna().sum(axis=1) > 1)
+    table = table.rename(columns=lambda provider: f"usd_{provider}").assign(apart=apart)
+    return table.rename_axis("card").reset_index()
+
+
+def owned(
+    scored: pd.DataFrame,
+    about: Mapping[str, Any],
+    prices: pd.DataFrame,
+    option: str,
+    machines: Mapping[str, Any],
+) -> pd.DataFrame:
+    """Return how many trainings a month make an owned machine cheaper than the same one rented at `option`.
+
+    A row for each card with an `own` entry and each series that its single machines ran, in the last round: card,
+    series, label, round, minutes (median), usd_rented (of one training), break_even_hours (of use a month), trainings.
+    The last two are missing where a month has too few hours.
+    """
+    per_hour = hourly(prices, option, about["accelerators"])
+    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE)]
+    rows = []
+    for card, entry in machines.items():
+        if "own" not in entry or card not in per_hour:
+            continue
+        rent = per_hour[card] * about["accelerators"][card]
+        hours = float(ownership.break_even_hours_per_month(ownership.machine(entry["own"]), np.array([rent]))[0])
+        hours = hours if hours <= billing.HOURS_PER_MONTH else np.nan
+        for series, group in single[single["card"] == card].groupby("series", sort=False):
+            last = group[group["round"] == group["round"].iloc[-1]]
+            minutes = float(last["minutes"].astype(float).median())
+            rows.append(
+                {
+                    "card": card,
+                    "series": series,
+                    "label": group["label"].iloc[0],
+                    "round": last["round"].iloc[0],
+                    "minutes": minutes,
+                    "usd_rented": minutes / 60 * rent,
+                    "break_even_hours": hours,
+                    "trainings": hours * 60 / minutes,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def figures(derived: Mapping[str, pd.DataFrame]) -> dict[str, float]:
+    """Return the named figures of the derived tables that claims may point at.
+
+    median_hours_<new>/<old>, median_usd_... and median_usd_then_...: of a generation, over its benchmarks; in how many
+    generations that is half or less (halved_usd, halved_usd_then); how many series were dearer in their last round than
+    the cheapest round before (dearer_again); how many lines of `scale` cost less on their most accelerators than on
+    their fewest (cheaper_at_scale).
+    """
+    middle = derived["generations"].groupby("pair", sort=False)[["hours", "usd", "usd_then"]].median()
+    ends = derived["scale"].groupby("series", sort=False)["dearer"].last()
+    of_series = derived["cheapest"].groupby("series", sort=False)["usd"]
+    several = of_series.size() > 1
+    found = {
+        f"median_{what}_{pair}": float(value)
+        for what in middle
+        for pair, value in middle[what].items()
+        if value == value
+    }
+    return found | {
+        "halved_usd": float((middle["usd"] <= 1 / 2).sum()),
+        "halved_usd_then": float((middle["usd_then"] <= 1 / 2).sum()),
+        "dearer_again": float((of_series.last() > of_series.min())[several].sum()),
+        "series_of_rounds": float(several.sum()),
+        "cheaper_at_scale": float((ends < 1).sum()),
+    }

@@ -1,0 +1,64 @@
+"""What run records came to when they were last read: one whose files have not changed is not read again."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scripts.storage.files import write_text
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+#: What decides what a record comes to, below the project's folder.
+_CODE = ("scripts/analysis/*.py", "scripts/measurement/*.py", "scripts/storage/*.py", "config/schemas/*")
+
+#: The files of a record.
+_FILES = ("run.json", "epochs.csv", "telemetry.csv")
+
+#: A row of the runs table, rows of the epochs and of the attempts table.
+Rows = tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]
+
+
+def code() -> str:
+    """Return a checksum of all that decides what a record comes to."""
+    found = hashlib.sha256()
+    for pattern in _CODE:
+        for path in sorted(_ROOT.glob(pattern)):
+            found.update(path.read_bytes())
+    return found.hexdigest()
+
+
+class Seen:
+    """The rows of each record by its name, kept in a file with what its files were then: times and sizes.
+
+    A file that is damaged, or was written by other code, is as none. What is not asked for again is forgotten.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._code = file, code()
+        self._now: dict[str, list[Any]] = {}
+        try:
+            kept = json.loads(file.read_text(encoding="utf-8"))
+            self._before: dict[str, list[Any]] = kept["rows"] if kept["code"] == self._code else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            self._before = {}
+        self.read = 0
+
+    def rows(self, name: str, record: Path, read: Callable[[], Rows]) -> Rows:
+        """Return the rows of a record (the path of its `run.json`); `read` them if its files have changed."""
+        stamp = []
+        for file in _FILES:
+            path = record.with_name(file)
+            about = path.stat() if path.is_file() else None
+            stamp.append([about.st_mtime_ns, about.st_size] if about else None)
+        kept = self._before.get(name)
+        if not kept or kept[0] != stamp:
+            self.read += 1
+            kept = [stamp, *read()]
+        self._now[name] = kept
+        return kept[1], kept[2], kept[3]
+
+    def save(self) -> None:
+        """Write what was seen."""
+        write_text(self._file, json.dumps({"code": self._code, "rows": self._now}))

@@ -1,0 +1,201 @@
+"""What one training costs by each configuration of a study: cheapest, fastest, best value, and whether a machine pays.
+
+A training is one of the published length, as costs are (`scripts.costs.prices.price_runs`); of MLPerf, to its target.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
+from scripts.analysis.verdicts import LESS, Judge, not_told
+from scripts.costs.billing import SECONDS_PER_HOUR
+from scripts.storage.tables import CELL, known, records
+
+CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
+
+#: By which the best of each role is chosen; the best value is the least time x cost, as an article's winner is read.
+BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
+
+#: A ratio of dollars within this share of 1 is neither cheaper nor dearer, where no runs can tell.
+_EVEN = 0.05
+
+
+def by_workload(
+    costs: pd.DataFrame, option: str, name_of: Callable[[Mapping[str, Any]], str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the configurations of each workload that have a cost under a price option, the cheapest first.
+
+    Keys: cell, machine (its name), usd, seconds and seconds_usd (medians over the runs), of (their values) and
+    price_as_of.
+    """
+    paid = costs[costs["price_option"] == option].dropna(subset="cost_usd")
+    return _by_workload(paid, paid["cost_usd"], paid["used_seconds"], name_of)
+
+
+def by_workload_per_million(
+    costs: pd.DataFrame, option: str, name_of: Callable[[Mapping[str, Any]], str]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the same of workloads whose logs tell rates alone: for a million samples."""
+    timed = set(costs.loc[costs["cost_usd"].notna(), "workload"])
+    paid = costs[(costs["price_option"] == option) & ~costs["workload"].isin(timed)]
+    paid = paid.dropna(subset="usd_per_million_samples")
+    usd = paid["usd_per_million_samples"]
+    return _by_workload(paid, usd, usd / paid["usd_per_hour"] * SECONDS_PER_HOUR, name_of)
+
+
+def _by_workload(
+    paid: pd.DataFrame, usd: pd.Series, seconds: pd.Series, name_of: Callable[[Mapping[str, Any]], str]
+) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    firsts = {known(row[axis] for axis in CELL): row for row in records(paid.drop_duplicates(CELL))}
+    for key, rows in paid.groupby(CELL, sort=False, dropna=False):
+        first = firsts[known(key)]
+        of = {name: values[rows.index].to_numpy(dtype=float) for name, values in (("usd", usd), ("seconds", seconds))}
+        of["seconds_usd"] = of["usd"] * of["seconds"]
+        found.setdefault(str(first["workload"]), []).append(
+            {
+                "cell": {axis: first[axis] for axis in CELL},
+                "machine": name_of(first),
+                "of": of,
+                "price_as_of": str(first["price_as_of"]),
+            }
+            | {column: float(np.median(values)) for column, values in of.items()}
+        )
+    return {name: sorted(cells, key=lambda cell: cell["usd"]) for name, cells in found.items()}
+
+
+def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any]]:
+    """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
+
+    Keys: role, machine, seconds, usd, runs, near (the names of those that are not told apart from it), not_told (how
+    many they are), cells, price_as_of.
+    """
+    found = []
+    for role, column in BY.items():
+        first, *others = sorted(cells, key=lambda cell: cell[column])
+        near, _ = not_told(judge, first["of"][column], [cell["of"][column] for cell in others])
+        found.append(
+            {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
+            | {"role": role, "runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
+            | {"near": [others[place]["machine"] for place in near], "not_told": len(near)}
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether one machine costs less than another, over the pairs of cells that differ in the machine alone."""
+
+    pairs: int
+    cheaper: int
+    dearer: int
+    faster: int
+    price: float  # x an hour of the other's
+    speedup: float  # the best that runs tell apart, x; 0 if none is faster
+    where: str  # workload and cell of that
+
+    @property
+    def undecided(self) -> int:
+        """How many pairs are not told apart."""
+        return self.pairs - self.cheaper - self.dearer
+
+    @property
+    def word(self) -> str:
+        """Return yes or no where most pairs say so and none the contrary."""
+        return verdict(self.pairs, self.cheaper, self.dearer)
+
+
+def verdict(pairs: int, cheaper: int, dearer: int) -> str:
+    """Return the answer to whether it pays: `Yes` or `No` where half of the pairs or more say so, none the contrary.
+
+    `It depends` where some say the one and some the other, `Undecided` where too few are told apart.
+    """
+    if cheaper and dearer:
+        return "It depends"
+    if 2 * max(cheaper, dearer) < pairs:
+        return "Undecided"
+    return "Yes" if cheaper else "No"
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether cells with one `value` on an axis of the grid cost less than those with another, all else alike."""
+
+    axis: str
+    value: Any
+    than: Any
+
+    @classmethod
+    def of(cls, study: Mapping[str, Any]) -> "Question | None":
+        """Return what a study asks; None where it asks nothing, or nothing of an axis."""
+        asked = study.get("question", {})
+        axis = next((axis for axis in CELL if axis in asked), None)
+        if axis is None:
+            return None
+        return cls(axis, asked[axis], asked.get("than", study.get("base", {}).get(axis)))
+
+    def name(self, value: Any, labels: Mapping[str, str]) -> str:
+        """Return what a value of the axis is called; `labels` are those of machines."""
+        if self.axis == "hardware":
+            return labels[value]
+        known = {"framework": FRAMEWORK_NAMES.get(value, value), "batch_size": f"batch {value}"}
+        return str(known.get(self.axis, f"{value} devices" if self.axis == "devices" else value))
+
+
+def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: Judge) -> Answer | None:
+    """Return whether what is asked costs less than the other for the trainings that both did; None without a pair."""
+    axes = [axis for axis in CELL if axis != question.axis]
+    pairs = []
+    for workload, cells in found.items():
+        others = {_key(cell, axes): cell for cell in cells if cell["cell"][question.axis] == question.than}
+        ours = [cell for cell in cells if cell["cell"][question.axis] == question.value]
+        pairs += [(workload, cell, others[_key(cell, axes)]) for cell in ours if _key(cell, axes) in others]
+    if not pairs:
+        return None
+    cost = [judge.compare(one["of"]["usd"], other["of"]["usd"]) for _, one, other in pairs]
+    time = [judge.compare(one["of"]["seconds"], other["of"]["seconds"]) for _, one, other in pairs]
+    faster = [
+        (other["seconds"] / one["seconds"], f"{workload_name(workload)}: {one['machine']}")
+        for (workload, one, other), compared in zip(pairs, time, strict=True)
+        if compared.word == LESS
+    ]
+    speedup, where = max(faster, default=(0.0, ""))
+    cheaper = sum(one.word == LESS for one in cost)
+    _, first, other = pairs[0]
+    return Answer(
+        pairs=len(pairs),
+        cheaper=cheaper,
+        dearer=sum(one.told for one in cost) - cheaper,
+        faster=len(faster),
+        price=first["usd"] / first["seconds"] / (other["usd"] / other["seconds"]),
+        speedup=speedup,
+        where=where,
+    )
+
+
+def newer_pay(generations: pd.DataFrame) -> Answer | None:
+    """Return whether newer cards cost less than older ones (`scripts.analysis.rounds.generations`).
+
+    A pair is a benchmark on two cards; within 5 % it is undecided, as most are single results.
+    """
+    if generations.empty:
+        return None
+    usd, hours = generations["usd"].astype(float), generations["hours"].astype(float)
+    fastest = generations.loc[hours == hours.min()].iloc[0]
+    return Answer(
+        pairs=len(usd),
+        cheaper=int((usd < 1 - _EVEN).sum()),
+        dearer=int((usd > 1 + _EVEN).sum()),
+        faster=int((hours < 1 - _EVEN).sum()),
+        price=float((usd / hours).median()),
+        speedup=float(1 / hours.min()),
+        where=f"{fastest['label']}, {fastest['new']} over {fastest['old']}",
+    )
+
+
+def _key(cell: Mapping[str, Any], axes: Iterable[str]) -> tuple[Any, ...]:
+    return tuple(None if pd.isna(cell["cell"][axis]) else cell["cell"][axis] for axis in axes)

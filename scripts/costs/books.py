@@ -1,0 +1,31 @@
+"""Where price books lie. Here and not in `book`, as what names one reads none, and has no need of pandas."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts.storage.errors import InputError
+
+FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
+
+#: Files of the folder that are no books.
+_TABLES = ("billing", "currencies", "sustained-use")
+
+
+def path(name: str) -> Path:
+    """Return the file of a book: `name` is one of `config/prices/`, or the path of a .csv file."""
+    return Path(name) if name.endswith(".csv") else FOLDER / f"{name}.csv"
+
+
+def files(names: str | Iterable[str]) -> list[Path]:
+    """Return the files of a config's `book`: one name, or several. Raises InputError for one that is not there."""
+    found = [path(name) for name in ([names] if isinstance(names, str) else names)]
+    for file in found:
+        check(file)
+    return found
+
+
+def check(file: Path) -> None:
+    """Raise InputError for a book that is not there."""
+    if not file.is_file():
+        known = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
+        raise InputError(f"price book {file}: there is no such file; config/prices/ has {known}")

@@ -1,0 +1,68 @@
+"""Fields of the tables that people keep by hand: each is checked with its file, line, key and value."""
+
+import re
+from collections.abc import Iterable
+from datetime import date
+from math import isfinite
+
+from scripts.storage.errors import InputError
+
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+")
+_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")  # a source may tell no more than its month or year
+
+
+def number(place: str, key: str, value: str, *, optional: bool = False) -> float:
+    """Return a finite number >= 0; NaN for an empty value that is optional."""
+    if optional and not value:
+        return float("nan")
+    # Not `1_000`, nor the digits of other scripts, which Python takes for numbers too.
+    number = float(value) if _NUMBER.fullmatch(value) else -1.0
+    if not isfinite(number) or number < 0:
+        raise InputError(f"{place}: {key}: {value!r} is not a number from 0")
+    return number
+
+
+def one_of(place: str, key: str, value: str, allowed: Iterable[str]) -> str:
+    if value not in allowed:
+        raise InputError(f"{place}: {key}: {value!r} is not allowed: it is one of {', '.join(allowed)}")
+    return value
+
+
+def day(place: str, key: str, value: str) -> str:
+    try:
+        if not _DATE.fullmatch(value):
+            raise ValueError
+        date.fromisoformat(value + "YYYY-01-01"[len(value) :])
+    except ValueError:
+        raise InputError(f"{place}: {key}: {value!r} is not a date (YYYY-MM-DD, YYYY-MM or YYYY)") from None
+    if value > date.today().isoformat()[: len(value)]:
+        raise InputError(f"{place}: {key}: {value} has not come yet")
+    return value
+
+
+def filled(place: str, row: dict[str, str], keys: Iterable[str]) -> None:
+    for key in keys:
+        if not row[key]:
+            raise InputError(f"{place}: {key}: is empty")
+
+
+def currency(place: str, value: str) -> str:
+    if not re.fullmatch("[A-Z]{3}", value):
+        raise InputError(f"{place}: currency: {value!r} is not an ISO 4217 code such as USD")
+    return value
+
+
+def around(place: str, row: dict[str, str], key: str) -> tuple[float, float, float]:
+    """Return low, value and high of a key and its range, NaN for a range that is empty."""
+    names = (f"{key}_low", f"{key}_high")
+    value, (low, high) = number(place, key, row[key]), (number(place, n, row[n], optional=True) for n in names)
+    if (low != low) != (high != high) or low > value or high < value:  # NaN is not itself
+        given = f"{row[names[0]]!r}, {row[names[1]]!r}"
+        raise InputError(f"{place}: {', '.join(names)}: {given} must be empty, or lie around {key} {value:g}")
+    return low, value, high
+
+
+def once(seen: dict[tuple[str, ...], str], place: str, key: tuple[str, ...]) -> None:
+    if key in seen:
+        raise InputError(f"{place}: {' '.join(filter(None, key))}: is given in line {seen[key].rpartition(':')[2]} too")
+    seen[key] = place
