@@ -32,11 +32,17 @@ class ThreadPoolError(UnsupportedDevice):
 class Loop(Protocol):
     """The best training loop that is known for a framework: the same mathematics as `model.fit`.
 
-    `Loop(model, x, y, validation, batch_size, devices, sparse)` takes a compiled Keras model and numpy arrays
-    (`validation` is `(x, y)` or None), puts the samples on the device and trains on them in the order that
-    `begin` is given. `batch_size` is that of all devices together. `sparse` updates only those rows of an
-    embedding that the batch holds: another update rule, and never on unless asked for; without an embedding, or
-    with an optimiser that has no such form, it raises `Unsupported`.
+    `Loop(model, x, y, validation, batch_size, devices, sparse)` takes a compiled Keras model and numpy arrays, or
+    trees of them (dicts, lists, tuples) where the model has several inputs or outputs (`validation` is `(x, y)` or
+    None), puts the samples on the device and trains on them in the order that `begin` is given. `batch_size` is that
+    of all devices together. `sparse` updates only those rows of an embedding that the batch holds: another update
+    rule, and never on unless asked for; without an embedding, or with an optimiser that has no such form, it raises
+    `Unsupported`.
+
+    What a model brings of its own is honoured or refused, never passed over. Its own `compute_loss`,
+    `compute_metrics` and `metrics` are used as Keras's steps use them. Its own `train_step` or `test_step` is run as
+    it is, on one device; it raises `Unsupported` on several, with `sparse`, and if it logs what no metric of the model
+    holds. So do its own `fit`, `evaluate`, `make_train_function` or `make_test_function`, and a second optimiser.
 
     The calls of an epoch: `begin`, `steps` (one or more), `rest`, `finish`, `validate`. All but `finish` and
     `validate` may return before the device has done the work. Nothing of `x` or the weights comes back to
@@ -65,10 +71,14 @@ class Loop(Protocol):
         """Train the odd last batch, if the samples do not fill it; else do nothing."""
 
     def finish(self) -> dict[str, float]:
-        """Return `loss` and, where the model has an accuracy, `acc`: means over the epoch's samples, as `fit` logs."""
+        """Return the epoch's means over its samples as `fit` logs them, the model's accuracy as `acc`.
+
+        The accuracy is the first metric compiled, in the order of the outputs, that is one of Keras's plain accuracies
+        or called as one; never a top-k accuracy (`_model.named`, which names the logs of `fit` too).
+        """
 
     def validate(self) -> dict[str, float]:
-        """Return `val_loss` and `val_acc` over the validation samples; empty without any."""
+        """Return the same over the validation samples, `val_loss` and so on; empty without any."""
 
     def close(self) -> None:
         """End what the loop has started, processes of other devices if there are any."""
@@ -90,6 +100,8 @@ class Framework(Protocol):
     DISTRIBUTIONS: tuple[str, ...]
     #: Whether Keras can fit on several devices; where not, stock trains on them by `Loop(..., tuned=False)`.
     PARALLEL_FIT: bool
+    #: Whether a training on several devices can be saved and resumed.
+    RESUMES_PARALLEL: bool
     #: The tuned training loop.
     Loop: Callable[..., _Loop]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from scripts import datasets
 from scripts.kit import KIT_BYTES, records
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.workflow.code import ROOT, code_of
 
@@ -40,8 +41,10 @@ def check_python(given: Any) -> None:
 
 def code() -> list[Path]:
     """Return the files of code and settings that a kit holds, relative to the project."""
-    schemas = sorted(path.relative_to(ROOT) for path in (ROOT / "config" / "schemas").glob("*.json"))
-    return [*map(Path, code_of(*VERBS)), *schemas, Path("config/hardware.yaml")]
+    shapes = sorted(path.relative_to(ROOT) for path in (ROOT / "config" / "schemas").glob("*.json"))
+    catalogue = Path("config/hardware.yaml")
+    machines = [file for file in (catalogue, schemas.own(catalogue)) if (ROOT / file).exists()]
+    return [*map(Path, code_of(*VERBS)), *shapes, *machines]
 
 
 def digest(files: Sequence[Path]) -> str:

@@ -36,7 +36,7 @@ def probe(framework: str, cores: int, gpus: int) -> Found:
             return found
     job = worker.Job(Cell("", "", framework, 1, 1, 1.0, "synthetic"), 0, cores, gpus, None)
     try:
-        found.devices = worker.start(job, worker.hold(job))
+        found.devices = worker.start(job, worker.pin_resources(job))
     except Exception as error:
         found.problem = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return found

@@ -1,6 +1,5 @@
 """One call of a kit on a machine: which runs are there, which comes next, how each is trained and packed."""
 
-import ctypes
 import json
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from scripts.kit import RECORDS_BYTES, machine, records
+from scripts.kit import RECORDS_BYTES, children, machine, records
 from scripts.kit.queue import Run, expected_seconds, next_run
 from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
@@ -21,8 +20,6 @@ from scripts.storage.errors import InputError
 from scripts.storage.files import replacing
 
 ROOT = Path(__file__).resolve().parents[2]
-
-_PR_SET_PDEATHSIG = 1
 
 #: Seconds at the end of the time that are kept for packing and a last word.
 _RESERVE_SECONDS = 3.0
@@ -206,12 +203,12 @@ class Session:
         start = monotonic()
         with (folder / "train.log").open("w") as log:
             process = subprocess.Popen(
-                self._command(run), stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, preexec_fn=_end_with_parent
+                self._command(run), stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, preexec_fn=children.end_with_parent
             )
             try:
                 self._wait(process, folder / "train.log")
             finally:
-                _end(process)
+                children.end(process)
         seconds = monotonic() - start
         if (folder / "run.json").is_file():
             self.pack(run)
@@ -221,7 +218,7 @@ class Session:
             records.add(self.archive, {f"{run.path}/{records.cut_name(seconds)}": b""})
             say(f"  cut after {seconds:.0f} s: the time is over; nothing of it is kept but how long it takes")
         else:
-            said = _last_line(folder / "train.log")
+            said = children.last_line(folder / "train.log")
             self.lost[run] = said or f"exit code {process.returncode}"
             say(f"  no record: {self.lost[run]}")
 
@@ -232,31 +229,15 @@ class Session:
                 process.wait(max(0.1, min(_SIGN_SECONDS, self.left())))
             except subprocess.TimeoutExpired:
                 if self.left() > 0:
-                    say(f"  ... {_last_line(log)}")
+                    say(f"  ... {children.last_line(log)}")
 
     def _command(self, run: Run) -> list[str]:
         cell = run.cell
         file = self.about["workload_files"].get(cell.workload)
-        options: dict[str, Any] = {
-            "workload": str(ROOT / file) if file else cell.workload,
-            "hardware": cell.hardware,
-            "framework": cell.framework,
-            "batch-size": cell.batch_size,
-            "mode": cell.mode,
-            "precision": cell.precision,
-            "devices": cell.devices,
-            "epochs": cell.epochs,
-            "samples": f"{cell.samples:g}",
-            "data": "real" if cell.data == "own" else cell.data,
-            "repeat": run.repeat,
-            "seed": cell.seed(run.repeat),
-            "output": self.results / run.path,
-        }
-        if cell.target is not None:
-            options["target"] = f"{cell.target:g}"
+        given = cell.arguments(run.repeat, str(ROOT / file) if file else cell.workload)
+        given += ["--output", str(self.results / run.path)]
         if cell.batch_size == LARGEST and run.repeat > 1:
-            options["searched"] = self.results / cell.path / "r1" / "run.json"
-        given = [part for key, value in options.items() for part in (f"--{key}", str(value))]
+            given += ["--searched", str(self.results / cell.path / "r1" / "run.json")]
         return [sys.executable, str(ROOT / "scripts" / "train.py"), *given]
 
 
@@ -271,28 +252,6 @@ def _lasted(files: Mapping[str, bytes]) -> float | None:
         if told["status"] == "done":
             return float(told["times"]["total_seconds"]) + _WATCHER_SECONDS
     return cut or None
-
-
-def _end_with_parent() -> None:
-    """A training ends with the kit that started it, however that ends."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _end(process: subprocess.Popen) -> None:
-    """End a training that goes on; it leaves no record."""
-    if process.poll() is not None:
-        return
-    process.send_signal(signal.SIGINT)
-    try:
-        process.wait(2)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _last_line(log: Path) -> str:
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1].strip()[:200] if lines else "starting"
 
 
 def _result(folder: Path) -> str:

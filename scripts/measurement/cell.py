@@ -52,3 +52,24 @@ class Cell:
     def seed(self, repeat: int) -> int:
         """Return the seed of one run: distinct per run, and untouched by what else a study holds."""
         return zlib.crc32(f"{self.path}/r{repeat}".encode())
+
+    def arguments(self, repeat: int, workload: str) -> list[str]:
+        """Return the arguments of scripts/train.py for one run, its outputs not among them.
+
+        `workload` is the cell's, or the path of its file where that is the user's own.
+        """
+        given = {
+            "workload": workload,
+            "hardware": self.hardware,
+            "framework": self.framework,
+            "batch-size": self.batch_size,
+            "mode": self.mode,
+            "precision": self.precision,
+            "devices": self.devices,
+            "epochs": self.epochs,
+            "samples": f"{self.samples:g}",
+            "data": "real" if self.data == "own" else self.data,
+            "repeat": repeat,
+            "seed": self.seed(repeat),
+        } | ({} if self.target is None else {"target": f"{self.target:g}"})
+        return [word for name, value in given.items() for word in (f"--{name}", str(value))]

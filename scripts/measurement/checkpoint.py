@@ -7,14 +7,17 @@ A place is a path or a URL that fsspec knows (`gs://bucket/folder`). It holds `s
 import hashlib
 import io
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
-from time import monotonic, perf_counter
+from time import CLOCK_BOOTTIME, clock_gettime, monotonic, perf_counter
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+
+from scripts.storage.errors import InputError
 
 #: Seconds between checkpoints, at least; and so many times what the last one took, so that saving costs 2 % at most.
 INTERVAL_SECONDS, INTERVAL_SAVINGS = 30.0, 50
@@ -57,7 +60,10 @@ class Place:
     def __init__(self, url: str, *identity: str) -> None:
         import fsspec  # not where nothing is saved
 
-        self._files, self._folder = fsspec.core.url_to_fs(url)
+        try:
+            self._files, self._folder = fsspec.core.url_to_fs(url)
+        except (ValueError, ImportError) as error:
+            raise InputError(f"checkpoints: {url}: {' '.join(str(error).split())}") from error
         self.identity = hashlib.sha256("\0".join(identity).encode()).hexdigest()
 
     def _path(self, name: str) -> str:
@@ -66,14 +72,20 @@ class Place:
     def _read(self, name: str) -> bytes | None:
         try:
             return self._files.cat_file(self._path(name))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def _write(self, name: str, content: bytes) -> None:
         if self._files.protocol in ("file", ("file", "local")):
             self._files.makedirs(self._folder, exist_ok=True)
-            self._files.pipe_file(self._path(f".{name}.new"), content)
-            self._files.mv(self._path(f".{name}.new"), self._path(name))
+            new = self._path(f".{name}.new")
+            try:
+                self._files.pipe_file(new, content)
+                self._files.mv(new, self._path(name))
+            except OSError:
+                with suppress(OSError):  # half of a checkpoint would fill a disk that is full
+                    self._files.rm_file(new)
+                raise
         else:  # an object of a bucket is there as a whole or not at all
             self._files.pipe_file(self._path(name), content)
 
@@ -106,9 +118,19 @@ class Place:
         self._write("state.npz", content.getvalue())
 
     def attempts(self) -> list[dict[str, Any]]:
-        """Return the attempts so far, the oldest first."""
+        """Return the attempts so far, the oldest first; none where their file is damaged, which is said."""
         content = self._read("attempts.json")
-        return json.loads(content) if content else []
+        if not content:
+            return []
+        try:
+            found = json.loads(content)
+            needed = {field.name for field in fields(Attempt)} - {"lived_seconds", *_JOB}
+            if all(isinstance(one, dict) and needed <= set(one) for one in found):
+                return found
+        except (ValueError, TypeError):
+            pass
+        print(f"{self._path('attempts.json')} is damaged: attempts before this one are not known", flush=True)
+        return []
 
     def write_attempts(self, attempts: Sequence[dict[str, Any]]) -> None:
         self._write("attempts.json", json.dumps(list(attempts), indent=1).encode())
@@ -161,7 +183,8 @@ class Attempt:
     """One try at a run, on one machine. Times are UTC, ISO 8601; `seen_at` is when it last was known to live.
 
     `saved_seconds` are those of training that the checkpoint held when it began, `kept_seconds` those that the last
-    one of its own held, which the next attempt need not do again.
+    one of its own held, which the next attempt need not do again; `lived_seconds` are from its begin to `seen_at` by a
+    clock that nobody sets, sleep of the machine with them. What came before is what `job_clock.before` tells.
     """
 
     started_at: str
@@ -171,6 +194,18 @@ class Attempt:
     kept_seconds: float
     identity: str
     ended: str = ""
+    lived_seconds: float | None = None
+    boot_seconds: float | None = None
+    wait_seconds: float | None = None
+
+
+#: What only some clusters tell of an attempt.
+_JOB = ("boot_seconds", "wait_seconds")
+
+
+def boot_seconds() -> float:
+    """Return a clock (s) that runs while the machine sleeps, and that setting the date does not change."""
+    return clock_gettime(CLOCK_BOOTTIME)
 
 
 def now() -> str:
@@ -180,24 +215,29 @@ def now() -> str:
 class Attempts:
     """The attempts at a run, this one the last: written when it begins, at each sign of life, and when it ends."""
 
-    def __init__(self, place: Place, machine: str) -> None:
+    def __init__(self, place: Place, machine: str, before: Mapping[str, float] | None = None) -> None:
         self._place = place
+        self._began = boot_seconds()
         self._before = _unfinished(place)
         if not self._before:
             place.clear()
         # A checkpoint of other code is not taken.
         mine = self._before and self._before[-1]["identity"] == place.identity
         kept = float(self._before[-1]["kept_seconds"]) if mine else 0.0
-        self.current = Attempt(now(), machine, now(), kept, kept, place.identity)
-        self._place.write_attempts([*self._before, asdict(self.current)])
+        boot, wait = ((before or {}).get(name) for name in _JOB)
+        self.current = Attempt(now(), machine, now(), kept, kept, place.identity, "", 0.0, boot, wait)
+        try:
+            self._place.write_attempts([*self._before, asdict(self.current)])
+        except Exception as error:  # a full disk's, a bucket's: what cannot be saved now is not begun
+            raise InputError(f"checkpoints: nothing can be written: {' '.join(str(error).split())[:200]}") from error
 
     def used_seconds(self) -> float:
         """Return the life of the attempts before this one."""
-        return sum(_told(attempt)["used_seconds"] for attempt in self._before)
+        return sum(_as_recorded(attempt)["used_seconds"] for attempt in self._before)
 
     def alive(self, kept_seconds: float | None = None) -> None:
         """Note that this attempt lives, and how much training is kept; what cannot be written now may be later."""
-        self.current.seen_at = now()
+        self._see()
         if kept_seconds is not None:
             self.current.kept_seconds = kept_seconds
         try:
@@ -205,13 +245,17 @@ class Attempts:
         except Exception as error:  # a network's, a file system's, a bucket's
             print(f"attempts not written: {' '.join(str(error).split())[:200]}", flush=True)
 
-    def told(self, how: str, trained_seconds: float) -> list[dict[str, Any]]:
+    def _see(self) -> None:
+        self.current.seen_at, self.current.lived_seconds = now(), boot_seconds() - self._began
+
+    def to_json(self, how: str, trained_seconds: float) -> list[dict[str, Any]]:
         """Return all attempts as the run record has them, if this one ends so.
 
         `trained_seconds` are those of the whole run, which is at its end.
         """
-        current = asdict(self.current) | {"ended": how, "seen_at": now(), "kept_seconds": trained_seconds}
-        return [_told(attempt) for attempt in [*self._before, current]]
+        self._see()
+        current = asdict(self.current) | {"ended": how, "kept_seconds": trained_seconds}
+        return [_as_recorded(attempt) for attempt in [*self._before, current]]
 
     def end(self, how: str) -> None:
         """Note how it ended: last, as after it another run of this name begins anew."""
@@ -227,14 +271,15 @@ def _unfinished(place: Place) -> list[dict[str, Any]]:
     return [attempt | {"ended": attempt["ended"] or LOST} for attempt in attempts]
 
 
-def past(place: Place) -> list[dict[str, Any]]:
+def previous(place: Place) -> list[dict[str, Any]]:
     """Return the attempts at a run that is given up, as its record has them."""
-    return [_told(attempt) for attempt in _unfinished(place)]
+    return [_as_recorded(attempt) for attempt in _unfinished(place)]
 
 
-def _told(attempt: dict[str, Any]) -> dict[str, Any]:
+def _as_recorded(attempt: dict[str, Any]) -> dict[str, Any]:
     """Return an attempt as the run record has it: what it was good for, and what of its life was lost."""
-    used = max(0.0, _seconds(attempt["started_at"], attempt["seen_at"]))
+    lived = attempt.get("lived_seconds")  # not noted before 2026-11-22
+    used = max(0.0, _seconds(attempt["started_at"], attempt["seen_at"])) if lived is None else float(lived)
     useful = min(used, max(0.0, attempt["kept_seconds"] - attempt["saved_seconds"]))
     return {
         "started_at": attempt["started_at"],
@@ -244,7 +289,7 @@ def _told(attempt: dict[str, Any]) -> dict[str, Any]:
         "lost_seconds": used - useful,
         "ended": attempt["ended"],
         "machine": attempt["machine"],
-    }
+    } | {name: attempt[name] for name in _JOB if attempt.get(name) is not None}
 
 
 def _seconds(since: str, until: str) -> float:

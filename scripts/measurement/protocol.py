@@ -60,4 +60,4 @@ def ending(row: dict[str, Any], target: float | None) -> str | None:
         return None
     if row["val_acc"] is not None:
         return "target" if row["val_acc"] >= target else None
-    return "target" if row["loss"] <= target else None
+    return "target" if row["loss"] is not None and row["loss"] <= target else None

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from scripts.storage import environment
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -44,7 +46,7 @@ def collect(found: dict[str, Any], workload_file: Path | None) -> dict[str, Any]
     """
     known = commit()
     if known is None:  # sent to a machine without its history: who sent it says of which commit it is
-        known = json.loads(os.environ.get("EPOCHS_COMMIT", "null"))
+        known = json.loads(environment.COMMIT.read() or "null")
     return {
         "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "hardware": found,

@@ -15,7 +15,8 @@ from scripts.measurement import telemetry, watch
 from scripts.measurement.cell import Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import write_text
+from scripts.storage.files import read_text, write_text
+from scripts.storage.words import printable
 from scripts.workloads import Reference
 
 SCHEMA_VERSION = 2
@@ -23,7 +24,7 @@ SCHEMA_VERSION = 2
 #: The schema (in `config/schemas/`) of each version that was ever written.
 SCHEMAS = {1: "run.1", SCHEMA_VERSION: "run"}
 
-#: What the process that trains tells of the run, and what it times apart from the training.
+#: What the process that trains tells of the run, and the times of a run (s) that are measured and not worked out.
 _FACTS = (
     "train_samples",
     "validation_samples",
@@ -34,7 +35,16 @@ _FACTS = (
     "learnable",
     "peak_memory_mib",
 )
-_TIMES = ("import_seconds", "data_seconds", "build_seconds", "total_seconds")
+TIMES = (
+    "spawn_seconds",
+    "import_seconds",
+    "data_seconds",
+    "build_seconds",
+    "cpu_seconds",
+    "exit_seconds",
+    "slept_seconds",
+    "total_seconds",
+)
 
 #: The first six are those of the field's published logs; the rest is ours. Times in seconds.
 EPOCH_COLUMNS = (
@@ -75,10 +85,10 @@ def build(
         "cell": asdict(cell),
         "batch_size": batch_size,
         "status": outcome.status,
-        "reason": outcome.reason,
+        "reason": outcome.reason and printable(outcome.reason),
         **{name: facts.get(name) for name in _FACTS},
         "reference": reference and _to_json(reference),
-        "times": {name: outcome.times.get(name) for name in _TIMES},
+        "times": {name: outcome.times.get(name) for name in TIMES},
         "clock_seconds": outcome.clock,
     }
 
@@ -106,6 +116,8 @@ def write(
     """
     schemas.validate(run, "run", "run record")
     columns, rows = telemetry.table(samples, run["clock_seconds"])
+    # A record that is written over never stands beside files of the new one, whenever this ends.
+    (folder / "run.json").unlink(missing_ok=True)
     write_text(folder / "epochs.csv", _csv(EPOCH_COLUMNS, epochs))
     write_text(folder / "telemetry.csv", _csv(columns, rows))
     write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
@@ -116,11 +128,10 @@ def read_run(path: Path) -> dict[str, Any]:
 
     Raises InputError when it is truncated, not one of ours, or of a version that this project does not know.
     """
+    text = read_text(path)
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+        run = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: truncated or not JSON: {error}") from error
     version = run.get("schema_version", SCHEMA_VERSION) if isinstance(run, dict) else SCHEMA_VERSION
     if type(version) is not int or version not in SCHEMAS:
@@ -135,10 +146,7 @@ def read_run(path: Path) -> dict[str, Any]:
 
 
 def _read_csv(path: Path) -> csv.DictReader:
-    try:
-        return csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from error
+    return csv.DictReader(io.StringIO(read_text(path)))
 
 
 def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[dict[str, float | None]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from scripts.frameworks._model import named
 from scripts.measurement.protocol import ending, epoch_row
 
 
@@ -97,7 +98,7 @@ class Stopwatch(keras.callbacks.Callback):
                 - min(self._samples, self._batch_size),
             }
         elapsed = self._now() - self._epoch_start
-        row = epoch_row(epoch, elapsed, logs or {}, self._samples, self._validation_seconds, **first)
+        row = epoch_row(epoch, elapsed, named(self.model, logs or {}), self._samples, self._validation_seconds, **first)
         self._report(row)
         self.ended = ending(row, self._target)
         if self.ended:

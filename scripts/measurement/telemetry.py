@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import psutil
@@ -15,6 +15,9 @@ INTERVAL_SECONDS = 0.5
 
 #: Where Linux shows the energy counters of processors (RAPL); since 2020 most systems let only root read them.
 POWERCAP = Path("/sys/class/powercap")
+
+#: Where Linux counts how long tasks waited for a CPU (pressure stall information; not built into every kernel).
+PRESSURE = Path("/proc/pressure/cpu")
 
 #: Child processes are looked for once in so many samples; what one did before it was found counts then.
 _READINGS_PER_SEARCH = 10
@@ -52,8 +55,9 @@ class Sample:
     """One sample at `reading` (s, the clock of `perf_counter`).
 
     100 % is one core in `cpu_percent` (the run with its children) and `other_cpu_percent` (all else on the
-    machine, a difference that noise may take below 0), all cores in `machine_cpu_percent`. `cpu_energy_joules`
-    is that of all processors since the first sample, memory and GPUs not counted.
+    machine, a difference that noise may take below 0), all cores in `machine_cpu_percent`. `cpu_pressure_percent` is
+    the part of the time since the sample before in which a task, of the run or not, waited for a CPU.
+    `cpu_energy_joules` is that of all processors since the first sample, memory and GPUs not counted.
     """
 
     reading: float
@@ -62,6 +66,7 @@ class Sample:
     memory_mib: float
     machine_cpu_percent: float
     other_cpu_percent: float
+    cpu_pressure_percent: float | None = None
     cpu_energy_joules: float | None = None
     gpus: tuple[Gpu, ...] = ()
 
@@ -92,6 +97,37 @@ class _Processors:
             self._microjoules += (value - self._last.get(counter, value)) % self._ranges[counter]
         self._last = now
         return self._microjoules / 1e6 if now else None
+
+
+class _Pressure:
+    """The kernel's count of the time in which a task waited for a CPU."""
+
+    def __init__(self) -> None:
+        self._read, self._last = perf_counter(), self._waited()
+
+    def percent(self) -> float | None:
+        """Return the part of the time since the last call, None where it is not told."""
+        read, waited = perf_counter(), self._waited()
+        since, before = self._read, self._last
+        self._read, self._last = read, waited
+        return None if waited is None or before is None else 100 * (waited - before) / (read - since)
+
+    @staticmethod
+    def _waited() -> float | None:
+        """Return the seconds so far: `some avg10=0.00 avg60=0.00 avg300=0.00 total=<microseconds>`."""
+        try:
+            return int(PRESSURE.read_text().splitlines()[0].rpartition("total=")[2]) / 1e6
+        except (OSError, ValueError, IndexError):
+            return None
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time (s, user and system) of this process, all its threads and the processes that it started."""
+    children = 0.0
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            children += sum(child.cpu_times()[:2])
+    return process_time() + children
 
 
 class _Run:
@@ -137,6 +173,7 @@ class Sampler:
         psutil.cpu_percent()
         self._cores = psutil.cpu_count() or 1
         self._processors = _Processors()
+        self._pressure = _Pressure()
         self._gpus = []
         if gpus:
             try:
@@ -159,6 +196,7 @@ class Sampler:
             memory_mib=memory,
             machine_cpu_percent=machine,
             other_cpu_percent=machine * self._cores - cpu,
+            cpu_pressure_percent=self._pressure.percent(),
             cpu_energy_joules=self._processors.joules(),
             gpus=tuple(_gpu(handle) for handle in self._gpus),
         )

@@ -10,10 +10,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import psutil
+
 from scripts.measurement import telemetry, worker
+from scripts.measurement.checkpoint import boot_seconds
 
 #: What a training has to save itself after SIGTERM: less than the 30 s of Google's notice.
 GRACE_SECONDS = 20.0
+
+#: Less is the difference of two readings.
+_SLEPT_SECONDS = 0.1
 
 #: Seconds between signs of life: what is not known of the end of an attempt without notice.
 SIGN_SECONDS = 60.0
@@ -36,10 +42,20 @@ class Outcome:
 
 
 class Notices(list[int]):
-    """The signals that said that this process is to end."""
+    """What said that this process is to end: signals, or that the process `caller` has gone (0: nobody is asked)."""
+
+    def __init__(self, caller: int = 0) -> None:
+        super().__init__()
+        self._caller = caller
 
     def take(self, number: int, frame: object) -> None:
         self.append(number)
+
+    def have_come(self) -> bool:
+        """Return whether it is to end; asked twice a second."""
+        if self._caller and not self and not psutil.pid_exists(self._caller):
+            self.append(signal.SIGHUP)
+        return bool(self)
 
 
 def _kernel_kills() -> int:
@@ -70,7 +86,7 @@ def run(
     receiver, sender = context.Pipe(duplex=False)
     kernel_kills = _kernel_kills()
     outcome = Outcome()
-    start = perf_counter()
+    start, booted = perf_counter(), boot_seconds()
     process = context.Process(target=worker.train, args=(job, sender))
     notices = Notices() if notices is None else notices
     handler = signal.signal(signal.SIGTERM, notices.take)
@@ -78,9 +94,9 @@ def run(
     try:
         process.start()
         sender.close()
-        follower.follow(start + limit_seconds, lambda: bool(notices))
+        follower.follow(start + limit_seconds, notices.have_come)
         if notices:
-            outcome.reason = "terminated by SIGTERM"
+            outcome.reason = f"terminated by {signal.Signals(notices[0]).name}"
             if job.checkpoints:
                 process.terminate()
                 follower.follow(perf_counter() + GRACE_SECONDS, lambda: False)
@@ -101,6 +117,11 @@ def run(
             name = signal.Signals(number).name if number > 0 else f"exit code {process.exitcode}"
             outcome.reason = f"the training process ended by {name}"
     outcome.times["total_seconds"] = perf_counter() - start
+    # The clock of the times stands still while a machine sleeps, and what is billed does not.
+    slept = boot_seconds() - booted - outcome.times["total_seconds"]
+    outcome.times["slept_seconds"] = slept if slept > _SLEPT_SECONDS else 0.0
+    if follower.ended is not None:
+        outcome.times["exit_seconds"] = perf_counter() - follower.ended
     return outcome
 
 
@@ -121,7 +142,8 @@ class _Follower:
         self._progress, self._memory_limit_mib, self._alive = progress, memory_limit_mib, alive
         self._stage = "start"
         self._sampler: telemetry.Sampler | None = None
-        self._next_sample = self._next_sign = perf_counter()
+        self._start = self._next_sample = self._next_sign = perf_counter()
+        self.ended: float | None = None
         self.is_late = False
 
     def follow(self, until: float, is_ended: Callable[[], bool]) -> None:
@@ -158,6 +180,7 @@ class _Follower:
         outcome = self._outcome
         match message:
             case ("stage", name):
+                outcome.times.setdefault("spawn_seconds", perf_counter() - self._start)
                 self._stage = name
                 self._progress(name)
             case ("time", name, seconds):
@@ -173,7 +196,7 @@ class _Follower:
                 self._alive(seconds)
             case ("end", status, reason):
                 outcome.status, outcome.reason = status, reason
-                self._stage = "end"
+                self._stage, self.ended = "end", perf_counter()
 
 
 def _epoch_line(row: dict[str, Any], epochs: int) -> str:

@@ -4,9 +4,10 @@ import ctypes
 import os
 import resource
 import signal
+import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import ceil
@@ -70,7 +71,8 @@ def train(job: Job, pipe: Connection) -> None:
         signal.signal(signal.SIGTERM, lambda number, frame: _NOTICE.append(number))
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        status, reason = _train(job, pipe)
+        with ExitStack() as started:
+            status, reason = _train(job, pipe, started)
     except checkpoint.Preempted:
         status, reason = checkpoint.PREEMPTED, "the machine was about to be preempted"
     except BaseException as error:
@@ -81,9 +83,13 @@ def train(job: Job, pipe: Connection) -> None:
         status, reason = ("out_of_memory" if exhausted else "failed"), text[:500]
     pipe.send(("facts", {"peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
     pipe.send(("end", status, reason))
+    # Unloading a framework takes up to a second and a half, and nothing of it is needed.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
-def hold(job: Job) -> list[int]:
+def pin_resources(job: Job) -> list[int]:
     """Hold this process to its cores, GPUs and framework, before any of them is imported; return the cores."""
     from scripts import frameworks
 
@@ -145,18 +151,19 @@ def _plain_lstm(model, gpus: int) -> None:
         layer.use_cudnn = False
 
 
-def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
+def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | None]:
+    """Return how the training ended, and why; `started` ends what it has started, however it ends."""
     from scripts import frameworks, workloads
 
     cell = job.cell
-    allowed = hold(job)
+    allowed = pin_resources(job)
     backend = frameworks.framework(cell.framework)
     with _stage(pipe, "import"):
         devices = start(job, allowed)
         import keras
 
         from scripts import datasets
-        from scripts.measurement import flops, loop, protocol, resumable
+        from scripts.measurement import flops, loop, protocol, resumable, telemetry
         from scripts.measurement.chance import chance
         from scripts.measurement.stopwatch import Stopwatch
     if job.workload_file:
@@ -170,8 +177,8 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         if not job.data:
             split = split.part(cell.samples)
         if job.probe:
-            if batch_size > max(len(split.x_train), work.BATCH_SIZE * cell.devices):
-                return "failed", f"there are {len(split.x_train)} samples"
+            if batch_size > max(split.train_samples, work.BATCH_SIZE * cell.devices):
+                return "failed", f"there are {split.train_samples} samples"
             split = split.repeated(PROBE_STEPS * batch_size)
         elif cell.samples < 1 or cell.devices > 1:  # Keras on JAX cannot part an odd batch
             split = split.whole_batches(batch_size)
@@ -179,7 +186,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     # Keras fits on one torch device: there, several take the framework's own loop, tuned or not.
     parallel = backend.parallel if backend.PARALLEL_FIT else lambda devices: nullcontext()
     fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or parallel is backend.parallel)
-    validation = None if split.x_val is None or split.y_val is None else (split.x_val, split.y_val)
+    validation = split.validation
     with _stage(pipe, "build"), parallel(cell.devices):
         model = work.build(split)
         if cell.mode == "plain_lstm":
@@ -188,19 +195,22 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
             plain = {"tuned": False} if cell.mode == "stock" else {}
             data = (split.x_train, split.y_train, validation)
             stepper = backend.Loop(model, *data, batch_size, cell.devices, cell.mode == "sparse", **plain)
+            started.callback(stepper.close)
         elif validation:
             # A whole and an odd batch compile the validation step before the clock starts.
-            tail = batch_size + len(validation[0]) % batch_size
-            model.evaluate(validation[0][-tail:], validation[1][-tail:], batch_size=batch_size, verbose=0)
+            tail = batch_size + split.val_samples % batch_size
+            x, y = workloads.mapped(lambda array: array[-tail:], validation)
+            model.evaluate(x, y, batch_size=batch_size, verbose=0)
         backend.synchronise()
 
-    samples = len(split.x_train)
+    samples = split.train_samples
     labels = split.y_train if validation is None else validation[1]
     metric = work.REFERENCE.metric if work.REFERENCE else "acc"
     # Random labels are there to be timed: what is learned of them means nothing.
     learnable = getattr(work, "LEARNABLE", True)
-    # Of labels that are not ours it is not known what they stand for: one-hot, padded, no classes at all.
-    judged = learnable and (work.REFERENCE is not None or job.workload_file is None)
+    # Of labels that are not ours it is not known what they stand for: one-hot, padded, no classes at all; nor of
+    # several outputs, which one is meant.
+    judged = learnable and (work.REFERENCE is not None or job.workload_file is None) and hasattr(labels, "shape")
     pipe.send(
         (
             "facts",
@@ -211,12 +221,18 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
                 "parameters": model.count_params(),
                 "flops_per_sample": flops.per_trained_sample(model),
                 "train_samples": samples,
-                "validation_samples": 0 if split.x_val is None else len(split.x_val),
+                "validation_samples": split.val_samples,
                 "learnable": learnable,
                 "chance": chance(labels, metric) if judged else None,
             },
         )
     )
+    cpu: list[float] = []
+
+    def on_clock(reading: float) -> None:
+        pipe.send(("clock", reading))
+        cpu.append(telemetry.cpu_seconds())
+
     watched: dict[str, Any] = {
         "samples": samples,
         "batch_size": batch_size,
@@ -224,12 +240,12 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
         "target": cell.target,
         "synchronise": backend.synchronise,
         "report": lambda row: pipe.send(("epoch", row)),
-        "started": lambda reading: pipe.send(("clock", reading)),
+        "started": on_clock,
     }
     pipe.send(("stage", "train"))
     keeper = None
-    # Several torch processes hold parts of the state: such a run is not saved, and begins anew.
-    if job.checkpoints and (cell.framework != "torch" or cell.devices == 1):
+    # What cannot be saved begins anew.
+    if job.checkpoints and (backend.RESUMES_PARALLEL or cell.devices == 1):
         place = checkpoint.Place(job.checkpoints, *job.identity)
         keeper = checkpoint.Keeper(place, lambda: bool(_NOTICE), lambda seconds: pipe.send(("saved", seconds)))
     if fits:
@@ -245,7 +261,7 @@ def _train(job: Job, pipe: Connection) -> tuple[str, str | None]:
     else:
         ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, keeper=keeper, **watched), stepper.settings
         pipe.send(("stage", "end"))
-        stepper.close()
+    pipe.send(("time", "cpu_seconds", telemetry.cpu_seconds() - cpu[0]))
     pipe.send(("facts", {"settings": settings}))
     if ended == "diverged":
         return "diverged", "the loss is not a finite number"

@@ -3,9 +3,18 @@
 import sys
 from collections.abc import Callable
 
+from scripts.storage.words import printable
+
+#: What is longer nobody reads: a value that somebody pasted.
+_LONGEST = 1000
+
 
 class InputError(ValueError):
-    """Bad input: a config value, a data file, a log. The message names file, key and what is allowed."""
+    """Bad input: a config value, a data file, a log. The message names file, key and what is allowed, in one line."""
+
+    def __init__(self, message: str) -> None:
+        line = printable(" ".join(message.split()))
+        super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}")
 
 
 def run(main: Callable[[], int]) -> None:

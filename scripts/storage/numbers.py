@@ -9,11 +9,6 @@ import pandas as pd
 TIE = 0.05
 
 
-def is_tie(ratio: float) -> bool:
-    """Return whether two measurements of this ratio are a tie."""
-    return 1 - TIE < ratio < 1 + TIE
-
-
 def number(value: float | None, digits: int = 3) -> str:
     """Return `value` with `digits` significant digits, thousands parted, no exponent; an em dash for nothing."""
     if value is None or pd.isna(value):
@@ -21,3 +16,18 @@ def number(value: float | None, digits: int = 3) -> str:
     rounded = float(f"{value:.{digits - 1}e}")  # 9.996 has the decimals of 10.0
     decimals = digits if rounded == 0 else max(0, digits - 1 - floor(log10(abs(rounded))))
     return f"{value:,.{decimals}f}"
+
+
+def rounded(value: float | None, digits: int = 3) -> str:
+    """Return `value` with `digits` significant digits, zeros for the rest of a large one; an em dash for nothing."""
+    if value is None or pd.isna(value):
+        return "—"
+    return number(float(f"{value:.{digits - 1}e}"), digits)
+
+
+def duration(seconds: float, digits: int = 3) -> str:
+    """Return a time in the largest unit that leaves at least two of it: days, hours, minutes or seconds."""
+    for unit, size in (("days", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{number(seconds / size, digits)} {unit}"
+    return f"{number(seconds, digits)} s"

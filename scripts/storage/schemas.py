@@ -1,7 +1,7 @@
 """Checks files against the JSON schemas of `config/schemas/`; a fault is one line: file, key, value, allowed."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -11,6 +11,7 @@ import jsonschema
 import yaml
 
 from scripts.storage.errors import InputError
+from scripts.storage.files import read_text
 
 _FOLDER = Path(__file__).resolve().parents[2] / "config" / "schemas"
 
@@ -30,20 +31,36 @@ def _validator(name: str) -> Any:
     return _Validator(schema, format_checker=jsonschema.FormatChecker())
 
 
-def _numbers(value: Any, path: str = "") -> Iterator[tuple[str, float]]:
-    """Yield each float within `value` and its path: YAML knows .nan and .inf, which pass every bound of a schema."""
-    if isinstance(value, float):
+def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value within `value` that holds no others, and its path; a key is one, too."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield path, key
+            yield from _leaves(item, f"{path}.{key}".removeprefix("."))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _leaves(item, f"{path}.{number}".removeprefix("."))
+    else:
         yield path, value
-    elif isinstance(value, Mapping | list):
-        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _numbers(item, f"{path}.{key}".removeprefix("."))
+
+
+def _is_whole(text: str) -> bool:
+    """Return whether a text can be written: an escape of YAML or JSON may be half a character (\\ud800)."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def validate(value: Any, name: str, source: str | Path) -> None:
     """Raise InputError for the most telling fault of `value` under the schema `name`."""
-    for path, number in _numbers(value):
-        if not isfinite(number):
-            raise InputError(f"{source}: {path}: {number} is not a finite number")
+    for path, leaf in _leaves(value):
+        # YAML knows .nan and .inf, which pass every bound of a schema.
+        if isinstance(leaf, float) and not isfinite(leaf):
+            raise InputError(f"{source}: {path}: {leaf} is not a finite number")
+        if isinstance(leaf, str) and not _is_whole(leaf):
+            raise InputError(f"{source}: {path}: {leaf[:40]!r} holds half a character")
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
         key = fault.json_path.removeprefix("$").removeprefix(".")
@@ -53,8 +70,25 @@ def validate(value: Any, name: str, source: str | Path) -> None:
         raise InputError(f"{source}: {key + ': ' if key else ''}{message}")
 
 
+#: More values than any file of ours has, each anchor counted wherever it is used.
+_LARGEST = 1_000_000
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Return how many values there are within one; `known` are those of what was met before, by its id."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        inside = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size(part, known) for part in inside)
+    return known[id(value)]
+
+
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML of which no key may stand twice (the second would silently win); dates stay text."""
+    """YAML of which no key may stand twice (the second would silently win); dates stay text.
+
+    Not by libyaml, whose parser ends this process where lists are nested too deep.
+    """
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
@@ -63,27 +97,74 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    keys = [loader.construct_object(key) for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
-    for key in keys:
-        if keys.count(key) > 1:
+    seen = set()
+    for part, _ in node.value:
+        key = loader.construct_object(part) if part.tag != "tag:yaml.org,2002:merge" else None
+        if not isinstance(key, Hashable):
+            raise InputError(f"{loader.name}: {key!r} cannot be a key")
+        if key is not None and key in seen:
             raise InputError(f"{loader.name}: {key!r} is given twice")
+        seen.add(key)
     return loader.construct_mapping(node, deep=True)
 
 
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
-def read_yaml(path: Path, schema: str) -> Any:
-    """Return the content of a YAML file that obeys `schema`.
+def own(path: Path) -> Path:
+    """Return where a person's own entries are, merged over those of a file: NAME.local.yaml beside NAME.yaml."""
+    return path.with_suffix(f".local{path.suffix}")
 
-    Raises InputError when it cannot be read, is no YAML, repeats a key, or breaks the schema.
+
+def read_own(path: Path) -> dict[str, Any]:
+    """Return a person's own entries; none where there is no such file, or every line of it is a comment."""
+    found = _load(path) if path.exists() else None
+    return {} if found is None else found
+
+
+def read_yaml(path: Path, schema: str) -> Any:
+    """Return the content of a YAML file that obeys `schema`; over a catalogue of machines the reader's own is merged.
+
+    Raises InputError when one of them cannot be read, is no YAML, repeats a key, or breaks the schema.
     """
-    try:
-        with path.open(encoding="utf-8") as file:
-            value = yaml.load(file, _UniqueKeyLoader)  # noqa: S506, a SafeLoader
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    value = _load(path)
     validate(value, schema, path)
+    mine = own(path)
+    if schema in _MERGED and mine.exists():
+        value = _merged(value, read_own(mine))
+        validate(value, schema, mine)
+    return value
+
+
+#: Schemas of files that a person has their own beside, see `own`.
+_MERGED = ("hardware",)
+
+
+def _merged(value: Any, changes: Any) -> Any:
+    """Return a value with changes merged over it (RFC 7396): mappings key by key, null removes, all else replaces."""
+    if not isinstance(changes, dict):
+        return changes
+    found = dict(value) if isinstance(value, dict) else {}
+    for key, change in changes.items():
+        if change is None:
+            found.pop(key, None)
+        else:
+            found[key] = _merged(found.get(key), change)
+    return found
+
+
+def _load(path: Path) -> Any:
+    text = read_text(path)
+    try:
+        loader = _UniqueKeyLoader(text)
+        loader.name = str(path)
+        value = loader.get_single_data()
+        if _size(value, {}) > _LARGEST:
+            raise InputError(f"{path}: has more than {_LARGEST:,} values, anchors written out")
+    except RecursionError as error:
+        raise InputError(f"{path}: not YAML: nested too deep, or in itself") from error
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     return value

@@ -9,6 +9,8 @@ A workload module has
 - `prepare(arrays) -> Split`: the data set's arrays as the model takes them;
 - `build(split) -> keras.Model`: the compiled model.
 
+A model with several inputs or outputs has a dict, list or tuple of arrays in the place of the array.
+
 Keras is imported inside the functions: the grid reads the constants without it.
 """
 
@@ -25,6 +27,7 @@ import numpy as np
 
 from scripts.storage import modules
 from scripts.storage.errors import InputError
+from scripts.workloads._samples import Samples, count, mapped
 
 #: The log from which the references of 2017 come, one value per epoch.
 PUBLISHED_2017_07 = (
@@ -35,43 +38,61 @@ PUBLISHED_2017_07 = (
 
 @dataclass(frozen=True)
 class Split:
-    """Training and validation samples, first axis = samples; validation may be absent.
+    """Training and validation samples, arrays or trees of arrays, first axis = samples; validation may be absent.
 
     `classes` is the number of distinct inputs or outputs that a model needs to know, if any.
     """
 
-    x_train: np.ndarray
-    y_train: np.ndarray
-    x_val: np.ndarray | None = None
-    y_val: np.ndarray | None = None
+    x_train: Samples
+    y_train: Samples
+    x_val: Samples | None = None
+    y_val: Samples | None = None
     classes: int | None = None
 
-    def _of(self, train: slice | np.ndarray, val: slice | np.ndarray) -> "Split":
-        if self.x_val is None or self.y_val is None:
-            return Split(self.x_train[train], self.y_train[train], classes=self.classes)
-        return Split(self.x_train[train], self.y_train[train], self.x_val[val], self.y_val[val], self.classes)
+    def __post_init__(self) -> None:
+        count(self.x_train, self.y_train)
+        if self.validation is not None:
+            count(*self.validation)
+
+    @property
+    def train_samples(self) -> int:
+        return count(self.x_train)
+
+    @property
+    def val_samples(self) -> int:
+        """The number of validation samples, 0 without any."""
+        return 0 if self.validation is None else count(self.x_val)
+
+    @property
+    def validation(self) -> tuple[Samples, Samples] | None:
+        """Inputs and outputs to validate on, None without any."""
+        return None if self.x_val is None or self.y_val is None else (self.x_val, self.y_val)
+
+    def _of(self, train: slice | np.ndarray, val: slice | np.ndarray | None) -> "Split":
+        x, y = (mapped(lambda array: array[train], part) for part in (self.x_train, self.y_train))
+        if self.validation is None or val is None:
+            return Split(x, y, classes=self.classes)
+        x_val, y_val = (mapped(lambda array: array[val], part) for part in self.validation)
+        return Split(x, y, x_val, y_val, self.classes)
 
     def part(self, fraction: float) -> "Split":
         """Return the first `fraction` (0 to 1] of both parts, at least one sample of each."""
-        train = max(1, round(len(self.x_train) * fraction))
-        val = 0 if self.x_val is None else max(1, round(len(self.x_val) * fraction))
+        train, val = (max(1, round(samples * fraction)) for samples in (self.train_samples, self.val_samples))
         return self._of(slice(train), slice(val))
 
     def repeated(self, samples: int) -> "Split":
         """Return so many training samples, the first ones again where there are too few, and no validation."""
-        chosen = np.arange(samples) % len(self.x_train)
-        return Split(self.x_train[chosen], self.y_train[chosen], classes=self.classes)
+        return self._of(np.arange(samples) % self.train_samples, None)
 
     def whole_batches(self, batch_size: int) -> "Split":
         """Cut both parts to a multiple of `batch_size`, so that no odd last batch weighs on a short run.
 
         Raises ValueError when not even one batch is left.
         """
-        samples = len(self.x_train) // batch_size * batch_size
+        samples = self.train_samples // batch_size * batch_size
         if samples == 0:
-            raise ValueError(f"{len(self.x_train)} samples do not fill one batch of {batch_size}")
-        val_samples = 0 if self.x_val is None else max(1, len(self.x_val) // batch_size) * batch_size
-        return self._of(slice(samples), slice(val_samples))
+            raise ValueError(f"{self.train_samples} samples do not fill one batch of {batch_size}")
+        return self._of(slice(samples), slice(max(1, self.val_samples // batch_size) * batch_size))
 
 
 @dataclass(frozen=True)
@@ -137,7 +158,7 @@ def _loaded(name: str, path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a file that ends Python must not end this one in silence
         raise InputError(f"{path}: {type(error).__name__}: {error}") from error
     for needed in ("DATASET", "BATCH_SIZE", "EPOCHS", "REFERENCE", "prepare", "build"):
         if not hasattr(module, needed):

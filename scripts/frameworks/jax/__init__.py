@@ -7,12 +7,14 @@ LABEL = "JAX"
 COLOUR = "#3b82c4"
 DISTRIBUTIONS = ("jax", "jaxlib")
 PARALLEL_FIT = True
+RESUMES_PARALLEL = True
 
 __all__ = [
     "COLOUR",
     "DISTRIBUTIONS",
     "LABEL",
     "PARALLEL_FIT",
+    "RESUMES_PARALLEL",
     "Loop",
     "environment",
     "parallel",

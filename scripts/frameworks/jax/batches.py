@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from scripts.frameworks.jax.kernels import fast_kernels
+from scripts.workloads import Samples, count
 
 
 class Batches:
@@ -13,12 +14,12 @@ class Batches:
 
     Args:
         step: what is traced; x and y hold a batch, the state is lists of arrays.
-        samples: all x and y, the first axis is the samples.
+        samples: all x and y, arrays or trees of arrays, the first axis is the samples.
         size: samples of a batch, over all devices of the mesh.
         mesh: devices with one axis, `batch`.
     """
 
-    def __init__(self, step: Callable, samples: tuple[np.ndarray, np.ndarray], size: int, mesh: Any) -> None:
+    def __init__(self, step: Callable, samples: tuple[Samples, Samples], size: int, mesh: Any) -> None:
         import jax
         from jax.sharding import NamedSharding, PartitionSpec
 
@@ -27,7 +28,7 @@ class Batches:
         self._copied = NamedSharding(mesh, PartitionSpec())
         self._shared = NamedSharding(mesh, PartitionSpec("batch"))
         self._data = jax.device_put(samples, self._copied)
-        self.count = len(samples[0])
+        self.count = count(samples)
         self.whole, self.odd = divmod(self.count, size)
 
     def compile(self, state: Any, patches: bool) -> None:
@@ -85,5 +86,5 @@ class Batches:
         import jax
 
         places = jax.lax.with_sharding_constraint(places, self._shared)
-        x, y = (array.at[places].get(mode="promise_in_bounds") for array in samples)
-        return self._step(state, (x, y))
+        batch = jax.tree.map(lambda array: array.at[places].get(mode="promise_in_bounds"), samples)
+        return self._step(state, batch)

@@ -1,4 +1,4 @@
-"""What XLA computes slowly on a CPU, by other operations with the same result: pooling and convolution."""
+"""What XLA computes slowly on a CPU, by other operations with the same result: pooling, convolution, the LSTM."""
 
 import itertools
 import math
@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+
+from scripts.frameworks.jax.lstm import fast_lstm
 
 #: Patches hold a convolution's input as many times as its kernel has elements: this much of a batch at most.
 _PATCHES_BYTES = 256 * 2**20
@@ -92,15 +94,17 @@ def fast_conv(stock: Callable) -> Callable:
 
 @contextmanager
 def fast_kernels(patches: bool) -> Iterator[None]:
-    """On a CPU, replace Keras's pooling and, for `patches`, its convolution by others with the same mathematics."""
+    """On a CPU, replace Keras's pooling, its LSTM and, for `patches`, its convolution: the same mathematics."""
     import jax
+    from keras.src import backend
     from keras.src.backend.jax import nn
 
-    stock = nn.max_pool, nn.conv
+    stock = nn.max_pool, nn.conv, backend.lstm
     try:
         if jax.default_backend() == "cpu":
             nn.max_pool = fast_max_pool(nn.max_pool)
             nn.conv = fast_conv(nn.conv) if patches else nn.conv
+            backend.lstm = fast_lstm(backend.lstm)
         yield
     finally:
-        nn.max_pool, nn.conv = stock
+        nn.max_pool, nn.conv, backend.lstm = stock

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from scripts.frameworks._model import as_fitted, check_logs, named, own_steps
 from scripts.frameworks.jax.batches import Batches
 from scripts.frameworks.jax.device import first_devices
 from scripts.frameworks.jax.sparse import SparseStep
+from scripts.workloads import Samples, mapped
 
 #: Forms of a step train so long in turns before the fastest is taken.
 _TRIED_SECONDS = 2
@@ -20,9 +22,9 @@ class Loop:
     def __init__(
         self,
         model: Any,
-        x: np.ndarray,
-        y: np.ndarray,
-        validation: tuple[np.ndarray, np.ndarray] | None,
+        x: Samples,
+        y: Samples,
+        validation: tuple[Samples, Samples] | None,
         batch_size: int,
         devices: int,
         sparse: bool,
@@ -30,7 +32,9 @@ class Loop:
         import jax
 
         self._model = model
-        model._symbolic_build(data_batch=(x[:batch_size], y[:batch_size]))
+        self._own = own_steps(model, devices, sparse)
+        x, y, validation = as_fitted((x, y, validation))
+        model._symbolic_build(data_batch=mapped(lambda array: array[:batch_size], (x, y)))
         mesh = jax.sharding.Mesh(first_devices(devices), ("batch",))
         self._everywhere = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
         train_step = SparseStep(model) if sparse else self._train_step
@@ -122,12 +126,18 @@ class Loop:
         """Nothing was started that does not end with this process."""
 
     def _train_step(self, state: Any, data: Any) -> Any:
-        return [list(group) for group in self._model.train_step(state, data)[1]]
+        logs, state = self._model.train_step(state, data)
+        if "train_step" in self._own:
+            check_logs(self._model, logs)
+        return [list(group) for group in state]
 
     def _test_step(self, state: Any, data: Any) -> Any:
         trainable, other, optimizer, metrics = state
-        *_, metrics = self._model.test_step((trainable, other, metrics), data)[1]
-        return [trainable, other, optimizer, list(metrics)]
+        logs, (trainable, other, metrics) = self._model.test_step((trainable, other, metrics), data)
+        if "test_step" in self._own:
+            check_logs(self._model, logs)
+        # A layer may count, or draw random numbers, in validation too.
+        return [list(trainable), list(other), optimizer, list(metrics)]
 
     def _variables(self) -> list[list]:
         model = self._model
@@ -150,4 +160,4 @@ class Loop:
         for variables, values in zip(self._variables(), state, strict=True):
             for variable, value in zip(variables, values, strict=True):
                 variable.assign(value)
-        return {name: float(value) for name, value in self._model.get_metrics_result().items()}
+        return named(self._model, self._model.get_metrics_result())

@@ -5,17 +5,28 @@ from typing import Any
 
 from scripts.frameworks import Unsupported
 
+#: Settings under which an optimizer does with a gradient what needs that of the whole table.
+_EXTRAS = (
+    "clipnorm",
+    "clipvalue",
+    "global_clipnorm",
+    "weight_decay",
+    "use_ema",
+    "gradient_accumulation_steps",
+    "loss_scale_factor",
+)
 
-def _lazy_adam(optimizer: Any, step: Any, gradient: Any, row: Any, m: Any, v: Any) -> tuple:
+
+def _lazy_adam(optimizer: Any, rate: Any, step: Any, gradient: Any, row: Any, m: Any, v: Any) -> tuple:
     m += (1 - optimizer.beta_1) * (gradient - m)
     v += (1 - optimizer.beta_2) * (gradient**2 - v)
-    rate = optimizer.learning_rate.value * (1 - optimizer.beta_2**step) ** 0.5 / (1 - optimizer.beta_1**step)
+    rate = rate * (1 - optimizer.beta_2**step) ** 0.5 / (1 - optimizer.beta_1**step)
     return row - rate * m / (v**0.5 + optimizer.epsilon), m, v
 
 
-def _lazy_rmsprop(optimizer: Any, step: Any, gradient: Any, row: Any, v: Any) -> tuple:
+def _lazy_rmsprop(optimizer: Any, rate: Any, step: Any, gradient: Any, row: Any, v: Any) -> tuple:
     v = optimizer.rho * v + (1 - optimizer.rho) * gradient**2
-    return row - optimizer.learning_rate.value * gradient / (v + optimizer.epsilon) ** 0.5, v
+    return row - rate * gradient / (v + optimizer.epsilon) ** 0.5, v
 
 
 class SparseStep:
@@ -23,7 +34,7 @@ class SparseStep:
 
     Called with the state, values of the model's trainable and other variables, the optimizer's and the metrics', and
     with a batch `(x, y)`; returns the state after it. Raises `Unsupported` for a model without an embedding that is
-    trained, and for optimizers that have no such form.
+    trained, or with one that is used for more than looking up, and for optimizers that have no such form.
     """
 
     def __init__(self, model: Any) -> None:
@@ -47,10 +58,11 @@ class SparseStep:
         else:
             raise Unsupported(f"mode sparse: no such form of {type(optimizer).__name__} with these settings")
         self._rule = rule
-        extras = ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay", "use_ema", "gradient_accumulation_steps")
-        for extra in extras:
+        for extra in _EXTRAS:
             if getattr(optimizer, extra):
                 raise Unsupported(f"mode sparse: the optimizer has {extra}")
+        if any(layer.embeddings.constraint is not None for layer in self._layers.values()):
+            raise Unsupported("mode sparse: an embedding has a constraint")
         kept = list(map(id, optimizer.variables))
         #: The places of a table's moments among the optimizer's variables.
         self._moments = {
@@ -68,7 +80,7 @@ class SparseStep:
         dense = [place for place in range(len(values)) if place not in self._layers]
         looked_up: list[int] = []
 
-        def loss(learned: list, nudges: list | None) -> Any:
+        def loss(learned: list, tables: list, nudges: list | None) -> Any:
             """Return the loss where each row that is looked up is nudged: its gradient is that of the row."""
             found: list = []
 
@@ -83,7 +95,7 @@ class SparseStep:
                 return call
 
             merged = list(values)
-            for place, value in zip(dense, learned, strict=True):
+            for place, value in zip([*dense, *self._layers], [*learned, *tables], strict=True):
                 merged[place] = value
             try:
                 for place, layer in self._layers.items():
@@ -97,15 +109,25 @@ class SparseStep:
             looked_up[:] = [place for place, _, _ in found]
             return value, (aux, [inputs for _, inputs, _ in found], [rows for _, _, rows in found])
 
-        learned = [values[place] for place in dense]
-        _, (_, _, rows) = jax.eval_shape(lambda learned: loss(learned, None), learned)
-        nudges = [jnp.zeros(row.shape, row.dtype) for row in rows]
-        gradients, (aux, inputs, _) = jax.grad(loss, argnums=(0, 1), has_aux=True)(learned, nudges)
+        learned, tables = [values[place] for place in dense], [values[place] for place in self._layers]
+        traced, shapes = jax.make_jaxpr(lambda *given: loss(given[0], given[1], None), return_shape=True)(
+            learned, tables
+        )
+        used = {id(variable) for equation in traced.eqns for variable in equation.invars}
+        if used & set(map(id, traced.jaxpr.invars[len(learned) :])):
+            raise Unsupported("mode sparse: an embedding is used for more than looking up, as for a regulariser")
+        nudges = [jnp.zeros(row.shape, row.dtype) for row in shapes[1][2]]
+        gradients, (aux, inputs, _) = jax.grad(
+            lambda learned, nudges: loss(learned, tables, nudges), argnums=(0, 1), has_aux=True
+        )(learned, nudges)
         unscaled, predicted, other, metrics = aux
 
         pairs = [*zip(model.trainable_variables, values, strict=True)]
         pairs += zip(optimizer.variables, optimizer_values, strict=True)
         with StatelessScope(state_mapping=pairs) as scope:
+            # Before it is applied: what is applied counts as a step of a schedule.
+            rate = optimizer._get_current_learning_rate()
+            rate = getattr(rate, "value", rate)
             optimizer.apply(gradients[0], [model.trainable_variables[place] for place in dense])
             for place in self._layers:
                 calls = [call for call, table in enumerate(looked_up) if table == place]
@@ -119,7 +141,7 @@ class SparseStep:
                 )
                 sums = jax.ops.segment_sum(sums, inverse, len(indices))
                 old = [variable.value.at[indices].get(mode="clip") for variable in table]
-                new = self._rule(optimizer, optimizer.iterations.value.astype("float32"), sums, *old)
+                new = self._rule(optimizer, rate, optimizer.iterations.value.astype("float32"), sums, *old)
                 for variable, rows in zip(table, new, strict=True):
                     variable.assign(variable.value.at[indices].set(rows, mode="drop", indices_are_sorted=True))
         _, metrics = model._update_metrics_variables(metrics, unscaled, *data, predicted, None)

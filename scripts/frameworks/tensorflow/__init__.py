@@ -7,12 +7,14 @@ LABEL = "TensorFlow"
 COLOUR = "#d97706"
 DISTRIBUTIONS = ("tensorflow",)
 PARALLEL_FIT = True
+RESUMES_PARALLEL = True
 
 __all__ = [
     "COLOUR",
     "DISTRIBUTIONS",
     "LABEL",
     "PARALLEL_FIT",
+    "RESUMES_PARALLEL",
     "Loop",
     "environment",
     "parallel",

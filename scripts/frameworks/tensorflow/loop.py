@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scripts.frameworks import Unsupported
+from scripts.frameworks._model import as_fitted, check_logs, named, own_steps
 from scripts.frameworks.tensorflow.device import synchronise
 from scripts.frameworks.tensorflow.lstm import fast_lstms
 from scripts.frameworks.tensorflow.optimizers import fused_update
 from scripts.frameworks.tensorflow.replace import replaced, row_reads
+from scripts.workloads import Samples, count, mapped
 
 
 class Loop:
@@ -17,18 +18,16 @@ class Loop:
     def __init__(
         self,
         model,
-        x: np.ndarray,
-        y: np.ndarray,
-        validation: tuple[np.ndarray, np.ndarray] | None,
+        x: Samples,
+        y: Samples,
+        validation: tuple[Samples, Samples] | None,
         batch_size: int,
         devices: int = 1,
         sparse: bool = False,
     ) -> None:
-        import keras
         import tensorflow as tf
 
-        if type(model).train_step is not keras.Model.train_step:
-            raise Unsupported("the tuned loop has its own training step, and so has the model")
+        self._own = own_steps(model, devices, sparse)
         self._strategy = model.distribute_strategy
         if self._strategy.num_replicas_in_sync != devices:
             raise ValueError(
@@ -37,11 +36,11 @@ class Loop:
         self._model = model
         self._batch_size = batch_size
         self._devices = devices
-        self._samples = len(x)
-        self._validation_samples = len(validation[0]) if validation else 0
+        self._samples = count(x)
+        self._validation_samples = count(validation[0]) if validation else 0
         with self._strategy.scope():
-            model._symbolic_build(data_batch=(x[:batch_size], y[:batch_size]))
-            self._order = tf.Variable(np.arange(len(x)), trainable=False)
+            model._symbolic_build(data_batch=mapped(lambda array: array[:batch_size], (x, y)))
+            self._order = tf.Variable(np.arange(self._samples), trainable=False)
             self._train_data = self._on_devices(x, y)
             self._validation_data = self._on_devices(*validation) if validation else None
             self._faster = [*fast_lstms(model), *(row_reads(model) if sparse else ())]
@@ -106,7 +105,7 @@ class Loop:
         return list({id(variable): variable for variable in known}.values())
 
     def finish(self) -> dict[str, float]:
-        return {name: float(value) for name, value in self._model.get_metrics_result().items()}
+        return named(self._model, self._model.get_metrics_result())
 
     def validate(self) -> dict[str, float]:
         if self._validation_data is None:
@@ -118,23 +117,19 @@ class Loop:
     def close(self) -> None:
         """Nothing was started that does not end with this process."""
 
-    def _on_devices(self, *arrays: np.ndarray):
-        import keras
+    def _on_devices(self, *samples: Samples):
         import tensorflow as tf
 
         on_gpu = bool(tf.config.list_logical_devices("GPU"))
 
         def tensor(array: np.ndarray):
-            if np.issubdtype(array.dtype, np.floating):
-                array = array.astype(keras.config.floatx(), copy=False)
             # TensorFlow holds int32 in the memory of the host.
             return tf.constant(array.astype(np.int64) if on_gpu and array.dtype == np.int32 else array)
 
+        samples = as_fitted(samples)
         if self._devices == 1:
-            return tuple(tensor(array) for array in arrays)
-        return self._strategy.experimental_distribute_values_from_function(
-            lambda context: tuple(tensor(array) for array in arrays)
-        )
+            return mapped(tensor, samples)
+        return self._strategy.experimental_distribute_values_from_function(lambda context: mapped(tensor, samples))
 
     def _batches(self, step: Callable, first, last) -> None:
         import tensorflow as tf
@@ -173,7 +168,8 @@ class Loop:
             rows = first + begin + tf.range(max(end - begin, 1), dtype=tf.int64)
             if order is not None:
                 rows = tf.gather(order, rows)
-            step(tf.gather(x, rows), tf.gather(y, rows), (end - begin) * self._devices / samples)
+            x, y = tf.nest.map_structure(lambda array: tf.gather(array, rows), (x, y))
+            step(x, y, (end - begin) * self._devices / samples)
 
         if self._devices == 1:
             on_device(*data)
@@ -185,43 +181,69 @@ class Loop:
         import tensorflow as tf
 
         model = self._model
+        if "train_step" in self._own:
+            check_logs(model, model.train_step((x, y)))
+            return
         weights = model.trainable_weights
 
         def gradients(x, y):
             with tf.GradientTape() as tape:
-                predicted = model(x, training=True)
-                loss = model._compute_loss(x=x, y=y, y_pred=predicted, training=True)
+                predicted, loss = self._forward(x, y, training=True)
                 scaled = model.optimizer.scale_loss(loss if share == 1 else loss * tf.cast(share, loss.dtype))
-            return predicted, loss, tape.gradient(scaled, weights)
+            return predicted, _masks(predicted), loss, tape.gradient(scaled, weights)
 
         if self._xla:
             gradients = tf.function(gradients, jit_compile=True, autograph=False)
-        predicted, loss, slopes = gradients(x, y)
+        predicted, masks, loss, slopes = gradients(x, y)
         model.optimizer.apply_gradients(zip(slopes, weights, strict=True))
-        self._measure(x, y, predicted, loss, share)
+        self._measure(x, y, predicted, masks, loss, share)
 
     def _test_step(self, x, y, share: float) -> None:
         import tensorflow as tf
 
+        if "test_step" in self._own:
+            check_logs(self._model, self._model.test_step((x, y)))
+            return
+
         def forward(x, y):
-            predicted = self._model(x, training=False)
-            return predicted, self._model._compute_loss(x=x, y=y, y_pred=predicted, training=False)
+            predicted, loss = self._forward(x, y, training=False)
+            return predicted, _masks(predicted), loss
 
         if self._xla:
             forward = tf.function(forward, jit_compile=True, autograph=False)
-        predicted, loss = forward(x, y)
-        self._measure(x, y, predicted, loss, share)
+        predicted, masks, loss = forward(x, y)
+        self._measure(x, y, predicted, masks, loss, share)
 
-    def _measure(self, x, y, predicted, loss, share: float) -> None:
+    def _forward(self, x, y, training: bool):
+        model = self._model
+        predicted = model(x, training=training) if model._call_has_training_arg else model(x)
+        return predicted, model._compute_loss(x=x, y=y, y_pred=predicted, training=training)
+
+    def _measure(self, x, y, predicted, masks: list, loss, share: float) -> None:
         """Count the batch in the means of the epoch, on the device."""
+        import tensorflow as tf
+        from keras.src.backend import set_keras_mask
+
         if share:
+            # A compiled function returns its tensors without their masks.
+            for tensor, mask in zip(tf.nest.flatten(predicted), masks, strict=True):
+                if mask is not None:
+                    set_keras_mask(tensor, mask)
+            samples = tf.nest.flatten(x)[0].shape[0]
             # Keras has divided the loss by the number of devices.
-            self._model._loss_tracker.update_state(loss * self._devices, sample_weight=x.shape[0])
+            self._model._loss_tracker.update_state(loss * self._devices, sample_weight=samples)
             self._model.compute_metrics(x, y, predicted)
 
 
+def _masks(predicted) -> list:
+    import tensorflow as tf
+    from keras.src.backend import get_keras_mask
+
+    return [get_keras_mask(tensor) for tensor in tf.nest.flatten(predicted)]
+
+
 def _gains_from_xla(model) -> bool:
-    """Tell whether to compile the gradients.
+    """Return whether to compile the gradients.
 
     On a CPU that makes recurrences faster, and all else slower: convolutions many times. On a GPU it is Keras's
     choice: not with cuDNN's recurrences, nor with layers that XLA has not.
@@ -230,6 +252,5 @@ def _gains_from_xla(model) -> bool:
     import tensorflow as tf
 
     layers = model._flatten_layers()
-    if tf.config.list_logical_devices("GPU"):
-        return all(layer.supports_jit for layer in layers)
-    return any(isinstance(layer, keras.layers.RNN) for layer in layers)
+    gains = bool(tf.config.list_logical_devices("GPU")) or any(isinstance(layer, keras.layers.RNN) for layer in layers)
+    return gains and all(layer.supports_jit for layer in layers)

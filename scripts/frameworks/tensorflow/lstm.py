@@ -23,6 +23,8 @@ def fast_lstms(model) -> list[Replacement]:
     def plain(layer) -> bool:
         return (
             isinstance(layer, keras.layers.LSTM)
+            and type(layer).inner_loop is keras.layers.LSTM.inner_loop
+            and type(layer.cell) is type(keras.layers.LSTM(1).cell)
             and (layer.activation, layer.recurrent_activation) == (keras.activations.tanh, keras.activations.sigmoid)
             and layer.use_bias
             and not layer.dropout

@@ -15,12 +15,15 @@ DISTRIBUTIONS = ("torch",)
 
 #: Keras fits on one torch device only: several need `Loop`, stock too.
 PARALLEL_FIT = False
+#: Several processes hold parts of the state.
+RESUMES_PARALLEL = False
 
 __all__ = [
     "COLOUR",
     "DISTRIBUTIONS",
     "LABEL",
     "PARALLEL_FIT",
+    "RESUMES_PARALLEL",
     "Loop",
     "environment",
     "parallel",

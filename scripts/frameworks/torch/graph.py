@@ -1,36 +1,71 @@
 """A function of tensors as a graph of ATen operations, and the graph compiled."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from scripts.frameworks.torch.kernels import fast_kernels
 
 
-def capture(function: Callable, *examples) -> tuple[Any, list]:
+def capture(function: Callable, variables: list, *examples) -> tuple[Any, list]:
     """Return `function` as a graph of ATen operations, and the tensors it closes over: the graph's first inputs.
 
     The graph holds for inputs of the shapes and types of `examples` only, and for Keras's functions of `fast_kernels`.
+    `variables` are tensors that change from call to call: a function that takes a branch by one cannot be traced.
+    Of other tensors torch thinks that they are constant, and keeps to the branch of the first call.
     """
     import torch
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    with fast_kernels(), torch.no_grad():
-        graph = make_fx(lambda *inputs: function(*inputs))(*examples)
-    first = next(iter(graph.graph.nodes))
-    state, places = {}, {}
+    known = list({id(variable): variable for variable in variables}.values())
+    with fast_kernels(), _no_host_values(), torch.no_grad():
+        graph = make_fx(lambda *inputs: function(*inputs[len(known) :]))(*known, *examples)
+    places = [node for node in graph.graph.nodes if node.op == "placeholder"]
+    found, inserted = {}, {}
     for node in list(graph.graph.nodes):
         if node.op != "get_attr":
             continue
-        if node.target not in places:
-            # Detached: the graph holds its own backward pass, and oneDNN's LSTM runs where recording is on.
-            state[node.target] = getattr(graph, node.target).detach()
-            with graph.graph.inserting_before(first):
-                places[node.target] = graph.graph.placeholder(node.target)
-        node.replace_all_uses_with(places[node.target])
+        if node.target not in inserted:
+            found[node.target] = getattr(graph, node.target)
+            with graph.graph.inserting_before(places[0]):
+                inserted[node.target] = graph.graph.placeholder(node.target)
+        node.replace_all_uses_with(inserted[node.target])
         graph.graph.erase_node(node)
+    used = []
+    for place, tensor in zip(places, known, strict=False):
+        if place.users:
+            used.append(tensor)
+        else:
+            graph.graph.erase_node(place)
     graph.graph.lint()
     graph.recompile()
-    return graph, list(state.values())
+    # Detached: the graph holds its own backward pass, and oneDNN's LSTM runs where recording is on.
+    return graph, [tensor.detach() for tensor in (*found.values(), *used)]
+
+
+@contextmanager
+def _no_host_values() -> Iterator[None]:
+    """Let what takes the values of a tensor to the host fail: a graph would hold them for ever.
+
+    torch refuses the same of `item` and `bool`.
+    """
+    import torch
+
+    def refused(tensor, *arguments, **options):
+        raise RuntimeError("the value of a tensor was asked for while it was traced")
+
+    names = "__array__", "numpy", "tolist"
+    stock = {name: vars(torch.Tensor).get(name) for name in names}
+    for name in names:
+        setattr(torch.Tensor, name, refused)
+    try:
+        yield
+    finally:
+        for name, method in stock.items():
+            if method is None:
+                delattr(torch.Tensor, name)  # that of the class below shows again
+            else:
+                setattr(torch.Tensor, name, method)
 
 
 def compile_graph(graph: Any, inputs: list) -> tuple[Callable, str]:

@@ -1,4 +1,4 @@
-"""What Keras computes slower on torch than torch does itself: the LSTM, moving images, layouts, random numbers."""
+"""What Keras computes slower on torch than torch can: the LSTM, moving images, layouts, random numbers, powers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -140,21 +140,54 @@ def _affine_transform(keras_transform: Callable) -> Callable:
     return affine_transform
 
 
+def _power(keras_power: Callable) -> Callable:
+    """Return Keras's power, that of two numbers by an operation which a graph's compiler leaves whole.
+
+    TorchInductor takes Adam's powers of beta into its loop over the weights, and computes them for each 16 anew.
+    """
+    import torch
+
+    power = _power_of_numbers()
+
+    def either(x1, x2):
+        tensors = [x for x in (x1, x2) if isinstance(x, torch.Tensor)]
+        numbers = all(x.ndim == 0 and x.device.type == "cpu" and not x.requires_grad for x in tensors)
+        if len(tensors) == 2 and numbers and x1.dtype == x2.dtype:
+            return power(x1, x2)
+        return keras_power(x1, x2)
+
+    return either
+
+
+@cache
+def _power_of_numbers() -> Callable:
+    import torch
+    from torch import Tensor
+
+    def power(x1: Tensor, x2: Tensor) -> Tensor:
+        return torch.pow(x1, x2)
+
+    operation = torch.library.custom_op("epochs::power", power, mutates_args=())
+    operation.register_fake(lambda x1, x2: torch.empty_like(x1))
+    return operation
+
+
 @contextmanager
 def fast_kernels() -> Iterator[None]:
-    """Replace what Keras has slower than torch: the LSTM, moving images, layouts, a generator for every draw.
+    """Replace what Keras has slower than torch: the LSTM, moving images, layouts, powers, a generator for every draw.
 
     Random numbers come from torch's own generator; Keras would make and seed one for every layer and step, which
     no graph can hold.
     """
     from keras.src import backend
-    from keras.src.backend.torch import image, nn, random
+    from keras.src.backend.torch import image, nn, numpy, random
 
     replaced = (
         (backend, "lstm", _lstm(backend.lstm)),
         (image, "affine_transform", _affine_transform(image.affine_transform)),
         # Channels-last memory as it is, which Keras copies to channels-first and back.
         (nn, "_transpose_spatial_inputs", lambda inputs: inputs.movedim(-1, 1)),
+        (numpy, "power", _power(numpy.power)),
         (random, "torch_seed_generator", lambda seed: None),
     )
     stock = [getattr(module, name) for module, name, _ in replaced]

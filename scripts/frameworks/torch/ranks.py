@@ -2,6 +2,7 @@
 
 import ctypes
 import multiprocessing
+import pickle
 import signal
 import weakref
 from collections.abc import Callable
@@ -13,10 +14,14 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from scripts.frameworks import Unsupported, UnsupportedDevice, hide_others
+from scripts.frameworks._model import own_steps
 from scripts.frameworks.torch.device import set_precision
 from scripts.frameworks.torch.loop import Steps
 
 _PR_SET_PDEATHSIG = 1
+
+#: What a process says that has the model and the samples.
+_READY = "ready"
 
 
 def _backend() -> str:
@@ -56,11 +61,15 @@ def _serve(team: _Team, rank: int, pipe: Connection) -> None:
     set_precision(team.precision)
     if torch.cuda.is_available():
         torch.cuda.set_device(rank)
-    model = keras.models.load_model(team.folder / "model.keras")
-    with np.load(team.folder / "samples.npz") as samples:
-        x, y = samples["x"], samples["y"]
+    try:
+        model = keras.models.load_model(team.folder / "model.keras")
+    except Exception as error:  # a class or a function of the workload's own file, most often
+        pipe.send(" ".join(f"{type(error).__name__}: {error}".split())[:300])
+        return
+    with (team.folder / "samples.pickle").open("rb") as file:
+        x, y = pickle.load(file)
     keras.utils.set_random_seed(team.seed + rank)
-    pipe.send("ready")
+    pipe.send(_READY)
     team.meet(rank)
     steps = Steps(model, x, y, None, team.batch_size, rank, team.devices, False, team.tuned)
     while True:
@@ -94,12 +103,16 @@ class Loop(Steps):
         self._pipes: list[Connection] = []
         self.close: Callable[[], object] = lambda: None
         if devices > 1:
+            own_steps(model, devices, sparse)  # refused before anything is started
             self._start(model, x, y, batch_size, devices, tuned)
         super().__init__(model, x, y, validation, batch_size, 0, devices, sparse, tuned)
 
     def _start(self, model, x, y, batch_size: int, devices: int, tuned: bool) -> None:
+        import keras
         import torch
 
+        if any(getattr(loss, "reduction", "") == "sum" for loss in keras.tree.flatten(model.loss)):
+            raise Unsupported("a loss that is a sum: the mean over the devices would be taken of it")
         if batch_size % devices:
             raise Unsupported(f"a batch of {batch_size} cannot be split evenly over {devices} devices")
         if torch.cuda.is_available() and torch.cuda.device_count() < devices:
@@ -111,7 +124,8 @@ class Loop(Steps):
         folder = TemporaryDirectory()
         root = Path(folder.name)
         model.save(root / "model.keras")
-        np.savez(root / "samples.npz", x=x, y=y)
+        with (root / "samples.pickle").open("wb") as file:
+            pickle.dump((x, y), file, pickle.HIGHEST_PROTOCOL)
         threads, seed = torch.get_num_threads(), torch.initial_seed() % 2**31
         team = _Team(devices, root, batch_size, tuned, threads, precision, seed)
         for rank in range(1, devices):
@@ -123,11 +137,13 @@ class Loop(Steps):
             self._pipes.append(ours)
         for rank, pipe in enumerate(self._pipes, 1):
             try:
-                pipe.recv()
+                answer = pipe.recv()
+                if answer != _READY:
+                    raise Unsupported(f"the process of device {rank} cannot load the model: {answer}")
             except EOFError:
                 raise RuntimeError(f"the process of device {rank} ended while it started") from None
         (root / "model.keras").unlink()
-        (root / "samples.npz").unlink()
+        (root / "samples.pickle").unlink()
         team.meet(0)
         self.close = weakref.finalize(self, _dismiss, processes, self._pipes, folder)
 
