@@ -6,6 +6,9 @@ min_version("9.27")
 configfile: "config/config.yaml"
 
 
+report: "reports/captions/workflow.rst"
+
+
 include: "rules/common.smk"
 include: "rules/cluster.smk"
 include: "rules/train.smk"
@@ -13,6 +16,9 @@ include: "rules/report.smk"
 include: "rules/published.smk"
 include: "rules/kit.smk"
 include: "rules/status.smk"
+include: "rules/stop.smk"
+include: "rules/compare.smk"
+include: "rules/schedule.smk"
 
 
 localrules:
@@ -31,6 +37,7 @@ localrules:
     published,
     import_published,
     refresh_prices,
+    stop_all,
     fetch_wheels,
     pack_data,
     pack_kit,
@@ -41,12 +48,13 @@ rule all:
     default_target: True
     input:
         plan.get_report,
+        [f"{run}/run.json" for run in canary.at_once],
         *map(get_records, canary.runs),
 
 
 onstart:
     check_cluster()
-    os.environ |= {"EPOCHS_STARTED": str(time.time())}
+    environment.STARTED.write(str(time.time()))
     if plan.profile == "local":
         # For scripts/workflow/progress.py; no parameter of a rule, so that a larger study trains nothing again.
         trainings = [
@@ -54,7 +62,7 @@ onstart:
             for job in internals.jobs_to_run(workflow)
             if job.rule.name == "train"
         ]
-        os.environ |= {"EPOCHS_TRAININGS": str(len(trainings))}
+        environment.TRAININGS.write(str(len(trainings)))
     elif expected_usd := print_quote():
         start_meter(expected_usd)
     internals.limit_no_rate(workflow)
@@ -63,6 +71,6 @@ onstart:
 onsuccess:
     report = Path(f"results/{plan.name}/report.html")
     if report.is_file() and report.stat().st_mtime >= float(
-        os.environ.get("EPOCHS_STARTED", 0)
+        environment.STARTED.read()
     ):
         print(f"report: {report.resolve()}")

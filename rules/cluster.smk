@@ -17,24 +17,42 @@ def find_to_train():
         name_run(job.wildcards_dict): None for job in jobs if job.rule.name == "train"
     }
     to_try = {str(job.output[0]) for job in jobs if job.rule.name == "try_cheapest"}
-    for configuration, first in canary.firsts.items():
-        if canary.note(configuration) in to_try:
-            runs = canary.runs[configuration]
-            # What is trained again there is trained again on the others too.
-            again = first in found and Path(first, "run.json").is_file()
-            found |= dict.fromkeys(runs if again else quotes.missing(runs))
+    for family in canary.runs:
+        if canary.note(family) in to_try:
+            found |= dict.fromkeys(canary.may_follow(family, found))
     return list(found)
+
+
+def find_images():
+    """The images that this call's trainings need, unless one is given for all."""
+    if checks.setting(workflow.executor_settings, "container"):
+        return set()
+    jobs = internals.jobs_to_run(workflow)
+    return {
+        plan.get_image_name(job.wildcards) for job in jobs if job.rule.name == "train"
+    }
 
 
 def print_quote():
     """Print what the trainings of this call will take and cost; refuse those that could pass the budget."""
     runs = find_to_train()
+    region = checks.setting(workflow.executor_settings, "region")
+    if runs and (wrong := checks.elsewhere(plan, region)):
+        if quoted.budget_usd is not None:
+            raise errors.InputError(f"budget_usd: prices of another region: {wrong}")
+        print(f"warning: {wrong}", file=sys.stderr)
     return quoted.ask(runs) if runs else {}
 
 
 def print_quote_of_dry_run():
     if workflow.dryrun:
-        print_quote()
+        try:
+            print_quote()
+        except errors.InputError as error:
+            print(f"error: {error}", file=sys.stderr)
+        images = find_images() if plan.profile.startswith("gce-") else set()
+        for line in filter(None, [*UNSET, checks.unbuilt(images)]):
+            print(f"still to be set: {line}", file=sys.stderr)
 
 
 # Snakemake has no hook that a dry run reaches.
@@ -49,35 +67,37 @@ def start_meter(expected_usd):
 
     counted = meter.Meter(canary.machines, expected_usd, canary.is_given_up)
     internals.follow(meter.Follower(counted, name_run))
-    meter.tell(counted)
+    meter.print_every_minute(counted)
+
+
+# Slurm has no word for modules: the job loads them itself, and keeps the Python that the clone was set up with.
+if MACHINE and (modules := plan.load_modules(MACHINE)):
+    shell.prefix(modules)
 
 
 def check_cluster():
     """Refuse what a cluster cannot do before anything is submitted."""
-    if plan.profile == "slurm":
+    if plan.profile == "slurm" and find_to_train():
         checks.check_slurm(plan, workflow.executor_settings)
-    elif (
-        plan.profile in ("gce-cpu", "gce-gpu") and not workflow.executor_settings.image
-    ):
-        jobs = [
-            job for job in internals.jobs_to_run(workflow) if job.rule.name == "train"
-        ]
-        checks.check_images({plan.get_image_name(job.wildcards) for job in jobs})
+    elif plan.profile.startswith("gce-"):
+        checks.check_images(find_images())
 
 
 checkpoint try_cheapest:
     input:
-        run=canary.get_first,
+        runs=canary.get_firsts,
         lib=code_of("scripts.try_cheapest"),
     output:
-        f"results/{{study}}/tried/{plan.profile}/{{workload}}/{{framework}}/{{variant}}.txt",
+        f"results/{{study}}/tried/{plan.profile}/{{workload}}/{{framework}}.json",
     log:
-        "results/{study}/logs/tried/{workload}-{framework}-{variant}.log",
+        "results/{study}/logs/tried/{workload}-{framework}.log",
     wildcard_constraints:
         study=either([plan.name] if canary.firsts else []),
     conda:
         "../envs/workflow.yaml"
+    params:
+        records=lambda wildcards, input: "\n".join(input.runs),
     message:
-        "see whether {wildcards.workload} with {wildcards.framework}, {wildcards.variant}, has failed on the cheapest machine"
+        "see what of {wildcards.workload} with {wildcards.framework} has failed on the cheapest machine"
     shell:
-        "python -m scripts.try_cheapest {input.run} {output} |& tee {log}"
+        "python -m scripts.try_cheapest --output {output:q} <<'RECORDS' |& tee {log}\n{params.records}\nRECORDS"

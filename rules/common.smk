@@ -4,30 +4,48 @@ import os
 import re
 import sys
 import time
-from math import ceil
 from pathlib import Path
 
-from scripts import datasets, workloads
+from scripts import workloads
 from scripts.kit import contents
 from scripts.measurement import provenance
-from scripts.storage import errors
-from scripts.studies import grid
-from scripts.workflow import checks, internals, quotes
+from scripts.storage import environment, errors, schemas
+from scripts.studies import definition
+from scripts.workflow import checks, data_kinds, internals, locks, quotes
+from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
 from scripts.workflow.plan import Plan
 
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
-    os.environ |= {"EPOCHS_DATA_DIR": config["data_dir"]}
+    environment.DATA_DIR.write(config["data_dir"])
 # What libraries would else keep in the home directory stays in the clone.
 os.environ.setdefault("XDG_CACHE_HOME", str(Path(".cache").resolve()))
 os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
 
-if workflow.is_main_process and grid.profile(config) != "local":
+if workflow.is_main_process and definition.profile(config) != "local":
     internals.free_cores(workflow)
-# Without a shared file system runs come through a bucket: they are trained into `runs/` there, and `bring` copies them.
+# Without a shared file system runs come through a bucket: they are trained into `runs/` there, and copied from it.
 BUCKET = internals.storage_prefix(workflow)
+# A person's own machines, merged over the catalogue: what shows them is made again when they change.
+OWN_HARDWARE = [
+    str(file) for file in [schemas.own(Path("config/hardware.yaml"))] if file.exists()
+]
+internals.send(workflow, OWN_HARDWARE)
+# On a machine that trains, what it is called.
+MACHINE = internals.wildcards_of_job().get("hardware")
+# What is still to be set for a cluster: a dry run says it at its end, any other call is refused.
+UNSET = (
+    checks.unset(workflow.executor_settings, BUCKET)
+    if workflow.is_main_process and definition.profile(config).startswith("gce-")
+    else []
+)
+if UNSET and not internals.is_dry_run():
+    sys.exit(f"error: still to be set: {'; '.join(UNSET)}")
+if UNSET:
+    internals.leave_storage(workflow)
+    BUCKET = None
 internals.store_only(workflow, ("runs/", "data/"))
 
 
@@ -35,58 +53,45 @@ pathvars:
     trained="runs" if BUCKET else "results",
 
 
-def choose_data(policy):
-    """Return the function that tells `real` or `synthetic` for a data set under the study's policy."""
-    # A machine that trains one run of a study is told what was chosen for it.
-    told = (
-        "{}" if workflow.is_main_process else os.environ.get("EPOCHS_DATA_KINDS", "{}")
-    )
-    chosen = json.loads(told)
-
-    def choose(dataset):  # once for each data set: its host may be asked
-        if dataset not in chosen:
-            chosen[dataset] = datasets.choose(
-                policy, dataset, Path("data"), datasets.given_folder()
-            )
-            os.environ |= {"EPOCHS_DATA_KINDS": json.dumps(chosen)}
-        return chosen[dataset]
-
-    return choose
-
-
 try:
-    plan = Plan.of(config, choose_data)
-    if workflow.is_main_process:
-        grid.check_beside(plan.name, plan.settings, Path("results"))
+    if workflow.is_main_process and not internals.is_dry_run():
+        locks.clear(Path.cwd(), definition.profile(config) == "local")
+    plan = Plan.of(
+        config,
+        lambda policy: data_kinds.chooser(policy, not workflow.is_main_process),
+    )
+    analyses = Analyses(plan.studies, plan.catalogue, plan.published)
     contents.check_python(config["kit_python"])
     quoted = quotes.Quotes(plan, quotes.budget_usd(config["budget_usd"]))
+    canary = Canary(plan, {})
     if workflow.is_main_process:
-        quoted.limit(Canary(plan, {}).is_given_up)
-    canary = Canary(plan, quoted.rates() if workflow.is_main_process else {})
+        checks.check_beside(plan)
+        quoted.limit(canary.is_given_up)
+        canary = Canary(plan, quoted.rates())
     saved = config["checkpoints"] or (f"{BUCKET}/checkpoints" if BUCKET else "")
+    if workflow.is_main_process and plan.profile == "local":
+        environment.CALLER.write(str(os.getpid()))
+    if not workflow.is_main_process and plan.profile != "local":
+        environment.JOB.write(plan.profile)
     # Likewise: where a run that is preempted goes on, and how long it may take.
-    os.environ |= {
-        "EPOCHS_CHECKPOINTS": saved and f"{saved}/{plan.name}",
-        "EPOCHS_MOST_MINUTES": str(plan.settings["max_run_minutes"]),
-    }
+    environment.CHECKPOINTS.write(saved and f"{saved}/{plan.name}")
+    environment.MOST_MINUTES.write(
+        str(plan.most_minutes(MACHINE) if MACHINE else plan.settings["max_run_minutes"])
+    )
     if BUCKET and workflow.is_main_process:
-        os.environ |= {"EPOCHS_COMMIT": json.dumps(provenance.commit())}
-        sent = [
-            *plan.settings["beside"],
-            *plan.settings.get("workload_files", {}).values(),
-        ]
-        grid.check_bucket(BUCKET, [config["study"], *sent])
+        environment.COMMIT.write(json.dumps(provenance.commit()))
+        checks.check_bucket(BUCKET, plan)
 except errors.InputError as error:
     sys.exit(f"error: {error}")
 
 # What the machines that train are told beside the config.
-os.environ.setdefault("EPOCHS_DATA_KINDS", "{}")
-os.environ.setdefault("EPOCHS_COMMIT", "null")
+environment.DATA_KINDS.write_default("{}")
+environment.COMMIT.write_default("null")
 
 
 envvars:
-    "EPOCHS_DATA_KINDS",
-    "EPOCHS_COMMIT",
+    environment.DATA_KINDS.name,
+    environment.COMMIT.name,
 
 
 def either(names):
@@ -107,71 +112,41 @@ wildcard_constraints:
     ),
 
 
-def get_data(wildcards):
-    """The data of a run, whose time trains nothing again."""
-    return ancient(data) if (data := plan.get_data(wildcards)) else []
-
-
-def get_searched(wildcards):
-    """Likewise the first run of a cell, which searched its largest batch size."""
-    return ancient(first) if (first := plan.get_searched(wildcards)) else []
-
-
-def get_files(wildcards, input):
-    """What the machine that trains finds where Snakemake has put it."""
-    given = {"--data-file": input.data, "--searched": input.searched}
-    return " ".join(f"{option} {file}" for option, file in given.items() if file)
-
-
-def get_threads(wildcards):
-    """All cores: a timed run shares the machine with nothing."""
-    if plan.profile == "local":
-        return workflow.cores
-    return plan.catalogue[wildcards.hardware]["machine"]["cores"]
-
-
-def get_priority(wildcards):
-    return canary.get_priority(plan.get_cell(wildcards), int(wildcards.repeat))
-
-
 def read_note(**names):
-    with (
-        checkpoints.try_cheapest.get(study=plan.name, **names).output[0].open() as file
-    ):
+    """What of a family failed on the cheapest machine, once its first runs have ended."""
+    note = checkpoints.try_cheapest.get(study=plan.name, **names).output[0]
+    with note.open() as file:
         return file.read()
+
+
+def get_records(family):
+    """The input function that tells the records of a family: each waits for its own first runs alone."""
+    return lambda wildcards: [
+        f"{run}/run.json" for run in canary.tried(family, read_note)
+    ]
 
 
 def get_grid(wildcards):
     """The runs of the study, without second measurements."""
-    tried = {
-        run
-        for configuration in canary.runs
-        for run in canary.tried(configuration, read_note)
-    }
-    return [run for run in plan.runs if run in tried]
-
-
-def get_records(configuration):
-    """The input function that tells the records of a configuration: each waits for its own first run alone."""
-    return lambda wildcards: [
-        f"{run}/run.json" for run in canary.tried(configuration, read_note)
-    ]
+    return canary.grid(read_note)
 
 
 def get_runs(wildcards):
-    """The runs of the grid, those of other profiles, and those of the second measurement of unstable cells."""
+    """The runs of the grid, those of other profiles, and those that measure once more what was unsteady."""
     runs = get_grid(wildcards) + plan.others_runs
     if not plan.is_judged:
         return runs
     with checkpoints.find_unstable.get(study=plan.name).output[0].open() as file:
-        unstable = file.read().split()
-    again = [
-        f"results/{plan.name}/{cell}/r{repeat}"
-        for repeat in plan.remeasured
-        for cell in unstable
-    ]
-    return runs + (
-        quoted.affordable(again, canary.is_given_up)
-        if workflow.is_main_process
-        else again
-    )
+        again = [f"results/{plan.name}/{run}" for run in file.read().split()]
+    if workflow.is_main_process:
+        again = quoted.affordable(again, canary.is_given_up)
+    return runs + again
+
+
+def get_google(wildcards):
+    """Where a Google profile sends its jobs, as arguments."""
+    if not BUCKET:
+        return []
+    settings = workflow.executor_settings
+    given = {name: checks.setting(settings, name) for name in ("project", "region")}
+    return [f"--{name}={value}" for name, value in {**given, "prefix": BUCKET}.items()]

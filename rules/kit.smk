@@ -16,7 +16,7 @@ rule fetch_wheels:
     message:
         "wheels for Python {wildcards.python}"
     shell:
-        "python -m scripts.fetch_wheels {input.lock} {wildcards.python} {output} |& tee {log}"
+        "python -m scripts.fetch_wheels {input.lock:q} {wildcards.python} {output:q} |& tee {log}"
 
 
 rule pack_data:
@@ -32,7 +32,7 @@ rule pack_data:
     message:
         "compress {wildcards.dataset}"
     shell:
-        "python -m scripts.pack_data {input.data} {output} |& tee {log}"
+        "python -m scripts.pack_data {input.data:q} {output:q} |& tee {log}"
 
 
 rule pack_kit:
@@ -40,6 +40,7 @@ rule pack_kit:
         lib=code_of("scripts.pack_kit", *contents.VERBS),
         shell="scripts/kit/run.sh",
         hardware="config/hardware.yaml",
+        own_hardware=OWN_HARDWARE,
         workloads=list(plan.settings.get("workload_files", {}).values()),
         wheels=f"results/kit/wheels-{config['kit_python']}",
         data=expand("data/real/{dataset}.npz", dataset=plan.kit_data),
@@ -53,15 +54,15 @@ rule pack_kit:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=plan.get_study,
+        study=analyses.get_study,
         kinds=plan.get_kinds,
         python=config["kit_python"],
     message:
         "pack the kit of {wildcards.study}"
     shell:
-        "python -m scripts.pack_kit {output} --name {wildcards.study} --study {params.study:q} --kinds {params.kinds:q} "
-        "--hardware {input.hardware} --wheels {input.wheels} --python {params.python:q} --data {input.data} "
-        "--packed {input.packed} |& tee {log}"
+        "python -m scripts.pack_kit {output:q} --name {wildcards.study} --study {params.study:q} --kinds {params.kinds:q} "
+        "--hardware {input.hardware:q} --wheels {input.wheels:q} --python {params.python:q} --data {input.data:q} "
+        "--packed {input.packed:q} |& tee {log}"
 
 
 rule kit:

@@ -1,7 +1,7 @@
 rule import_logs:
     input:
-        logs=plan.get_logs,
-        lib=plan.get_importer_code,
+        logs=analyses.get_logs,
+        lib=analyses.get_importer_code,
     output:
         facts="results/{study}/facts.csv",
         epochs="results/{study}/log-epochs.parquet",
@@ -9,23 +9,25 @@ rule import_logs:
     log:
         "results/{study}/logs/import.log",
     wildcard_constraints:
-        study=either(name for name in plan.imported if "import" in plan.studies[name]),
+        study=either(
+            name for name in analyses.imported if "import" in analyses.studies[name]
+        ),
     conda:
         "../envs/workflow.yaml"
     params:
-        study=plan.get_import,
+        study=analyses.get_import,
         logs_dir=["--logs-dir", config["logs_dir"]] if config["logs_dir"] else [],
     message:
         "import the logs of {wildcards.study}"
     shell:
-        "python -m scripts.import_logs {output.facts} --epochs {output.epochs} --problems {output.problems} --study {params.study:q} "
+        "python -m scripts.import_logs {output.facts:q} --epochs {output.epochs:q} --problems {output.problems:q} --study {params.study:q} "
         "{params.logs_dir:q} |& tee {log}"
 
 
 rule collect_facts:
     input:
-        facts=plan.get_facts,
-        epochs=plan.get_log_epochs,
+        facts=analyses.get_facts,
+        epochs=analyses.get_log_epochs,
         lib=[
             *code_of("scripts.collect_facts"),
             "config/schemas/tables.yaml",
@@ -40,18 +42,18 @@ rule collect_facts:
     log:
         "results/{study}/logs/collect.log",
     wildcard_constraints:
-        study=either(plan.imported),
+        study=either(analyses.imported),
     conda:
         "../envs/workflow.yaml"
     params:
         epochs=lambda wildcards, input: (
-            f"--log-epochs {input.epochs}" if input.epochs else ""
+            ["--log-epochs", input.epochs] if input.epochs else []
         ),
     message:
         "collect the runs of {wildcards.study}"
     shell:
-        "python -m scripts.collect_facts {input.facts} {params.epochs} --runs {output.runs} --epochs {output.epochs} "
-        "--attempts {output.attempts} |& tee {log}"
+        "python -m scripts.collect_facts {input.facts:q} {params.epochs:q} --runs {output.runs:q} --epochs {output.epochs:q} "
+        "--attempts {output.attempts:q} |& tee {log}"
 
 
 rule index:
@@ -72,7 +74,7 @@ rule index:
     message:
         "write the index of the published studies"
     shell:
-        "python -m scripts.index {output} {input.claims} |& tee {log}"
+        "python -m scripts.index {output:q} {input.claims:q} |& tee {log}"
 
 
 # No output of its own: what is committed must neither keep the pages from being made, nor be deleted before they are.
@@ -89,8 +91,10 @@ rule published:
     message:
         "publish under reports/published"
     shell:
-        "(cp {input.index} reports/published/index.html && "
-        "for study in {params.studies}; do cp results/$study/report.html reports/published/$study.html; done) |& tee {log}"
+        "(cp {input.index:q} reports/published/index.html && "
+        'for study in {params.studies:q}; do cp "results/$study/report.html" "reports/published/$study.html"; '
+        'for picture in "results/$study/charts/"*/headline.png; do '
+        '[ ! -e "$picture" ] || cp "$picture" "reports/published/$study.png"; done; done) |& tee {log}'
 
 
 rule import_published:
@@ -100,7 +104,7 @@ rule import_published:
             study=[
                 name
                 for name in config["published"]
-                if "commit" in plan.studies[name].get("import", {})
+                if "commit" in analyses.studies[name].get("import", {})
             ],
         ),
 

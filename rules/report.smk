@@ -13,11 +13,15 @@ checkpoint find_unstable:
         "../envs/workflow.yaml"
     params:
         above=plan.settings["unstable_above"],
+        repeats=plan.settings["repeats"],
+        records=lambda wildcards, input: "\n".join(input.runs),
+        disturbed=["--disturbed"] if plan.settings["repeat_disturbed"] else [],
     message:
-        "look for cells whose runs differ"
+        "look for runs to be measured once more"
     shell:
-        "python -m scripts.find_unstable {input.runs} --folder results/{wildcards.study} --above {params.above} "
-        "--output {output} |& tee {log}"
+        # Through standard input: thousands of paths are more than a command line takes.
+        "python -m scripts.find_unstable --folder results/{wildcards.study} --above {params.above:q} --repeats {params.repeats:q} "
+        "{params.disturbed} --output {output:q} <<'RECORDS' |& tee {log}\n{params.records}\nRECORDS"
 
 
 rule collect:
@@ -42,18 +46,21 @@ rule collect:
         study=either([plan.name] if plan.runs or plan.others_runs else []),
     conda:
         "../envs/workflow.yaml"
+    params:
+        repeats=plan.settings["repeats"],
+        records=lambda wildcards, input: "\n".join(input.runs),
     message:
         "collect the runs"
     shell:
-        "python -m scripts.collect {input.runs} --folder results/{wildcards.study} "
-        "--runs {output.runs} --epochs {output.epochs} --attempts {output.attempts} |& tee {log}"
+        "python -m scripts.collect --folder results/{wildcards.study} --repeats {params.repeats:q} --runs {output.runs:q} "
+        "--epochs {output.epochs:q} --attempts {output.attempts:q} <<'RECORDS' |& tee {log}\n{params.records}\nRECORDS"
 
 
 rule load_tables:
     input:
-        runs=plan.get_brought("runs.csv"),
-        epochs=plan.get_brought("epochs.csv"),
-        attempts=plan.get_brought("attempts.csv"),
+        runs=analyses.get_supplied("runs.csv"),
+        epochs=analyses.get_supplied("epochs.csv"),
+        attempts=analyses.get_supplied("attempts.csv"),
         lib=[
             *code_of("scripts.load_tables"),
             "config/schemas/tables.yaml",
@@ -68,7 +75,7 @@ rule load_tables:
     log:
         "results/{study}/logs/load-tables.log",
     wildcard_constraints:
-        study=either(plan.brought),
+        study=either(analyses.supplied),
     conda:
         "../envs/workflow.yaml"
     params:
@@ -76,8 +83,8 @@ rule load_tables:
     message:
         "take the runs of {wildcards.study} as they were trained"
     shell:
-        "python -m scripts.load_tables {params.folder} --runs {output.runs} --epochs {output.epochs} "
-        "--attempts {output.attempts} |& tee {log}"
+        "python -m scripts.load_tables {params.folder:q} --runs {output.runs:q} --epochs {output.epochs:q} "
+        "--attempts {output.attempts:q} |& tee {log}"
 
 
 rule price:
@@ -85,8 +92,12 @@ rule price:
         runs="results/{study}/runs.parquet",
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
-        books=plan.get_books,
-        terms=["config/prices/billing.csv", "config/prices/currencies.csv"],
+        own_hardware=OWN_HARDWARE,
+        books=analyses.get_books,
+        terms=expand(
+            "config/prices/{table}.csv",
+            table=["billing", "currencies", "sustained-use"],
+        ),
         lib=code_of("scripts.price"),
     output:
         costs="results/{study}/costs.parquet",
@@ -98,34 +109,44 @@ rule price:
     conda:
         "../envs/workflow.yaml"
     params:
-        study=plan.get_pricing,
+        study=analyses.get_pricing,
     message:
         "price the runs of {wildcards.study}"
     shell:
-        "python -m scripts.price {input.runs} --attempts {input.attempts} --study {params.study:q} --hardware {input.hardware} "
-        "--costs {output.costs} --prices {output.prices} |& tee {log}"
+        "python -m scripts.price {input.runs:q} --attempts {input.attempts:q} --study {params.study:q} --hardware {input.hardware:q} "
+        "--costs {output.costs:q} --prices {output.prices:q} |& tee {log}"
 
 
 rule chart:
     input:
         runs="results/{study}/runs.parquet",
         epochs="results/{study}/epochs.parquet",
-        money=plan.get_money,
-        lib=plan.get_chart_code,
+        money=analyses.get_money,
+        results=analyses.get_results,
+        noise="config/noise.yaml",
+        lib=analyses.get_chart_code,
     output:
-        directory("results/{study}/charts/{chart}"),
+        report(
+            directory("results/{study}/charts/{chart}"),
+            patterns=["{workload}.svg"],
+            caption="../reports/captions/chart.rst",
+            category="{study}",
+            subcategory="{chart}",
+            labels={"workload": "{workload}"},
+        ),
     log:
         "results/{study}/logs/chart-{chart}.log",
     conda:
         "../envs/workflow.yaml"
     params:
-        study=plan.get_charted,
-        names=plan.get_names,
+        study=analyses.get_charted,
+        names=analyses.get_names,
+        headline=analyses.get_headline_argument,
     message:
         "draw {wildcards.chart}"
     shell:
         "python -m scripts.chart {wildcards.chart} --study {params.study:q} --names {params.names:q} "
-        "--runs {input.runs} --epochs {input.epochs} --money {input.money} --output {output} |& tee {log}"
+        "--runs {input.runs:q} --epochs {input.epochs:q} --money {input.money:q} {params.headline} --output {output:q} |& tee {log}"
 
 
 rule report:
@@ -136,32 +157,43 @@ rule report:
         prices="results/{study}/prices.parquet",
         attempts="results/{study}/attempts.parquet",
         hardware="config/hardware.yaml",
-        charts=plan.get_charts,
-        words=plan.get_words,
-        facts=plan.get_facts,
-        problems=plan.get_problems,
-        others=plan.get_others,
-        beside=plan.get_beside,
-        beside_facts=plan.get_beside_facts,
+        own_hardware=OWN_HARDWARE,
+        noise="config/noise.yaml",
+        charts=analyses.get_charts,
+        words=analyses.get_words,
+        facts=analyses.get_facts,
+        results=analyses.get_results,
+        problems=analyses.get_problems,
+        others=analyses.get_others,
+        beside=analyses.get_beside,
+        beside_facts=analyses.get_beside_facts,
+        compared=analyses.get_compared,
         lib=code_of("scripts.report"),
         templates=sorted(Path("reports").glob("*.j2"))
         + sorted(Path("reports/sections").glob("*.j2")),
         style="reports/style.css",
+        scripts=sorted(Path("reports/scripts").glob("*.js")),
         schema="config/schemas/words.schema.json",
     output:
-        page="results/{study}/report.html",
+        page=report(
+            "results/{study}/report.html",
+            caption="../reports/captions/page.rst",
+            category="{study}",
+            subcategory="page",
+        ),
         claims="results/{study}/claims.json",
     log:
         "results/{study}/logs/report.log",
     conda:
         "../envs/workflow.yaml"
     params:
-        study=plan.get_study,
-        beside=plan.get_beside_arguments,
-        given=plan.get_report_arguments,
+        study=analyses.get_study,
+        beside=analyses.get_beside_arguments,
+        compared=analyses.get_compared_arguments,
+        given=analyses.get_report_arguments,
     message:
         "write the report of {wildcards.study}"
     shell:
-        "python -m scripts.report {output.page} --name {wildcards.study} --claims {output.claims} --study {params.study:q} --hardware {input.hardware} "
-        "--runs {input.runs} --epochs {input.epochs} --costs {input.costs} --prices {input.prices} "
-        "--attempts {input.attempts} --charts {input.charts} {params.given:q} {params.beside:q} |& tee {log}"
+        "python -m scripts.report {output.page:q} --name {wildcards.study} --claims {output.claims:q} --study {params.study:q} --hardware {input.hardware:q} "
+        "--runs {input.runs:q} --epochs {input.epochs:q} --costs {input.costs:q} --prices {input.prices:q} "
+        "--attempts {input.attempts:q} --charts {input.charts:q} {params.given:q} {params.beside:q} {params.compared:q} |& tee {log}"

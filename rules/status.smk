@@ -11,4 +11,4 @@ rule status:
     message:
         "what is done, running, failed, missing"
     shell:
-        "python -m scripts.status {params.name} --study {params.study:q} --hardware config/hardware.yaml 2> {log}"
+        "python -m scripts.status {params.name:q} --study {params.study:q} --hardware config/hardware.yaml 2> {log}"

@@ -15,14 +15,14 @@ rule fetch_data:
     message:
         "data set {wildcards.dataset} ({wildcards.kind})"
     shell:
-        "python -m scripts.fetch_data {wildcards.dataset} {wildcards.kind} {output} |& tee {log}"
+        "python -m scripts.fetch_data {wildcards.dataset} {wildcards.kind} {output:q} |& tee {log}"
 
 
 rule train:
     input:
         # Neither time nor text of a file trains again: `code` below tells what would train otherwise.
-        data=get_data,
-        searched=get_searched,
+        data=lambda wildcards: ancient(plan.get_data(wildcards)),
+        searched=lambda wildcards: ancient(plan.get_searched(wildcards)),
     output:
         run="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",
         epochs="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",
@@ -32,19 +32,22 @@ rule train:
     # What others have trained is taken as it is.
     wildcard_constraints:
         hardware=either(name for name in plan.catalogue if name not in plan.unreached),
-    priority: get_priority
+    priority: canary.get_priority
     conda:
         "../envs/{framework}.yaml"
-    threads: get_threads
+    # All cores: a timed run shares the machine with nothing.
+    threads:
+        lambda wildcards: (
+            workflow.cores if plan.profile == "local" else plan.get_cores(wildcards)
+        )
     resources:
         **plan.submission(),
-        # The run ends itself; this is for one that cannot.
-        runtime=ceil(plan.settings["max_run_minutes"]) + 15,
-        image=lambda wildcards: checks.image(plan.get_image_name(wildcards)),
+        runtime=plan.get_runtime,
+        container=lambda wildcards: checks.image(plan.get_image_name(wildcards)),
         labels=plan.get_labels,
     params:
         arguments=plan.get_arguments,
-        files=get_files,
+        files=plan.get_files,
         claims=plan.get_claims,
         code=plan.get_code,
         folder=subpath(output.run, parent=True),
@@ -55,13 +58,14 @@ rule train:
         # Exit code 3: the training failed and its record says how; that is a result too.
         # What tells the training that its machine is preempted must not end those who wait for it.
         "trap '' TERM; "
-        "python -m scripts.train {params.arguments} {params.files} --code {params.code} --output {params.folder} |& tee {log} | "
-        "python -m scripts.workflow.progress results/{wildcards.study} {params.cell} || [ $? -eq 3 ]"
+        "python -m scripts.train {params.arguments:q} {params.files:q} --code {params.code:q} --output {params.folder:q} |& tee {log} | "
+        # Whatever becomes of what a person sees, the training goes on.
+        "{{ python -m scripts.workflow.progress results/{wildcards.study} {params.cell:q} || cat > /dev/null; }} || [ $? -eq 3 ]"
 
 
 if BUCKET:
 
-    rule bring:
+    rule copy_from_bucket:
         input:
             run="runs/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",
             epochs="runs/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",
@@ -71,7 +75,7 @@ if BUCKET:
             epochs="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/epochs.csv",
             telemetry="results/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/telemetry.csv",
         log:
-            "results/{study}/logs/bring/{workload}-{hardware}-{framework}-{variant}-r{repeat}.log",
+            "results/{study}/logs/copy-from-bucket/{workload}-{hardware}-{framework}-{variant}-r{repeat}.log",
         wildcard_constraints:
             hardware=either(
                 name for name in plan.catalogue if name not in plan.unreached
@@ -82,8 +86,8 @@ if BUCKET:
         params:
             folder=subpath(output.run, parent=True),
         message:
-            "bring {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, {wildcards.variant}, run {wildcards.repeat}"
+            "copy {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, {wildcards.variant}, run {wildcards.repeat}"
         shell:
             # The record comes last: where it is, the others are whole.
-            "cp {input.epochs} {input.telemetry} {params.folder} 2> {log} && "
-            "cp {input.run} {output.run}.new 2>> {log} && mv {output.run}.new {output.run}"
+            "cp {input.epochs:q} {input.telemetry:q} {params.folder:q} 2> {log} && "
+            "cp {input.run:q} {output.run:q}.new 2>> {log} && mv {output.run:q}.new {output.run:q}"

@@ -9,13 +9,18 @@ from typing import Any
 import pandas as pd
 
 from scripts import charts, workloads
-from scripts.analysis import figures, summary
-from scripts.charts import _theme
+from scripts.analysis import cards, figures, summary
+from scripts.analysis.names import price_words
+from scripts.analysis.verdicts import Judge
+from scripts.charts import _crowd, _theme
 from scripts.charts._view import View
 from scripts.storage import errors, tables
-from scripts.storage.files import write_text
+from scripts.storage.files import write_bytes, write_text
 from scripts.storage.numbers import number
-from scripts.studies import grid
+from scripts.studies import definition
+
+#: The picture of a study that previews of a link show: the first drawing of one of its charts.
+HEADLINE = "headline.png"
 
 #: Why a chart shows nothing that does not say so itself.
 _MISSING = "there is nothing for it to show"
@@ -28,12 +33,26 @@ def scale(runs: pd.DataFrame) -> str:
     fraction = summary.part_of_data(done).drop_duplicates()
     epochs = sorted(set(runs["epochs"]))
     size = " or ".join(number(part) for part in sorted(fraction * 100)) or "—"
-    days = sorted({started[:10] for started in runs["started_at"]})
-    span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     return (
         f"{kinds.capitalize()} data, {size} % of the training samples, "
-        f"{' or '.join(map(str, epochs))} epochs; trained {span} on {', '.join(sorted(set(runs['cpu_model'])))}."
+        f"{' or '.join(map(str, epochs))} epochs; trained {_days(runs)} on {', '.join(sorted(set(runs['cpu_model'])))}."
     )
+
+
+def trained(runs: pd.DataFrame) -> str:
+    """Return in a few words when the runs were trained, and that their data are made up if they are."""
+    made_up = " Synthetic data." if set(runs["data"]) == {"synthetic"} else ""
+    return f"Trained {_days(runs)}.{made_up}"
+
+
+def _days(runs: pd.DataFrame) -> str:
+    days = sorted({started[:10] for started in runs["started_at"]})
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def source(study: dict[str, Any]) -> str:
+    """Return in a few words whose figures a published study shows."""
+    return "{by}, {date}.".format(**study["published"]) if "published" in study else ""
 
 
 def origin(study: dict[str, Any]) -> str:
@@ -48,6 +67,7 @@ def view(
     frames: dict[str, pd.DataFrame],
     option: str,
     derived: Mapping[str, pd.DataFrame],
+    judge: Judge,
 ) -> View:
     """Return what a chart may see of one workload, or of all of a study's if it is empty.
 
@@ -65,14 +85,18 @@ def view(
         base=study.get("base", {"hardware": "", "framework": ""}),
         labels=labels,
         reference=work.REFERENCE if work else None,
-        published_batch_size=work.BATCH_SIZE if work and grid.is_grid(study) else only,
+        published_batch_size=work.BATCH_SIZE if work and definition.is_grid(study) and len(sizes) < 2 else only,
         published_epochs=work.EPOCHS if work else None,
         price_option=option,
-        price_label=study["prices"][option].get("label", f"{option} price") if option else "",
-        one_framework=not grid.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
+        price_label=price_words(study, option, labels) if option else "",
+        one_framework=not definition.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
         tables=derived,
-        repeats=study["repeats"] if grid.is_grid(study) else None,
+        judge=judge,
+        repeats=study["repeats"] if definition.is_grid(study) else None,
         unstable_above=study["unstable_above"],
+        unit=study.get("import", {}).get("units", {}).get(workload, "samples"),
+        cards=cards.models(study["machines"]),
+        prices={option: about.get("label", option) for option, about in study.get("prices", {}).items()},
     )
 
 
@@ -86,6 +110,7 @@ def main() -> int:
     parser.add_argument(
         "--money", nargs="*", default=[], type=Path, help="tables of costs and prices, for a chart that shows them"
     )
+    parser.add_argument("--headline", action="store_true", help=f"write the first drawing as {HEADLINE} too")
     parser.add_argument("--output", required=True, type=Path, help="folder to write")
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
@@ -99,30 +124,40 @@ def main() -> int:
     else:
         frames["costs"] = pd.DataFrame(columns=list(tables.columns("costs")))
     labels = json.loads(options.names)
+    judge = Judge.of(frames["runs"])
     name, _, option = options.chart.partition(".")
     module = charts.chart(name)
     whole = getattr(module, "SCOPE", "workload") == "study"
+    label = study["prices"][option].get("label", option) if option else ""
+    title = f"{module.TITLE}: {label}" if option else module.TITLE
+    headline = options.output / HEADLINE
 
-    drawn = []
+    drawn: list[dict[str, Any]] = []
     for workload in [""] if whole else study.get("workloads", list(dict.fromkeys(frames["runs"]["workload"]))):
-        seen = view(study, labels, workload, frames, option or study.get("price", ""), derived)
-        made = module.draw(seen) if whole or len(seen.runs) else None
+        seen = view(study, labels, workload, frames, option or study.get("price", ""), derived, judge)
+        shown, left_out = _crowd.readable(seen, module)
+        made = module.draw(shown) if whole or len(seen.runs) else None
         if made is None:
-            drawn.append({"workload": workload, "missing": f"No chart: {getattr(module, 'MISSING', _MISSING)}."})
+            if missing := getattr(module, "MISSING", _MISSING):
+                drawn.append({"workload": workload, "missing": f"No chart: {missing}."})
             continue
         file = workload or "study"
         write_text(options.output / f"{file}.svg", _theme.svg(made, f"{options.chart}-{file}".replace(".", "-")))
         write_text(options.output / f"{file}.csv", made.data.to_csv(index=False, lineterminator="\n"))
-        where = scale(seen.runs) if grid.is_grid(study) else origin(study)
+        where = scale(seen.runs) if definition.is_grid(study) else origin(study)
+        brief = trained(seen.runs) if definition.is_grid(study) else source(study)
+        caption = f"{made.caption} {brief}".strip()
+        if options.headline and not headline.exists():
+            write_bytes(headline, _theme.png(made, title, caption))
         drawn.append(
             {
                 "workload": workload,
-                "caption": f"{made.caption} {where}".strip(),
+                "finding": made.finding,
+                "caption": caption,
+                "notes": [*made.notes, *filter(None, [left_out.strip(), where])],
                 "description": made.description,
             }
         )
-    label = study["prices"][option].get("label", option) if option else ""
-    title = f"{module.TITLE}: {label}" if option else module.TITLE
     about = {"chart": options.chart.replace(".", "-"), "title": title, "help": module.HELP, "drawn": drawn}
     write_text(options.output / "chart.json", json.dumps(about, indent=2) + "\n")
     return 0

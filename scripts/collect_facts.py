@@ -17,9 +17,12 @@ def runs_of(table: pd.DataFrame) -> pd.DataFrame:
     """
     whole = (table["train_samples"] * table["epochs_done"]).astype("Float64") / table["train_seconds"].astype("Float64")
     rate = table["samples_per_second"].astype("Float64").fillna(whole)
-    return table.assign(epochs=table["epochs_done"], samples_per_second=rate).reindex(
-        columns=list(tables.columns("runs"))
-    )
+    known = {
+        "epochs": table["epochs_done"],
+        "samples_per_second": rate,
+        "global_batch_size": table["batch_size"] * table["devices"],
+    }
+    return table.assign(**known).reindex(columns=list(tables.columns("runs")))
 
 
 def epochs_of(table: pd.DataFrame, epochs: pd.DataFrame) -> pd.DataFrame:

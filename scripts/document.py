@@ -1,8 +1,11 @@
 """Write the pages of docs/ that are made from other files.
 
-`tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the
-workloads reach at full size, from the run records of `reports/accuracy/`; `speed.md`, what the trainer reaches
-of native loops, from the points of `reports/speed/`.
+`tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the workloads reach at
+full size, from the run records of `reports/accuracy/`; `speed.md`, what the trainer reaches of native loops, from the
+points of `reports/speed/`; `faults.md`, what comes of faults, from `reports/faults.json`; in `measuring.md` what the
+rule of verdicts does, from `reports/verdicts.json`, and in `schedule.md` what that for changes does, from
+`reports/trends.json`. And `config/noise.yaml`, the noise of the project's own repeated
+runs, from their tables.
 """
 
 import json
@@ -10,10 +13,12 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import yaml
 
 from scripts import workloads
-from scripts.analysis import runs
+from scripts.analysis import noise, runs
 from scripts.measurement import record
 from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
@@ -21,6 +26,25 @@ from scripts.storage.files import write_text
 from scripts.storage.numbers import number
 
 ROOT = Path(__file__).resolve().parents[1]
+
+_FROM, _TO = "<!-- made by `make simulate docs` -->", "<!-- end -->"
+
+_FAULTS = """\
+# What is lost when something goes wrong
+
+`make faults` damages what can be damaged and sees what comes of it: files with one thing in them changed or cut, at
+random but the same for the same seed; hostile texts in every place that a person, a log or a training can put one, with
+the pages opened in a browser; hosts that refuse, reset, drip, lie or send another page; every verb killed at each of
+its steps, and every two of them at once; trainings and whole calls that are killed at some moment and made once more;
+clocks that are set; disks that are full. Survived is a fault that ends with a result or with one line that names file,
+key and value, and after which the same call comes to the same files and losses as without it. A traceback, a hang, a
+file that is half-written or left over, text that runs or that a terminal obeys, or another result is not. A value that
+somebody changed to another one that could be true cannot be told. `python -m tests.faults --help` lists the kinds, and
+how long each may take: where fewer were tried than planned, that time was over.
+
+| fault | planned | tried | survived | seed | on |
+| --- | ---: | ---: | ---: | ---: | --- |
+"""
 
 _TABLES = """\
 # The tables of a study
@@ -57,14 +81,19 @@ _SPEED = """\
 `make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. What counts are
 ratios of medians; the points are in `reports/speed/`. Where a goal is missed and the turns of both sides overlap, so
 few turns do not tell the sides apart: that is said, and is no proof that there is no gap. Compared are the six classic
-workloads, on CPUs. This page is made from the run of {on} on {cores} cores ({cpu_model}); `make docs` writes it.
+workloads, on CPUs. This page is made from the run of {on} on {cores} cores ({cpu_model}), and a row that was measured
+at another time says so; `make docs` writes it.
 """
 
 _TUNED = """
 ## `tuned` against the best native loop
 
-Samples a second of `tuned` beside a loop written by hand for the framework, without Keras, with the same mathematics
-(`tests/bench/native/`); at least {goal} of it is the goal.
+Samples a second (medians of {turns} turns) of `tuned` beside a loop written by hand for the framework, without Keras,
+with the same mathematics (`tests/bench/native/`); at least {goal} of it is the goal. Both sides are this project's.
+The native loops of fastText on PyTorch and of the LSTM on JAX were written anew on 2026-11-22 from the frameworks'
+own pages, before their author had read `tuned`; the others know it. Both loops of a pair share a process: what
+`tuned` asks of the C library and of the processor on PyTorch ([below](#what-tuned-does-on-a-cpu)) is there for the
+native loop too.
 
 | workload | framework | tuned | native | ratio | |
 | --- | --- | ---: | ---: | ---: | --- |
@@ -73,9 +102,10 @@ Samples a second of `tuned` beside a loop written by hand for the framework, wit
 _STOCK = """
 ## `stock` through our trainer against a plain Keras program
 
-Seconds of an epoch without the first, whole processes in turns; at most {goal} times the plain program's is the goal.
-What our callback does it does at each step: it weighs most where steps are shortest, on `mnist_mlp`. Workloads that
-are not in the table were not measured in this run.
+Seconds of an epoch without the first (medians of {turns} whole processes of each side, in turns); at most {goal} times
+the plain program's is the goal.
+What our callback does it does at each step: it weighs most where steps are shortest, on `mnist_mlp`. On TensorFlow the
+times of both sides fall into two groups ([why](measuring.md)), and few turns of each tell little.
 
 | workload | framework | stock, s | plain, s | ratio | |
 | --- | --- | ---: | ---: | ---: | --- |
@@ -152,7 +182,10 @@ def accuracy_page(rows: list[dict[str, Any]]) -> str:
 
 
 def speed_page(folder: Path) -> str:
-    """Return the page of what the trainer reaches: from `bench.json` of `tests.bench.training`, and why, if less."""
+    """Return the page of what the trainer reaches: from `bench.json` of `tests.bench.training`, and why, if less.
+
+    `cpu.md`, what was done about it, is its last part.
+    """
     bench = json.loads((folder / "bench.json").read_text(encoding="utf-8"))
     reasons = yaml.safe_load((folder / "reasons.yaml").read_text(encoding="utf-8")) or {}
     parts = [_SPEED.format(**bench)]
@@ -161,7 +194,7 @@ def speed_page(folder: Path) -> str:
         ("stock", _STOCK, "epoch_seconds", lambda ratio, goal: ratio <= goal),
     )
     for name, head, unit, reached in tables:
-        goal, lines = bench["goals"][name], []
+        goal, lines, turns = bench["goals"][name], [], set()
         for result in bench["results"]:
             if result["table"] != name:
                 continue
@@ -170,17 +203,97 @@ def speed_page(folder: Path) -> str:
                 lines.append(f"| {result['workload']} | {result['framework']} | — | — | — | {error} |")
                 continue
             ours, theirs = (median(points) for points in result[unit].values())
+            turns |= {len(points) for points in result[unit].values()}
             ratio = ours / theirs
             one, other = result[unit].values()
             noise = min(one) <= max(other) and min(other) <= max(one)
             pair = f"{result['workload']} {result['framework']}"
             words = "" if reached(ratio, goal) else "missed, not told apart" if noise else "missed"
             words += f": {reasons[pair]}" if words and name == "tuned" and pair in reasons else ""
+            if "on" in result:
+                words = f"{words}; {result['on']}, {result['where']}".removeprefix("; ")
             columns = (result["workload"], result["framework"], number(ours), number(theirs), f"{ratio:.2f}", words)
             lines.append(f"| {' | '.join(columns)} |")
         if lines:
-            parts += [head.format(goal=goal), "\n".join(lines), "\n"]
-    return "".join(parts)
+            parts += [head.format(goal=goal, turns=_span(turns)), "\n".join(lines), "\n"]
+    return "".join([*parts, "\n", (folder / "cpu.md").read_text(encoding="utf-8")])
+
+
+def _span(counts: set[int]) -> str:
+    return f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(*counts)
+
+
+def faults_page() -> str:
+    """Return the page of the faults that were tried, from `reports/faults.json` of `tests.faults`."""
+    known = json.loads((ROOT / "reports" / "faults.json").read_text(encoding="utf-8"))
+    lines = []
+    for kind, about in known.items():
+        planned = "all" if about["planned"] is None else f"{about['planned']:,}"
+        counts = f"{planned} | {about['tried']:,} | {about['survived']:,}"
+        lines.append(f"| {kind} | {counts} | {about['seed'] or '—'} | {about['on'] or 'not tried yet'} |")
+    tried, survived = (sum(about[count] for about in known.values()) for count in ("tried", "survived"))
+    return _FAULTS + "\n".join([*lines, f"| all | | {tried:,} | {survived:,} | | |"]) + "\n"
+
+
+def noise_file() -> str:
+    """Return the noise of the project's own repeated runs (YAML)."""
+    found = noise.pooled((np.exp(cell) for cell in noise.own_cells()), "")
+    assert found is not None
+    runs = pd.concat(noise.measured().values())
+    months = sorted({started[:7] for started in runs["started_at"]})
+    when = " to ".join(dict.fromkeys((months[0], months[-1])))
+    machines = ", ".join(sorted(set(runs["cpu_model"])))
+    about = {
+        "variance": round(found.variance, 8),
+        "degrees": round(found.degrees, 4),
+        "runs": found.runs,
+        "cells": found.cells,
+        "of": f"runs of this project's own on two cores ({machines}, {when})",
+        "source": list(noise.MEASURED),
+    }
+    return f"# Made by `make docs`: see scripts/analysis/noise.py.\n{yaml.safe_dump(about, sort_keys=False)}"
+
+
+def verdicts_table(measuring: str) -> str:
+    """Return docs/measuring.md with the table of what the rule of verdicts does, from its simulation."""
+    known = json.loads((ROOT / "reports" / "verdicts.json").read_text(encoding="utf-8"))
+    kinds = list(dict.fromkeys(row["kind"] for row in known["rows"]))
+    lines = [f"| runs a side | {' | '.join(kinds)} |", f"| ---: |{' ---: |' * len(kinds)}"]
+    for count in dict.fromkeys(row["runs"] for row in known["rows"]):
+        cells = []
+        for kind in kinds:
+            here = [row for row in known["rows"] if (row["kind"], row["runs"]) == (kind, count)]
+            cells.append(
+                f"{100 * max(row['false_alarms'] for row in here):.1f} / {100 * min(row['found'] for row in here):.0f}"
+            )
+        lines.append(f"| {count} | {' | '.join(cells)} |")
+    lines += ["", "| runs a side | said | came true | pairs |", "| ---: | ---: | ---: | ---: |"]
+    lines += [
+        f"| {runs} | {row['said']:.3f} | {row['true']:.3f} | {row['pairs']:,} |"
+        for runs, rows in known["calibration"].items()
+        for row in rows
+    ]
+    split = known["halves"]
+    lines += [
+        "",
+        f"Of {split['splits']:,} splits of the runs of {split['cells']} cells of `two-cores` into two halves, "
+        f"{100 * split['told']:.1f} % are told apart: real runs of one cell, against themselves.",
+    ]
+    before, rest = measuring.split(_FROM)
+    return f"{before}{_FROM}\n{chr(10).join(lines)}\n{_TO}{rest.split(_TO)[1]}"
+
+
+def trends_table(schedule: str) -> str:
+    """Return docs/schedule.md with the table of what the rule for changes does, from its simulation."""
+    known = json.loads((ROOT / "reports" / "trends.json").read_text(encoding="utf-8"))
+    kinds = list(dict.fromkeys(row["kind"] for row in known["rows"]))
+    lines = [f"| repetitions | {' | '.join(kinds)} |", f"| ---: |{' ---: |' * len(kinds)}"]
+    for count in dict.fromkeys(row["repetitions"] for row in known["rows"]):
+        here = {row["kind"]: row for row in known["rows"] if row["repetitions"] == count}
+        cells = [f"{100 * here[kind]['false_changes']:.1f} / {100 * here[kind]['found']:.0f}" for kind in kinds]
+        lines.append(f"| {count} | {' | '.join(cells)} |")
+    before, rest = schedule.split(_FROM)
+    return f"{before}{_FROM}\n{chr(10).join(lines)}\n{_TO}{rest.split(_TO)[1]}"
 
 
 def pages() -> dict[Path, str]:
@@ -189,6 +302,10 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "tables.md": tables_page(),
         ROOT / "docs" / "accuracy.md": accuracy_page(accuracy_rows(ROOT / "reports" / "accuracy")),
         ROOT / "docs" / "speed.md": speed_page(ROOT / "reports" / "speed"),
+        ROOT / "docs" / "measuring.md": verdicts_table((ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")),
+        ROOT / "docs" / "schedule.md": trends_table((ROOT / "docs" / "schedule.md").read_text(encoding="utf-8")),
+        ROOT / "docs" / "faults.md": faults_page(),
+        ROOT / "config" / "noise.yaml": noise_file(),
     }
 
 

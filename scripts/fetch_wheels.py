@@ -1,13 +1,15 @@
 """Download the packages that a run needs beside its framework, as wheels for another machine's Python."""
 
 import argparse
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from scripts.storage import errors
+from scripts.storage import downloads, errors
 from scripts.storage.errors import InputError
 
 #: A framework brings its own NumPy, and was built for it.
@@ -15,6 +17,9 @@ _LEFT_OUT = ("numpy",)
 
 #: Linux on x86-64 from 2018 on (glibc 2.28).
 _PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)] + ["manylinux2014_x86_64"]
+
+#: Between two looks at a download (s).
+_LOOK_SECONDS = 1.0
 
 
 def fetch(lock: Path, python: str, folder: Path) -> None:
@@ -24,18 +29,45 @@ def fetch(lock: Path, python: str, folder: Path) -> None:
     """
     pinned = re.split(r"\n(?=\S)", lock.read_text(encoding="utf-8"))
     wanted = [entry for entry in pinned if entry and entry.partition("==")[0] not in (*_LEFT_OUT, "#")]
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
-        requirements.write("\n".join(wanted))
-        requirements.flush()
+    with tempfile.TemporaryDirectory() as work:
+        requirements = Path(work, "requirements.txt")
+        requirements.write_text("\n".join(wanted), encoding="utf-8")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         command += ["--only-binary=:all:", "--require-hashes", "--implementation=cp", f"--python-version={python}"]
         command += [f"--platform={platform}" for platform in _PLATFORMS]
-        done = subprocess.run(
-            [*command, "--dest", str(folder), "--requirement", requirements.name], capture_output=True, text=True
-        )
-    if done.returncode:
-        why = next((line for line in done.stderr.splitlines() if line.startswith("ERROR")), done.stderr.strip())
-        raise InputError(f"{lock}: wheels for Python {python}: {why}")
+        command += ["--dest", str(folder), "--requirement", str(requirements)]
+        try:
+            _patient(command, Path(work))
+        except downloads.NotFetched as error:
+            raise InputError(f"{lock}: wheels for Python {python}: {error}") from error
+
+
+def _patient(command: list[str], work: Path) -> None:
+    """Run pip, which downloads into the folder `work`. Raises NotFetched where it fails or hardly goes on."""
+
+    def size() -> int:
+        found = 0
+        for path in work.rglob("*"):
+            with suppress(OSError):  # pip takes its files away
+                found += path.stat().st_size
+        return found
+
+    patience = downloads.Patience(size)
+    place, output = os.environ | {"TMPDIR": str(work)}, subprocess.DEVNULL
+    with subprocess.Popen(command, env=place, stdout=output, stderr=subprocess.PIPE, text=True) as pip:
+        try:
+            while True:
+                try:
+                    _, said = pip.communicate(timeout=_LOOK_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    patience.check()
+        finally:
+            pip.kill()
+    if pip.returncode:
+        *_, last = ["pip failed without a word", *said.splitlines()]
+        told = (line for line in said.splitlines() if line.startswith("ERROR: ") and line != "ERROR: Exception:")
+        raise downloads.NotFetched(next(told, last))
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from scripts import importers
 from scripts.importers import facts, sources
 from scripts.storage import errors
 from scripts.storage.files import replacing, write_text
-from scripts.studies import grid
+from scripts.studies import definition
 
 
 def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
@@ -34,7 +34,7 @@ def folder_of(study: Mapping[str, Any], given: Path | None) -> Path:
         return found[0]
     if "facts" not in about:
         raise errors.InputError("import: facts: is missing: it names the files to fetch, and their checksums")
-    known = facts.read(grid.ROOT / about["facts"])
+    known = facts.read(definition.ROOT / about["facts"])
     named = {str(row.file): str(row.sha256) for row in known.itertuples()} | about.get("also", {})
     files = {f"{below}/{file}": sha256 for file, sha256 in named.items()}
     return sources.fetch(about["repository"], about["commit"], files, Path(".cache/logs")) / below
@@ -48,7 +48,7 @@ def main() -> int:
     parser.add_argument("--problems", type=Path, help="list of what could not be read, to write")
     parser.add_argument("--logs-dir", help="a folder that holds the published logs already")
     options = parser.parse_args()
-    study = json.loads(options.study) if options.study.startswith("{") else grid.read(options.study, {})[1]
+    study = json.loads(options.study) if options.study.startswith("{") else definition.read(options.study, {})[1]
     about = study.get("import", {})
     if "hardware" not in about:
         raise errors.InputError("import: hardware: is missing: give folder of logs -> machine")
@@ -63,7 +63,9 @@ def main() -> int:
         write_text(options.problems, "".join(f"{problem}\n" for problem in imported.problems))
     unknown = sorted(set(about["hardware"].values()) - set(study["machines"]))
     if unknown:
-        raise errors.InputError(f"import: hardware: {unknown[0]!r} is none of machines: {', '.join(study['machines'])}")
+        raise errors.InputError(
+            f"import: hardware: {unknown[0]!r} is not one of machines: {', '.join(study['machines'])}"
+        )
     if imported.runs.empty:
         raise errors.InputError(f"import: no run could be read ({len(imported.problems)} problems)")
     facts.write(facts.in_order(imported.runs, study), options.output)

@@ -4,8 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
-from scripts.analysis.claims import WORDS
-from scripts.pages import render
+from markupsafe import Markup
+
+from scripts.analysis.claim_verdict import WORDS
+from scripts.charts import _front, _theme
+from scripts.pages import front, render
 from scripts.storage import errors
 from scripts.storage.files import write_text
 
@@ -18,13 +21,26 @@ def main() -> int:
     studies = []
     for path in options.claims:
         study = json.loads(path.read_text(encoding="utf-8"))
+        if study["published"] is None:
+            raise errors.InputError(f"{path}: published: study {study['name']} does not say whose figures it shows")
         words = [claim["word"] for claim in study["claims"]]
         studies.append(
             study
             | {"tally": {word: words.count(word) for word in WORDS if word in words}}
-            | {"doubtful": [claim for claim in study["claims"] if claim["word"] != "holds"]}
+            | {"doubtful": [claim for claim in study["claims"] if claim["word"] not in ("holds", "borne out")]}
         )
-    write_text(options.output, render.environment().get_template("index.html.j2").render(studies=studies))
+    picture = None
+    if chart := _front.draw(front.by_year(studies)):
+        svg = Markup(_theme.svg(chart, "front"))  # noqa: S704, our own drawing
+        picture = {
+            "svg": svg,
+            "finding": chart.finding,
+            "caption": chart.caption,
+            "notes": chart.notes,
+            "description": chart.description,
+        }
+    page = render.environment().get_template("index.html.j2")
+    write_text(options.output, page.render(studies=studies, answers=front.answers(studies), picture=picture))
     return 0
 
 

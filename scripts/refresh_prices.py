@@ -1,6 +1,6 @@
 """Refresh the current price book from SkyPilot's public catalogue of cloud prices.
 
-What is wanted is listed in config/prices/wanted.yaml. A price that fails a check is refused, with the
+What is wanted is listed in config/prices/catalogue.yaml. A price that fails a check is refused, with the
 reason, and the last good one stays; so do all prices of a provider whose catalogue cannot be had or used.
 Exit code 1 if that is so of every provider.
 """
@@ -16,23 +16,19 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pooch
-import requests
 from rich.console import Console
 
-from scripts.costs import book, catalogue
-from scripts.storage import errors, schemas
+from scripts.costs import book, books, catalogue, renewal
+from scripts.storage import downloads, errors, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 
 URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs"
 
-_TIMEOUT_SECONDS = 30
-
 
 def read_wanted(path: Path) -> dict[str, Any]:
-    """Return `wanted.yaml`. Raises InputError for a bad file, a name that is given twice or one that is not listed."""
-    wanted = schemas.read_yaml(path, "wanted")
+    """Return `catalogue.yaml`. Raises InputError for a bad file, a name given twice, or one that is not listed."""
+    wanted = schemas.read_yaml(path, "catalogue")
     for provider, about in wanted.items():
         names = [name for kind in ("machines", "accelerators", "built_in") for name in about.get(kind, [])]
         twice = [name for name, count in Counter(names).items() if count > 1]
@@ -41,7 +37,7 @@ def read_wanted(path: Path) -> dict[str, Any]:
         for region, items in about.get("elsewhere", {}).items():
             unknown = sorted(set(items) - set(names))
             if unknown:
-                raise InputError(f"{path}: {provider}.elsewhere.{region}: {unknown[0]!r} is none of its items")
+                raise InputError(f"{path}: {provider}.elsewhere.{region}: {unknown[0]!r} is not one of its items")
     return wanted
 
 
@@ -82,19 +78,17 @@ def find(folder: Path, cloud: str) -> Path:
     return files[0]
 
 
-def download(url: str, folder: Path) -> Path:
-    """Fetch a file that changes every day, so that no checksum is known. Raises InputError with the reason."""
+def download(url: str, path: Path) -> bytes:
+    """Return what is at an address by way of `path`: it changes every day, so that no checksum is known.
+
+    Raises InputError with the reason.
+    """
     try:
         with Console(stderr=True).status(f"downloading {url}"):
-            pooch.get_logger().setLevel("WARNING")
-            fetcher = pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS)
-            return Path(pooch.retrieve(url, None, fname="vms.csv", path=folder, downloader=fetcher))
-    except requests.HTTPError as error:
-        raise InputError(f"{url}: could not be fetched: status {error.response.status_code}") from error
-    except requests.RequestException as error:
-        raise InputError(f"{url}: could not be fetched: {type(error).__name__}") from error
-    except OSError as error:
-        raise InputError(f"{url}: could not be stored: {error}") from error
+            downloads.fetch(url, path)
+    except downloads.NotFetched as error:
+        raise InputError(f"{url}: could not be fetched: {error}") from error
+    return path.read_bytes()
 
 
 def fetch(root: str, about: dict[str, Any]) -> tuple[str, str, bytes]:
@@ -102,7 +96,7 @@ def fetch(root: str, about: dict[str, Any]) -> tuple[str, str, bytes]:
     if "://" in root:
         url = f"{root.rstrip('/')}/{about['catalogue']}/vms.csv"
         with tempfile.TemporaryDirectory() as folder:
-            return url, f"{about['catalogue']}/vms.csv", download(url, Path(folder)).read_bytes()
+            return url, f"{about['catalogue']}/vms.csv", download(url, Path(folder, "vms.csv"))
     path = find(Path(root), about["catalogue"].split("/")[-1])
     try:
         return str(path), str(path.relative_to(root)), path.read_bytes()
@@ -112,7 +106,7 @@ def fetch(root: str, about: dict[str, Any]) -> tuple[str, str, bytes]:
 
 def refresh(
     old: pd.DataFrame, root: str, provider: str, about: dict[str, Any], as_of: str, note: str
-) -> tuple[pd.DataFrame, list[catalogue.Change]]:
+) -> tuple[pd.DataFrame, list[renewal.Change]]:
     """Return the new rows of one provider, and what changed. Raises InputError when its catalogue is of no use."""
     place, name, content = fetch(root, about)
     notes = "; ".join(filter(None, (about.get("note", ""), note)))
@@ -122,7 +116,7 @@ def refresh(
     except UnicodeDecodeError as error:
         raise InputError(f"{place}: not text: {error.reason} at byte {error.start}") from error
     table = catalogue.read(text, place, zones="regions" in about)
-    return catalogue.refresh(old, table, provider, about, as_of, f"{source} ({notes})" if notes else source)
+    return renewal.renew(old, table, provider, about, as_of, f"{source} ({notes})" if notes else source)
 
 
 def main() -> int:
@@ -137,7 +131,9 @@ def main() -> int:
     parser.add_argument(
         "--book", type=Path, required=True, help="price book to refresh (.csv); made if it is not there"
     )
-    parser.add_argument("--wanted", type=Path, default=book.FOLDER / "wanted.yaml", help="what it shall hold (.yaml)")
+    parser.add_argument(
+        "--wanted", type=Path, default=books.FOLDER / "catalogue.yaml", help="what it shall hold (.yaml)"
+    )
     parser.add_argument(
         "--as-of",
         action="append",

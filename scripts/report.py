@@ -10,18 +10,20 @@ from typing import Any
 import pandas as pd
 
 from scripts import workloads
-from scripts.analysis import beside, claims, figures
+from scripts.analysis import beside, cards, claims, figures, trainings
+from scripts.analysis.claim_verdict import Verdict, to_json
+from scripts.analysis.names import price_words
 from scripts.importers import audit, facts
 from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
 from scripts.storage import errors, schemas, tables
 from scripts.storage.files import write_text
-from scripts.studies import grid
+from scripts.studies import definition, grid
 
 
 def side(about: Mapping[str, Any], catalogue: Mapping[str, Any], runs: pd.DataFrame) -> beside.Side:
     """Return a study that stands beside this one, from what its config tells and its runs table."""
-    labels = {name: entry["label"] for name, entry in grid.machines(dict(about), dict(catalogue)).items()}
+    labels = {name: entry["label"] for name, entry in definition.machines(dict(about), dict(catalogue)).items()}
     given = about.get("import", {})
     return beside.Side(
         about["title"], runs, labels, about.get("published", {}), given.get("unlike", []), _copies(given)
@@ -32,11 +34,22 @@ def _copies(given: Mapping[str, Any]) -> dict[str, str]:
     """Return the runs of committed facts whose log is the same file as another's: name -> what the audit says of it."""
     if "facts" not in given:
         return {}
-    table = facts.read(grid.ROOT / given["facts"])
-    others = {Path(path).stem: facts.read(grid.ROOT / path) for path in given.get("others", [])}
+    table = facts.read(definition.ROOT / given["facts"])
+    others = {Path(path).stem: facts.read(definition.ROOT / path) for path in given.get("others", [])}
     found = audit.findings(table, others=others)
     said = found[found["kind"] == "identical files"].set_index("file")["message"].to_dict()
     return {row["run"]: said[row["file"]] for row in tables.records(table) if row["file"] in said}
+
+
+def compared(given: Sequence[str] | None) -> dict[str, claims.Other]:
+    """Return the studies that claims name, from their configs (JSON) and the paths of their tables."""
+    if not given:
+        return {}
+    files = zip(given[1::2], given[2::2], strict=True)
+    return {
+        name: claims.Other(about["title"], tables.read(Path(runs)), tables.read(Path(costs)), about["price"])
+        for (name, about), (runs, costs) in zip(json.loads(given[0]).items(), files, strict=True)
+    }
 
 
 def audited(
@@ -49,20 +62,23 @@ def audited(
             found.append(dict.fromkeys(audit.COLUMNS, "") | {"kind": "refused log", "message": line})
     if table:
         known = {path.stem: facts.read(path) for path in others if path != table}
-        found += tables.records(audit.findings(facts.read(table), study["import"].get("unlike", []), known))
+        models = cards.models(study["machines"])
+        found += tables.records(audit.findings(facts.read(table), study["import"].get("unlike", []), known, models))
     return found
 
 
 def judge(
-    study: Mapping[str, Any], inputs: Inputs, named: Mapping[str, float]
-) -> tuple[list[claims.Verdict], list[claims.Verdict]]:
+    study: Mapping[str, Any], inputs: Inputs, named: Mapping[str, float], others: Mapping[str, claims.Other]
+) -> tuple[list[Verdict], list[Verdict]]:
     """Return the verdicts on a study's claims, and on those about cost at the prices of today, if it has any.
 
-    `named` are the figures that the study computes.
+    `named` are the figures that the study computes, `others` the studies that its claims name.
     """
 
-    def verdict(claim: Mapping[str, Any]) -> claims.Verdict:
-        return claims.evaluate(claim, study, inputs.runs, inputs.costs, named, inputs.labels, inputs.doubted)
+    def verdict(claim: Mapping[str, Any]) -> Verdict:
+        return claims.evaluate(
+            claim, study, inputs.runs, inputs.costs, named, inputs.labels, inputs.judge, inputs.doubted, others
+        )
 
     of_cost = [
         claim
@@ -70,6 +86,29 @@ def judge(
         if claim.get("by") in ("cost_usd", "billed_usd") and "price" not in claim and "today" in study["prices"]
     ]
     return [verdict(claim) for claim in study["claims"]], [verdict(claim | {"price": "today"}) for claim in of_cost]
+
+
+def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return what one training costs by this study, for the index: at its own price option, and at that of today.
+
+    Keys are those of `trainings.best` but the names of others, with workload, date, and the price option and its label.
+    """
+    study = inputs.study
+    days = sorted({started[:10] for started in inputs.runs["started_at"].dropna()})
+    date = study.get("published", {}).get("date", "") if not inputs.trained else days[-1] if days else ""
+    found = []
+    for option in dict.fromkeys([study["price"], *(["today"] if "today" in study["prices"] else [])]):
+        price = price_words(study, option, inputs.labels)
+        rows: list[dict[str, Any]] = [
+            {key: value for key, value in one.items() if key != "near"} | {"workload": workload, "date": date}
+            for workload, cells in trainings.by_workload(inputs.costs, option, inputs.name_of).items()
+            for one in trainings.best(cells, inputs.judge)
+        ]
+        if "trainings" in derived and option == study["price"]:
+            table = derived["trainings"]
+            rows += [row | {"machine": f"{row['accelerators']} × {row['card']}"} for row in tables.records(table)]
+        found += [row | {"price": price, "option": option} for row in rows]
+    return found
 
 
 def main() -> int:
@@ -89,6 +128,12 @@ def main() -> int:
     parser.add_argument(
         "--beside", nargs="+", metavar=("STUDIES", "RUNS"), help="studies beside it (JSON), and the runs table of each"
     )
+    parser.add_argument(
+        "--compared",
+        nargs="+",
+        metavar=("STUDIES", "TABLE"),
+        help="studies that claims name (JSON), runs and costs of each",
+    )
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
@@ -100,22 +145,23 @@ def main() -> int:
     inputs = Inputs(
         name=options.name,
         study=study,
-        machines=grid.machines(study, catalogue),
+        machines=definition.machines(study, catalogue),
         runs=runs,
         epochs=tables.read(options.epochs),
         costs=costs,
         prices=prices,
         attempts=tables.read(options.attempts),
-        planned=grid.planned(options.name, study, catalogue).cells if grid.is_trained_here(study) else [],
-        pictures=render.drawn(options.charts),
+        planned=grid.planned(options.name, study, catalogue).cells if definition.is_trained_here(study) else [],
+        pictures=render.load_charts(options.charts),
         findings=audited(options.facts, options.others, options.problems, study),
         derived=figures.readable(derived),
         words=schemas.read_yaml(options.words, "words") if options.words else {},
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
     )
-    verdicts, today = judge(study, inputs, figures.figures(study, derived, prices))
+    verdicts, today = judge(study, inputs, figures.figures(study, derived, prices, runs), compared(options.compared))
     html = report.page(replace(inputs, verdicts=verdicts, verdicts_today=today))
-    write_text(options.claims, claims.told(options.name, study, len(runs), len(inputs.findings), verdicts))
+    costs_of = costing(inputs, derived)
+    write_text(options.claims, to_json(options.name, study, len(runs), len(inputs.findings), verdicts, costs_of))
     write_text(options.output, html)
     return 0
 

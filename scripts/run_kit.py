@@ -24,7 +24,7 @@ if __package__ in (None, ""):  # `python kit/scripts/run_kit.py`: Python puts sc
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from scripts.kit import records, wheels
-from scripts.storage import errors
+from scripts.storage import environment, errors
 from scripts.storage.errors import InputError
 from scripts.storage.files import replacing, write_text
 
@@ -147,7 +147,7 @@ def _prepare(about: Mapping[str, Any]) -> None:
     path = [str(ROOT / "site"), os.environ.get("PYTHONPATH", "")]
     os.environ |= {
         "PYTHONPATH": os.pathsep.join(filter(None, path)),
-        "EPOCHS_COMMIT": json.dumps(about["commit"]),
+        environment.COMMIT.name: json.dumps(about["commit"]),
         "XDG_CACHE_HOME": str(ROOT / ".cache"),
     }
     _unpack_data()

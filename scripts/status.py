@@ -2,37 +2,28 @@
 
 import argparse
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import psutil
 from rich.console import Console
 from rich.table import Table
 
-from scripts import collect, workloads
+from scripts import workloads
+from scripts.analysis import pricing
 from scripts.analysis import runs as recorded
 from scripts.costs import budget
 from scripts.measurement import checkpoint
-from scripts.price import price_table
-from scripts.storage import errors, schemas
-from scripts.studies import grid
+from scripts.storage import environment, errors, schemas
+from scripts.storage.files import read_text
+from scripts.storage.words import printable
+from scripts.studies import definition, grid
+from scripts.workflow import running
 
 #: An attempt gives a sign of life every minute.
 ALIVE = timedelta(minutes=2)
-
-
-def training_here() -> set[str]:
-    """Return the folders of the runs that are trained on this machine now."""
-    found = set()
-    for process in psutil.process_iter(["cmdline"]):
-        words = process.info["cmdline"] or []
-        if "scripts.train" in words and "--output" in words[:-1]:
-            found.add(words[words.index("--output") + 1])
-    return found
 
 
 def is_alive(checkpoints: str, run: str) -> bool:
@@ -50,7 +41,7 @@ def rows(
 
     `profiles` are those that reach a machine, by its name.
     """
-    here = training_here()
+    here = {folder for _, folder in running.trainings()}
     found = []
     for cell in study.cells:
         states: Counter[str] = Counter()
@@ -68,9 +59,10 @@ def rows(
             elif repeat not in study.again():
                 states["missing"] += 1
         for profile in profiles.get(cell.hardware, ()):
-            tried = folder / "tried" / profile / cell.workload / cell.framework / f"{cell.variant}.txt"
-            if not files and tried.is_file() and (failed := tried.read_text(encoding="utf-8").strip()):
-                reason = f"not tried, as the cheapest machine of {profile} failed: {failed}"
+            tried = folder / "tried" / profile / cell.workload / f"{cell.framework}.json"
+            failed = json.loads(read_text(tried)) if tried.is_file() and not files else {}
+            if cell.variant in failed:
+                reason = f"not tried, as the cheapest machine of {profile} failed: {failed[cell.variant]}"
         found.append({"cell": cell.path, "hardware": cell.hardware, "states": states, "reason": reason, "files": files})
     return found
 
@@ -82,18 +74,18 @@ def main() -> int:
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     options = parser.parse_args()
     config = json.loads(options.study)
-    if not grid.is_trained_here(config):
+    if not definition.is_trained_here(config):
         raise errors.InputError(f"study {options.name}: shows runs of others, and trains none")
     workloads.add(config["workload_files"])
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     study = grid.planned(options.name, config, catalogue)
     folder = Path("results") / options.name
     profiles = {name: about.get("clusters", {}) for name, about in catalogue.items()}
-    cells = rows(study, folder, os.environ.get("EPOCHS_CHECKPOINTS", ""), profiles)
+    cells = rows(study, folder, environment.CHECKPOINTS.read(), profiles)
     files = [file for cell in cells for file in cell["files"]]
-    runs, _, attempts = collect.collect(folder, files)
-    machines = grid.machines(config, catalogue)
-    prices = price_table(config, machines, set(runs["hardware"]))
+    runs, _, attempts = recorded.collect(folder, files, config["repeats"])
+    machines = definition.machines(config, catalogue)
+    prices = pricing.price_table(config, machines, set(runs["hardware"]))
     spent = budget.spent(runs, attempts, prices[prices["price_option"] == config["price"]])
 
     table = Table("cell", "runs", "hours", "USD", "why", title=f"{options.name} ({config['price']})")
@@ -104,9 +96,13 @@ def main() -> int:
         words = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in cell["states"].items())
         hours, usd = mine["used_seconds"].sum() / budget.SECONDS_PER_HOUR, mine["usd"].sum(skipna=False)
         table.add_row(
-            cell["cell"], words, f"{hours:.2f}", "" if mine.empty or usd != usd else f"{usd:.2f}", cell["reason"]
+            cell["cell"],
+            words,
+            f"{hours:.2f}",
+            "" if mine.empty or usd != usd else f"{usd:.2f}",
+            printable(cell["reason"]),
         )
-    console = Console()
+    console = Console(markup=False, highlight=False)
     console.print(table)
     counted = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in total.most_common())
     console.print(f"{sum(total.values())} runs of {len(cells)} cells: {counted}")

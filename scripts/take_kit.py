@@ -13,7 +13,7 @@ from scripts.measurement.cell import Cell
 from scripts.storage import errors, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import replacing
-from scripts.studies import grid
+from scripts.studies import definition, grid
 
 CATALOGUE = Path("config/hardware.yaml")
 
@@ -39,10 +39,9 @@ def check(source: Path, path: str, folder: Path, study: grid.Study) -> Cell:
         raise InputError(f"{source}: {path}: study {study.name} has no such cell")
     expected = replace(planned[cell.path], hardware=cell.hardware, data=cell.data)
     for key, value in asdict(expected).items():
-        if run["cell"][key] != value:
+        if (found := getattr(cell, key)) != value:
             raise InputError(
-                f"{source}: {path}: {key} {run['cell'][key]} is not that of the study, {value}: it was trained at "
-                "another size"
+                f"{source}: {path}: {key} {found} is not that of the study, {value}: it was trained at another size"
             )
     return cell
 
@@ -57,7 +56,7 @@ def take(source: Path, results: Path, given: str) -> str:
     packed = json.loads(beside[records.ABOUT])["study"]
     given = given if Path(given).stem == packed else packed
     try:
-        name, config = grid.read(given, {})
+        name, config = definition.read(given, {})
     except InputError as error:
         raise InputError(f"{error}: name the file of study {packed}: --config study=PATH file={source}") from error
     catalogue = schemas.read_yaml(CATALOGUE, "hardware")

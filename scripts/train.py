@@ -7,17 +7,15 @@ away, and the checkpoint is written; 2 bad input.
 
 import argparse
 import json
-import os
 import platform
 import signal
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, replace
+import time
+from dataclasses import asdict
 from importlib.metadata import version
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
-from time import perf_counter
 from types import ModuleType
 from typing import Any
 
@@ -25,17 +23,15 @@ if __package__ in (None, ""):  # `python scripts/train.py`: Python puts scripts/
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from scripts import datasets, frameworks, workloads
-from scripts.measurement import checkpoint, hardware, largest, provenance, record, watch
+from scripts.measurement import attempt, checkpoint, hardware, job_clock, provenance, record, watch
 from scripts.measurement.cell import LARGEST, MODES, PRECISIONS, Cell
+from scripts.measurement.exclusive import exclusive
 from scripts.measurement.worker import Job
-from scripts.storage import errors, modules, schemas
+from scripts.storage import environment, errors, modules, schemas
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED_FAILURE, TAKEN_AWAY = 3, 4
-
-#: Trains a job: what takes its lines, and the most memory (MiB) that it may take.
-Train = Callable[..., watch.Outcome]
 
 #: How a run can end whose training could not say so itself.
 NO_MACHINE = ("quota", "no_capacity", checkpoint.PREEMPTED, "timed_out")
@@ -50,6 +46,13 @@ def _positive(text: str) -> int:
 
 def _batch_size(text: str) -> int | str:
     return text if text == LARGEST else _positive(text)
+
+
+def _minutes(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return value
 
 
 def _fraction(text: str) -> float:
@@ -79,18 +82,19 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--data-file", type=Path, help="the data set as scripts/fetch_data.py wrote it (default: below data/)"
     )
     parser.add_argument(
-        "--data-dir", type=Path, help="folder that holds the data files already (default: EPOCHS_DATA_DIR)"
+        "--data-dir", type=Path, help=f"folder that holds the data files already (default: {environment.DATA_DIR.name})"
     )
     parser.add_argument(
         "--checkpoints",
-        default=os.environ.get("EPOCHS_CHECKPOINTS") or None,
-        help="folder or URL below which the run is saved, and resumed (default: EPOCHS_CHECKPOINTS; else not)",
+        default=environment.CHECKPOINTS.read() or None,
+        help="folder or URL below which the run is saved, and resumed "
+        f"(default: {environment.CHECKPOINTS.name}; else not)",
     )
     parser.add_argument(
         "--most-minutes",
-        type=float,
-        default=os.environ.get("EPOCHS_MOST_MINUTES") or inf,
-        help="of all attempts together, after which it is ended (default: EPOCHS_MOST_MINUTES; else none)",
+        type=_minutes,
+        default=environment.MOST_MINUTES.read() or inf,
+        help=f"of all attempts together, after which it is ended (default: {environment.MOST_MINUTES.name}; else none)",
     )
     parser.add_argument("--repeat", type=_positive, default=1, help="number of this run of the cell")
     parser.add_argument(
@@ -114,8 +118,8 @@ def _data(work: ModuleType, options: argparse.Namespace) -> Path | None:
 
 
 def _ended() -> watch.Outcome | None:
-    """Return how a run ended that got no machine, or lost every one: who submits it says so in EPOCHS_ENDED."""
-    told = json.loads(os.environ.get("EPOCHS_ENDED", "null"))
+    """Return how a run ended that got no machine, or lost every one: who submits it says so in a variable."""
+    told = json.loads(environment.ENDED.read() or "null")
     if told is None:
         return None
     status = told["status"] if told["status"] in NO_MACHINE else "failed"
@@ -138,24 +142,6 @@ def _check(options: argparse.Namespace, claims: dict[str, Any], found: dict[str,
         if find_spec(package) is None:
             lock = f"envs/{options.framework}{'-gpu' if 'gpus' in claims else ''}.lock"
             raise InputError(f"framework {options.framework}: {package} is not installed; see {lock}")
-
-
-def _search(job: Job, options: argparse.Namespace, least: int, train: Train) -> tuple[int | None, list[dict[str, Any]]]:
-    """Return the largest batch size that fits, None if not even `least` does, and the tries; or an earlier run's."""
-    if options.searched:
-        earlier = record.read_run(options.searched)
-        if earlier["cell"] != asdict(job.cell):
-            raise InputError(f"--searched: {options.searched}: the record of another cell")
-        if known := largest.found(earlier):
-            return known, earlier["batch_search"]
-    samples = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
-    most = int(samples * job.cell.samples) // job.cell.devices
-    size, tries = largest.find(replace(job, checkpoints=None), least, most, _show, train)
-    return size, [asdict(one) for one in tries]
-
-
-def _show(line: str) -> None:
-    print(line, flush=True)
 
 
 def _about_data(job: Job, facts: dict[str, Any]) -> dict[str, Any]:
@@ -199,38 +185,6 @@ def _cell(options: argparse.Namespace, name: str, work: ModuleType) -> Cell:
     )
 
 
-def _trainer(most_seconds: float, attempts: checkpoint.Attempts | None, notices: watch.Notices) -> Train:
-    """Return what trains a job for as long as is left of its time, and gives signs of life."""
-    began = perf_counter()
-
-    def train(job: Job, progress: Callable[[str], None], memory_limit_mib: float | None = None) -> watch.Outcome:
-        used = perf_counter() - began + (attempts.used_seconds() if attempts else 0.0)
-        alive = attempts.alive if attempts else lambda kept_seconds: None
-        return watch.run(job, progress, memory_limit_mib, most_seconds - used, alive, notices)
-
-    return train
-
-
-def _train(
-    job: Job, options: argparse.Namespace, least: int, train: Train
-) -> tuple[watch.Outcome, int | None, list[dict[str, Any]]]:
-    """Return how the run went, its batch size (None if none fits), and what was tried to find it."""
-    size: int | str | None = job.cell.batch_size
-    tries: list[dict[str, Any]] = []
-    began = perf_counter()
-    if size == LARGEST:
-        size, tries = _search(job, options, least, train)
-    if not isinstance(size, int):
-        last = tries[-1]
-        reason = f"not even a batch of {least} could be tried: {last['reason']}"
-        return watch.Outcome(last["status"], reason, {"total_seconds": perf_counter() - began}), None, tries
-    cell, identity = replace(job.cell, batch_size=size), (*job.identity, str(size))
-    outcome = train(replace(job, cell=cell, identity=identity), _show)
-    if outcome.status == "timed_out":
-        outcome.reason = f"took longer than {options.most_minutes:g} minutes"
-    return outcome, size, tries
-
-
 def _ending(outcome: watch.Outcome) -> str:
     """Return the last line: how the run ended, and why, or with which values. What they are worth the report says."""
     said = f"{outcome.status} in {outcome.times['total_seconds']:.0f} s"
@@ -245,6 +199,29 @@ def _ending(outcome: watch.Outcome) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
+    began = time.time()
+    with exclusive(options.output) as waited:
+        taken = _recorded(options, began) if waited else None
+        return _run(options) if taken is None else taken
+
+
+def _recorded(options: argparse.Namespace, began: float) -> int | None:
+    """Return the exit code for the record of this run that another process has written since, None without one."""
+    file = options.output / "run.json"
+    if not file.is_file() or file.stat().st_mtime < began:
+        return None
+    run = record.read_run(file)
+    name, work, _ = _workload(options)
+    cell = _cell(options, name, work)
+    seed = cell.seed(options.repeat) if options.seed is None else options.seed
+    same = (run["cell"], run["seed"], run["provenance"].get("code")) == (asdict(cell), seed, options.code)
+    if not same:
+        return None
+    attempt.log("its record is taken")
+    return 0 if run["status"] == "done" else RECORDED_FAILURE
+
+
+def _run(options: argparse.Namespace) -> int:
     name, work, file = _workload(options)
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     if options.hardware not in catalogue:
@@ -256,31 +233,36 @@ def main(arguments: list[str] | None = None) -> int:
         _check(options, claims, found)
     cell = _cell(options, name, work)
     seed = cell.seed(options.repeat) if options.seed is None else options.seed
-    notices = watch.Notices()
+    notices = watch.Notices(int(environment.CALLER.read() or 0))
     signal.signal(signal.SIGTERM, notices.take)
-    attempts, past, place = None, [], None
+    attempts, earlier, place = None, [], None
     identity = (json.dumps(asdict(cell)), str(seed), *_code(work, frameworks.framework(options.framework)))
     if options.checkpoints:
         place = f"{options.checkpoints.rstrip('/')}/{cell.path}/r{options.repeat}"
         kept = checkpoint.Place(place, *identity)
-        past = checkpoint.past(kept)
-        attempts = None if ended else checkpoint.Attempts(kept, platform.node())
-    train = _trainer(60 * options.most_minutes, attempts, notices)
+        earlier = checkpoint.previous(kept)
+        attempts = None if ended else checkpoint.Attempts(kept, platform.node(), job_clock.before())
+    train = attempt.trainer(60 * options.most_minutes, attempts, notices)
     gpus = options.devices if "gpus" in claims else 0
     data = _data(work, options)
     job = Job(cell, seed, claims["cores"], gpus, data, file and file.resolve(), checkpoints=place, identity=identity)
     origin = provenance.collect(found, file)
-    _show(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
+    attempt.log(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
     batch_size: int | None = None
     tries: list[dict[str, Any]] = []
     if ended:
         outcome = ended
     else:
-        outcome, batch_size, tries = _train(job, options, work.BATCH_SIZE, train)
+        outcome, batch_size, tries = attempt.attempt(job, options.searched, work.BATCH_SIZE, train)
+        if outcome.status == "timed_out":
+            outcome.reason = f"took longer than {options.most_minutes:g} minutes"
     cut_short = notices and batch_size is None  # while it looked for the largest batch
     if attempts and (cut_short or outcome.status == checkpoint.PREEMPTED):
         attempts.end(checkpoint.PREEMPTED)
-        _show("saved: the same call goes on from here, on any machine like this")
+        attempt.log("saved: the same call goes on from here, on any machine like this")
+        return TAKEN_AWAY
+    if notices and outcome.status == "killed":  # by somebody who wants this to end, not by what it did
+        attempt.log(f"{outcome.reason}: no result; the same call trains it again")
         return TAKEN_AWAY
     run = record.build(outcome, cell, batch_size or work.BATCH_SIZE, work.REFERENCE)
     run |= {
@@ -291,9 +273,9 @@ def main(arguments: list[str] | None = None) -> int:
         "data": _about_data(job, outcome.facts),
     }
     if attempts:
-        past = attempts.told(run["status"], sum(row["elapsed"] for row in outcome.epochs))
-    if past:
-        run["attempts"] = past
+        earlier = attempts.to_json(run["status"], sum(row["elapsed"] for row in outcome.epochs))
+    if earlier:
+        run["attempts"] = earlier
     run["provenance"] = (
         origin | {"code": options.code} | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
     )
@@ -301,7 +283,7 @@ def main(arguments: list[str] | None = None) -> int:
     # With a notice the record may not get away in time: the next attempt then goes on from the checkpoint.
     if attempts and not notices:
         attempts.end(run["status"])
-    _show(_ending(outcome))
+    attempt.log(_ending(outcome))
     return 0 if outcome.status == "done" else RECORDED_FAILURE
 
 

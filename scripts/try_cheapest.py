@@ -1,6 +1,8 @@
-"""Return whether the first run of a cell failed so that dearer machines would fail as well: they are not tried then."""
+"""Note which first runs failed so that dearer machines would fail as well: they are not tried then."""
 
 import argparse
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +23,18 @@ def fails_anywhere(run: dict[str, Any]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("record", type=Path, help="run.json of the first run on the cheapest machine")
-    parser.add_argument("output", type=Path, help="file to write: the reason, or nothing")
+    parser.add_argument(
+        "records", nargs="*", type=Path, help="run.json of first runs on the cheapest machine; else lines of stdin"
+    )
+    parser.add_argument("--output", required=True, type=Path, help="file to write: variant -> reason (JSON)")
     options = parser.parse_args()
-    run = record.read_run(options.record)
-    failed = fails_anywhere(run)
-    write_text(options.output, f"{run['reason']}\n" if failed else "")
-    if failed:
-        print(f"{options.record.parent} failed ({run['reason']}): not tried on dearer machines", flush=True)
+    failed = {}
+    for path in options.records or [Path(line) for line in sys.stdin.read().splitlines()]:
+        run, folder = record.read_run(path), path.parent
+        if fails_anywhere(run):
+            failed[folder.parent.name] = run["reason"]
+            print(f"{folder} failed ({run['reason']}): not tried on dearer machines", flush=True)
+    write_text(options.output, json.dumps(failed, indent=1) + "\n")
     return 0
 
 

@@ -1,8 +1,10 @@
 """Charts: one module per chart, one theme. A tidy table goes in, a plotnine figure comes out.
 
 A chart module has `TITLE`, `HELP` (one sentence: how to read it) and `draw(view) -> Chart | None` (both of `_view`),
-None where there is nothing to show for that workload; `MISSING` may say why in the report. It is drawn once
-for each workload, or once for the study if its `SCOPE` is "study".
+None where there is nothing to show for that workload; `MISSING` may say why in the report, where an empty one leaves
+the chart out. It is drawn once for each workload, or once for the study if its `SCOPE` is "study". A chart with a row
+for each cell, or a panel for each machine, says by what they are ordered (`ROWS_BY`, `PANELS_BY`): of more than can be
+read `_crowd` leaves some out.
 """
 
 import importlib

@@ -19,8 +19,8 @@ from plotnine import (
 )
 
 from scripts.analysis import comparisons
-from scripts.charts._relative import count_runs, height
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
+from scripts.charts._relative import count_runs
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.tables import CELL, records
 
@@ -34,7 +34,7 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
     None if no cell has such a one beside it. A cell without a ratio keeps its row, which says why.
     """
     known = view.runs.dropna(subset=axis)
-    compared = comparisons.against(known, axis, plain, "samples_per_second")
+    compared = comparisons.compare_axis(known, axis, plain, "samples_per_second", view.judge)
     if not compared:
         return None
     other = known[known[axis] != plain]
@@ -61,7 +61,7 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
     faster = shown[shown["ratio"] >= 1].merge(ends, on="label")
     low, high = ends["min"].min(), ends["max"].max()
     span = max(high - low, _LEAST)
-    text: dict[str, Any] = {"size": 10, "nudge_x": span * 0.04, "ha": "left"}
+    text: dict[str, Any] = {"size": TEXT, "nudge_x": span * 0.04, "ha": "left"}
     counted = count_runs(pd.DataFrame({"n": [*shown["runs"], *shown["plain_runs"]]}, dtype=int))
     points = ", ticks the single runs of both" if counted.startswith("medians") else ""
     figure = (
@@ -74,7 +74,7 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
         + geom_text(aes(x="max", label="text"), faster, color=INK, **text)
         + geom_text(aes(x=1, label="text"), missing, color=FAINT, fontstyle="italic", **text)
         + scale_color_manual(FRAMEWORK_COLOURS)
-        + scale_y_discrete(limits=list(reversed(cells["label"])))
+        + scale_y_discrete(limits=list(reversed(cells["label"])), labels=wrapped)
         + scale_x_continuous(
             limits=(
                 low - _LABEL * span * (len(slower) > 0),
@@ -89,14 +89,24 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
     spoken = "; ".join(f"{cell['label']} {cell['text']}" for cell in records(cells))
     return Chart(
         figure=figure,
-        width=wide_enough(list(cells["label"])),
-        height=height(len(cells)),
+        width=WIDTH,
+        height=height(cells["label"]),
         data=cells.drop(columns="text"),
-        caption=f"Throughput (samples/s) over that of the cell that differs in its {axis} alone, {plain} (1.00×); "
-        f"dots are {counted}{points}.",
+        caption=f"Samples/s, × the cell that differs in its {axis} alone, {plain}; {counted}.",
         description=f"Dots on lines from 1, throughput of {' and '.join(map(_plainly, values))} over {plain}: "
         f"{spoken}.",
+        finding=_finding(shown, axis, plain),
+        notes=[*(["Ticks are the single runs of both."] if points else []), "≈: not told apart."],
     )
+
+
+def _finding(shown: pd.DataFrame, axis: str, plain: str) -> str:
+    """Return in how many pairs the cells that are not plain are told apart as faster, and as slower."""
+    told = shown[shown["mark"].eq("")]
+    faster, slower = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
+    values = list(dict.fromkeys(shown[axis]))
+    who = _plainly(values[0]) if len(values) == 1 else f"Another {axis}"
+    return f"{who[:1].upper()}{who[1:]} is faster than {plain} in {faster} of {len(shown)} pairs, slower in {slower}"
 
 
 def _plainly(value: Any) -> str:
@@ -105,5 +115,5 @@ def _plainly(value: Any) -> str:
 
 def _text(cell: dict[str, Any], plain: str) -> str:
     if pd.notna(cell["ratio"]):
-        return f"{cell['ratio']:.2f}×" + (" tie" if cell["tie"] else "")
+        return f"{'≈ ' if cell['mark'] else ''}{cell['ratio']:.2f}×"
     return f"no {plain} run" if cell["status"] == "done" else _plainly(cell["status"])

@@ -17,8 +17,7 @@ from plotnine import (
 )
 
 from scripts.analysis.names import FRAMEWORK_NAMES
-from scripts.charts._relative import count_runs
-from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look
+from scripts.charts._theme import FRAMEWORK_COLOURS, INK, TEXT, look
 from scripts.charts._view import View
 from scripts.storage.tables import records
 
@@ -67,7 +66,7 @@ def lines(cells: pd.DataFrame, runs: pd.DataFrame, x: str, y: str, axis: str, vi
         + scale_x_continuous(trans="log2", labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(color="", linetype="", shape="")
         + look()
-        + theme(legend_box="vertical", strip_text=element_text(color=INK, size=11))
+        + theme(legend_box="vertical", strip_text=element_text(color=INK, size=TEXT))
     )
 
 
@@ -76,7 +75,5 @@ def height(cells: pd.DataFrame) -> float:
     return 1.5 + 1.7 * cells["hardware"].nunique()
 
 
-def describe_runs(cells: pd.DataFrame) -> str:
-    """Return in words how many runs stand behind each point, and what the dashes are."""
-    counted = count_runs(cells)
-    return f"{counted}, dashes the single runs" if counted.startswith("medians") else counted
+#: What stands beside every chart of such lines.
+NOTES = ("Dashes are the single runs.",)

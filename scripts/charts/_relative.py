@@ -1,5 +1,7 @@
 """Bars relative to a base cell, as the studies of 2017 drew them: value labels, a dashed line at 1.00x."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from plotnine import (
@@ -18,7 +20,8 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, look, wide_enough
+from scripts.charts import _findings
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.tables import records
 
@@ -60,15 +63,18 @@ def count_runs(cells: pd.DataFrame) -> str:
     """Return in words how many runs stand behind each cell."""
     counts = sorted(set(cells.loc[cells["n"] > 0, "n"]))
     if counts == [1]:
-        return "one run per cell, so no spread is known"
+        return "one run per cell"
     span = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"medians of {span} runs per cell"
 
 
-def describe_runs(cells: pd.DataFrame) -> str:
-    """Return in words how many runs stand behind each bar, and what the points are."""
-    counted = count_runs(cells)
-    return f"bars are {counted}, points the single runs" if counted.startswith("medians") else counted
+def fastest(values: pd.DataFrame, value: str, view: View, does: str) -> str:
+    """Return which cell has the smallest median of `value`, as a finding; `values` has a row per run."""
+    groups = [
+        (view.name(records(group)[0]), group[value].to_numpy(dtype=float))
+        for _, group in values.dropna(subset=value).groupby(CELL, sort=False, dropna=False)
+    ]
+    return _findings.winner([label for label, _ in groups], [each for _, each in groups], view.judge, does)
 
 
 def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplot, pd.DataFrame] | None:
@@ -95,10 +101,10 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
         ggplot(shown, aes("label", "ratio"))
         + geom_col(aes(fill="framework"), width=0.7, show_legend=False)
         + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
-        + geom_text(aes(y="label_at", label="text"), ha="left", size=10, color=INK, nudge_y=top * 0.01)
-        + geom_text(aes(label="text"), data=missing, ha="left", size=10, color=FAINT, fontstyle="italic")
+        + geom_text(aes(y="label_at", label="text"), ha="left", size=TEXT, color=INK, nudge_y=top * 0.01)
+        + geom_text(aes(label="text"), data=missing, ha="left", size=TEXT, color=FAINT, fontstyle="italic")
         + scale_fill_manual(FRAMEWORK_COLOURS)
-        + scale_x_discrete(limits=order)
+        + scale_x_discrete(limits=order, labels=wrapped)
         + scale_y_continuous(limits=(0, top * 1.28), expand=(0, 0), labels=lambda ticks: [f"{t:g}×" for t in ticks])
         + coord_flip()
         + labs(x="", y=axis)
@@ -110,11 +116,6 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
     return figure, cells
 
 
-def height(rows: int) -> float:
-    """Return the height (inches) of a chart of so many bars."""
-    return 0.75 + 0.36 * rows
-
-
 def sentence(cells: pd.DataFrame) -> str:
     """Read the bars out: every cell's ratio, or why it has none."""
     parts = [
@@ -124,13 +125,15 @@ def sentence(cells: pd.DataFrame) -> str:
     return "; ".join(parts)
 
 
-def chart(figure: ggplot, cells: pd.DataFrame, caption: str, what: str) -> Chart:
+def chart(figure: ggplot, cells: pd.DataFrame, what: str, *, finding: str, caption: str, notes: Sequence[str]) -> Chart:
     """Put figure, data and words together."""
     return Chart(
         figure=figure,
-        width=wide_enough(list(cells["label"])),
-        height=height(len(cells)),
+        width=WIDTH,
+        height=height(cells["label"]),
         data=cells[[*CELL, "label", "median", "n", "ratio", "status"]],
         caption=caption,
         description=f"Bar chart, {what}: {sentence(cells)}.",
+        finding=finding,
+        notes=notes,
     )

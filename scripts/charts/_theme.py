@@ -2,12 +2,15 @@
 
 import io
 import re
+from collections.abc import Iterable
+from textwrap import fill
 
 import matplotlib
-from plotnine import element_blank, element_line, element_rect, element_text, theme, theme_minimal
+from plotnine import element_blank, element_line, element_rect, element_text, labs, theme, theme_minimal
 
 from scripts import frameworks
 from scripts.charts._view import Chart
+from scripts.storage.words import printable
 
 #: Stand-ins in the drawing for the page's own colours.
 INK, FAINT, LINE = "#1b1f24", "#5f6873", "#d5dae0"
@@ -19,32 +22,78 @@ _HISTORICAL_COLOURS = {"tensorflow-compiled": "#b0522d", "cntk": "#4d9a5b"}
 #: One colour per framework, at least 3:1 on white and on the dark page.
 FRAMEWORK_COLOURS = _HISTORICAL_COLOURS | {name: frameworks.framework(name).COLOUR for name in frameworks.names()}
 
+#: Of every chart, in inches: on a phone of 390 px a point is then a pixel, and style.css draws it no wider than 384 px.
 WIDTH = 4.6
 
-#: Letters of a label for which that is wide enough, and the width (inches) of each one more.
-_LETTERS, _LETTER = 26, 0.075
+#: Points of every text: 12 px on that phone, 14 px on a wide screen.
+TEXT = 12
+
+#: Letters of one line of a label, and the height (inches) of a row and of each of its lines.
+_LETTERS, _ROW, _LINE = 21, 0.2, 0.18
+#: Inches of a preview, drawn at as many dots as make it 1200 wide.
+_PREVIEW = (8.0, 4.2)
+
 _FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 
 
 def look() -> theme:
     """Return the theme: quiet lines, readable at phone width."""
-    return theme_minimal(base_size=11, base_family="DejaVu Sans") + theme(
+    return theme_minimal(base_size=TEXT, base_family="DejaVu Sans") + theme(
         text=element_text(color=INK),
-        axis_text=element_text(color=INK, size=11),
-        axis_title=element_text(color=FAINT, size=10),
+        axis_text=element_text(color=INK, size=TEXT),
+        axis_title=element_text(color=FAINT, size=TEXT),
         panel_grid_major=element_line(color=LINE, size=0.6),
         panel_grid_minor=element_blank(),
         panel_background=element_blank(),
         plot_background=element_rect(fill="none", color="none"),
+        strip_text=element_text(color=INK, size=TEXT),
         legend_position="top",
         legend_title=element_blank(),
-        legend_text=element_text(color=INK, size=10),
+        legend_text=element_text(color=INK, size=TEXT),
     )
 
 
-def wide_enough(labels: list[str]) -> float:
-    """Return the width (inches) of a chart of bars with these labels."""
-    return WIDTH + max(0, max(map(len, labels)) - _LETTERS) * _LETTER
+#: A blank at which no line ends.
+_HARD = "\u00a0"
+
+
+def wrapped(labels: Iterable[str]) -> list[str]:
+    """Return labels in lines that leave half of a chart to what it shows, parted between the parts of a name.
+
+    A part is parted, too, where that saves a line.
+    """
+    ways = ((fill(_kept_together(label), _LETTERS).replace(_HARD, " "), fill(label, _LETTERS)) for label in labels)
+    return [min(way, key=lambda lines: lines.count("\n")) for way in ways]
+
+
+def _kept_together(label: str) -> str:
+    """Return a name whose parts have blanks that no line ends at, where a part fits into a line."""
+    parts = [part.replace(" ", _HARD) if len(part) < _LETTERS - 2 else part for part in label.split(" · ")]
+    return f"{_HARD}· ".join(parts)
+
+
+def height(labels: Iterable[str]) -> float:
+    """Return the height (inches) of a chart with a row for each of these labels, one below another."""
+    return 0.8 + sum(_ROW + _LINE * (label.count("\n") + 1) for label in wrapped(labels))
+
+
+def png(chart: Chart, kind: str, caption: str) -> bytes:
+    """Return the chart as the picture that previews of a link show, 1200 x 630: its finding, its kind, its caption."""
+    words = labs(title=chart.finding or kind, subtitle=kind if chart.finding else "", caption=caption)
+    paper = theme(
+        figure_size=_PREVIEW,
+        plot_background=element_rect(fill="#ffffff", color="#ffffff"),
+        plot_title=element_text(size=15),
+        plot_subtitle=element_text(size=12),
+        plot_caption=element_text(size=9, color=FAINT, ha="left"),
+        plot_margin=0.02,
+    )
+    stream = io.BytesIO()
+    with matplotlib.rc_context({"font.sans-serif": _FONTS, "text.parse_math": False}):
+        (chart.figure + words + paper).save(
+            stream, format="png", dpi=1200 / _PREVIEW[0], verbose=False, metadata={"Software": None}
+        )
+    return stream.getvalue()
 
 
 def svg(chart: Chart, name: str) -> str:
@@ -65,7 +114,8 @@ def svg(chart: Chart, name: str) -> str:
             verbose=False,
             metadata={"Date": None, "Creator": None},
         )
-    text = stream.getvalue()
+    # XML knows no control characters, and texts of logs may hold some.
+    text = printable(stream.getvalue())
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     # Several charts share one page: their ids must differ.

@@ -1,13 +1,18 @@
 """What a chart is given, and what it returns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 from plotnine import ggplot
 
+from scripts.analysis import noise
 from scripts.analysis.names import cell_name
+from scripts.analysis.verdicts import Judge
+
+#: The most words of a caption: more are not read.
+CAPTION_WORDS = 20
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,10 @@ class View:
     `price_label` its words. `one_framework`: the study has one only, so no cell needs to name it.
     A cell whose times to train differ by more than `unstable_above` of their median is unstable; of what was
     measured again, runs after the first `repeats` are the second measurement (None: there is none).
-    `tables` are those of `scripts.analysis.figures`, for charts of a whole study.
+    `unit` is what the workload's samples are, `prices` what the study's price options are called, `cards`
+    the model of a machine's GPUs, where the study tells it.
+    `judge` tells the study's cells apart. `tables` are those of `scripts.analysis.figures`, for charts of a whole
+    study.
     """
 
     workload: str
@@ -38,6 +46,10 @@ class View:
     repeats: int | None = None
     unstable_above: float = 0.1
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    unit: str = "samples"
+    prices: Mapping[str, str] = field(default_factory=dict)
+    cards: Mapping[str, str] = field(default_factory=dict)
+    judge: Judge = field(default_factory=lambda: Judge(noise.project()))
 
     def name(self, cell: Mapping[str, Any]) -> str:
         """Return a cell's name."""
@@ -46,7 +58,11 @@ class View:
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawn chart: the figure, its size (inches), its data, a caption and a text for those who cannot see it."""
+    """A drawn chart: the figure, its size (inches), its data, its words, and a text for those who cannot see it.
+
+    `finding` is its title, empty where it finds nothing; `caption` tells unit, base and n in at most `CAPTION_WORDS`
+    words; `notes` are further sentences.
+    """
 
     figure: ggplot
     width: float
@@ -54,3 +70,5 @@ class Chart:
     data: pd.DataFrame
     caption: str
     description: str
+    finding: str = ""
+    notes: Sequence[str] = ()

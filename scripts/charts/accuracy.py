@@ -6,11 +6,13 @@ from scripts.charts._view import Chart, View
 TITLE = "Accuracy"
 MISSING = "no run tells its accuracy"
 HELP = "All bars should be as long: what trains has no say in what is learned."
+ROWS_BY = "train_seconds"
 
 
 def draw(view: View) -> Chart | None:
     runs = view.runs[view.runs["status"] == "done"]
     runs = runs.assign(percent=runs["val_acc"] * 100)
     spread = runs["percent"].max() - runs["percent"].min()
-    caption = f"Validation accuracy at the end; {spread:.2f} points between the best and the worst"
-    return _absolute.bars(runs, "percent", "validation accuracy, %", view, caption)
+    finding = f"Accuracies end within {spread:.2f} points of each other" if len(runs["percent"].dropna()) > 1 else ""
+    caption = "Validation accuracy at the end, %"
+    return _absolute.bars(runs, "percent", "validation accuracy, %", view, caption, finding=finding)

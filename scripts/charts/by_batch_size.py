@@ -1,8 +1,10 @@
 """Throughput against batch size."""
 
+import pandas as pd
 from plotnine import expand_limits, labs, scale_y_continuous
 
-from scripts.charts import _curves
+from scripts.charts import _curves, _findings
+from scripts.charts._relative import count_runs
 from scripts.charts._theme import WIDTH
 from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
@@ -11,6 +13,7 @@ from scripts.storage.tables import CELL, records
 TITLE = "Throughput by batch size"
 MISSING = "no cell was trained at two batch sizes"
 HELP = "Higher is faster; where a line is flat, a larger batch gains nothing."
+PANELS_BY = "train_seconds"
 
 
 def draw(view: View) -> Chart | None:
@@ -45,6 +48,28 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=_curves.height(cells),
         data=cells.drop(columns="largest"),
-        caption=f"Throughput (samples/s) by the samples of one step on all devices; {_curves.describe_runs(cells)}.",
+        caption=f"Samples/s by the samples of one step on all devices; {count_runs(cells)}.",
         description=f"Line chart of throughput (samples/s) by global batch size: {spoken}.",
+        finding=_finding(known, view),
+        notes=_curves.NOTES,
     )
+
+
+def _finding(runs: pd.DataFrame, view: View) -> str:
+    """Return what the largest batch size gains over the smallest, of lines that have the most of them apart."""
+    alike = [axis for axis in CELL if axis != "batch_size"]
+    done = runs[runs["status"] == "done"].dropna(subset="samples_per_second")
+    ends = done.groupby(alike, dropna=False)["global_batch_size"].agg(["min", "max"])
+    apart = (ends["max"] / ends["min"]).max()
+    told, sizes = 0, (0, 0)
+    gains: list[float] = []
+    for _, line in done.groupby(alike, sort=False, dropna=False):
+        low, high = line["global_batch_size"].min(), line["global_batch_size"].max()
+        if low == high or high / low < apart:
+            continue
+        rates = [line.loc[line["global_batch_size"] == size, "samples_per_second"] for size in (high, low)]
+        compared = view.judge.compare(*rates)
+        told, gains, sizes = told + compared.told, [*gains, compared.ratio], (low, high)
+    parts = "not told apart" if len(gains) == 1 else f"told apart in {told} of {len(gains)}"
+    unsure = "" if told == len(gains) else f"; {parts}"
+    return f"Batch {sizes[1]} trains {_findings.span(min(gains), max(gains))} as many samples/s as {sizes[0]}{unsure}"

@@ -4,7 +4,8 @@ import pandas as pd
 from plotnine import expand_limits, geom_hline, labs
 
 from scripts.analysis import comparisons
-from scripts.charts import _curves
+from scripts.charts import _curves, _findings
+from scripts.charts._relative import count_runs
 from scripts.charts._theme import INK, WIDTH
 from scripts.charts._view import Chart, View
 from scripts.storage.tables import CELL, records
@@ -12,11 +13,12 @@ from scripts.storage.tables import CELL, records
 TITLE = "Scaling efficiency"
 MISSING = "no cell was trained both on one device and on several"
 HELP = "1 would be n times the throughput on n devices."
+PANELS_BY = "train_seconds"
 
 
 def draw(view: View) -> Chart | None:
     known = view.runs.dropna(subset="devices")
-    several = pd.DataFrame(comparisons.scaling(known))
+    several = pd.DataFrame(comparisons.scaling(known, view.judge))
     if several.empty:
         return None
     alike = [axis for axis in CELL if axis != "devices"]
@@ -35,14 +37,17 @@ def draw(view: View) -> Chart | None:
     )
     split = runs[runs["gpu_model"].fillna("").eq("") & (runs["devices"] > 1)]["hardware"]
     machines = " and ".join(dict.fromkeys(split.map(view.labels)))
-    virtual = f" {machines}: no GPU, the CPU was split into virtual devices." if machines else ""
+    virtual = [f"{machines}: no GPU, the CPU was split into virtual devices."] if machines else []
+    most = several.loc[several["devices"] == several["devices"].max(), "efficiency"].astype(float)
     spoken = "; ".join(f"{view.name(cell)} {cell['efficiency']:.2f}" for cell in records(cells[cells["devices"] > 1]))
     return Chart(
         figure=figure,
         width=WIDTH,
         height=_curves.height(cells),
         data=cells.drop(columns=["plain", "kind"]),
-        caption="Throughput on n devices over n times that on one, with the same batch size per device; "
-        f"{_curves.describe_runs(cells)}.{virtual}",
+        caption=f"Samples/s on n devices ÷ n times those on one; {count_runs(cells)}.",
         description=f"Line chart of scaling efficiency by devices, 1 on one device: {spoken}.",
+        finding=f"{several['devices'].max()} devices reach "
+        f"{_findings.span(most.min(), most.max(), unit='')} of perfect scaling",
+        notes=["The batch size per device is the same.", *virtual, *_curves.NOTES],
     )

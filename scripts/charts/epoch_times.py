@@ -13,14 +13,15 @@ from plotnine import (
     theme,
 )
 
-from scripts.charts._relative import height
-from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
+from scripts.charts import _findings
+from scripts.charts._theme import FRAMEWORK_COLOURS, INK, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.tables import CELL, records
 
 TITLE = "Time of each epoch"
 MISSING = "no run has three epochs whose training was timed"
 HELP = "Every point is an epoch; within a row the later ones stand lower."
+ROWS_BY = "train_seconds"
 
 #: Of a run; fewer show no shape.
 _EPOCHS = 3
@@ -48,7 +49,9 @@ def draw(view: View) -> Chart | None:
         + geom_point(aes(color="framework"), shape="|", size=2.5, show_legend=False)
         + scale_color_manual(FRAMEWORK_COLOURS)
         + scale_x_continuous(labels=lambda ticks: [f"{tick:g}×" for tick in ticks])
-        + scale_y_continuous(breaks=range(len(labels)), labels=labels, limits=(-0.6, len(labels) - 0.4), expand=(0, 0))
+        + scale_y_continuous(
+            breaks=range(len(labels)), labels=wrapped(labels), limits=(-0.6, len(labels) - 0.4), expand=(0, 0)
+        )
         + labs(x="epoch time, × the run's median", y="")
         + look()
         + theme(panel_grid_major_y=element_blank())
@@ -56,12 +59,14 @@ def draw(view: View) -> Chart | None:
     ranges = epochs.groupby("label", sort=False)["ratio"].agg(["min", "max"])
     return Chart(
         figure=figure,
-        width=wide_enough(labels),
-        height=height(len(labels)),
+        width=WIDTH,
+        height=height(labels),
         data=epochs.drop(columns="row"),
-        caption=f"Training seconds of each epoch but the first, which holds the warm-up, over the median of its run; "
+        caption="Training time of each epoch, × its run's median; "
         f"{len(epochs)} epochs of {epochs['run'].nunique()} runs.",
         description="Dot chart of the times of single epochs over the run's median, from and to: "
         + "; ".join(f"{label} {low:.2f}× to {high:.2f}×" for label, low, high in ranges.itertuples())
         + ".",
+        finding=f"Epochs take {_findings.span(epochs['ratio'].min(), epochs['ratio'].max())} their run's median",
+        notes=["The first epoch is left out: it holds the warm-up."],
     )

@@ -16,20 +16,22 @@ from plotnine import (
 )
 
 from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.charts import _findings
 from scripts.charts._curves import LINETYPES
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 from scripts.charts._view import Chart, View
 
 TITLE = "What was learned"
-MISSING = "no epoch ended"
+MISSING = "no epoch ended, or the data are made up and have no accuracy to tell"
 HELP = "Every line is a run."
 
 
 def draw(view: View) -> Chart | None:
     known = "val_acc" if view.epochs["val_acc"].notna().any() else "loss"
     metric = view.reference.metric if view.reference else known
+    made_up = view.runs.loc[view.runs["data"].eq("synthetic").fillna(False), "run"]
     runs = (
-        view.epochs[["run", "framework", "mode", "epoch", metric]]
+        view.epochs.loc[~view.epochs["run"].isin(made_up), ["run", "framework", "mode", "epoch", metric]]
         .dropna(subset=metric)
         .rename(columns={metric: "value"})
     )
@@ -61,7 +63,8 @@ def draw(view: View) -> Chart | None:
     ends = runs[runs["epoch"] == runs.groupby("run")["epoch"].transform("max")]
     spoken = "; ".join(f"{row.run} {row.value:.3f}" for row in ends.itertuples())
     best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
-    caption = f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs, best end {best:.3f}."
+    worst = {"val_acc": ends["value"].min(), "loss": ends["value"].max()}[metric]
+    notes = []
     # Imported runs do not tell how much of which data they trained on.
     whole = (view.runs["samples_fraction"] * view.runs["data_fraction"]).eq(1).fillna(False).astype(bool)
     real = view.runs["data"].eq("real").fillna(False).astype(bool)
@@ -74,17 +77,19 @@ def draw(view: View) -> Chart | None:
             + geom_line(data=published, color=FAINT, linetype="dashed", size=0.9)
             + geom_point(data=published, color=FAINT, size=1.8, shape="s")
         )
-        caption += (
-            f" Dashed: published, {view.published_epochs} epochs of all samples, "
+        notes = [
+            f"Dashed: published, {view.published_epochs} epochs of all samples, "
             f"{view.reference.values[-1]:.3f} at their end ({view.reference.source})."
-        )
+        ]
     return Chart(
         figure=figure,
         width=WIDTH,
         height=3.2,
         data=runs,
-        caption=caption,
+        caption=f"{name.capitalize()} after each epoch, {ends['run'].nunique()} runs.",
         description=f"Line chart of {name} per epoch. At the end: {spoken}.",
+        finding=f"{name.capitalize()} ends at {_findings.span(min(best, worst), max(best, worst), 3, '')}",
+        notes=notes,
     )
 
 

@@ -17,8 +17,9 @@ from plotnine import (
     theme,
 )
 
+from scripts.charts import _findings
 from scripts.charts._lines import COLOURS
-from scripts.charts._theme import INK, WIDTH, look
+from scripts.charts._theme import INK, TEXT, WIDTH, look
 from scripts.charts._view import Chart, View
 
 SCOPE = "study"
@@ -44,7 +45,7 @@ def draw(view: View) -> Chart | None:
     figure = (
         ggplot(parts, aes("cell", "usd"))
         + geom_col(aes(fill="part"), width=0.7)
-        + geom_text(aes(y="total_usd", label="text"), data=totals, ha="left", size=10, color=INK)
+        + geom_text(aes(y="total_usd", label="text"), data=totals, ha="left", size=TEXT, color=INK)
         + scale_fill_manual(COLOURS)
         + scale_x_discrete(limits=list(reversed(table["cell"])))
         + scale_y_continuous(limits=(0, top * 1.2), expand=(0, 0))
@@ -62,7 +63,8 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=1.5 + 0.55 * len(table),
         data=table,
-        caption=f"A month of 30 days, {view.price_label or view.price_option}; the first rule is the article's, the "
-        f"others bill the same runs{anew}.",
+        caption=f"USD a month of 30 days, {view.price_label or view.price_option}.",
+        finding=f"A month costs {_findings.span(table['total_usd'].min(), table['total_usd'].max(), 2, ' USD')}",
+        notes=[f"The first rule is the article's, the others bill the same runs{anew}."],
         description=f"Stacked bars of the monthly cost: {spoken}.",
     )

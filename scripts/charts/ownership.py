@@ -4,7 +4,7 @@ import pandas as pd
 from plotnine import aes, geom_line, geom_segment, geom_text, ggplot, labs, scale_x_continuous, scale_y_log10
 
 from scripts.charts._lines import COLOURS
-from scripts.charts._theme import FAINT, INK, look
+from scripts.charts._theme import FAINT, INK, TEXT, WIDTH, look
 from scripts.charts._view import Chart, View
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.storage.numbers import number
@@ -45,13 +45,14 @@ def draw(view: View) -> Chart | None:
     figure = (
         ggplot(curve, aes("days", "usd_per_hour"))
         + geom_segment(aes(x=1, xend=30, y="y", yend="y"), data=drawn, color=FAINT, linetype="dashed", size=0.4)
-        + geom_text(aes(x=30.6, y="y", label="label"), data=drawn, ha="left", size=11, color=INK)
+        + geom_text(aes(x=30.6, y="y", label="label"), data=drawn, ha="left", size=TEXT, color=INK)
         + geom_line(color=COLOURS[1], size=1.2)
         + scale_x_continuous(breaks=[1, 5, 10, 15, 20, 25, 30], limits=(1, 56))
         + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="days of use a month, round the clock", y="USD per hour (log scale)")
         + look()
     )
+    reached = int((rents["break_even_days"] <= DAYS_PER_MONTH).sum())
     pays = "; ".join(
         f"{row['label']}: from {row['break_even_days']:.1f} days"
         if row["break_even_days"] <= DAYS_PER_MONTH
@@ -60,11 +61,15 @@ def draw(view: View) -> Chart | None:
     )
     return Chart(
         figure=figure,
-        width=4.6,
+        width=WIDTH,
         height=5.0,
         data=curve,
-        caption="Acquisition over its life and its hours of use, and the energy of one hour. An hour is not the "
-        "same work on every machine: the lines compare rents, not throughput. "
-        f"{len(lines)} of {len(rents)} rents are drawn, the others stand in the table.",
+        caption=f"USD an hour by days of use; {len(lines)} of {len(rents)} rents are drawn.",
+        finding=f"Within a month an owned hour gets cheaper than {reached} of {len(rents)} rented ones",
+        notes=[
+            "An owned hour is acquisition over its life and its hours of use, and the energy of one hour.",
+            "The other rents stand in the table.",
+            "An hour is not the same work on every machine: the lines compare rents, not throughput.",
+        ],
         description=f"A falling curve of the owned hour by use, rents as lines. Owning an hour pays against {pays}.",
     )

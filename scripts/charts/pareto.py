@@ -1,9 +1,14 @@
 """Time against cost: the cells that no other cell beats in both."""
 
+from itertools import pairwise
+from textwrap import fill
+
+import numpy as np
 import pandas as pd
 from plotnine import (
     aes,
     geom_point,
+    geom_segment,
     geom_step,
     geom_text,
     ggplot,
@@ -13,17 +18,26 @@ from plotnine import (
     scale_y_log10,
 )
 
+from scripts.analysis import verdicts
 from scripts.analysis.names import FRAMEWORK_NAMES, cell_name
+from scripts.charts import _clocks, _prices
 from scripts.charts._relative import CELL, count_runs
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
+from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, LINE, TEXT, WIDTH, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.costs.outcomes import pareto_front
 from scripts.storage.numbers import number
-from scripts.storage.tables import records
+from scripts.storage.tables import known, records
 
 TITLE = "Time against cost"
 MISSING = "no run has a time and a price"
-HELP = "Down is cheaper, left is faster; the cells that are named and on the line are beaten by none in both."
+HELP = (
+    "Down is cheaper, left is faster; the line joins those that no other beats in both; named are all not told "
+    "apart from them."
+)
+
+
+#: Height (inches) of a line of a name, room right of the points for names as part of the scale, letters of a line.
+_LINE, _ROOM, _LETTERS = 0.19, 1.5, 40
 
 
 def draw(view: View) -> Chart | None:
@@ -31,9 +45,15 @@ def draw(view: View) -> Chart | None:
     if priced.empty:
         return None
     cells = priced.groupby(CELL, sort=False, as_index=False, dropna=False).agg(
-        seconds=("useful_seconds", "median"), usd=("cost_usd", "median"), n=("cost_usd", "count")
+        seconds=("useful_seconds", "median"),
+        usd=("cost_usd", "median"),
+        n=("cost_usd", "count"),
+        each_seconds=("useful_seconds", list),
+        each_usd=("cost_usd", list),
     )
-    cells["front"] = pareto_front(cells["seconds"], cells["usd"])
+    cells["line"] = pareto_front(cells["seconds"], cells["usd"])
+    cells["front"] = verdicts.front(view.judge, list(cells["each_seconds"]), list(cells["each_usd"]))
+    cells = cells.drop(columns=["each_seconds", "each_usd"])
     cells["machine"] = [view.labels[name] for name in cells["hardware"]]
     # The colour tells the framework; where cells differ in nothing else but the machine, that is name enough.
     plain = (cells[["batch_size", "mode", "precision", "devices"]].nunique(dropna=False) == 1).all()
@@ -44,19 +64,17 @@ def draw(view: View) -> Chart | None:
     )
     cells["framework"] = pd.Categorical(cells["framework"], list(dict.fromkeys(cells["framework"])))
     front = cells[cells["front"]].sort_values("seconds")
-    named = front if plain else front.assign(label=front["label"].str.replace(" · ", "\n", n=1))
-    # Two lines find room below the front only.
-    place = {"va": "bottom", "nudge_y": 0.02} if plain else {"va": "top", "nudge_y": -0.02}
-    around = {"x": (0.15, 0), "y": (0.1, 0)} if plain else {"x": (0.25, 0), "y": (0.25, 0, 0.1, 0)}
+    named = _beside(cells, front.assign(label=wrapped([view.name(cell) for cell in records(front)])))
     figure = (
         ggplot(cells, aes("seconds", "usd"))
-        + geom_step(data=front, color=FAINT, linetype="dashed", size=0.6)
+        + geom_step(data=cells[cells["line"]].sort_values("seconds"), color=FAINT, linetype="dashed", size=0.6)
         + geom_point(aes(color="framework"), size=3)
-        + geom_text(aes(label="label"), data=named, size=9, color=INK, **place)
+        + geom_segment(aes(xend="at", yend="height"), data=named, color=LINE, size=0.6)
+        + geom_text(aes(x="at", y="height", label="label"), data=named, size=TEXT, color=INK, ha="left", va="center")
         + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(key, key) for key in keys])
-        + scale_x_log10(labels=lambda ticks: [number(tick) for tick in ticks], expand=around["x"])
-        + scale_y_log10(labels=lambda ticks: [number(tick) for tick in ticks], expand=around["y"])
-        + labs(x="time to train, s (log scale)", y="cost, USD (log scale)")
+        + scale_x_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.05, 0, _ROOM, 0))
+        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.1, 0))
+        + labs(x=fill(f"{_clocks.axis(view.runs)}, s (log scale)", _LETTERS), y="cost, USD (log scale)")
         + look()
     )
     names = [f"{row['framework']} {row['label']}" for row in records(front)]
@@ -67,9 +85,54 @@ def draw(view: View) -> Chart | None:
     return Chart(
         figure=figure,
         width=WIDTH,
-        height=3.6,
+        height=_height(named),
         data=cells,
-        caption=f"Time to train and its cost at {view.price_label}; {len(front)} of {len(cells)} cells are on the "
-        f"front; {count_runs(cells)}.",
+        caption=f"USD and seconds; {len(named)} of {len(cells)} cells named; "
+        f"{count_runs(cells)}; {_prices.days(priced)}.",
         description=f"Scatter of time and cost: {every}. On the front: {', '.join(names)}.",
+        finding=_finding(cells, priced, view),
+        notes=[
+            f"{_clocks.paid(view.runs)} and its cost at {view.price_label} ({_prices.dated(priced)}).",
+            "No cell is told apart as better from those that are named.",
+        ],
     )
+
+
+def _height(named: pd.DataFrame) -> float:
+    """Return the height (inches) of the chart: at least that of its names, one below another."""
+    return max(3.6, 1.4 + _LINE * named["label"].str.count("\n").add(1).sum())
+
+
+def _beside(cells: pd.DataFrame, named: pd.DataFrame) -> pd.DataFrame:
+    """Return what is named with the place of its name: right of all points (`at`), as near its own `height` as fits."""
+    low, high = np.log10(cells["usd"].min()), np.log10(cells["usd"].max())
+    panel = _height(named) - 1.2
+    line = max(high - low, 0.1) * 1.2 * _LINE / panel
+    lines = named["label"].str.count("\n") + 1
+    order = named["usd"].sort_values().index
+    heights = pd.Series(np.log10(named.loc[order, "usd"].to_numpy(dtype=float)), index=order)
+    for before, after in pairwise(order):
+        least = heights[before] + line * (lines[before] + lines[after]) / 2
+        heights[after] = max(heights[after], least)
+    heights -= max(0.0, (heights.max() - max(high, low + 0.1)) / 2) if len(heights) else 0.0
+    span = cells["seconds"].max() / cells["seconds"].min()
+    return named.assign(height=10 ** heights.reindex(named.index), at=cells["seconds"].max() * span**0.06)
+
+
+def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
+    """Return what the hurry costs: the fastest cell over the cheapest, where they are told apart in both."""
+    if len(cells) < 2:
+        return ""
+    runs = {known(key): of for key, of in priced.groupby(CELL, sort=False, dropna=False)}
+    fast, cheap = (records(cells.loc[[cells[by].idxmin()]])[0] for by in ("seconds", "usd"))
+    one, other = (runs[known(tuple(cell[axis] for axis in CELL))] for cell in (fast, cheap))
+    names = [FRAMEWORK_NAMES.get(cell["framework"], cell["framework"]) + f" {cell['label']}" for cell in (fast, cheap)]
+    if names[0] == names[1]:
+        near = int(cells["front"].sum()) - 1
+        return f"{names[0]} is fastest and cheapest" + (f"; {near} more are not told apart" if near else "")
+    quicker = view.judge.compare(one["useful_seconds"], other["useful_seconds"])
+    dearer = view.judge.compare(one["cost_usd"], other["cost_usd"])
+    if not (quicker.told and dearer.told):
+        alike = " and ".join(word for word, one in (("time", quicker), ("cost", dearer)) if not one.told)
+        return f"{names[0]} leads in time, {names[1]} in cost; in {alike} the two are not told apart"
+    return f"{names[0]} is {1 / quicker.ratio:.2g}× as fast as {names[1]}, for {dearer.ratio:.2g}× the money"

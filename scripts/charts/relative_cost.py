@@ -1,6 +1,6 @@
 """Cost of the training relative to the base cell."""
 
-from scripts.charts import _relative
+from scripts.charts import _clocks, _prices, _relative
 from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
 
@@ -10,6 +10,7 @@ MISSING = "the base cell has no cost to compare with"
 _RATES = 9
 
 HELP = "Shorter bars are cheaper; the dashed line is the base cell."
+ROWS_BY = "cost_usd"
 
 
 def draw(view: View) -> Chart | None:
@@ -20,14 +21,20 @@ def draw(view: View) -> Chart | None:
         return None
     figure, cells = drawn
     base = cells[_relative.is_base(cells, view)].iloc[0]
-    dates = sorted(set(priced["price_as_of"]))
     rates = priced.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
     rents = ", ".join(f"{view.labels[str(name)]} {rate:.4g} USD/h" for name, rate in rates.items())
     if len(rates) > _RATES:
         rents = f"{len(rates)} rates, in the table of prices"
-    caption = (
-        f"Time to train × {view.price_label}, without minimum and rounding ({rents}; prices of "
-        f"{' and '.join(dates)}), over that of {base['label']} (1.00× = {number(base['median'])} USD); "
-        f"{_relative.describe_runs(cells)}."
+    return _relative.chart(
+        figure,
+        cells,
+        "relative cost",
+        finding=_relative.fastest(runs, "cost_usd", view, "costs least"),
+        caption=f"Cost, × {base['label']} ({number(base['median'])} USD); {_relative.count_runs(cells)}; "
+        f"{_prices.days(priced)}.",
+        notes=[
+            f"{_clocks.paid(runs)} × {view.price_label}, without minimum and rounding.",
+            f"Rates: {rents}; {_prices.dated(priced)}.",
+            "Points are the single runs.",
+        ],
     )
-    return _relative.chart(figure, cells, caption, "relative cost")

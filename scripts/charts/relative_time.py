@@ -7,6 +7,7 @@ from scripts.storage.numbers import number
 TITLE = "Relative time to train"
 MISSING = "the base cell has no time to compare with"
 HELP = "Shorter bars train faster; the dashed line is the base cell."
+ROWS_BY = "train_seconds"
 
 
 def draw(view: View) -> Chart | None:
@@ -17,9 +18,12 @@ def draw(view: View) -> Chart | None:
     figure, cells = drawn
     base = cells[_relative.is_base(cells, view)].iloc[0]
     ours = view.runs["first_step_seconds"].notna().any()
-    counted = "epochs and validation, without the first step" if ours else "as the source counts it"
-    caption = (
-        f"Time to train ({counted}) over that of {base['label']} "
-        f"(1.00× = {number(base['median'])} s); {_relative.describe_runs(cells)}."
+    counted = "that of all epochs with first step and validation" if ours else "what the source counts"
+    return _relative.chart(
+        figure,
+        cells,
+        "relative time to train",
+        finding=_relative.fastest(runs, "train_seconds", view, "trains fastest"),
+        caption=f"Time to train, × {base['label']} ({number(base['median'])} s); {_relative.count_runs(cells)}.",
+        notes=[f"The time to train is {counted}.", "Points are the single runs."],
     )
-    return _relative.chart(figure, cells, caption, "relative time to train")

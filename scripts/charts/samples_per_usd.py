@@ -14,8 +14,10 @@ from plotnine import (
     theme,
 )
 
+from scripts.analysis.names import workload_name
+from scripts.charts import _findings
 from scripts.charts._lines import COLOURS
-from scripts.charts._theme import INK, look
+from scripts.charts._theme import INK, TEXT, WIDTH, look
 from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
 
@@ -31,7 +33,7 @@ def draw(view: View) -> Chart | None:
     table = view.tables["samples_per_usd"]
     table = table.assign(
         millions=table["samples_per_usd"] / 1e6,
-        cell=[f"{row.workload} · batch {row.batch_size}" for row in table.itertuples()],
+        cell=[f"{workload_name(str(row.workload))} · batch {row.batch_size}" for row in table.itertuples()],
         at=[f"{row.usd_per_hour:.2f} USD/h" for row in table.itertuples()],
     )
     table["text"] = [f" {number(value)}" for value in table["millions"]]
@@ -40,7 +42,7 @@ def draw(view: View) -> Chart | None:
     figure = (
         ggplot(table, aes("cell", "millions", fill="at"))
         + geom_col(position=dodge, width=0.75)
-        + geom_text(aes(label="text"), position=dodge, ha="left", size=9, color=INK)
+        + geom_text(aes(label="text"), position=dodge, ha="left", size=TEXT, color=INK)
         + scale_fill_manual(COLOURS, breaks=prices)
         + scale_y_continuous(limits=(0, float(table["millions"].max()) * 1.2), expand=(0, 0))
         + coord_flip()
@@ -48,14 +50,19 @@ def draw(view: View) -> Chart | None:
         + look()
         + theme(panel_grid_major_y=element_blank(), legend_position="bottom", legend_direction="vertical")
     )
+    bought = _findings.span(table["millions"].min(), table["millions"].max(), 1, " million images")
     spoken = "; ".join(f"{row.cell} at {row.at}{row.text} million" for row in table.itertuples())
     return Chart(
         figure=figure,
-        width=4.6,
+        width=WIDTH,
         height=0.9 + 0.5 * table["cell"].nunique(),
         data=table.drop(columns="text"),
-        caption="Estimated throughput of the four cards × 3600 ÷ hourly price, at the price that follows from the "
-        "article's breakdown and at the one that it prints. The throughputs of the rented machines are in "
-        "pictures only and not shown.",
+        caption="Million images per USD, from the estimated throughput of the four cards.",
+        finding=f"A dollar buys {bought}",
+        notes=[
+            "Estimated throughput × 3600 ÷ hourly price: the one that follows from the article's breakdown, and the "
+            "one that it prints.",
+            "The throughputs of the rented machines are in pictures only and not shown.",
+        ],
         description=f"Bar chart of images per dollar: {spoken}.",
     )

@@ -17,8 +17,10 @@ from plotnine import (
     theme,
 )
 
+from scripts.analysis.names import workload_name
+from scripts.charts import _findings
 from scripts.charts._lines import COLOURS
-from scripts.charts._theme import INK, look
+from scripts.charts._theme import INK, WIDTH, look
 from scripts.charts._view import Chart, View
 
 SCOPE = "study"
@@ -34,6 +36,7 @@ def draw(view: View) -> Chart | None:
     means = view.tables["scaling_means"]
     machines = list(dict.fromkeys(table["machine"]))
     table["machine"] = pd.Categorical(table["machine"], machines)
+    table["workload"] = table["workload"].map(workload_name)
     figure = (
         ggplot(table, aes("batch_size", "efficiency", color="machine", shape="machine"))
         + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
@@ -48,12 +51,14 @@ def draw(view: View) -> Chart | None:
         + look()
         + theme(legend_position="bottom")
     )
+    reached = _findings.span(means["efficiency"].min(), means["efficiency"].max(), unit="")
     spoken = "; ".join(f"{row.workload} batch {row.batch_size} {row.efficiency:.3f}" for row in means.itertuples())
     return Chart(
         figure=figure,
-        width=4.6,
+        width=WIDTH,
         height=9.0,
         data=table,
-        caption=f"Throughput on n GPUs over n times that on one, {len(table)} figures as printed.",
+        caption=f"Throughput on n GPUs ÷ n times that on one, {len(table)} figures as printed.",
+        finding=f"Several GPUs reach {reached} of perfect scaling in the mean",
         description=f"Lines of scaling efficiency by batch size for {', '.join(machines)}. Means: {spoken}.",
     )

@@ -16,7 +16,7 @@ from plotnine import (
 )
 
 from scripts.charts._lines import COLOURS
-from scripts.charts._theme import INK, WIDTH, look
+from scripts.charts._theme import INK, TEXT, WIDTH, look
 from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
 from scripts.storage.tables import records
@@ -39,7 +39,7 @@ def draw(view: View) -> Chart | None:
     figure = (
         ggplot(table, aes("label", "hours", fill="used"))
         + geom_col(position=dodge, width=0.75)
-        + geom_text(aes(label="text"), position=dodge, ha="left", size=10, color=INK)
+        + geom_text(aes(label="text"), position=dodge, ha="left", size=TEXT, color=INK)
         + scale_fill_manual(COLOURS)
         + scale_y_continuous(limits=(0, float(table["hours"].max()) * 1.2), expand=(0, 0))
         + coord_flip()
@@ -47,12 +47,15 @@ def draw(view: View) -> Chart | None:
         + look()
         + theme(panel_grid_major_y=element_blank())
     )
+    hours = table.pivot_table(index="label", columns="gpus", values="hours", sort=False)
+    ratios = hours["several"] / hours["one"]
     spoken = "; ".join(f"{row['label']}, {row['used']}:{row['text']} hours" for row in records(table))
     return Chart(
         figure=figure,
         width=WIDTH,
         height=1.2 + 0.6 * table["label"].nunique(),
         data=table.drop(columns="text"),
-        caption="Time to train on the same machine, one run each, so no spread is known.",
+        caption="Hours to train on the same machine, one run each, so no spread is known.",
+        finding=f"All GPUs take {' and '.join(f'{ratio:.2f}×' for ratio in ratios)} the time of one",
         description=f"Bar chart of hours to train: {spoken}.",
     )

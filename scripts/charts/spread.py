@@ -19,14 +19,16 @@ from plotnine import (
 )
 
 from scripts.analysis import comparisons
-from scripts.charts._relative import count_runs, height
-from scripts.charts._theme import FRAMEWORK_COLOURS, INK, look, wide_enough
+from scripts.charts import _findings
+from scripts.charts._relative import count_runs
+from scripts.charts._theme import FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.tables import CELL, records
 
 TITLE = "Spread of the runs"
 MISSING = "no cell has two runs that are done"
 HELP = "Every point is a run; the closer together, the surer."
+ROWS_BY = "train_seconds"
 
 #: The least that is drawn of the scale, and room for a label beside it as part of that.
 _LEAST, _LABEL = 0.02, 1.0
@@ -61,11 +63,11 @@ def draw(view: View) -> Chart | None:
         + geom_vline(xintercept=1, linetype="dashed", color=INK, size=0.6)
         + geom_segment(aes(x="start", xend="end", yend="label", color="framework"), data=cells, size=0.9)
         + geom_point(aes(color="framework", shape="measurement"), size=2.4, fill="none", show_legend={"shape": again})
-        + geom_text(aes(x="end", label="text"), data=cells, ha="left", size=10, color=INK, nudge_x=0.04 * span)
+        + geom_text(aes(x="end", label="text"), data=cells, ha="left", size=TEXT, color=INK, nudge_x=0.04 * span)
         + scale_color_manual(FRAMEWORK_COLOURS)
         + scale_shape_manual(dict(zip(_ROUNDS, "o^", strict=True)))
         + guides(color="none")
-        + scale_y_discrete(limits=list(reversed(cells["label"])))
+        + scale_y_discrete(limits=list(reversed(cells["label"])), labels=wrapped)
         + scale_x_continuous(
             limits=(low, high + (_LABEL if unstable else _LABEL / 2) * span),
             labels=lambda ticks: [f"{t:g}×" for t in ticks],
@@ -75,16 +77,21 @@ def draw(view: View) -> Chart | None:
         + theme(panel_grid_major_y=element_blank())
     )
     counted = count_runs(cells).removeprefix("medians of ")
-    shapes = ", those of the second measurement triangles" if again else ""
+    apart = [100 * cell["spread"] for cell in spreads]
     return Chart(
         figure=figure,
-        width=wide_enough(list(cells["label"])),
-        height=height(len(cells)) + 0.4 * again,
+        width=WIDTH,
+        height=height(cells["label"]) + 0.4 * again,
         data=runs,
-        caption="Time to train of each run over the median of its cell; in words the spread, (longest − shortest) "
-        f"÷ median; {unstable} of {len(cells)} cells unstable, above {100 * view.unstable_above:g} % "
-        f"within one measurement; {counted}{shapes}.",
+        caption=f"Time to train of each run, × its cell's median; {counted}.",
         description="Dot chart of the runs of each cell, spread of its times to train: "
         + "; ".join(f"{cell['label']} {cell['text']}" for cell in records(cells))
         + ".",
+        finding="From fastest to slowest run of a cell: "
+        f"{_findings.span(min(apart), max(apart), 1, ' %')} of its median",
+        notes=[
+            "In words the spread, (longest − shortest) ÷ median.",
+            f"{unstable} of {len(cells)} cells unstable: above {100 * view.unstable_above:g} % within one measurement.",
+            *(["Triangles are the second measurement."] if again else []),
+        ],
     )

@@ -15,7 +15,6 @@ One module per data set. Each has
 
 import importlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,8 +25,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 import pooch
-import requests
 
+from scripts.storage import downloads, environment
 from scripts.storage.errors import InputError
 from scripts.storage.files import replacing
 
@@ -55,7 +54,7 @@ def given_folder() -> Path | None:
 
     Raises InputError if there is no such folder.
     """
-    given = os.environ.get("EPOCHS_DATA_DIR")
+    given = environment.DATA_DIR.read()
     if given and not Path(given).is_dir():
         raise InputError(f"data_dir: {given}: no such folder")
     return Path(given) if given else None
@@ -90,11 +89,7 @@ def check(name: str, paths: dict[str, Path]) -> None:
 
 def in_reach(name: str, timeout_seconds: float = 3.0) -> bool:
     """Return whether the official host of the data set answers for its first file."""
-    url = next(iter(dataset(name).FILES.values())).url
-    try:
-        return requests.head(url, timeout=timeout_seconds, allow_redirects=True).ok
-    except requests.RequestException:
-        return False
+    return downloads.answers(next(iter(dataset(name).FILES.values())).url, timeout_seconds)
 
 
 def choose(policy: str, name: str, folder: Path, data_dir: Path | None) -> str:
@@ -121,18 +116,14 @@ def download(name: str, cache: Path) -> dict[str, Path]:
         kept = cache / name / file
         if kept.is_file():
             check(name, {file: kept})
-        try:
-            pooch.retrieve(source.url, source.checksum, fname=file, path=cache / name)
-        except requests.RequestException as error:
-            raise InputError(
-                f"data set {name}: {file} could not be fetched from {source.url} "
-                f"({type(error).__name__}): put the file with {source.checksum} into a folder DIR/{name}/ "
-                "and give --config data_dir=DIR"
-            ) from error
-        except OSError as error:
-            raise InputError(f"data set {name}: {cache / name}: cannot be written: {error}") from error
-        except ValueError as error:  # pooch: the checksum of what came is wrong
-            raise InputError(f"data set {name}: {file} from {source.url}: {error}") from error
+        else:
+            try:
+                downloads.fetch(source.url, kept, source.checksum)
+            except downloads.NotFetched as error:
+                raise InputError(
+                    f"data set {name}: {file} could not be fetched from {source.url} ({error}): put the file with "
+                    f"{source.checksum} into a folder DIR/{name}/ and give --config data_dir=DIR"
+                ) from error
         paths[file] = kept
     return paths
 

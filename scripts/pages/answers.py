@@ -2,27 +2,49 @@
 
 from typing import Any
 
-from scripts.analysis import claims, summary
+from scripts.analysis import claim_verdict, summary
+from scripts.analysis.verdicts import FEW_RUNS
 from scripts.pages.inputs import Inputs
-from scripts.storage.numbers import TIE, number
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
-    """Return the fastest and the cheapest cell of each workload, how machines compare with the base's, and claims."""
-    cells, hardware = inputs.cells, inputs.base.get("hardware", "")
+    """Return the fastest and the cheapest cell of each workload, how machines compare with the base's, and claims.
+
+    Where no log tells a time to train, the fastest takes the least for a million samples. Cells that do more than their
+    cards can are the best of nothing.
+    """
+    beyond = [(one["workload"], one["hardware"], one["framework"]) for one in inputs.beyond]
+    keys = zip(*(inputs.cells[axis] for axis in ("workload", "hardware", "framework")), strict=True)
+    cells, hardware = inputs.cells.loc[[key not in beyond for key in keys]], inputs.base.get("hardware", "")
     by = summary.cost_that_is_known(inputs.shown)
     cost = summary.cost_column(inputs.price, by)
-    fastest = summary.best(cells, "train_seconds")
-    faster = summary.versus(cells, hardware, "train_seconds")
+    is_timed = inputs.trained or bool(cells["train_seconds"].notna().any())
+    seconds = "train_seconds" if is_timed else summary.SECONDS_PER_MILLION
+    fastest = summary.best(cells, seconds, inputs.judge)
+    cheapest = summary.best(cells, cost, inputs.judge)
+    faster = summary.count_wins(cells, hardware, seconds, inputs.judge)
     return {
-        "fastest": fastest if inputs.trained or any(fastest.values()) else {},
-        "cheapest": summary.best(cells, cost),
+        # Rates without a price are in the table of the cells: they answer nothing.
+        "fastest": fastest if inputs.trained or any((fastest if is_timed else cheapest).values()) else {},
+        "seconds": seconds,
+        "seconds_unit": "time to train, s" if is_timed else "s per million samples",
+        "not_counted": [f"{one['workload']} on {inputs.labels[one['hardware']]}" for one in inputs.beyond],
+        "cheapest": cheapest,
         "cost": cost,
         "cost_unit": {summary.PER_MILLION: "USD per million samples", summary.PER_RUN: "USD a run"}[by],
         "faster": {name: counts for name, counts in faster.items() if inputs.trained or counts[2] > 1},
-        "cheaper": summary.versus(cells, hardware, cost),
+        "cheaper": summary.count_wins(cells, hardware, cost, inputs.judge),
         "claims": inputs.verdicts,
         "now_claims": inputs.verdicts_today,
-        "tally": claims.tally(inputs.verdicts),
-        "tie_percent": number(TIE * 100, 1),
+        "tally": claim_verdict.tally(inputs.verdicts),
+        "rule": inputs.judge.words if _compares_cells(inputs) else "",
+        "few_runs": FEW_RUNS,
+        "flattered": max((one["flattered"] for one in fastest.values() if one), default=0.0),
     }
+
+
+def _compares_cells(inputs: Inputs) -> bool:
+    """Return whether a claim, or the page itself, compares cells: figures alone need no rule that tells cells apart."""
+    return len(inputs.runs) > 0 or any(
+        claim["check"] not in ("figure", "unchecked") for claim in inputs.study["claims"]
+    )

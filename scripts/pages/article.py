@@ -1,10 +1,12 @@
 """The tables that a study derives, in the words of its file in reports/words/."""
 
 from collections.abc import Mapping
+from math import isnan
 from typing import Any
 
 import pandas as pd
 
+from scripts.analysis.names import workload_name
 from scripts.costs import billing
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
@@ -50,12 +52,18 @@ def _kind(about: Mapping[str, Any]) -> str:
 
 def _shown(value: Any, column: str, about: Mapping[str, Any], labels: Mapping[str, str]) -> str:
     """Return the text of a value: significant `digits`, whole numbers whole; `decimals`; machines by their labels."""
+    if pd.isna(value):
+        return "—"
     if isinstance(value, bool) or column == "agrees":
         return "yes" if value else "no"
     if column == "break_even_days" and value > billing.DAYS_PER_MONTH:
         return "never"
+    if isinstance(value, float) and isnan(value):
+        return "—"
     if "decimals" in about:
         return f"{value:.{about['decimals']}f}"
     if "digits" in about:
         return f"{value:,.0f}" if float(value).is_integer() else number(value, about["digits"])
+    if column == "workload":
+        return workload_name(str(value))
     return labels.get(value, str(value))

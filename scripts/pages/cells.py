@@ -1,11 +1,17 @@
 """All cells of a study, and how far the runs of each lie apart."""
 
+from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
+
+import pandas as pd
 
 from scripts.analysis import comparisons, money, summary
 from scripts.analysis.names import cell_name
+from scripts.analysis.runs import LOG_LINE
 from scripts.pages.inputs import Inputs
 from scripts.storage import tables
+from scripts.storage.numbers import number
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
@@ -19,8 +25,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
     used = table[table["utilisation"].notna()]
     peaks = {f"{inputs.labels[name]}: {inputs.machines[name]['peak_tflops']['source']}" for name in used["hardware"]}
     return {
-        "cells": tables.records(table) if inputs.trained else _with_relatives(inputs),
-        "computed": bool(table["model_gflops"].notna().any()),
+        "cells": _with_more(inputs) if inputs.trained else _with_relatives(inputs),
+        "computed": bool(peaks),
         "peaks": sorted(peaks),
         "counted": inputs.trained or bool((table["runs"] > 1).any()),
         "first_steps": inputs.trained or bool(table["first_step_seconds"].notna().any()),
@@ -30,6 +36,37 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "short_runs": "" if inputs.trained else money.short_runs(inputs.price, inputs.costs),
         "spreads": comparisons.spreads(runs, _repeats(inputs), inputs.study["unstable_above"]),
     }
+
+
+def _with_more(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return the cells with `about`: its clocks, warnings, versions and log, and what trains it again, a line each."""
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for run in tables.records(inputs.runs):
+        groups.setdefault(tables.known(run[axis] for axis in tables.CELL), []).append(run)
+    warned = comparisons.warnings(inputs.runs)
+    rows = tables.records(inputs.cells)
+    return [
+        row | {"about": _about(inputs.name, groups[tables.known(row[axis] for axis in tables.CELL)], warned)}
+        for row in rows
+    ]
+
+
+def _about(study: str, runs: Sequence[Mapping[str, Any]], warned: Mapping[str, list[str]]) -> list[str]:
+    clocks = []
+    for name, column, unit in (
+        ("steady", "samples_per_second", "samples/s"),
+        ("training, with the first step", "train_seconds", "s"),
+        ("process, start to exit", "total_seconds", "s"),
+    ):
+        values = [float(run[column]) for run in runs if run["status"] == "done" and not pd.isna(run[column])]
+        if values:
+            clocks.append(f"{name}: {number(median(values))} {unit}")
+    doubts = [f"{run['run'].rpartition('/')[2]}: {line}" for run in runs for line in warned.get(run["run"], [])]
+    told = [str(runs[-1][name]) for name in ("settings", "packages") if not pd.isna(runs[-1][name])]
+    log = "" if pd.isna(runs[-1]["log_tail"]) else runs[-1]["log_tail"]
+    ends = [f"log of {runs[-1]['run'].rpartition('/')[2]}: {line}" for line in log.split(LOG_LINE) if line]
+    again = f"again: snakemake --profile profiles/local -R results/{study}/{runs[-1]['run']}/run.json"
+    return [*clocks, *doubts[:5], *told, *ends, again]
 
 
 def _repeats(inputs: Inputs) -> int:
@@ -54,6 +91,7 @@ def _with_relatives(inputs: Inputs) -> list[dict[str, Any]]:
     return [
         row
         | {
+            "about": [],
             "relative_time": times[place],
             "costs": {option: row[column] for option, column in columns.items()},
             "relative_costs": {option: ratios[place] for option, ratios in costs.items()},

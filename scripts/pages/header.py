@@ -2,26 +2,32 @@
 
 from typing import Any
 
-from scripts.analysis import summary
+import pandas as pd
+
+from scripts.analysis import comparisons, summary
+from scripts.analysis.names import provider_name
+from scripts.analysis.runs import DISTURBED
 from scripts.costs import budget
 from scripts.pages.inputs import Inputs
+
+#: More regions of a provider are counted.
+_MOST_REGIONS = 3
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return what the head shows: counts of runs and cells, machines and days, notices."""
     runs = inputs.runs
-    there = runs.dropna(subset="cpu_model")
     prices = inputs.prices
     spent = budget.spent(runs, inputs.attempts, prices[prices["price_option"] == inputs.price])
-    failed = runs[runs["status"] != "done"].merge(spent, on="run").to_dict("records")
-    return {
+    failed = runs[~runs["status"].isin(["done", DISTURBED])].merge(spent, on="run").to_dict("records")
+    found = {
         "days": sorted({started[:10] for started in runs["started_at"].dropna()}),
-        "found": sorted(
-            set(zip(there["cpu_model"], there["gpu_model"].fillna("no GPU"), there["system"], strict=True))
-        ),
+        "found": _machines(runs),
+        "priced": _priced(prices[prices["price_option"] == inputs.price]),
         "synthetic": sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
         "reduced": summary.is_reduced(runs),
         "failed": failed,
+        "disturbed": runs[runs["status"] == DISTURBED].to_dict("records"),
         "planned": len(inputs.planned),
         "untrained": summary.untrained(inputs.planned, runs),
         "interrupted": summary.interrupted(inputs.attempts, spent),
@@ -29,3 +35,49 @@ def context(inputs: Inputs) -> dict[str, Any]:
         # The audit of logs says it itself.
         "single": bool(len(runs)) and inputs.single and all(one["kind"] != "single runs" for one in inputs.findings),
     }
+    return found | {"weak": _weak(found, inputs, len(comparisons.warnings(runs)))}
+
+
+def _machines(runs: pd.DataFrame) -> list[dict[str, str]]:
+    """Return the machines of runs: `what` they are in words (processor, cores, memory, GPU), and their `system`."""
+    found = []
+    there = runs.dropna(subset="cpu_model").fillna({"gpu_model": "no GPU"})
+    for (cpu, gpu, system), group in there.groupby(["cpu_model", "gpu_model", "system"]):
+        of, memory = group["machine_cores"].max(), group["machine_memory_mib"].max()
+        # Tables that were published before have not what the machine has, but what the runs were held to.
+        cores = f"{of} cores" if pd.notna(of) else f"runs on {_alternatives(group['cores'])} cores"
+        size = f", {memory / 1024:.0f} GiB" if pd.notna(memory) else ""
+        found.append({"what": f"{cpu} ({cores}{size}), {gpu}", "system": str(system)})
+    return found
+
+
+def _alternatives(values: pd.Series) -> str:
+    return " or ".join(map(str, sorted(set(values.dropna()))))
+
+
+def _priced(prices: pd.DataFrame) -> list[dict[str, str]]:
+    """Return whose prices these are: `where` (providers and their regions), `first` and `last` day."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for provider, group in prices[prices["price_as_of"].fillna("") != ""].groupby("provider"):
+        regions = sorted(set(group["region"].dropna()) - {""})
+        places = " and ".join(regions) if len(regions) <= _MOST_REGIONS else f"{len(regions)} regions"
+        days = sorted(group["price_as_of"])
+        found.setdefault((days[0], days[-1]), []).append(f"{provider_name(str(provider))} {places}".strip())
+    return [{"where": ", ".join(where), "first": first, "last": last} for (first, last), where in found.items()]
+
+
+def _weak(found: dict[str, Any], inputs: Inputs, warned: int) -> list[str]:
+    """Return in a few words each what weakens the numbers of a page, the worst first."""
+    runs = len(inputs.runs)
+    known = [
+        (found["failed"], f"{len(found['failed'])} of {runs} runs did not end as done"),
+        (found["untrained"], "cells of the grid without a run"),
+        (found["synthetic"], "synthetic data"),
+        (found["reduced"], "reduced scale"),
+        (found["single"], "one run per cell"),
+        (found["disturbed"], f"{len(found['disturbed'])} runs were disturbed and measured once more"),
+        (warned, f"{warned} of {runs} runs have warnings"),
+    ]
+    audit = len(inputs.findings)
+    known.append((audit, f"{audit} audit finding{'s' if audit != 1 else ''}"))
+    return [words for is_so, words in known if is_so]

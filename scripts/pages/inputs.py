@@ -11,10 +11,12 @@ import pandas as pd
 from scripts import workloads
 from scripts.analysis import summary
 from scripts.analysis.beside import Side
-from scripts.analysis.claims import DAGGER, Verdict
+from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import cell_name
+from scripts.analysis.verdicts import Judge
+from scripts.importers.audit import BEYOND_PERFECT
 from scripts.measurement.cell import Cell
-from scripts.studies import grid
+from scripts.studies import definition
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Inputs:
         machines: name -> entry, those of the catalogue and the study's own.
         runs, epochs, costs, prices, attempts: its tables; any may be empty.
         planned: the cells of its grid, of which some may not have been trained; none for runs of others.
-        pictures: workload -> its charts, as `render.drawn` returns them.
+        pictures: workload -> its charts, as `render.load_charts` returns them.
         verdicts, verdicts_today: on the study's claims, and on those about cost at the prices of today.
         findings: what the audit says of imported runs, and the logs that were refused: rows of `audit.COLUMNS`.
         derived: tables that the study derives, by name.
@@ -54,7 +56,7 @@ class Inputs:
     @property
     def trained(self) -> bool:
         """Whether this project trained the runs; the others are logs or figures of somebody else."""
-        return grid.is_grid(dict(self.study))
+        return definition.is_grid(dict(self.study))
 
     @property
     def price(self) -> str:
@@ -83,6 +85,11 @@ class Inputs:
         return summary.computing(summary.cells(self.runs, self.costs), self.machines)
 
     @cached_property
+    def judge(self) -> Judge:
+        """What tells the page's cells apart."""
+        return Judge.of(self.runs)
+
+    @cached_property
     def shown(self) -> pd.DataFrame:
         """The costs at the option that the page compares costs at."""
         return self.costs[self.costs["price_option"] == self.price]
@@ -98,6 +105,11 @@ class Inputs:
         copies = [one for one in self.findings if one["kind"] == "identical files"]
         return {(one["workload"], one["hardware"], one["framework"]) for one in copies}
 
+    @cached_property
+    def beyond(self) -> list[Mapping[str, Any]]:
+        """The findings of the audit on machines that do more than their cards can."""
+        return [one for one in self.findings if one["kind"] == BEYOND_PERFECT]
+
     def dagger(self, cell: Mapping[str, Any]) -> str:
         """Return the mark of a cell that the audit doubts, empty for any other."""
         doubts = (cell["workload"], cell["hardware"], cell["framework"]) in self.doubted
@@ -105,13 +117,16 @@ class Inputs:
 
     @cached_property
     def _batch_sizes(self) -> dict[str, int]:
-        """The batch size that a workload's cells need not name: the published one; in logs, the only one."""
-        if self.trained:
-            return {name: module.BATCH_SIZE for name, module in self.modules.items()}
+        """The batch size that a workload's cells need not name: published, or the only one of logs; none of several."""
         sizes = self.runs.dropna(subset="batch_size").groupby("workload")["batch_size"].unique()
-        return {str(name): int(found[0]) for name, found in sizes.items() if len(found) == 1}
+        several = {name for name, found in sizes.items() if len(found) > 1}
+        if self.trained:
+            return {name: module.BATCH_SIZE for name, module in self.modules.items() if name not in several}
+        return {str(name): int(found[0]) for name, found in sizes.items() if name not in several}
 
     def name_of(self, cell: Mapping[str, Any]) -> str:
         """Return a cell's name; the framework is left out where it is no part of `cell`, or the only one of logs."""
         one = "framework" not in cell or (not self.trained and self.runs["framework"].nunique() == 1)
+        if cell.get("devices") == self.machines.get(cell["hardware"], {}).get("gpus", {}).get("count"):
+            cell = {**cell, "devices": None}  # the machine's name tells how many cards it has
         return cell_name(cell, self.labels, self._batch_sizes.get(cell.get("workload", "")), one_framework=one)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from scripts.analysis import money
+from scripts.analysis import clocks, money
+from scripts.analysis.names import price_words
 from scripts.costs.billing import DAYS_PER_MONTH
 from scripts.pages.inputs import Inputs
 from scripts.storage import tables
@@ -11,9 +12,16 @@ from scripts.storage import tables
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the costs by cell, the targets, from which use owning pays, and the prices themselves."""
     study, prices = inputs.study, inputs.prices
-    rows = money.by_cell(inputs.shown, inputs.base)
+    rows = money.by_cell(inputs.shown, inputs.base, inputs.judge)
     return {
         "money": rows,
+        "extrapolated": f"It is {clocks.extrapolated(inputs.runs)}." if inputs.trained else "",
+        "length_words": clocks.extrapolated(inputs.runs) if inputs.trained else "",
+        "old_prices": money.old_prices(prices[prices["price_option"] == inputs.price], inputs.runs)
+        if inputs.trained
+        else "",
+        "tells_start": bool(inputs.shown["boot_seconds"].notna().any()),
+        "least_bills": money.least_bills(inputs.shown) if inputs.trained else "",
         "intervals": any(row["interval"] for row in rows),
         "compared_costs": any(row["cheaper"] is not None for row in rows),
         "per_usd": any(row["samples_per_usd"] > 0 for row in rows),
@@ -22,5 +30,6 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "days_per_month": DAYS_PER_MONTH,
         "then_and_now": money.then_and_now(study, inputs.machines, prices),
         "option_labels": {option: about.get("label", option) for option, about in study["prices"].items()},
+        "today_words": price_words(study, "today", inputs.labels) if "today" in study["prices"] else "",
         "prices": tables.records(prices),
     }

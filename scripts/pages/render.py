@@ -7,9 +7,19 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from scripts.storage.numbers import number
+from scripts.analysis.names import provider_name, workload_name
+from scripts.storage.numbers import duration, number, rounded
+from scripts.storage.words import printable
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
+_SCRIPTS = TEMPLATES / "scripts"
+
+#: What runs in a page, in this order; whole without it.
+SCRIPTS = ("engine.js", "ask.js", "tables.js", "figures.js", "ages.js")
+
+
+def _harmless(value: Any) -> Any:
+    return printable(value) if type(value) is str else value
 
 
 def environment() -> jinja2.Environment:
@@ -18,16 +28,21 @@ def environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_harmless,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["number"] = number
+    made.policies["json.dumps_kwargs"] = {"sort_keys": False}  # workloads stand in the study's order
+    made.filters |= {"duration": duration, "number": number, "rounded": rounded}
+    made.filters |= {"provider": provider_name, "readable": workload_name}
     made.filters["merge"] = lambda one, other: {**one, **other}
     made.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704, our own file
+    scripts = "\n".join(path.read_text(encoding="utf-8") for path in map(_SCRIPTS.joinpath, SCRIPTS))
+    made.globals["scripts"] = Markup(scripts)  # noqa: S704, our own files
     return made
 
 
-def drawn(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
+def load_charts(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
     """Return the charts of each workload in the order of `folders`, with the SVG text of each.
 
     Charts of a whole study stand under the empty name.
@@ -36,7 +51,9 @@ def drawn(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
     for folder in folders:
         about = json.loads((folder / "chart.json").read_text(encoding="utf-8"))
         for one in about["drawn"]:
-            figure = one | {"name": about["chart"], "title": about["title"], "help": about["help"]}
+            figure = one | {"name": about["chart"], "kind": about["title"], "help": about["help"]}
+            figure["title"] = one.get("finding") or about["title"]
+            figure["headline"] = (folder / "headline.png").exists()
             if "missing" not in one:
                 svg = (folder / f"{one['workload'] or 'study'}.svg").read_text(encoding="utf-8")
                 svg = svg.replace("<svg ", '<svg aria-hidden="true" ', 1)  # its description stands around it

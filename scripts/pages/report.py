@@ -3,17 +3,33 @@
 from typing import Any
 
 from scripts.analysis.names import FRAMEWORK_NAMES
-from scripts.pages import answers, article, cells, charts, header, machines, money, render, training
+from scripts.pages import (
+    answers,
+    article,
+    ask,
+    cells,
+    charts,
+    first,
+    header,
+    machines,
+    money,
+    render,
+    take_away,
+    training,
+)
 from scripts.pages.inputs import Inputs
 
 #: Templates of reports/sections/, in the order of the page.
 SECTIONS = (
+    "first",
     "short",
     "claims",
     "axes",
     "beside",
     "charts",
+    "reading",
     "derived",
+    "left_out",
     "cost",
     "targets",
     "own",
@@ -27,14 +43,16 @@ SECTIONS = (
     "prices",
     "where",
     "how",
+    "take_away",
 )
 
-_ROOMS = (header, answers, training, machines, charts, article, money, cells)
+_ROOMS = (header, first, ask, answers, training, machines, charts, article, money, cells, take_away)
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return what the templates are given. Raises ValueError where two rooms use one name for two things."""
     found: dict[str, Any] = {
+        "name": inputs.name,
         "study": inputs.study,
         "trained": inputs.trained,
         "labels": inputs.labels,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scripts.analysis import comparisons, summary
+from scripts.analysis import clocks, comparisons, summary
 from scripts.pages.inputs import Inputs
 
 
@@ -11,12 +11,16 @@ def context(inputs: Inputs) -> dict[str, Any]:
     runs = inputs.runs
     done = runs[runs["status"] == "done"]
     plain = {"framework": inputs.base.get("framework", ""), "mode": "stock", "precision": "float32"}
-    compared = {axis: comparisons.against(runs, axis, name, "samples_per_second") for axis, name in plain.items()}
+    compared = {
+        axis: comparisons.compare_axis(runs, axis, name, "samples_per_second", inputs.judge)
+        for axis, name in plain.items()
+    }
     compared_rows = [row for rows in compared.values() for row in rows]
     return {
         "compared": {axis: comparisons.matrix(rows, axis) for axis, rows in compared.items()},
         "behind": comparisons.counts(compared_rows) if compared_rows else "",
-        "scaling": comparisons.scaling(runs),
+        "repaid": clocks.repaid(runs, inputs.judge) if inputs.trained else [],
+        "scaling": comparisons.scaling(runs, inputs.judge),
         "virtual": bool(runs.loc[runs["devices"] > 1, "gpu_model"].isna().any()),
         "settings": comparisons.settings(runs),
         "learned": summary.learned(runs),

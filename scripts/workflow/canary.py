@@ -1,19 +1,31 @@
 """The cheapest machine goes first: what fails there for no want of the machine is not tried on dearer ones."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from scripts.measurement.cell import Cell
 from scripts.workflow.plan import Plan
 
 #: What of a cell is not its machine: workload, framework, variant.
 Configuration = tuple[str, str, str]
 
+#: Workload and framework. The configurations of a family share code and image, and wait for all their first runs
+#: together: each wait has Snakemake go through all jobs once, and there are far fewer families than configurations.
+Family = tuple[str, str]
+
+#: More rounds than a tier has.
+_MOST_ROUNDS = 100_000
+
+#: Above what is counted down from it, which Snakemake wants positive.
+_HIGHEST = 10**15
+
 
 @dataclass
 class Canary:
-    """The runs of a plan by configuration, and the one of each that goes first.
+    """The runs of a plan by family, and the one of each configuration that goes first.
 
     Args:
         plan: of this call.
@@ -22,62 +34,112 @@ class Canary:
 
     plan: Plan
     machines: Mapping[str, object]
-    #: The runs of each configuration.
-    runs: dict[Configuration, list[str]] = field(default_factory=dict)
-    #: The first one on the cheapest machine, where there are several.
+    #: Those that wait for no other.
+    at_once: list[str] = field(default_factory=list)
+    #: The others of each family, with the first runs that they wait for, in the order of the plan.
+    runs: dict[Family, list[str]] = field(default_factory=dict)
+    #: The first run of each configuration on the cheapest machine, where there are several.
     firsts: dict[Configuration, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.ranks = {name: rank for rank, name in enumerate(self.machines)}
+        cells = self.plan.cells.values()
+        cheapest_first = sorted(cells, key=lambda cell: self.ranks.get(cell.hardware, 0))
+        self.places = {cell.path: place for place, cell in enumerate(cheapest_first)}
+        priced: dict[Configuration, list[str]] = {}
         for run in self.plan.runs:
-            self.runs.setdefault(self.configuration(run), []).append(run)
-        for configuration, runs in self.runs.items():
-            priced = [run for run in runs if self._hardware(run) in self.ranks]
-            if len({self._hardware(run) for run in priced}) > 1:
-                self.firsts[configuration] = min(priced, key=lambda run: self.ranks[self._hardware(run)])
+            if self._hardware(run) in self.ranks:
+                priced.setdefault(self.configuration(run), []).append(run)
+        for configuration, runs in priced.items():
+            if len({self._hardware(run) for run in runs}) > 1:
+                self.firsts[configuration] = min(runs, key=self._order)
+        for run in self.plan.runs:
+            configuration = self.configuration(run)
+            waits = configuration in self.firsts
+            (self.runs.setdefault(configuration[:2], []) if waits else self.at_once).append(run)
 
     def _hardware(self, run: str) -> str:
         return self.plan.find_cell(run).hardware
+
+    def _order(self, run: str) -> tuple[bool, int]:
+        """Return what sorts runs by which goes first: one that is there, so that a new price trains nothing."""
+        return not Path(run, "run.json").is_file(), self.ranks[self._hardware(run)]
 
     def configuration(self, run: str) -> Configuration:
         """Return the configuration of a run."""
         cell = self.plan.find_cell(run)
         return cell.workload, cell.framework, cell.variant
 
-    def note(self, configuration: Configuration) -> str:
-        """Return where it is noted why a configuration failed on the cheapest machine; empty if it did not."""
-        return f"results/{self.plan.name}/tried/{self.plan.profile}/{'/'.join(configuration)}.txt"
+    def note(self, family: Family) -> str:
+        """Return where it is noted which variants of a family failed on the cheapest machine, and why (JSON)."""
+        return f"results/{self.plan.name}/tried/{self.plan.profile}/{'/'.join(family)}.json"
+
+    def _firsts(self, family: Family) -> list[str]:
+        return [first for configuration, first in self.firsts.items() if configuration[:2] == family]
 
     def notes(self) -> list[str]:
-        """Return the notes of all configurations that are tried first."""
-        return [self.note(configuration) for configuration in self.firsts]
+        """Return the notes of all families with runs that wait."""
+        return [self.note(family) for family in self.runs]
 
-    def get_first(self, wildcards) -> str:
-        """Return the record of a configuration's first run."""
-        return f"{self.firsts[wildcards.workload, wildcards.framework, wildcards.variant]}/run.json"
+    def get_firsts(self, wildcards: Any) -> list[str]:
+        """Return the records of a family's first runs."""
+        return [f"{run}/run.json" for run in self._firsts((wildcards.workload, wildcards.framework))]
 
     def is_given_up(self, run: str) -> bool:
         """Return whether a run waits until what failed on a cheaper machine is mended."""
-        note = Path(self.note(self.configuration(run)))
-        return note.is_file() and note.stat().st_size > 0 and not Path(run, "run.json").is_file()
+        workload, framework, variant = self.configuration(run)
+        note = Path(self.note((workload, framework)))
+        failed = _read_note(note, note.stat().st_mtime_ns) if note.is_file() else {}
+        return variant in failed and not Path(run, "run.json").is_file()
 
-    def tried(self, configuration: Configuration, read: Callable[..., str]) -> list[str]:
-        """Return the runs of a configuration; when it failed on the cheapest machine, only those that are there.
+    def may_follow(self, family: Family, to_train: Collection[str]) -> list[str]:
+        """Return the runs of a family that may be trained once its first runs have ended, of which `to_train` are."""
+        found = []
+        for run in self.runs[family]:
+            first = self.firsts[self.configuration(run)]
+            there = Path(run, "run.json").is_file()
+            if first in to_train:
+                # What is trained again there is trained again on the others too.
+                wanted = not there or Path(first, "run.json").is_file()
+            else:
+                wanted = not there and not self.is_given_up(run)
+            if wanted:
+                found.append(run)
+        return found
 
-        `read(workload=, framework=, variant=)` returns its note once the first run has ended.
+    def tried(self, family: Family, read: Callable[..., str]) -> list[str]:
+        """Return the runs of a family that waited; of what failed on the cheapest machine, only those that are there.
+
+        `read(workload=, framework=)` returns its note (JSON: variant -> reason) once its first runs have ended.
         """
-        runs = self.runs[configuration]
-        if configuration not in self.firsts:
+        runs = self.runs[family]
+        failed = json.loads(read(workload=family[0], framework=family[1]))
+        if not failed:
             return runs
-        names = dict(zip(("workload", "framework", "variant"), configuration, strict=True))
-        if not read(**names):
-            return runs
-        return [run for run in runs if run == self.firsts[configuration] or self.plan.is_current(run)]
+        firsts = set(self._firsts(family))
+        return [
+            run
+            for run in runs
+            if self.configuration(run)[2] not in failed or run in firsts or self.plan.is_current(run)
+        ]
 
-    def get_priority(self, cell: Cell, repeat: int) -> int:
+    def grid(self, read: Callable[..., str]) -> list[str]:
+        """Return the runs of the plan, in its order, of which none waits for what failed on a cheaper machine."""
+        tried = {run for family in self.runs for run in self.tried(family, read)} | set(self.at_once)
+        return [run for run in self.plan.runs if run in tried]
+
+    def get_priority(self, wildcards: Any) -> int:
         """Return a run's priority: tier by tier, in rounds, A B C A B C; on clusters the cheapest machine first.
 
-        What changes on a machine in time meets all cells of a tier alike.
+        What changes on a machine in time meets all cells of a tier alike. Within a round cells go in the order of the
+        grid, so that those that are compared follow one another.
         """
-        later = self.plan.tiers[cell.path] * 10_000_000 + repeat * 1000
-        return 1_000_000_000 - later - self.ranks.get(cell.hardware, 0)
+        cell = self.plan.get_cell(wildcards).path
+        rounds = self.plan.tiers[cell] * _MOST_ROUNDS + int(wildcards.repeat)
+        return _HIGHEST - rounds * len(self.places) - self.places[cell]
+
+
+@cache
+def _read_note(note: Path, changed_ns: int) -> dict[str, str]:
+    """Return the reasons of a note by variant; read once for thousands of runs, and again when it has changed."""
+    return json.loads(note.read_text(encoding="utf-8"))

@@ -1,15 +1,22 @@
 """What is refused before anything is submitted to a cluster."""
 
+import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
+from scripts.studies import definition
 from scripts.workflow.plan import Plan
+
+#: Where the executor's plugin sends Google's storage client if there are no credentials (`account.NOWHERE` there).
+_NO_ACCOUNT = "http://127.0.0.1:9"
 
 
 def _scontrol(*what: str) -> str:
@@ -17,6 +24,13 @@ def _scontrol(*what: str) -> str:
     if told.returncode:
         raise InputError(f"profile slurm: scontrol show {' '.join(what)}: {told.stderr.strip()}")
     return told.stdout
+
+
+def _partitions() -> list[str]:
+    told = subprocess.run(["sinfo", "--all", "--noheader", "--format=%R"], capture_output=True, text=True)
+    if told.returncode:
+        raise InputError(f"profile slurm: sinfo: {told.stderr.strip()}")
+    return sorted(set(told.stdout.split()))
 
 
 def _machines(plan: Plan) -> list[str]:
@@ -41,10 +55,42 @@ def check_arrays(plan: Plan, array_jobs: str | None) -> None:
         )
 
 
-def check_slurm(plan: Plan, settings: Any, show: Callable[..., str] = _scontrol) -> None:
-    """Refuse the settings under which Snakemake waits for ever for a job that has ended (plugin 2.8.0).
+def _minutes(partition: str) -> float:
+    """Return how long (minutes) a partition lets a job run, by scontrol's `MaxTime`: D-HH:MM:SS, or a word."""
+    told = re.search(r"\bMaxTime\s*=\s*(?:(\d+)-)?(\d+):(\d+):(\d+)", partition)
+    if not told:
+        return inf
+    days, hours, minutes, seconds = (int(part or 0) for part in told.groups())
+    return (days * 24 + hours) * 60 + minutes + seconds / 60
 
-    `settings` are those of the executor; `show` asks Slurm for what it is configured to be.
+
+def _partitions_of(plan: Plan, there: list[str]) -> dict[str, list[str]]:
+    """Return the machines by the partition that their jobs ask for. Raises InputError for one that is not `there`."""
+    found: dict[str, list[str]] = {}
+    for machine in _machines(plan):
+        entry = plan.catalogue[machine]["clusters"]["slurm"]
+        if {"cluster", "clusters", "slurm_cluster"} & set(entry):
+            continue  # of another Slurm than the one that is asked here
+        for partition in filter(None, str(entry.get("slurm_partition", "")).split(",")):
+            if partition not in there:
+                raise InputError(
+                    f"profile slurm: {machine}: slurm_partition: {partition!r} is unknown: it is one of "
+                    f"{', '.join(there)}; name yours in {schemas.own(Path('config/hardware.yaml'))}"
+                )
+            found.setdefault(partition, []).append(machine)
+    return found
+
+
+def check_slurm(
+    plan: Plan,
+    settings: Any,
+    show: Callable[..., str] = _scontrol,
+    partitions: Callable[[], list[str]] = _partitions,
+) -> None:
+    """Refuse partitions that are not there, and what lets Snakemake wait for ever (plugin 2.8.0).
+
+    `settings` are those of the executor; `show` asks Slurm for what it is configured to be, `partitions` for their
+    names.
     """
     check_arrays(plan, settings.array_jobs)
     if settings.status_command != "squeue":
@@ -53,10 +99,17 @@ def check_slurm(plan: Plan, settings: Any, show: Callable[..., str] = _scontrol)
             "cancelled, and that is waited for in vain"
         )
     modes = {"this Slurm": show("config")}
-    for machine in _machines(plan):
-        partition = plan.catalogue[machine]["clusters"]["slurm"].get("slurm_partition")
-        if partition:
-            modes[f"partition {partition}"] = show("partition", partition)
+    for partition, machines in _partitions_of(plan, partitions()).items():
+        told = modes[f"partition {partition}"] = show("partition", partition)
+        most = _minutes(told)
+        for machine in machines:
+            if most < ceil(plan.most_minutes(machine)) + definition.MORE_MINUTES:
+                raise InputError(
+                    f"profile slurm: partition {partition} ends jobs after {most:g} minutes (MaxTime), and one that "
+                    "asks for more waits for ever: max_run_minutes is at most "
+                    f"{max(0, most - definition.MORE_MINUTES):g} there, in the study or by `runtime: {most:g}` of "
+                    f"{machine}"
+                )
     for name, told in modes.items():
         mode = re.search(r"\bPreemptMode\s*=\s*(\S+)", told)
         if mode and "CANCEL" in mode[1]:
@@ -66,15 +119,78 @@ def check_slurm(plan: Plan, settings: Any, show: Callable[..., str] = _scontrol)
             )
 
 
+def elsewhere(plan: Plan, region: str | None) -> str:
+    """Return what is wrong with prices where jobs run in another region than they are priced in; empty for nothing."""
+    rents = {name: plan.catalogue[name].get("rent", {}).get("region") for name in _machines(plan)}
+    others = {name: priced for name, priced in rents.items() if region and priced and priced != region}
+    if not others:
+        return ""
+    return (
+        f"jobs run in {region}, and config/hardware.yaml prices {', '.join(others)} in "
+        f"{' and '.join(sorted(set(others.values())))}: set their `region:` to {region} (`refresh_prices` fetches the "
+        "prices of regions that config/prices/catalogue.yaml names)"
+    )
+
+
 def image(name: str, images: Path = Path("envs/images.yaml")) -> str:
     """Return a framework's image by its digest, as envs/images.sh has noted it; nothing for one that nobody built."""
     known = yaml.safe_load(images.read_text(encoding="utf-8")) if images.is_file() else {}
     return known.get(name, "")
 
 
+def unbuilt(names: Iterable[str]) -> str:
+    """Return what is to be done for images that nobody has built; empty for none."""
+    lacking = " ".join(sorted({name for name in names if not image(name)}))
+    return f"envs/images.yaml: there is no {lacking}: run envs/images.sh {lacking}" if lacking else ""
+
+
 def check_images(names: Iterable[str]) -> None:
     """Refuse to submit jobs whose image nobody has built."""
-    lacking = sorted({name for name in names if not image(name)})
-    if lacking:
-        listed = " ".join(lacking)
-        raise InputError(f"envs/images.yaml: there is no {listed}: run envs/images.sh {listed}")
+    if lacking := unbuilt(names):
+        raise InputError(lacking)
+
+
+def setting(settings: Any, name: str, variables: Mapping[str, str] = os.environ) -> str | None:
+    """Return a setting of Google Batch: of the executor, or where there is none, as in a dry run, of its variable."""
+    return getattr(settings, name, None) or variables.get(f"SNAKEMAKE_GCEBATCH_{name.upper()}")
+
+
+def unset(settings: Any, prefix: str | None, variables: Mapping[str, str] = os.environ) -> list[str]:
+    """Return what Google Batch needs and nobody has set, a line each.
+
+    `settings` are those of the executor, `prefix` the place of the bucket. Nothing is asked of any network.
+    """
+    lines = [
+        f"SNAKEMAKE_GCEBATCH_{name.upper()} (docs/clusters.md)"
+        for name in ("project", "region")
+        if not setting(settings, name, variables)
+    ]
+    if not prefix or "$" in prefix:
+        lines.append("the variable EPOCHS_BUCKET: a bucket, and a folder in it if you like: my-bucket/epochs")
+    if variables.get("STORAGE_EMULATOR_HOST") == _NO_ACCOUNT:
+        lines.append("credentials: gcloud auth application-default login")
+    return lines
+
+
+def check_beside(plan: Plan, results: Path = Path("results")) -> None:
+    """Refuse a study unless each study beside it, or in its claims, has runs: trained in `results` or supplied."""
+    mine = {plan.name: plan.settings}
+    for other, about in (definition.beside(mine) | definition.compared(mine)).items():
+        if definition.is_trained_here(about) and not (results / other / "runs.parquet").is_file():
+            raise InputError(
+                f"study {plan.name}: {other!r}, with which it is compared, is trained here and has no runs yet: "
+                f"snakemake --config study={other}"
+            )
+
+
+def check_bucket(prefix: str, plan: Plan) -> None:
+    """Refuse a bucket without a name, and files that a run needs but are not sent with it: git does not know them."""
+    if "$" in prefix:
+        raise InputError(
+            f"{prefix}: the variable is not set: a bucket, and a folder in it if you like: my-bucket/epochs"
+        )
+    studies = [definition.file(name) for name in (plan.asked, *plan.settings["beside"])]
+    for path in (*studies, *map(Path, plan.settings.get("workload_files", {}).values())):
+        asked = ["git", "ls-files", "--error-unmatch", str(path)]
+        if subprocess.run(asked, cwd=definition.ROOT, capture_output=True).returncode:
+            raise InputError(f"{path}: git does not know it, so it is not sent to the machines: git add {path}")

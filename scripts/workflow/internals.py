@@ -3,7 +3,9 @@
 Tried with Snakemake 9.27, which envs/workflow.lock pins.
 """
 
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from snakemake.exceptions import WorkflowError
@@ -34,6 +36,35 @@ def storage_prefix(workflow: Any) -> str | None:
     if not settings or not settings.default_storage_provider:
         return None
     return str(settings.default_storage_prefix)
+
+
+def is_dry_run() -> bool:
+    """Return whether this call runs nothing: `workflow.dryrun` says so only when all rules are read."""
+    return any(word in ("--dry-run", "--dryrun") or re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*", word) for word in sys.argv)
+
+
+def wildcards_of_job() -> dict[str, str]:
+    """Return the wildcards of the job for which a cluster has started this process; none for a call of a person.
+
+    Its own settings are not there yet while the rules are read.
+    """
+    if "--target-jobs" not in sys.argv[:-1]:
+        return {}
+    wildcards = sys.argv[sys.argv.index("--target-jobs") + 1].partition(":")[2]
+    return dict(pair.split("=", 1) for pair in wildcards.split(",") if "=" in pair)
+
+
+def send(workflow: Any, files: Iterable[str]) -> None:
+    """Let files that git does not know go to the machines that train, with those that it knows."""
+    _need(workflow, "configfiles", "a person's own settings reach the machines that train").extend(files)
+
+
+def leave_storage(workflow: Any) -> None:
+    """Take all files for local ones: a dry run then needs neither account nor network."""
+    why = "a dry run needs no account"
+    modifier = _need(_need(workflow, "modifier", why), "path_modifier", why)
+    _need(modifier, "apply_default_storage", why)
+    modifier.apply_default_storage = lambda path: path
 
 
 def store_only(workflow: Any, prefixes: tuple[str, ...]) -> None:

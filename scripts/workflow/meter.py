@@ -105,7 +105,7 @@ class Follower(logging.Handler):
                 self._meter.end(self._runs.pop(about["jobid"]))
 
 
-def tell(meter: Meter) -> None:
+def print_every_minute(meter: Meter) -> None:
     """Print the meter's line every minute for as long as this process lives, and at its end."""
 
     def say() -> None:

@@ -6,24 +6,22 @@ The rules take its `get_*` as input functions: each gets the wildcards of a job 
 
 import json
 import os
+import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from scripts import workloads
 from scripts.measurement.cell import LARGEST, Cell
+from scripts.measurement.hardware import KIT
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.studies import grid
+from scripts.studies import definition, grid
 from scripts.workflow import code
-
-#: What of a study's config is the page's alone: its charts are drawn again for no new title, claim or other chart.
-_OF_THE_PAGE = ("title", "summary", "claims", "charts", "beside", "targets", "tiers")
-
-#: What of it only charts of costs show.
-_OF_MONEY = ("book", "price", "prices")
 
 
 @dataclass(repr=False)
@@ -31,8 +29,7 @@ class Plan:
     """One call: its study and those that it shows, the machines, the profile, and which runs are its own.
 
     `asked` is the study as it was asked for, a name or a path. `runs` are the folders of the runs that this call trains
-    where they are missing, in order; `others_runs` those that other profiles have trained; `remeasured` the numbers of
-    the runs that an unstable cell gets once more.
+    where they are missing, in order; `others_runs` those that other profiles have trained.
     """
 
     name: str
@@ -45,7 +42,6 @@ class Plan:
     tiers: dict[str, int] = field(default_factory=dict)
     runs: list[str] = field(default_factory=list)
     others_runs: list[str] = field(default_factory=list)
-    remeasured: range = range(0)
 
     @classmethod
     def of(cls, config: Mapping[str, Any], kind_for: Callable[[str], Callable[[str], str]]) -> "Plan":
@@ -54,12 +50,16 @@ class Plan:
         `kind_for(policy)` returns what tells `real` or `synthetic` for a data set. Raises InputError for bad input.
         """
         catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
-        name, settings = grid.read(config["study"], dict(config))
-        studies = dict(grid.read(study, {}) for study in config["published"])
+        name, settings = definition.read(config["study"], dict(config))
+        studies = dict(definition.read(study, {}) for study in config["published"])
         studies[name] = settings
-        studies = grid.beside(studies) | studies
-        plan = cls(name, config["study"], studies, catalogue, grid.profile(dict(config)), list(config["published"]))
-        if grid.is_trained_here(settings):
+        for study, about in studies.items():
+            definition.check_machines(f"study {study}", about, catalogue)
+        studies = definition.beside(studies) | definition.compared(studies) | studies
+        plan = cls(
+            name, config["study"], studies, catalogue, definition.profile(dict(config)), list(config["published"])
+        )
+        if definition.is_trained_here(settings):
             plan._expand(kind_for(settings["data"]))
         return plan
 
@@ -69,12 +69,11 @@ class Plan:
         self.cells = {cell.path: cell for cell in study.cells}
         self.tiers = {cell.path: study.tier(cell) for cell in study.cells}
         self.runs = [self.folder(cell, repeat) for cell, repeat in study.runs() if self.is_reached(cell.hardware)]
-        self.remeasured = study.again()
         self.others_runs = [
             folder
             for cell in study.cells
             if not self.is_reached(cell.hardware)
-            for repeat in range(1, self.remeasured.stop)
+            for repeat in range(1, study.again().stop)
             if Path(folder := self.folder(cell, repeat), "run.json").is_file()
         ]
         # Without a run here, a kit can be packed still.
@@ -100,19 +99,16 @@ class Plan:
         """The machines of the study that the profile in use does not reach."""
         return {cell.hardware for cell in self.cells.values() if not self.is_reached(cell.hardware)}
 
-    @cached_property
-    def brought(self) -> list[str]:
-        """The studies whose tables were supplied."""
-        return [name for name, study in self.studies.items() if grid.is_grid(study) and study["tables"]]
-
-    @cached_property
-    def imported(self) -> list[str]:
-        """The studies that show logs or figures of others."""
-        return [name for name, study in self.studies.items() if not grid.is_grid(study)]
+    @property
+    def other_profiles(self) -> list[str]:
+        """The other profiles that train on machines of the study."""
+        machines = [self.catalogue[cell.hardware] for cell in self.cells.values()]
+        reached = {profile for about in machines for profile in about.get("clusters", {"local": {}})}
+        return sorted(reached - {self.profile, KIT})
 
     @property
     def is_judged(self) -> bool:
-        """Whether cells are looked at for a second measurement: a single run has no spread."""
+        """Whether cells are looked at for runs to be measured once more: not those of one run."""
         return bool(self.runs) and self.settings["repeats"] > 1
 
     def find_cell(self, run: str) -> Cell:
@@ -126,89 +122,34 @@ class Plan:
             raise InputError(f"study {self.name} has no cell {path}; `snakemake -n` lists them")
         return self.cells[path]
 
-    def get_report(self, wildcards: Any) -> str:
-        """Return the report. Raises InputError if the study has no run to report."""
+    def get_report(self, wildcards: Any) -> list[str]:
+        """Return the report, its charts and its tables. Raises InputError if the study has no run to report.
+
+        A report alone would not bring back a table or a chart that was lost, as in a call that was killed: it is
+        newer than what it was made of, and asks for nothing.
+        """
         if self.cells and not self.runs and not self.others_runs:
             raise InputError(
                 f"study {self.name}: no profile trains on {', '.join(sorted(self.unreached))}: "
                 f"`make kit STUDY={self.asked}` packs what is carried there, `snakemake take_kit --config file=...` "
                 "takes in what comes back"
             )
-        return f"results/{self.name}/report.html"
-
-    def study(self, wildcards: Any) -> dict[str, Any]:
-        """Return the config of a job's study."""
-        return self.studies[wildcards.study]
-
-    def get_study(self, wildcards: Any) -> str:
-        """Return the study's config as one string, so that any change of it is seen."""
-        return json.dumps(self.study(wildcards))
-
-    def get_pricing(self, wildcards: Any) -> str:
-        """Return what of a study's config decides what its runs cost."""
-        return json.dumps({key: self.study(wildcards)[key] for key in ("machines", "book", "prices")})
-
-    def get_charted(self, wildcards: Any) -> str:
-        """Return what of a study's config a chart shows."""
-        hidden = {*_OF_THE_PAGE, *(() if self._shows_money(wildcards) else _OF_MONEY)}
-        return json.dumps({key: value for key, value in self.study(wildcards).items() if key not in hidden})
-
-    def get_names(self, wildcards: Any) -> str:
-        """Return what a study's machines are called: a price in their entries draws no chart again."""
-        machines = grid.machines(self.study(wildcards), self.catalogue)
-        return json.dumps({name: about["label"] for name, about in machines.items()})
-
-    def get_money(self, wildcards: Any) -> list[str]:
-        """Return the tables of costs and prices for a chart that shows them."""
-        tables = ("costs", "prices") if self._shows_money(wildcards) else ()
-        return [f"results/{wildcards.study}/{table}.parquet" for table in tables]
-
-    def get_chart_code(self, wildcards: Any) -> list[str]:
-        """Return the code of a chart."""
-        return code.code_of("scripts.chart", f"scripts.charts.{wildcards.chart.partition('.')[0]}")
-
-    def _shows_money(self, wildcards: Any) -> bool:
-        return code.reads(f"scripts.charts.{wildcards.chart.partition('.')[0]}", ("costs", "tables"))
-
-    def get_import(self, wildcards: Any) -> str:
-        """Return what of a study's config decides how its logs are read: a new price or chart reads none again."""
-        study = self.study(wildcards)
-        return json.dumps({"import": study["import"], "machines": list(study["machines"])})
-
-    def get_books(self, wildcards: Any) -> list[str]:
-        """Return the files of the price books that a study names."""
-        study = self.study(wildcards)
-        named = [study["book"], *(option.get("book", []) for option in study["prices"].values())]
-        names = [name for books in named for name in ([books] if isinstance(books, str) else books)]
-        return [name if name.endswith(".csv") else f"config/prices/{name}.csv" for name in dict.fromkeys(names)]
-
-    def get_brought(self, table: str) -> Callable[[Any], str]:
-        """Return what tells where a table of a study lies that was trained before."""
-        return lambda wildcards: f"{self.study(wildcards)['tables']}/{table}"
-
-    def get_charts(self, wildcards: Any) -> list[str]:
-        """Return the folders of a study's charts, in order."""
-        return [f"results/{wildcards.study}/charts/{chart}" for chart in self.study(wildcards)["charts"]]
+        folder = f"results/{self.name}"
+        tables = [f"{folder}/{table}.parquet" for table in ("runs", "epochs", "attempts", "costs", "prices")]
+        return [f"{folder}/report.html", *tables, *(f"{folder}/charts/{chart}" for chart in self.settings["charts"])]
 
     def workload_file(self, workload: str) -> str:
         """Return the file of a workload: the project's, or the user's own."""
         return self.settings["workload_files"].get(workload, f"scripts/workloads/{workload}.py")
 
-    def get_arguments(self, wildcards: Any) -> str:
-        """Return the arguments of a training as one string, so that any change of the cell is seen.
+    def get_arguments(self, wildcards: Any) -> list[str]:
+        """Return the arguments of a training, so that any change of the cell is seen.
 
-        It is the command that a person could type.
+        With `python -m scripts.train` before them they are the command that a person could type.
         """
         cell = self.get_cell(wildcards)
-        target = "" if cell.target is None else f" --target {cell.target:g}"
-        return (
-            f"--workload {self.settings['workload_files'].get(cell.workload, cell.workload)} "
-            f"--hardware {cell.hardware} "
-            f"--framework {cell.framework} --batch-size {cell.batch_size} --mode {cell.mode} "
-            f"--precision {cell.precision} --devices {cell.devices} --epochs {cell.epochs} --samples {cell.samples:g} "
-            f"--data {'real' if cell.data == 'own' else cell.data} --repeat {wildcards.repeat} "
-            f"--seed {cell.seed(int(wildcards.repeat))}{target}"
-        )
+        workload = self.settings["workload_files"].get(cell.workload, cell.workload)
+        return cell.arguments(int(wildcards.repeat), workload)
 
     def get_code(self, wildcards: Any) -> str:
         """Return a checksum of the code that decides how a job's run is trained: see `code.training`."""
@@ -224,7 +165,10 @@ class Plan:
         record = Path(run, "run.json")
         if not record.is_file():
             return False
-        trained_by = json.loads(record.read_text(encoding="utf-8"))["provenance"].get("code")
+        try:
+            trained_by = json.loads(record.read_text(encoding="utf-8"))["provenance"].get("code")
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return True  # what is wrong with it is said when it is collected
         return trained_by in (None, self.code_of_cell(self.find_cell(run)))
 
     def lock(self, cell: Cell) -> str:
@@ -260,7 +204,30 @@ class Plan:
     def submission(self) -> dict[str, Callable[[Any], Any]]:
         """Return the resources that the profile in use asks of the machines that it reaches: name -> its function."""
         names = [name for entry in self.catalogue.values() for name in entry.get("clusters", {}).get(self.profile, {})]
-        return {name: self._get_submission(name) for name in names}
+        return {name: self._get_submission(name) for name in names if name not in ("runtime", "modules")}
+
+    def most_minutes(self, hardware: str) -> float:
+        """Return how long (minutes) a run may take on a machine, all its attempts together."""
+        return definition.most_minutes(self.settings, self.catalogue[hardware], self.profile)
+
+    def get_runtime(self, wildcards: Any) -> int:
+        """Return the minutes that a job asks for."""
+        return ceil(self.most_minutes(wildcards.hardware)) + definition.MORE_MINUTES
+
+    def load_modules(self, hardware: str) -> str:
+        """Return what a job's shell begins with on a machine whose entry names environment modules, else nothing.
+
+        The Python that the clone was set up with stays the first one. The shell is strict only then, as the scripts
+        of many clusters that say what `module` is are not.
+        """
+        modules = self.catalogue[hardware].get("clusters", {}).get(self.profile, {}).get("modules", "")
+        if not modules:
+            return ""
+        here = shlex.quote(str(Path(sys.executable).parent))
+        return (
+            "type module > /dev/null 2>&1 || . /etc/profile; "
+            f"module load {shlex.join(modules.split())} || exit; export PATH={here}:$PATH; set -euo pipefail; "
+        )
 
     def _get_submission(self, name: str) -> Callable[[Any], Any]:
         # Without a word of it nothing is asked for: of a size that is 0, as Snakemake converts its unit.
@@ -282,69 +249,11 @@ class Plan:
         """Return `kinds` as JSON."""
         return json.dumps(self.kinds, sort_keys=True)
 
-    def _import(self, wildcards: Any) -> dict[str, Any]:
-        return self.study(wildcards).get("import", {})
+    def get_cores(self, wildcards: Any) -> int:
+        """Return the cores of a job's machine."""
+        return self.catalogue[wildcards.hardware]["machine"]["cores"]
 
-    def get_facts(self, wildcards: Any) -> str | list[str]:
-        """Return the table of an imported study's runs: given, made from logs, or none for a study of figures."""
-        given = self._import(wildcards)
-        return given.get("facts", f"results/{wildcards.study}/facts.csv") if given else []
-
-    def get_problems(self, wildcards: Any) -> str | list[str]:
-        """Return what the importer refused, where the logs are read here."""
-        return f"results/{wildcards.study}/problems.txt" if self._reads_logs(wildcards) else []
-
-    def get_log_epochs(self, wildcards: Any) -> str | list[str]:
-        """Return the epochs of an imported study, where the logs are read here: committed facts keep totals."""
-        return f"results/{wildcards.study}/log-epochs.parquet" if self._reads_logs(wildcards) else []
-
-    def _reads_logs(self, wildcards: Any) -> bool:
-        given = self._import(wildcards)
-        return bool(given) and "facts" not in given
-
-    def get_importer_code(self, wildcards: Any) -> list[str]:
-        """Return the code that reads a study's logs: its own format's, and none of another."""
-        return code.code_of("scripts.import_logs", f"scripts.importers.formats.{self._import(wildcards)['format']}")
-
-    def get_logs(self, wildcards: Any) -> list[str]:
-        """Return every log file in the folder of an imported study: a new or changed one is read again."""
-        folder = self._import(wildcards).get("folder")
-        found = sorted(Path(folder).rglob("*")) if folder else []
-        return [str(file) for file in found if file.is_file()]
-
-    def get_others(self, wildcards: Any) -> list[str]:
-        """Return the facts of other studies, for an imported one: a log of one may be a log of another."""
-        if not self._import(wildcards):
-            return []
-        shown = [self.studies[name].get("import", {}) for name in self.published]
-        return [about["facts"] for about in shown if "facts" in about] + self._import(wildcards).get("others", [])
-
-    def get_words(self, wildcards: Any) -> str | list[str]:
-        """Return the words of the tables that a study derives, if somebody wrote any."""
-        words = f"reports/words/{wildcards.study}.yaml"
-        return words if Path(words).is_file() else []
-
-    def get_report_arguments(self, wildcards: Any, input: Any) -> list[str]:
-        """Return what the report is given of some studies only: words, and where imported runs are from."""
-        words = ["--words", input.words] if input.words else []
-        problems = ["--problems", input.problems] if input.problems else []
-        facts = ["--facts", input.facts, "--others", *input.others] if input.facts else []
-        return [*words, *problems, *facts]
-
-    def _beside(self, wildcards: Any) -> dict[str, dict[str, Any]]:
-        return grid.beside({"": self.study(wildcards)})
-
-    def get_beside(self, wildcards: Any) -> list[str]:
-        """Return the runs of the studies that stand beside a study."""
-        return [f"results/{name}/runs.parquet" for name in self._beside(wildcards)]
-
-    def get_beside_facts(self, wildcards: Any) -> list[str]:
-        """Return the committed facts of these studies: the report says which of their logs are those of others."""
-        given = [study.get("import", {}) for study in self._beside(wildcards).values()]
-        return [file for about in given if "facts" in about for file in (about["facts"], *about.get("others", []))]
-
-    def get_beside_arguments(self, wildcards: Any, input: Any) -> list[str]:
-        """Return what the report is told of the studies beside it; nothing where there are none."""
-        keys = ("title", "published", "machines", "import")
-        others = [{key: study[key] for key in keys if key in study} for study in self._beside(wildcards).values()]
-        return ["--beside", json.dumps(others), *input.beside] if others else []
+    def get_files(self, wildcards: Any, input: Any) -> list[str]:
+        """Return the arguments for what the machine that trains finds where Snakemake has put it."""
+        given = {"--data-file": input.data, "--searched": input.searched}
+        return [word for option, file in given.items() if file for word in (option, str(file))]

@@ -1,42 +1,44 @@
 """Show one training of a study on the screen: which cell, how many of how many, how long still.
 
-Reads what the training prints. Snakemake gives the number of trainings and the time at which it
-started them in the variables EPOCHS_TRAININGS and EPOCHS_STARTED. On a terminal the last line is
-shown while it runs; one line stays when it has ended. A line that begins with `error:` is shown as it is. On a
-machine of a cluster, where nobody looks, all lines are printed, for its log.
+Reads what the training prints. Snakemake gives the number of trainings and the time at which it started them in
+environment variables. On a terminal the last line is shown while it runs; one line stays when it has ended. A line that
+begins with `error:` is shown as it is. On a machine of a cluster, where nobody looks, all lines are printed: its log.
 """
 
 import argparse
-import json
 import os
 import sys
+import time
+from io import TextIOWrapper
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
-from scripts.storage import errors
+from scripts.storage import environment, errors
+from scripts.storage.numbers import duration
+from scripts.storage.words import printable
 
 
-def state(folder: Path, started: float, total: int) -> tuple[int, str]:
-    """Return how many of `total` runs were recorded since `started` (s, Unix time), and how long the rest takes.
+def ended(folder: Path, started: float, one_more: bool = False) -> int:
+    """Return how many trainings of the call that began at `started` (s, Unix time) have ended; note `one_more` first.
 
-    The estimate is the mean life of the recorded runs x those that are missing; it is empty at the
-    beginning and at the end.
+    They are the bytes of a file: no record is read, however many there are.
     """
-    records = [path for path in folder.rglob("run.json") if path.stat().st_mtime >= started]
-    lives = [json.loads(path.read_text(encoding="utf-8"))["times"]["total_seconds"] for path in records]
-    missing = total - len(lives)
-    if not lives or missing <= 0:
-        return len(lives), ""
-    return len(lives), f", about {duration(missing * sum(lives) / len(lives))} left"
+    path = folder / "logs" / "ended"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        if os.fstat(file.fileno()).st_mtime < started:  # of a call before
+            file.truncate(0)
+        if one_more:
+            file.write(b".")
+        file.flush()
+        return os.fstat(file.fileno()).st_size
 
 
-def duration(seconds: float) -> str:
-    """Return a time in the largest unit that leaves at least two of it."""
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+def left(done: int, total: int, seconds: float) -> str:
+    """Return in words how long the rest takes, after so many trainings in `seconds`; empty at begin and end."""
+    return f", about {duration((total - done) * seconds / done, 1)} left" if 0 < done < total else ""
 
 
 def main() -> int:
@@ -44,24 +46,28 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="folder of the study")
     parser.add_argument("cell", help="what is being trained")
     options = parser.parse_args()
-    started, total = float(os.environ.get("EPOCHS_STARTED", 0)), int(os.environ.get("EPOCHS_TRAININGS", 1))
-    if "EPOCHS_TRAININGS" not in os.environ:
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    if not environment.TRAININGS.read():
         for line in sys.stdin:
-            print(line, end="", flush=True)
+            print(printable(line), end="", flush=True)
         return 0
+    started, total = float(environment.STARTED.read() or 0), int(environment.TRAININGS.read())
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    done, estimate = state(options.folder, started, total)
+    done = ended(options.folder, started)
+    estimate = left(done, total, time.time() - started)
     # Unstable cells come on top of the trainings that were counted at the start.
     name = f"{done + 1} of {total}: {options.cell}" if done < total else f"{done + 1}, measured again: {options.cell}"
     last = "starts"
-    with console.status(f"{name}: {last}{estimate}") as status:
+    # Text, as what a training prints may look like rich's markup.
+    with console.status(Text(f"{name}: {last}{estimate}")) as status:
         for line in sys.stdin:
-            last = line.strip() or last
+            last = printable(line.strip()) or last
             if last.startswith("error:"):
                 print(last, file=sys.stderr)
-            status.update(f"{name}: {last}{estimate}")
-    _, estimate = state(options.folder, started, total)
-    console.print(f"{name}: {last}{estimate}", markup=False)
+            status.update(Text(f"{name}: {last}{estimate}"))
+    done = ended(options.folder, started, one_more=True)
+    console.print(f"{name}: {last}{left(done, total, time.time() - started)}", markup=False)
     return 0
 
 

@@ -32,17 +32,20 @@ class Quotes:
     plan: Plan
     budget_usd: float | None
 
-    def ask(self, runs: Iterable[str], *arguments: str) -> Any:
-        """Return what scripts/quote.py answers on runs. Raises InputError where it refuses, after it has said why."""
-        asked = {
+    def asked(self, runs: Iterable[str]) -> dict[str, Any]:
+        """Return what is asked of runs."""
+        return {
             "name": self.plan.name,
             "study": self.plan.settings,
             "runs": [{"folder": run, "cell": asdict(self.plan.find_cell(run))} for run in runs],
             "profile": self.plan.profile,
             "budget_usd": self.budget_usd,
         }
+
+    def ask(self, runs: Iterable[str], *arguments: str) -> Any:
+        """Return what scripts/quote.py answers on runs. Raises InputError where it refuses, after it has said why."""
         command = [sys.executable, "-m", "scripts.quote", *arguments]
-        done = subprocess.run(command, input=json.dumps(asked), text=True, stdout=subprocess.PIPE)
+        done = subprocess.run(command, input=json.dumps(self.asked(runs)), text=True, stdout=subprocess.PIPE)
         if done.returncode:
             raise InputError("nothing was submitted")
         return json.loads(done.stdout)

@@ -1,7 +1,8 @@
 """Snakemake jobs on Google Batch: one container on one VM for each job.
 
 Resources of a rule that count: `machine_type`, `gpu` (how many), `gpu_model` (Google's name of an accelerator type),
-`spot`, `zones` (comma-separated), `runtime` (minutes), `mem_mb`, `disk_mb`, `image`, `labels` (`key=value,key=value`).
+`spot` or `provisioning_model`, `reservation`, `driver_version`, `zones` (comma-separated), `runtime` (minutes),
+`mem_mb`, `disk_mb`, `boot_disk_type`, `container`, `labels` (`key=value,key=value`).
 """
 
 import hashlib
@@ -30,9 +31,11 @@ from snakemake_interface_executor_plugins.executors.remote import RemoteExecutor
 from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 from snakemake_interface_executor_plugins.settings import CommonSettings, ExecutorSettingsBase
 
-from snakemake_executor_plugin_gcebatch import clients, ending, spec
+from snakemake_executor_plugin_gcebatch import account, clients, ending, spec
 
 __all__ = ["Executor", "ExecutorSettings", "common_settings"]
+
+account.let_storage_begin()
 
 #: A connection that is lost while jobs are submitted: tried again for five minutes, under the same id.
 _WHILE_AWAY = Retry(predicate=if_exception_type(google.ServiceUnavailable), maximum=10.0, timeout=300.0)
@@ -50,19 +53,34 @@ def _setting(default: Any, text: str, **more: Any) -> Any:
 class ExecutorSettings(ExecutorSettingsBase):
     project: Optional[str] = _setting(None, "Google Cloud project that pays", env_var=True)
     region: Optional[str] = _setting(None, "Region of the jobs, such as us-central1", env_var=True)
-    image: Optional[str] = _setting(
+    container: Optional[str] = _setting(
         None, "Container image with Snakemake, the storage plugin and the jobs' software; a rule may name its own as "
-        "resource image", env_var=True,
+        "resource container", env_var=True,
     )  # fmt: skip
     zones: Optional[str] = _setting(None, "Zones that VMs may be in, comma-separated (default: all of the region)")
     machine_type: str = _setting("n2-standard-4", "Machine type of jobs that name none")
     spot: bool = _setting(False, "Use spot VMs; a rule may decide by its resource spot (0 or 1)")
+    provisioning_model: Optional[str] = _setting(
+        None, f"How VMs are had: {', '.join(spec.PROVISIONING)}; a rule may decide by its resource provisioning_model"
+    )
+    reservation: Optional[str] = _setting(
+        None, "Reservation that VMs use, or NO_RESERVATION (default: any that fits); a rule may name its own"
+    )
+    driver_version: Optional[str] = _setting(
+        None, "Version of NVIDIA's driver for rules that name a gpu_model (default: Batch chooses)"
+    )
     spot_retries: int = _setting(5, "How often a lost VM is replaced, 0 to 10")
     boot_disk_gb: int = _setting(50, "Size of the boot disk; a rule may ask for more by disk_mb")
+    boot_disk_type: Optional[str] = _setting(
+        None, "Type of the boot disk (default: hyperdisk-balanced for C4 and N4, which start from no other, else "
+        "Batch's); a rule may name its own",
+    )  # fmt: skip
     queue_timeout: int = _setting(1800, "Seconds without any VM after which a job that waits for one is given up")
     service_account: Optional[str] = _setting(None, "E-mail address of the VMs' service account", env_var=True)
-    network: Optional[str] = _setting(None, "Network of the VMs")
-    subnetwork: Optional[str] = _setting(None, "Subnetwork of the VMs")
+    network: Optional[str] = _setting(None, "Network of the VMs: a name, or projects/HOST/global/networks/NAME")
+    subnetwork: Optional[str] = _setting(
+        None, "Subnetwork of the VMs: a name, or projects/HOST/regions/REGION/subnetworks/NAME"
+    )
     no_external_ip: bool = _setting(False, "Give the VMs no address outside the network")
     labels: str = _setting("", "Labels of jobs and VMs, key=value,key=value: bills can be split by them")
     record_endings: Optional[str] = _setting(
@@ -126,6 +144,11 @@ class Executor(RemoteExecutor):
         ]
         if not 0 <= settings.spot_retries <= 10:
             wrong.append(f"--gcebatch-spot-retries {settings.spot_retries}: 0 to 10 is allowed")
+        if settings.provisioning_model not in (None, *spec.PROVISIONING):
+            wrong.append(
+                f"--gcebatch-provisioning-model {settings.provisioning_model!r}: one of {', '.join(spec.PROVISIONING)} "
+                "is allowed"
+            )
         if not self.workflow.storage_settings.default_storage_provider:
             wrong.append(
                 "--default-storage-provider is missing: jobs and this machine share no files but those of a bucket"
@@ -152,25 +175,43 @@ class Executor(RemoteExecutor):
         return "python"
 
     def machine(self, job: JobExecutorInterface) -> spec.Machine:
-        """Return the VM that a job asks for. Raises WorkflowError without an image."""
+        """Return the VM that a job asks for. Raises WorkflowError without an image, or for what cannot be had."""
         asked, settings = job.resources, self._settings
-        image = asked.get("image") or settings.image
+        image = asked.get("container") or settings.container
         if not image:
-            raise WorkflowError(f"Google Batch: rule {job.name} has no image: set --gcebatch-image or resource image")
+            raise WorkflowError(
+                f"Google Batch: rule {job.name} has no image: set --gcebatch-container or resource container"
+            )
         zones = asked.get("zones") or settings.zones or ""
         disk_gb = -(-int(asked.get("disk_mb") or 0) // 1000)
-        return spec.Machine(
-            machine_type=asked.get("machine_type") or settings.machine_type,
-            image=image,
-            gpus=int(asked.get("gpu") or 0),
-            gpu_model=asked.get("gpu_model") or None,
-            spot=bool(int(asked.get("spot", settings.spot))),
-            zones=tuple(zone.strip() for zone in zones.split(",") if zone.strip()),
-            runtime_minutes=int(asked.get("runtime") or 1440),
-            boot_disk_gb=max(settings.boot_disk_gb, disk_gb),
-            memory_mib=int(asked.get("mem_mib") or 0) or None,
-            threads=job.threads,
-        )
+        gpu_model = asked.get("gpu_model") or None
+        gpus = int(asked.get("gpu") or 0)
+        try:
+            return spec.Machine(
+                machine_type=asked.get("machine_type") or settings.machine_type,
+                image=image,
+                gpus=gpus,
+                gpu_model=gpu_model,
+                provisioning=self._provisioning(asked),
+                reservation=asked.get("reservation") or settings.reservation,
+                driver_version=asked.get("driver_version") or (settings.driver_version if gpus and gpu_model else None),
+                zones=tuple(zone.strip() for zone in zones.split(",") if zone.strip()),
+                runtime_minutes=int(asked.get("runtime") or 1440),
+                boot_disk_gb=max(settings.boot_disk_gb, disk_gb),
+                boot_disk_type=asked.get("boot_disk_type") or settings.boot_disk_type,
+                memory_mib=int(asked.get("mem_mib") or 0) or None,
+                threads=job.threads,
+            )
+        except ValueError as error:
+            raise WorkflowError(f"Google Batch: rule {job.name}: {error}") from error
+
+    def _provisioning(self, asked: Any) -> str:
+        """Return how a job's VM is had: what its rule says counts before what the call says."""
+        if model := asked.get("provisioning_model"):
+            return str(model)
+        if asked.get("spot") is not None:
+            return "SPOT" if int(asked.get("spot")) else "STANDARD"
+        return self._settings.provisioning_model or ("SPOT" if self._settings.spot else "STANDARD")
 
     # Submitting.
 
@@ -359,7 +400,13 @@ class Executor(RemoteExecutor):
             return f" (which other zones have it could not be asked: {_line(error)})"
         tried = machine.zones or [zone for zone in zones if zone.startswith(f"{self._site.region}-")]
         others = [zone for zone in zones if zone not in tried]
-        return f"; tried: {', '.join(tried) or 'none'}; others that have it: {', '.join(others) or 'none'}"
+        # A job's zones are all in its region: of other regions it is the region that can be chosen.
+        here = [zone for zone in others if zone.startswith(f"{self._site.region}-")]
+        regions = sorted({zone.rpartition("-")[0] for zone in others} - {self._site.region})
+        return (
+            f"; tried: {', '.join(tried) or 'none'}; other zones of {self._site.region} that have it: "
+            f"{', '.join(here) or 'none'}; other regions: {', '.join(regions) or 'none'}"
+        )
 
     def _log(self, job: batch.Job) -> str:
         """Fetch the log of a job, keep it in a file, and return its last lines."""
@@ -421,7 +468,8 @@ def _short(name: str) -> str:
 
 def _words(machine: spec.Machine) -> str:
     gpus = f" with {machine.gpus} {machine.gpu_model or 'GPU'}" if machine.gpus else ""
-    return f"{'spot ' if machine.spot else ''}{machine.machine_type}{gpus}"
+    how = "" if machine.provisioning == "STANDARD" else f"{machine.provisioning.lower().replace('_', '-')} "
+    return f"{how}{machine.machine_type}{gpus}"
 
 
 def _line(error: BaseException) -> str:

@@ -12,6 +12,9 @@ from snakemake_executor_plugin_gcebatch.spec import TIMED_OUT, VM_LOST
 #: States in which Batch still works on a job.
 ACTIVE = ("STATE_UNSPECIFIED", "QUEUED", "SCHEDULED", "RUNNING")
 
+#: States in which a job may have a VM.
+WITH_VM = (*ACTIVE, "DELETION_IN_PROGRESS", "CANCELLATION_IN_PROGRESS")
+
 QUOTA, NO_CAPACITY, PREEMPTED, TIME_LIMIT, LOST, FAILED, DELETED = (
     "quota",
     "no_capacity",
@@ -22,7 +25,11 @@ QUOTA, NO_CAPACITY, PREEMPTED, TIME_LIMIT, LOST, FAILED, DELETED = (
     "deleted",
 )
 
-_QUOTA = re.compile(r"CODE_GCE_QUOTA_EXCEEDED|[Qq]uota '?([\w.-]+)'? exceeded")
+#: What a job says that waits for a quota: when a VM was refused, and before one is asked for.
+_QUOTA = re.compile(
+    r"CODE_GCE_QUOTA_EXCEEDED|[Qq]uota '?(?P<refused>[\w.-]+)'? exceeded|"
+    r"inadequate quotas(?:\s*\[Quota: (?P<delayed>[\w.-]+))?"
+)
 _LIMIT_NONE = re.compile(r"[Ll]imit: 0(\.0)?\b")
 _STOCK_OUT = re.compile(r"ZONE_RESOURCE_POOL_EXHAUSTED|does not have enough resources|STOCKOUT|stockout")
 _TASK_ENDED = re.compile(r"from RUNNING to FAILED on zones/(?P<zone>[\w-]+)/instances/(?P<instance>\w+)")
@@ -95,7 +102,8 @@ def waiting(events: Sequence[batch.StatusEvent]) -> Ending | None:
     """Return why a job has no VM yet: quota or stock-out, as the newest event says; None if none says so."""
     for event in reversed(events):
         if match := _QUOTA.search(event.description):
-            name = match[1] or ((again := re.search(r"'([\w.-]+)' exceeded", event.description)) and again[1])
+            name = match["refused"] or match["delayed"]
+            name = name or ((again := re.search(r"'([\w.-]+)' exceeded", event.description)) and again[1])
             reason = f"quota {name or ''} exceeded: {_short(event.description)}".replace("  ", " ")
             return Ending(QUOTA, reason, hopeless=bool(_LIMIT_NONE.search(event.description)))
         if _STOCK_OUT.search(event.description):

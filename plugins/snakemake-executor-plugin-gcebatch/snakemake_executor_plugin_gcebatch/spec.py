@@ -11,20 +11,26 @@ from datetime import timedelta
 
 from google.cloud import batch_v1 as batch
 
-#: Exit codes by which Batch says that the VM failed and not the job: preempted, no longer answering, rebooted,
+#: Exit codes by which Batch says that the VM failed and not the job: preempted, no longer answering, rebooted, stuck,
 #: recreated. https://cloud.google.com/batch/docs/troubleshooting#reserved-exit-codes
-VM_LOST = (50001, 50002, 50003, 50006)
+VM_LOST = (50001, 50002, 50003, 50004, 50006)
 
 #: The task ran longer than its `max_run_duration`.
 TIMED_OUT = 50005
 
-#: Docker sends SIGTERM to all processes of the container, so that a training can save within the 30 s of notice.
-_SIGNALS = "--init -e TINI_KILL_PROCESS_GROUP=1"
+#: Compute Engine's notice of a preemption: docker's own patience ends after 10 s.
+_STOP = "--stop-timeout=30"
 
-#: A job that has saved itself before its VM is preempted waits for that: Batch would take an exit code for a failure.
+#: Docker tells the first process alone that its VM is preempted: this shell, which is no `--init` (whose program is not
+#: in every Container-Optimized OS) and passes it to all processes of the command, so that they can save themselves.
+#: What has done so waits for the end of its VM: Batch would take an exit code for a failure.
 _SHELL = """\
-trap 'told=1' TERM
-mkdir -p /workdir && cd /workdir && {command}
+set -m
+(mkdir -p /workdir && cd /workdir && {command}) &
+job=$!
+trap 'told=1; kill -TERM -- "-$job"' TERM
+until wait "$job"; ! kill -0 "$job" 2> /dev/null; do :; done
+wait "$job"
 code=$?
 [ -z "$told" ] || sleep 120
 exit $code
@@ -37,25 +43,50 @@ _DRIVER_VOLUMES = (
 )
 _DRIVER_OPTIONS = "--privileged --shm-size=8g -e LD_LIBRARY_PATH=/usr/local/nvidia/lib64"
 
+#: How a VM is had, in the words of Google Batch.
+PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
+
+#: Machine types that start from no other disk than a Hyperdisk.
+#: https://cloud.google.com/compute/docs/disks/hyperdisks
+_HYPERDISK_ONLY = re.compile(r"(c4|c4a|c4d|n4|n4a|n4d)-")
+
 
 @dataclass(frozen=True)
 class Machine:
     """The VM that a job asks for.
 
     `gpu_model` is Google's name of an accelerator type (`nvidia-tesla-t4`), None on a machine type that has its
-    GPUs built in (`a2-highgpu-1g`, `g2-standard-4`). `runtime_minutes` is the time after which Batch ends the job.
+    GPUs built in (`a2-highgpu-1g`, `g2-standard-4`). `provisioning` is one of PROVISIONING. `reservation` is one that
+    is to be used, or NO_RESERVATION; without, any that fits. `driver_version` is NVIDIA's; without, Batch chooses.
+    `runtime_minutes` is the time after which Batch ends the job. Raises ValueError for what cannot be had together.
     """
 
     machine_type: str
     image: str
     gpus: int = 0
     gpu_model: str | None = None
-    spot: bool = False
+    provisioning: str = "STANDARD"
+    reservation: str | None = None
+    driver_version: str | None = None
     zones: Sequence[str] = ()
     runtime_minutes: int = 1440
     boot_disk_gb: int = 50
+    boot_disk_type: str | None = None
     memory_mib: int | None = None
     threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.provisioning not in PROVISIONING:
+            raise ValueError(f"provisioning_model {self.provisioning!r}: one of {', '.join(PROVISIONING)} is allowed")
+        named = self.reservation not in (None, "NO_RESERVATION")
+        if self.provisioning == "RESERVATION_BOUND" and not named:
+            raise ValueError("provisioning_model RESERVATION_BOUND needs a reservation by its name")
+        if self.provisioning in ("SPOT", "FLEX_START") and named:
+            raise ValueError(
+                f"reservation {self.reservation!r}: none is used by provisioning_model {self.provisioning}"
+            )
+        if self.driver_version and not (self.gpus and self.gpu_model):
+            raise ValueError(f"driver_version {self.driver_version!r} needs gpu and gpu_model: the type that it is for")
 
 
 @dataclass(frozen=True)
@@ -107,7 +138,13 @@ def labels_of(text: str) -> dict[str, str]:
 def as_labels(text: str) -> dict[str, str]:
     """Return the labels nearest to `key=value,key=value`, whatever the keys and values are."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
-    return {label(key): label(value) for key, _, value in pairs}
+    return {_label_key(key): label(value) for key, _, value in pairs}
+
+
+def _label_key(text: str) -> str:
+    """Return `text` as the key of a label, which begins with a letter."""
+    key = label(text)
+    return key if key[:1].isalpha() else label(f"key-{key}")
 
 
 def job(
@@ -118,7 +155,7 @@ def job(
     The VM carries the labels, too: bills are by VM. A VM that is lost is replaced, at most `spot_retries` times;
     a command that fails is not tried again.
     """
-    options = _SIGNALS
+    options = _STOP
     if machine.gpus:
         options += f" {_DRIVER_OPTIONS}"
     environment = batch.Environment(variables={"CONTAINER_IMAGE": machine.image} | dict(variables))
@@ -155,16 +192,30 @@ def _whole_machine(machine: Machine) -> batch.ComputeResource:
     return batch.ComputeResource(cpu_milli=1000 * machine.threads, memory_mib=machine.memory_mib or 1024)
 
 
+def _disk_type(machine: Machine) -> str | None:
+    """Return the type of the boot disk; None where Batch chooses."""
+    needed = "hyperdisk-balanced" if _HYPERDISK_ONLY.match(machine.machine_type) else None
+    return machine.boot_disk_type or needed
+
+
+def _in_full(name: str | None, place: str) -> str | None:
+    """Return the resource name of a network that is given by its name alone; that of another project as it is."""
+    return f"{place}/{name}" if name and "/" not in name else name
+
+
 def _allocation(machine: Machine, site: Site, labels: Mapping[str, str]) -> batch.AllocationPolicy:
     policy = batch.AllocationPolicy
-    provisioning = policy.ProvisioningModel.SPOT if machine.spot else policy.ProvisioningModel.STANDARD
+    disk = policy.Disk(image="batch-cos", size_gb=machine.boot_disk_gb, type_=_disk_type(machine))
     vm = policy.InstancePolicy(
         machine_type=machine.machine_type,
-        provisioning_model=provisioning,
-        boot_disk=policy.Disk(image="batch-cos", size_gb=machine.boot_disk_gb),
+        provisioning_model=policy.ProvisioningModel[machine.provisioning],
+        reservation=machine.reservation,
+        boot_disk=disk,
     )
     if machine.gpus and machine.gpu_model:
-        vm.accelerators = [policy.Accelerator(type_=machine.gpu_model, count=machine.gpus)]
+        vm.accelerators = [
+            policy.Accelerator(type_=machine.gpu_model, count=machine.gpus, driver_version=machine.driver_version)
+        ]
     allocation = policy(
         instances=[policy.InstancePolicyOrTemplate(policy=vm, install_gpu_drivers=bool(machine.gpus))],
         labels=dict(labels),
@@ -175,7 +226,9 @@ def _allocation(machine: Machine, site: Site, labels: Mapping[str, str]) -> batc
         allocation.service_account = batch.ServiceAccount(email=site.service_account)
     if site.network or site.subnetwork or not site.external_ip:
         interface = policy.NetworkInterface(
-            network=site.network, subnetwork=site.subnetwork, no_external_ip_address=not site.external_ip
+            network=_in_full(site.network, "global/networks"),
+            subnetwork=_in_full(site.subnetwork, f"regions/{site.region}/subnetworks"),
+            no_external_ip_address=not site.external_ip,
         )
         allocation.network = policy.NetworkPolicy(network_interfaces=[interface])
     return allocation

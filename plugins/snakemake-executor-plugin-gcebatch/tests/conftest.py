@@ -48,7 +48,10 @@ rule join:
         "cat {input} > {output}"
 """
 
-PLAIN = "pwd; ls -A; echo {wildcards.name} on ${{BATCH_TASK_RETRY_ATTEMPT}} > {output}"
+PLAIN = (
+    "pwd; ls -A; echo up $(cut -d' ' -f1 /proc/uptime); "
+    "echo {wildcards.name} on ${{BATCH_TASK_RETRY_ATTEMPT}} > {output}"
+)
 
 
 @dataclass
@@ -70,7 +73,7 @@ class Site:
             "--seconds-between-status-checks": "1",
             "--gcebatch-project": "our-project",
             "--gcebatch-region": "us-central1",
-            "--gcebatch-image": "image",
+            "--gcebatch-container": "image",
             "--storage-gcs-project": "our-project",
             "--default-storage-provider": "gcs",
             "--default-storage-prefix": "gs://bucket/small",

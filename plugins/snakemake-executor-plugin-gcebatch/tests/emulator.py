@@ -1,26 +1,29 @@
 """Google Batch on this machine, for tests: each job really runs, as processes of its own in an empty folder.
 
 What stands for the image is a virtual environment: the job gets its programs, the system's, and no variable of the
-machine that submitted it. Speaks gRPC (Batch) and HTTP (entries:list of Cloud Logging, the aggregated lists of Compute
-Engine). It places no VMs, checks no permissions and bills nothing.
+machine that submitted it. Where Linux lets it (namespaces), it is on a machine that has just booted and has no other
+processes. Speaks gRPC (Batch) and HTTP (entries:list of Cloud Logging, the aggregated lists of Compute Engine). It
+places no VMs, checks no permissions and bills nothing.
 """
 
 import json
-import os
 import re
 import signal
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import grpc
+import psutil
 from google.cloud import batch_v1 as batch
 from google.longrunning import operations_pb2
 from google.protobuf import any_pb2, empty_pb2
@@ -29,6 +32,22 @@ State = batch.JobStatus.State
 
 #: Seconds between the notice of a preemption and the end of the VM: 30 on Compute Engine.
 GRACE_SECONDS = 10.0
+
+
+def _boot() -> list[str]:
+    """Return what lets a command be the first process of a machine that boots now; nothing where that cannot be."""
+    up = int(time.clock_gettime(time.CLOCK_BOOTTIME))
+    return ["unshare", "--fork", "--pid", "--mount-proc", "--time", f"--boottime=-{up}"] if machines_boot() else []
+
+
+@cache
+def machines_boot() -> bool:
+    """Return whether each job here finds a machine that boots when its task starts."""
+    asked = ["unshare", "--fork", "--pid", "--mount-proc", "--time", "--boottime=0", "true"]
+    try:
+        return subprocess.run(asked, stderr=subprocess.DEVNULL).returncode == 0
+    except FileNotFoundError:
+        return False
 
 
 @dataclass
@@ -46,6 +65,7 @@ class Emulator:
     `refuse` holds for accelerator types or machine types the words with which Compute Engine refuses a VM;
     `silent` the types whose VMs start and never do anything. `zones` says which zones have a type. While it is `away`
     nobody reaches it, and its jobs go on. A minute of the longest time that a job may run takes `minute_seconds`.
+    `left` are VMs (name and labels) that no job has any more.
     """
 
     def __init__(self, folder: Path, images: Mapping[str, Path], variables: Mapping[str, str] | None = None) -> None:
@@ -55,6 +75,7 @@ class Emulator:
         self.refuse: dict[str, str] = {}
         self.silent: set[str] = set()
         self.zones: dict[str, list[str]] = {}
+        self.left: list[dict] = []
         self.away = False
         self.minute_seconds = 60.0
         self.created: list[batch.Job] = []
@@ -91,7 +112,7 @@ class Emulator:
 
     def __exit__(self, *error: object) -> None:
         for job in list(self._jobs.values()):
-            self._kill(job, signal.SIGKILL)
+            self._kill(job)
         self._grpc.stop(0)
         self._http.shutdown()
 
@@ -101,14 +122,30 @@ class Emulator:
         """Return the names of the jobs that have a VM now."""
         return [name for name, job in list(self._jobs.items()) if job.message.status.state == State.RUNNING]
 
+    def submit(self, job: batch.Job, job_id: str) -> str:
+        """Create a job as a client does, and return its name when it has a VM."""
+        parent = job.name.rsplit("/jobs/", 1)[0]
+        name = self._create(batch.CreateJobRequest(parent=parent, job=job, job_id=job_id), None).name
+        while name not in self.running():
+            time.sleep(0.05)
+        return name
+
     def preempt(self, name: str) -> None:
-        """Reclaim the VM of a running job: SIGTERM, and SIGKILL after the grace."""
+        """Reclaim the VM of a running job: SIGTERM to its first process, as docker does; after the grace its end."""
         job = self._jobs[name]
         process = job.process
         assert process is not None
         job.preempted = True
-        self._kill(job, signal.SIGTERM)
-        threading.Timer(GRACE_SECONDS, lambda: self._kill_process(process, signal.SIGKILL)).start()
+        first = psutil.Process(process.pid)
+        (first.children()[0] if machines_boot() else first).terminate()
+        threading.Timer(GRACE_SECONDS, lambda: self._end_machine(process)).start()
+
+    def vms(self) -> list[dict]:
+        """Return the VMs as Compute Engine lists them: those of the jobs that run, and those that are left."""
+        jobs = [self._jobs[name].message for name in self.running()]
+        return [
+            {"name": job.uid, "labels": dict(job.allocation_policy.labels), "status": "RUNNING"} for job in jobs
+        ] + self.left
 
     def log(self, name: str) -> str:
         return "\n".join(self._jobs[name].lines)
@@ -132,7 +169,7 @@ class Emulator:
         message = batch.Job(request.job)
         message.name, message.uid, message.status.state = name, str(uuid.uuid4()), State.QUEUED
         for key, value in message.allocation_policy.labels.items():
-            if not re.fullmatch(r"[a-z0-9_-]{0,63}", value):
+            if not re.fullmatch(r"[a-z][a-z0-9_-]{0,62}", key) or not re.fullmatch(r"[a-z0-9_-]{0,63}", value):
                 context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"label {key}: {value!r}")
         job = _Job(message)
         with self._guard:
@@ -157,7 +194,7 @@ class Emulator:
         with self._guard:
             del self._jobs[request.name]
             self.deleted.append(request.name)
-        self._kill(job, signal.SIGKILL)
+        self._kill(job)
         answer = any_pb2.Any()
         answer.Pack(empty_pb2.Empty())
         return operations_pb2.Operation(name="operations/delete", done=True, response=answer)
@@ -227,11 +264,11 @@ class Emulator:
         }
         job.preempted = False
         job.process = process = subprocess.Popen(
-            [container.entrypoint, *command], cwd=work, env=variables, text=True, start_new_session=True,
+            [*_boot(), container.entrypoint, *command], cwd=work, env=variables, text=True, start_new_session=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         if job.message.name not in self._jobs:  # deleted meanwhile
-            self._kill(job, signal.SIGKILL)
+            self._kill(job)
         most_seconds = task.max_run_duration.total_seconds() / 60 * self.minute_seconds
         limit = threading.Timer(most_seconds, self._end_late, (job, process))
         limit.start()
@@ -247,17 +284,21 @@ class Emulator:
 
     def _end_late(self, job: _Job, process: subprocess.Popen) -> None:
         job.late = True
-        self._kill_process(process, signal.SIGKILL)
+        self._end_machine(process)
 
-    def _kill(self, job: _Job, number: signal.Signals) -> None:
+    def _kill(self, job: _Job) -> None:
         if job.process:
-            self._kill_process(job.process, number)
+            self._end_machine(job.process)
 
     @staticmethod
-    def _kill_process(process: subprocess.Popen, number: signal.Signals) -> None:
-        if process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
+    def _end_machine(process: subprocess.Popen) -> None:
+        if process.poll() is not None:
+            return
+        with suppress(psutil.NoSuchProcess):
+            first = psutil.Process(process.pid)
+            for one in [first, *first.children(recursive=True)]:
+                with suppress(psutil.NoSuchProcess):
+                    one.kill()
 
     # HTTP: the log, and who has what.
 
@@ -287,6 +328,9 @@ class Emulator:
 
             def do_GET(self) -> None:
                 kind = self.path.split("?")[0].rsplit("/", 1)[-1]
+                if kind == "instances":
+                    self._answer({"items": {"zones/us-central1-a": {kind: emulator.vms()}}})
+                    return
                 name = re.search(r"name%3D([\w-]+)", self.path)[1]
                 items = {f"zones/{zone}": {kind: [{"name": name}]} for zone in emulator.zones.get(name, [])}
                 self._answer({"items": items | {"zones/nowhere": {"warning": {}}}})

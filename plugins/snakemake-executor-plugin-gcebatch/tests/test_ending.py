@@ -8,6 +8,10 @@ QUOTA = (
     "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
 )
 NO_GPUS = QUOTA.replace("NVIDIA_T4_GPUS", "GPUS_ALL_REGIONS").replace("1.0 in region us-central1", "0.0 globally")
+DELAYED = (
+    "Quota checking process decides to delay scheduling for the job x-1 due to inadequate quotas "
+    "[Quota: NVIDIA_T4_GPUS, limit: 0, usage: 0, wanted: 1.]."
+)
 STOCK_OUT = (
     "VM in Managed Instance Group meets error: Batch Error: code - CODE_GCE_ZONE_RESOURCE_POOL_EXHAUSTED, "
     "description - The zone 'projects/p/zones/us-central1-a' does not have enough resources available to fulfill the "
@@ -29,7 +33,13 @@ def failed(code: int) -> batch.StatusEvent:
 
 @pytest.mark.parametrize(
     ("words", "status", "hopeless"),
-    [(QUOTA, "quota", False), (NO_GPUS, "quota", True), (STOCK_OUT, "no_capacity", False)],
+    [
+        (QUOTA, "quota", False),
+        (NO_GPUS, "quota", True),
+        (DELAYED, "quota", True),
+        (DELAYED.replace("limit: 0", "limit: 4"), "quota", False),
+        (STOCK_OUT, "no_capacity", False),
+    ],
 )
 def test_what_a_job_waits_for_is_told(words: str, status: str, hopeless: bool) -> None:
     found = ending.waiting([event("queued"), event(words), event("still SCHEDULED")])
@@ -39,6 +49,7 @@ def test_what_a_job_waits_for_is_told(words: str, status: str, hopeless: bool) -
 
 def test_quota_is_named() -> None:
     assert ending.waiting([event(QUOTA)]).reason.startswith("quota NVIDIA_T4_GPUS exceeded: Job state")
+    assert ending.waiting([event(DELAYED)]).reason.startswith("quota NVIDIA_T4_GPUS exceeded: Quota checking")
 
 
 def test_job_that_just_waits_has_no_reason() -> None:
@@ -53,6 +64,7 @@ def test_job_that_just_waits_has_no_reason() -> None:
         ([50001, 50001, 1], "failed", "exit code 1"),
         ([50002, 50001], "preempted", "preempted 1 times"),
         ([50002], "lost", "exit code 50002"),
+        ([50004], "lost", "exit code 50004"),
         ([50005], "timed_out", "longer than it may"),
     ],
 )

@@ -1,13 +1,15 @@
 """Snakemake through the plugin to jobs that really run, and to what goes wrong."""
 
+import re
 import shutil
 import signal
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from conftest import PLAIN, Site
-from emulator import Emulator
+from emulator import Emulator, machines_boot
 
 SLOW = "echo begun; sleep 60; echo {wildcards.name} > {output}"
 
@@ -35,10 +37,38 @@ def test_jobs_run_on_machines_of_their_own(site: Site) -> None:
     for job in site.emulator.created:
         assert job.allocation_policy.labels["study"] == "small"
         assert job.allocation_policy.labels["snakemake-rule"] == "make"
+        if machines_boot():
+            booted = re.search(r"^up ([\d.]+)$", site.emulator.log(job.name), re.MULTILINE)
+            assert float(booted[1]) < 60, "the VM has booted for it"
     assert site.emulator.running() == []
     code, said = site.run()
     assert code == 0, said
     assert len(site.emulator.created) == 2, "what is in the bucket is not made again"
+
+
+def test_the_example_runs(site: Site) -> None:
+    shutil.copy(Path(__file__).parents[1] / "example" / "Snakefile", site.folder / "Snakefile")
+    code, said = site.run()
+    assert code == 0, said
+    assert sorted(machines(site.emulator).values()) == [["g2-standard-4"], ["n2-standard-2"]]
+    policies = [job.allocation_policy.instances[0] for job in site.emulator.created]
+    assert [one.policy.provisioning_model.name for one in policies] == ["SPOT", "SPOT"]
+    assert sorted(one.install_gpu_drivers for one in policies) == [False, True]
+    assert site.object("joined.txt").startswith("cpu\n")
+
+
+def test_settings_of_a_call_reach_its_vms(site: Site) -> None:
+    settings = {"provisioning-model": "FLEX_START", "boot-disk-type": "pd-ssd", "network": "ours"}
+    code, said = site.run(*(word for key, value in settings.items() for word in (f"--gcebatch-{key}", value)))
+    assert code == 0, said
+    for job in site.emulator.created:
+        policy = job.allocation_policy.instances[0].policy
+        assert (policy.provisioning_model.name, policy.boot_disk.type_) == ("FLEX_START", "pd-ssd")
+        assert job.allocation_policy.network.network_interfaces[0].network == "global/networks/ours"
+    code, said = site.run("--gcebatch-provisioning-model", "FLEXIBLE")
+    assert code != 0
+    assert "--gcebatch-provisioning-model 'FLEXIBLE': one of STANDARD, SPOT, FLEX_START" in said
+    assert "Traceback" not in said
 
 
 def test_failing_job_shows_the_end_of_its_log(site: Site) -> None:
@@ -51,11 +81,14 @@ def test_failing_job_shows_the_end_of_its_log(site: Site) -> None:
 
 
 def test_preempted_job_is_run_again_on_another_machine(site: Site) -> None:
-    site.write(f"echo begun; [ $BATCH_TASK_RETRY_ATTEMPT -ge 1 ] || sleep 300; {PLAIN}")
+    told = "trap 'echo saved; exit 1' TERM; echo begun; sleep 300 & wait"
+    site.write(f"[ $BATCH_TASK_RETRY_ATTEMPT -ge 1 ] || {{{{ {told}; }}}}; {PLAIN}")
     process = site.start("--gcebatch-spot")
     wait_for(lambda: sum("begun" in site.emulator.log(name) for name in site.emulator.running()) == 2)
-    for name in site.emulator.running():
+    names = site.emulator.running()
+    for name in names:
         site.emulator.preempt(name)
+    wait_for(lambda: all("saved" in site.emulator.log(name) for name in names))
     said, _ = process.communicate(timeout=180)
     assert process.returncode == 0, said
     assert "exit code 50001" in said
@@ -151,7 +184,7 @@ def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str
     code, said = site.run("--gcebatch-queue-timeout", "3", "--keep-going")
     assert code != 0
     assert f"{status}: " in said
-    assert "others that have it: europe-west4-b" in said
+    assert "other regions: europe-west4" in said
     assert len(site.emulator.deleted) == 1
 
 

@@ -1,0 +1,36 @@
+"""What the title of a chart says: its finding, by the project's rule of verdicts, and never more."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scripts.analysis.verdicts import Judge, not_told
+
+#: Cells that are not told apart from the winner are named up to here, then counted.
+_NAMED = 1
+
+
+def winner(labels: Sequence[str], values: Sequence[Any], judge: Judge, does: str) -> str:
+    """Return which cell has the smallest values, as `does` words it ("costs least"), and which are not told apart.
+
+    `values` are those of each cell's runs, as long as `labels`. Empty with fewer than two cells.
+    """
+    if len(labels) < 2:
+        return ""
+    order = np.argsort([np.median(np.asarray(each, dtype=float)) for each in values], kind="stable")
+    best, *others = (int(each) for each in order)
+    near, behind = not_told(judge, values[best], [values[other] for other in others])
+    alike = [labels[others[at]] for at in sorted([*near, *behind])]
+    if not alike:
+        return f"{labels[best]} {does}"
+    if len(alike) == len(others) > _NAMED:
+        return f"Of {len(labels)} cells none is told apart as the one that {does}"
+    also = alike[0] if len(alike) <= _NAMED else f"{len(alike)} others"
+    return f"{labels[best]} {does}; {also} {'is' if len(alike) == 1 else 'are'} not told apart"
+
+
+def span(low: float, high: float, digits: int = 2, unit: str = "×") -> str:
+    """Return a range in words, one number where both ends read alike."""
+    first, last = f"{low:,.{digits}f}", f"{high:,.{digits}f}"
+    return f"{first}{unit}" if first == last else f"{first} to {last}{unit}"

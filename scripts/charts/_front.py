@@ -1,0 +1,73 @@
+"""The picture of the index: what the cheapest training of each benchmark cost, year by year, at the prices of today."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from plotnine import (
+    aes,
+    geom_line,
+    geom_point,
+    geom_text,
+    ggplot,
+    labs,
+    scale_color_manual,
+    scale_x_continuous,
+    scale_y_log10,
+    theme,
+)
+
+from scripts.charts._lines import COLOURS
+from scripts.charts._theme import TEXT, WIDTH, look
+from scripts.charts._view import Chart
+from scripts.storage.numbers import number
+
+#: More lines cannot be told apart.
+_LINES = 8
+
+
+def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
+    """Return the chart of `scripts.pages.front.by_year`; None where no workload was measured on two dates."""
+    if not rows:
+        return None
+    table = pd.DataFrame(rows)
+    day = pd.to_datetime(table["date"].str[:10], format="ISO8601", errors="coerce")
+    table = (
+        table[day.notna()]
+        .assign(year=day.dt.year + (day.dt.day_of_year - 1) / 365.25)
+        .sort_values("year", kind="stable")
+    )
+    spans = table.groupby("workload")["year"].agg(lambda years: years.max() - years.min())
+    shown = list(spans[spans > 0].nlargest(_LINES).index)
+    if not shown:
+        return None
+    table = table[table["workload"].isin(shown)]
+    table["workload"] = pd.Categorical(table["workload"], shown)
+    ends = table.groupby("workload", observed=True).tail(1)
+    years = list(range(int(table["year"].min()), int(table["year"].max()) + 2, 2))
+    figure = (
+        ggplot(table, aes("year", "usd", color="workload"))
+        + geom_line(size=0.9)
+        + geom_point(size=2)
+        + geom_text(aes(label="workload"), data=ends, ha="left", nudge_x=0.15, size=TEXT)
+        + scale_color_manual(COLOURS)
+        + scale_x_continuous(breaks=years, labels=[str(year) for year in years], expand=(0.03, 0, 0.62, 0))
+        + scale_y_log10(labels=lambda ticks: [number(tick, 2) for tick in ticks])
+        + labs(x="", y="USD a training (log)")
+        + look()
+        + theme(legend_position="none")
+    )
+    firsts = table.groupby("workload", observed=True).head(1).set_index("workload")["usd"]
+    lasts = ends.set_index("workload")["usd"]
+    fell = int((lasts[shown] < firsts[shown]).sum())
+    said = "; ".join(f"{name} {number(firsts[name], 2)} to {number(lasts[name], 2)} USD" for name in shown)
+    return Chart(
+        figure=figure,
+        width=WIDTH,
+        height=4.6,
+        data=table,
+        caption="USD of the cheapest training that each study found, at today's prices; a point is one result or cell.",
+        finding=f"{fell} of {len(shown)} trainings cost less than at first, at the same prices",
+        notes=[f"First to last: {said}."],
+        description=f"Lines of dollars a training by year: {said}.",
+    )

@@ -1,0 +1,70 @@
+"""Where the dollars of a run go: of a training of the published length, and of the run as it was billed."""
+
+import pandas as pd
+
+from scripts.analysis import clocks, dollars
+from scripts.charts import _parts, _prices
+from scripts.charts._relative import count_runs
+from scripts.charts._theme import WIDTH, height
+from scripts.charts._view import Chart, View
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
+
+TITLE = "Where the dollars go"
+#: Logs of others tell no parts: there is nothing to say of a chart that they could not have.
+MISSING = ""
+HELP = "Each bar is what one run costs; training and validation are what it is for, the rest is paid beside them."
+ROWS_BY = "cost_usd"
+
+_PANELS = {"cost_usd": "the published length", "billed_usd": "this run, as billed"}
+
+
+def draw(view: View) -> Chart | None:
+    costs = view.costs[view.costs["price_option"] == view.price_option]
+    cells = dollars.by_cell(view.runs, costs)
+    if cells.empty:
+        return None
+    cells["label"] = [view.name(cell) for cell in records(cells)]
+    cells["panel"] = pd.Categorical(cells["of"].map(_PANELS), list(_PANELS.values()))
+    parts = [part for part in dollars.PAID if (cells[part] > 0).any()]
+    spoken = "; ".join(
+        f"{cell['label']}, {cell['panel']}: " + ", ".join(f"{part} {number(cell[part])} USD" for part in parts)
+        for cell in records(cells)
+    )
+    drawn = view.runs[view.runs["run"].isin(costs["run"])]
+    notes = [
+        f"Prices: {view.price_label or view.price_option} ({_prices.dated(costs)}).",
+        f"Above: from start to exit ({clocks.extrapolated(drawn)}), without minimum and rounding.",
+        f"Below: the bill of the run as it was, {_billing(costs)}.",
+        _start(costs),
+        "The parts of a bar are scaled to add up.",
+    ]
+    whole = cells[cells["of"] == "cost_usd"]
+    share = float(whole[["training", "validation"]].sum().sum() / whole[list(dollars.PAID)].sum().sum())
+    return Chart(
+        figure=_parts.bars(cells, parts, "USD", panel="panel"),
+        width=WIDTH,
+        height=height(cells["label"]) + 1.9,
+        data=cells.drop(columns="panel"),
+        caption=f"USD at the published length, and billed; {count_runs(cells)}; {_prices.days(costs)}.",
+        description=f"Stacked bars of USD: {spoken}.",
+        finding=f"At the published length {share:.0%} of the dollars are for training and validation",
+        notes=notes,
+    )
+
+
+def _billing(costs: pd.DataFrame) -> str:
+    """Return in words how the providers count time."""
+    steps, least = (
+        " or ".join(f"{seconds:g} s" for seconds in sorted(set(costs[name].dropna())))
+        for name in ("increment_seconds", "minimum_seconds")
+    )
+    return f"in steps of {steps}" + (f", at least {least}" if (costs["minimum_seconds"] > 0).any() else "")
+
+
+def _start(costs: pd.DataFrame) -> str:
+    """Return in words of how many runs it is known what their machine took to start."""
+    known = int(costs["boot_seconds"].notna().sum())
+    if not known:
+        return "No run tells what its machine took to start."
+    return f"{known} of {len(costs)} runs tell what their machine took to start."

@@ -1,0 +1,119 @@
+"""Compare two states of a study: what became faster, slower, cheaper, dearer. Exits with 1 where anything got worse."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scripts.analysis import states
+from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.pages import render
+from scripts.storage import errors, tables
+from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
+from scripts.studies import definition
+
+#: A study, or a folder with its tables; one of its machines, or the date of an earlier repetition; one of its price
+#: options.
+_STATE = re.compile(r"(?P<place>[^@:]+)(?:@(?P<machine>[^@:]+))?(?::(?P<option>[^@:]+))?")
+
+#: Where the tables of a study lie: those of its last call, or those that are committed.
+_FOLDERS = ("results/{}", "reports/published/tables/{}")
+
+#: An earlier repetition, in the place of a machine: no machine is called so.
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{6}Z")
+
+
+def read(key: str, text: str) -> states.State:
+    """Return the state that `old` or `new` of the config names. Raises InputError that says what is allowed."""
+    found = _STATE.fullmatch(text)
+    if found is None:
+        raise InputError(f"{key}: {text!r}: must be STUDY or FOLDER, then @MACHINE and :PRICE if wanted")
+    place, machine, option = found.group("place", "machine", "option")
+    if machine and _DATE.fullmatch(machine):
+        place, machine = f"history/{place}/{machine}", None
+    folders = [Path(place), *(definition.ROOT / folder.format(place) for folder in _FOLDERS)]
+    folder = next((one for one in folders if _table(one, "runs")), None)
+    if folder is None:
+        raise InputError(f"{key}: {place}: no such folder with runs.parquet or runs.csv, and no study with results")
+    runs, costs = (_read(folder, name) for name in ("runs", "costs"))
+    if machine:
+        if machine not in set(runs["hardware"]):
+            raise InputError(f"{key}: {machine}: {place} has the machines {', '.join(sorted(set(runs['hardware'])))}")
+        runs = runs[runs["hardware"] == machine]
+    options = list(dict.fromkeys(costs["price_option"]))
+    if option and option not in options:
+        raise InputError(f"{key}: {option}: {place} has the prices {', '.join(options) or 'none'}")
+    if options:
+        costs = costs[costs["price_option"] == (option or options[0])]
+    return states.State(text, runs, costs)
+
+
+def _table(folder: Path, name: str) -> Path | None:
+    return next((path for end in ("parquet", "csv") if (path := folder / f"{name}.{end}").is_file()), None)
+
+
+def _read(folder: Path, name: str) -> pd.DataFrame:
+    path = _table(folder, name)
+    if path is None:
+        return tables.conform(pd.DataFrame(columns=list(tables.columns(name))), name)
+    return tables.read(path) if path.suffix == ".parquet" else tables.read_csv(name, path)
+
+
+def name_of(cell: Mapping[str, Any]) -> str:
+    """Return a cell's axes in words, without what is missing or usual."""
+    usual = {"mode": "stock", "precision": "float32", "devices": 1}
+    words = {"framework": FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])}
+    shown = {axis: words.get(axis, value) for axis, value in cell.items() if axis != "workload"}
+    return " · ".join(
+        f"batch {value}" if axis == "batch_size" else str(value)
+        for axis, value in shown.items()
+        if value is not None and value == value and usual.get(axis) != value
+    )
+
+
+def row_axes(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the axes of a row."""
+    return {axis: row[axis] for axis in tables.CELL if axis in row}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("old", help="STUDY or FOLDER[@MACHINE][:PRICE]")
+    parser.add_argument("new", help="likewise")
+    parser.add_argument("--output", required=True, type=Path, help="page to write (.html); JSON goes beside it")
+    options = parser.parse_args()
+    for key in ("old", "new"):
+        if not getattr(options, key):
+            raise InputError(f"{key}: is not given: snakemake compare --config old=STUDY new=STUDY")
+    old, new = read("old", options.old), read("new", options.new)
+    found = states.compare(old, new)
+    counts = states.counts(found["cells"])
+    text = ", ".join(f"{number} {word}" for word, number in counts.items())
+    told = {"old": old.name, "new": new.name, "counts": counts} | found
+    write_text(options.output.with_suffix(".json"), json.dumps(told, indent=1, allow_nan=False, default=str) + "\n")
+    page = render.environment().get_template("compare.html.j2")
+    write_text(options.output, page.render(told, name_of=name_of, axes=row_axes, sentence=text))
+    print(f"{new.name} against {old.name}: {len(found['cells'])} cells compared: {text}")
+    for row in found["cells"]:
+        for clock in ("time", "cost"):
+            if row[clock] and row[clock]["word"]:
+                print(
+                    f"  {row['workload']}, {name_of(row_axes(row))}: {row[clock]['word']}, {row[clock]['ratio']:.3g} x"
+                )
+    for row in found["unlike"]:
+        print(f"  not compared: {row['cell']['workload']}, {name_of(row['cell'])}: other {', '.join(row['differs'])}")
+    print(f"page: {options.output}")
+    if not found["cells"]:
+        print("error: no cell is in both", file=sys.stderr)
+        return 2
+    return int(counts[states.SLOWER] + counts[states.DEARER] > 0)
+
+
+if __name__ == "__main__":
+    errors.run(main)

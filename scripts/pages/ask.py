@@ -1,0 +1,170 @@
+"""What a reader may ask of the page: every run and every price, as reports/scripts/engine.js takes them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis import clocks, trainings, verdicts
+from scripts.costs import ownership
+from scripts.pages.inputs import Inputs
+from scripts.storage.tables import CELL, known, records
+
+#: Of configurations whose logs tell a rate alone, so many samples are what is asked for.
+MILLION = 1e6
+
+_PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
+
+
+def context(inputs: Inputs) -> dict[str, Any]:
+    """Return `ask`: the rule, workloads, prices and cells with their runs; None where there is nothing to choose.
+
+    A run takes once + times x rest seconds, `times` being how much of a training of the published length is asked for.
+    """
+    cells = _cells(inputs)
+    counted = pd.Series([cell["workload"] for cell in cells], dtype=object).value_counts()
+    cells = [cell for cell in cells if counted[cell["workload"]] > 1]
+    if not cells:
+        return {"ask": None}
+    noise = inputs.judge.noise
+    question = trainings.Question.of(inputs.study)
+    machines = {cell["hardware"] for cell in cells}
+    return {
+        "ask": {
+            "name": inputs.name,
+            "rule": {
+                "gap": verdicts.GAP,
+                "level": inputs.judge.level,
+                "level_of_few": min(inputs.judge.level, verdicts.SIGNIFICANT_OF_FEW),
+                "few_runs": verdicts.FEW_RUNS,
+                "variance": noise.variance,
+                "degrees": _finite(noise.degrees),
+            },
+            "workloads": {name: _workload(inputs, name) for name in dict.fromkeys(cell["workload"] for cell in cells)},
+            "options": {name: about.get("label", name) for name, about in inputs.study["prices"].items()},
+            "option": inputs.price,
+            "machines": {name: label for name, label in inputs.labels.items() if name in machines},
+            "prices": _prices(inputs, machines),
+            "cells": cells,
+            "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
+            if question
+            else None,
+        }
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _known(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
+    """Return the unit of a workload, and how many samples one is (None where no run tells them)."""
+    runs = inputs.runs[inputs.runs["workload"] == name]
+    if not inputs.costs.loc[inputs.costs["workload"] == name, "cost_usd"].notna().any():
+        return {"unit": "a million samples", "samples": MILLION}
+    # Logs of others are of the length that they have.
+    samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
+    return {"unit": "a training", "samples": _known(samples.median())}
+
+
+def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {option: {} for option in inputs.study["prices"]}
+    for row in records(inputs.prices[inputs.prices["hardware"].isin(machines)]):
+        price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "as_of": row["price_as_of"]}
+        if row["purchase"] == "month":
+            price["by_month"] = True
+        if row["preemptions_per_hour"]:
+            price |= {key: _finite(row[key]) for key in _PREEMPTION}
+        if row["purchase"] == "owned":
+            own = inputs.machines[row["hardware"]]["own"]
+            machine = ownership.machine(own)
+            price["own"] = {
+                "usd_per_month": machine.fixed_usd_per_month,
+                "usd_per_hour": machine.energy_usd_per_hour,
+                "hours_per_month": own["hours_per_month"],
+            }
+        found[row["price_option"]][row["hardware"]] = price
+    return found
+
+
+def _cells(inputs: Inputs) -> list[dict[str, Any]]:
+    """Return every cell with runs that have a cost at some price, or that may have one at a price of the reader's."""
+    attempts = inputs.attempts
+    several = set(attempts.loc[attempts.duplicated("run", keep=False), "run"])
+    taken = inputs.costs.drop_duplicates("run").set_index("run")[["useful_seconds", "used_seconds"]].astype(float)
+    beyond = {(one["workload"], one["hardware"], one["framework"]) for one in inputs.beyond}
+    curves = _curves(inputs)
+    done = inputs.runs[inputs.runs["status"] == "done"]
+    rated_alone = {name for name, about in done.groupby("workload") if about["train_seconds"].isna().all()}
+    found = []
+    cells: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for run in records(done):
+        cells.setdefault(known(run[axis] for axis in CELL), []).append(run)
+    for of_cell in cells.values():
+        runs = []
+        for run in of_cell:
+            parts = clocks.parts(run)
+            used = taken["used_seconds"].get(run["run"])
+            useful = taken["useful_seconds"].get(run["run"], run["train_seconds"])
+            about: dict[str, Any] = {"once": 0.0}
+            if run["run"] in several and not pd.isna(used):
+                about |= {"rest": float(used), "recorded": True}
+            elif parts is not None:
+                about |= {"once": parts[0], "rest": parts[1], "first_step": float(run["first_step_seconds"])}
+            elif not pd.isna(useful):
+                about["rest"] = float(useful)
+            elif run["workload"] in rated_alone and not pd.isna(run["samples_per_second"]):
+                about["rest"] = MILLION / float(run["samples_per_second"])
+            else:
+                continue
+            if run["run"] in curves:
+                about["reached"] = curves[run["run"]]
+            runs.append(about)
+        cell = {axis: of_cell[0][axis] for axis in CELL}
+        if runs and (cell["workload"], cell["hardware"], cell["framework"]) not in beyond:
+            name = inputs.name_of(cell) + inputs.dagger(cell)
+            about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
+            found.append(about | {"name": name, "runs": runs})
+    return found
+
+
+def _side(cell: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+    """Return the `side` of the study's question that a cell is on (0, 1 or none), and what else it is (`rest`)."""
+    question = trainings.Question.of(inputs.study)
+    sides = (question.value, question.than) if question else ()
+    if question is None or cell[question.axis] not in sides:
+        return {}
+    rest = ", ".join(str(cell[axis]) for axis in CELL if axis not in ("workload", question.axis))
+    return {"side": sides.index(cell[question.axis]), "rest": rest}
+
+
+def _curves(inputs: Inputs) -> dict[str, list[tuple[float, float]]]:
+    """Return by run which share of a published training came to which validation accuracy, where it got better.
+
+    Shares are of the samples, in logs that do not tell them of the time. Made-up data learn nothing.
+    """
+    runs = inputs.runs[(inputs.runs["status"] == "done") & ~inputs.runs["data"].eq("synthetic").fillna(False)]
+    about = {run["run"]: run for run in records(runs)}
+    epochs = inputs.epochs[inputs.epochs["run"].isin(about)].dropna(subset="val_acc")
+    found = {}
+    for name, rows in epochs.sort_values("epoch").groupby("run", sort=False):
+        run = about[str(name)]
+        done = run["epochs_done"]
+        if not pd.isna(run["published_samples"]) and not pd.isna(run["train_samples"]):
+            shares = np.arange(1, len(rows) + 1) * run["train_samples"] / run["published_samples"]
+        elif rows["elapsed"].notna().all() and len(rows) == done:
+            shares = rows["elapsed"].cumsum() / run["train_seconds"]
+        else:
+            continue
+        best = rows["val_acc"].cummax()
+        better = best.diff().fillna(1) > 0
+        found[str(name)] = [
+            (round(float(share), 6), round(float(value), 4))
+            for share, value in zip(np.asarray(shares)[better], best[better], strict=True)
+        ]
+    return found

@@ -1,0 +1,141 @@
+"""The first screen: the study's question and its computed answer, the best, and every configuration."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scripts.analysis import trainings
+from scripts.pages.inputs import Inputs
+from scripts.storage.numbers import number
+
+#: Below so many dollars a training, thousands of them are shown.
+_SMALL_USD = 0.01
+
+#: So many configurations stand side by side at a glance.
+_MOST_COLUMNS = 16
+
+
+def context(inputs: Inputs) -> dict[str, Any]:
+    """Return the question and its answer, a panel for each workload, and the table of all at a glance.
+
+    Keys of a panel: workload, best (`trainings.best` by role), bars, unit and times (x the dollars shown), hurry (the
+    fastest's dollars over the cheapest's, and the cheapest's seconds over its). Of the glance: columns (names of
+    configurations), of (how many there are) and rows (workload, cells: x the cheapest, and whether that is told apart;
+    None for none).
+    """
+    found = trainings.by_workload(inputs.costs, inputs.price, inputs.name_of)
+    per_million = trainings.by_workload_per_million(inputs.costs, inputs.price, inputs.name_of)
+    beyond = {(one["workload"], one["hardware"], one["framework"]) for one in inputs.beyond}
+    found = {
+        name: left
+        for name, cells in (found | per_million).items()
+        if len(left := [cell for cell in cells if _thing(cell["cell"]) not in beyond]) > 1
+    }
+    return {
+        "question": inputs.study.get("question", {}).get("asks", ""),
+        "answer": (answer := _answer(inputs, found)),
+        "answer_words": _words(answer, inputs) if answer else "",
+        "unit_words": "A million samples" if per_million else "One training of the published length",
+        "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
+        "glance": _glance(found, inputs) if len(found) > 1 else None,
+    }
+
+
+def _thing(cell: Mapping[str, Any]) -> tuple[str, str, str]:
+    return cell["workload"], cell["hardware"], cell["framework"]
+
+
+def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:
+    if "question" not in inputs.study:
+        return None
+    if question := trainings.Question.of(inputs.study):
+        return trainings.pays(found, question, inputs.judge)
+    return trainings.newer_pay(inputs.derived["generations"]) if "generations" in inputs.derived else None
+
+
+def _words(answer: trainings.Answer, inputs: Inputs) -> str:
+    """Return the reason of an answer in words, from its counts."""
+    undecided = f", {answer.undecided} undecided" if answer.undecided else ""
+    counted = f"{answer.cheaper} of {answer.pairs} pair{'s' if answer.pairs != 1 else ''}"
+    pairs = f"{counted} (dearer in {answer.dearer}{undecided})"
+    question = trainings.Question.of(inputs.study)
+    if question is None:
+        return (
+            f"At the prices of today the newer card is cheaper in {pairs} of cards and benchmarks: an hour of it costs "
+            f"{number(answer.price)}× as much in the median, and the most it saves of the hours is a factor of "
+            f"{number(answer.speedup)} ({answer.where})."
+        )
+    one, other = (question.name(value, inputs.labels) for value in (question.value, question.than))
+    fast = (
+        f"the best speed-up is {number(answer.speedup)}× ({answer.where})" if answer.speedup else "it is faster in none"
+    )
+    if question.axis != "hardware":
+        return f"{_price(inputs)}: {one} is cheaper than {other} in {pairs}, and {fast}."
+    must = (
+        f"so it must be {number(answer.price)}× as fast to pay" if answer.price > 1 else "so it may be slower and pay"
+    )
+    return (
+        f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it is cheaper in "
+        f"{pairs}, and {fast}."
+    )
+
+
+def _price(inputs: Inputs) -> str:
+    """Return at which price the answer holds, and of which days it is."""
+    words = inputs.study["prices"][inputs.price].get("label", f"{inputs.price} price")
+    shown = inputs.prices[inputs.prices["price_option"] == inputs.price]
+    days = sorted(set(shown["price_as_of"].dropna()) - {""})
+    dated = f" (of {' and '.join(days)})" if days and not any(day[:4] in words for day in days) else ""
+    return f"{words[:1].upper()}{words[1:]}{dated}"
+
+
+def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_per_million: bool) -> dict[str, Any]:
+    best = {one["role"]: one for one in trainings.best(cells, inputs.judge)}
+    cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
+    most = max(float(max(cell["of"]["usd"])) for cell in cells)
+    times = 1000 if most < _SMALL_USD else 1
+    unit = "million samples" if is_per_million else "training"
+    return {
+        "workload": workload,
+        "best": best,
+        "unit": f"USD per 1,000 {unit}s" if times > 1 else f"USD a {unit}",
+        "times": times,
+        "hurry": {
+            "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
+            "faster": cheapest["seconds"] / fastest["seconds"],
+        },
+        "bars": [
+            {
+                "name": cell["machine"],
+                "dagger": inputs.dagger(cell["cell"]),
+                "usd": cell["usd"] * times,
+                "seconds": cell["seconds"],
+                "ratio": cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else None,
+                "percent": 100 * cell["usd"] / most if most else 0,
+                "runs": [100 * float(usd) / most if most else 0 for usd in cell["of"]["usd"]],
+                "near": cell["machine"] in cheapest["near"],
+                "cheapest": number == 0,
+            }
+            for number, cell in enumerate(cells)
+        ],
+    }
+
+
+def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[str, Any]:
+    ratios: dict[str, dict[str, tuple[float, bool]]] = {}
+    for workload, cells in found.items():
+        near = trainings.best(cells, inputs.judge)[0]["near"]
+        for cell in cells:
+            ratio = cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else 1.0
+            ratios.setdefault(cell["machine"], {})[workload] = (ratio, cell is cells[0] or cell["machine"] in near)
+    # The most often measured first, then the cheapest in the middle of its workloads.
+    names = sorted(ratios, key=lambda name: (-len(ratios[name]), sorted(one for one, _ in ratios[name].values())))
+    if len(names) > _MOST_COLUMNS:
+        # The cheapest of each row first: the others of the row are told by it.
+        cheapest = {cells[0]["machine"] for cells in found.values()}
+        kept = sorted(names, key=lambda name: name not in cheapest)[: max(_MOST_COLUMNS, len(cheapest))]
+        names = [name for name in names if name in kept]
+    return {
+        "columns": names,
+        "of": len(ratios),
+        "rows": [{"workload": workload, "cells": [ratios[name].get(workload) for name in names]} for workload in found],
+    }

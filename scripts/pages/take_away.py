@@ -1,0 +1,53 @@
+"""What a reader takes away: every run with what it costs as CSV, and how to cite the page."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+
+from scripts.pages.inputs import Inputs
+from scripts.storage import tables
+from scripts.storage.tables import CELL
+
+#: Of a run, beside its cell.
+_COLUMNS = (
+    *("repeat", "status", "train_samples", "epochs_done", "train_seconds", "first_step_seconds"),
+    *("samples_per_second", "total_seconds", "published_samples", "published_seconds", "val_acc", "started_at"),
+)
+
+#: What an address may hold as it is: base64 would be a third longer.
+_PLAIN = " ,:;/@+()='|"
+
+
+def context(inputs: Inputs) -> dict[str, Any]:
+    """Return the file of the runs as a data URL (empty without a run), and the citation."""
+    return {"runs_csv": _runs(inputs) if len(inputs.runs) else "", "citation": _citation(inputs)}
+
+
+def _runs(inputs: Inputs) -> str:
+    keys = ["run", "price_option"]
+    costs = inputs.costs.drop_duplicates(keys).pivot(index="run", columns="price_option", values="cost_usd")
+    options = [option for option in inputs.study["prices"] if option in costs]
+    table = inputs.runs[[*CELL, *_COLUMNS, "run"]].join(costs[options].add_prefix("cost_usd "), on="run")
+    table = table.drop(columns="run").dropna(axis="columns", how="all")
+    for name in map(str, table.select_dtypes("float")):
+        table[name] = [None if pd.isna(value) else float(f"{value:.6g}") for value in table[name]]
+    text = f"{','.join(map(str, table))}\n".encode() + bytes(tables.lines(table))
+    return "data:text/csv;charset=utf-8," + quote(text, safe=_PLAIN)
+
+
+def _citation(inputs: Inputs) -> str:
+    """Return how to cite the page, in words: by whom, when, what, and at the prices of which days."""
+    about = inputs.study.get("published", {})
+    days = sorted({str(day)[:10] for day in inputs.prices["price_as_of"].dropna()} - {""})
+    dates = (f"{days[0]} to {days[-1]}" if days[0] != days[-1] else days[0]) if days else ""
+    measured = sorted({started[:10] for started in inputs.runs["started_at"].dropna()})
+    when = about.get("date") or (measured[-1] if measured else "")
+    parts = [
+        about.get("by") or "Epochs per Dollar",
+        f"“{about.get('title', inputs.study['title'])}”",
+        str(when),
+        about.get("url", ""),
+        f"priced by Epochs per Dollar{f' at prices of {dates}' if dates else ''}",
+    ]
+    return ", ".join(filter(None, parts)) + "."

@@ -1,0 +1,180 @@
+"""Let a study, or the refresh of prices, repeat itself: print what a month of it costs, then install who calls it."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Column, Table
+
+from scripts import workloads
+from scripts.analysis import quotes
+from scripts.costs import book, books, monthly
+from scripts.costs.terms import read_terms
+from scripts.storage import environment, errors, numbers, schemas
+from scripts.storage.errors import InputError
+from scripts.workflow import checks, intervals
+from scripts.workflow.repetitions import PRICES
+from scripts.workflow.timers import cloud, cron, github, systemd
+
+ROOT = Path(__file__).resolve().parents[1]
+BY = ("cron", "systemd", "github", "cloud")
+
+#: Price books of what is due beside machines.
+_BOOKS = ("current", "listed", "services")
+
+
+def image_names(asked: Mapping[str, Any], catalogue: Mapping[str, Any]) -> set[str]:
+    """Return the names of the images that the runs need."""
+    cells = [run["cell"] for run in asked["runs"]]
+    kinds = {name: "gpu" if "gpus" in about["machine"] else "cpu" for name, about in catalogue.items()}
+    return {f"{cell['framework']}-{kinds[cell['hardware']]}" for cell in cells}
+
+
+def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple[list[monthly.Part], monthly.Length]:
+    """Return the parts of a month's bill of a study, and how long one repetition takes."""
+    study, profile = asked["study"], asked["profile"]
+    workloads.add(study["workload_files"])
+    catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
+    priced = quotes.priced(asked["name"], study, catalogue, profile, asked["runs"])
+    machines = {one.wanted.hardware for one in priced}
+    is_cloud = profile.startswith("gce-")
+    at_once, boot = (1, 0.0) if profile == "local" else (monthly.JOBS, monthly.BOOT_SECONDS)
+    took = monthly.length(priced, at_once, boot)
+    often = monthly.starts(every.seconds, took.seconds), monthly.starts(every.seconds, took.worst_seconds)
+    if not is_cloud:
+        return monthly.owned(priced, catalogue, often), took
+    prices = quotes.paid(study, catalogue, machines, profile)
+    parts = monthly.rented(priced, quotes.rates(prices, profile), often, boot)
+    rows, terms = book.read(books.files(_BOOKS)), read_terms()
+    if by == "cloud":
+        own = book.rent(rows, terms, "gce", {cloud.MACHINE: 1}, "on-demand", region="us-central1")
+        assert own is not None, "the books have the trigger's machine"
+        parts.append(monthly.trigger(cloud.MACHINE, own.usd_per_hour_high, own.rule, often, took))
+    disk = book.rent(rows, terms, "gce", {"balanced-disk-gb": 1}, "fee")
+    if disk:
+        parts.append(monthly.disks(parts, disk.usd_per_hour, disk.as_of))
+    images = len(image_names(asked, catalogue))
+    fees = [
+        ("artifact-registry-gb", images * monthly.IMAGE_GB, "images", f"{images} of {monthly.IMAGE_GB} GB"),
+        ("cloud-storage-gb", monthly.KEPT_GB, "the bucket", f"{monthly.KEPT_GB} GB of runs and data"),
+        *([("cloud-scheduler-job", 1, "Cloud Scheduler", "one job")] if by == "cloud" else []),
+    ]
+    return [*parts, *filter(None, (monthly.fee(rows, terms, *one) for one in fees))], took
+
+
+def print_quote(name: str, parts: list[monthly.Part], took: monthly.Length, every: intervals.Interval) -> None:
+    """Print what a month costs."""
+
+    def usd(value: float) -> str:
+        return numbers.number(value) if value == value else "no price"
+
+    table = Table(
+        Column("a month", no_wrap=True),
+        "hours",
+        "USD",
+        "hours at worst",
+        "USD at worst",
+        "based on",
+        title=f"{name} every {every.text}",
+    )
+    for part in parts:
+        hours = [numbers.number(value) if part.worst_hours else "" for value in (part.hours, part.worst_hours)]
+        table.add_row(part.what, hours[0], usd(part.usd), hours[1], usd(part.worst_usd), part.basis)
+    table.add_section()
+    table.add_row("all", "", usd(sum(part.usd for part in parts)), "", usd(sum(part.worst_usd for part in parts)), "")
+    console = Console(markup=False, highlight=False, width=max(100, Console().width))
+    console.print(table)
+    times = [numbers.duration(seconds) for seconds in (took.seconds, took.worst_seconds)]
+    often = [monthly.starts(every.seconds, seconds) for seconds in (took.seconds, took.worst_seconds)]
+    console.print(
+        f"One repetition takes {times[0]}, at worst {times[1]} (max_run_minutes of every run): "
+        f"{often[0]:.0f} repetitions a month, at worst {often[1]:.0f}. A trigger that comes while one is at work "
+        "starts none."
+    )
+    if took.seconds > every.seconds:
+        console.print(f"warning: a repetition takes longer than {every.text}: most triggers will overlap")
+
+
+def check_committed(machines: set[str]) -> None:
+    """Refuse machines of a person's own file: git ignores it, and a clone elsewhere has no such file."""
+    mine = schemas.own(ROOT / "config" / "hardware.yaml")
+    if found := sorted(machines & set(schemas.read_own(mine))):
+        raise InputError(
+            f"by: github: {', '.join(found)}: described in {mine.relative_to(ROOT)}, which git ignores: GitHub's clone "
+            "knows the machines of config/hardware.yaml only"
+        )
+
+
+def variables(profile: str) -> dict[str, str]:
+    """Return the variables of this session that a trigger needs."""
+    names = [environment.DATA_DIR.name]
+    if profile.startswith("gce-"):
+        names += [environment.BUCKET.name, "GOOGLE_APPLICATION_CREDENTIALS"]
+        names += sorted(name for name in os.environ if name.startswith("SNAKEMAKE_GCEBATCH_"))
+    return {name: os.environ[name] for name in names if os.environ.get(name)}
+
+
+def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config: list[str]) -> str:
+    """Print the quote of a study and install its schedule; return where that is in words."""
+    name, study, profile = asked["name"], asked["asked"], asked["profile"]
+    if not asked["runs"]:
+        raise InputError(f"study {name}: profile {profile} trains none of its runs: there is nothing to repeat")
+    if (by == "github" and profile != "local") or (by == "cloud" and not profile.startswith("gce-")):
+        allowed = "local: GitHub's machine trains" if by == "github" else "gce-cpu or gce-gpu"
+        raise InputError(f"by: {by}: with profile {profile}: it must be {allowed}")
+    is_file = study.endswith((".yaml", ".yml"))
+    if is_file and by in ("github", "cloud"):
+        if not Path(study).resolve().is_relative_to(ROOT):
+            raise InputError(f"by: {by}: {study}: must lie in the clone, which is all that a machine elsewhere has")
+        study = str(Path(study).resolve().relative_to(ROOT))
+    elif is_file:
+        study = str(Path(study).resolve())
+    parts, took = quote(asked, every, by)
+    print_quote(name, parts, took, every)
+    words = [study, "--profile", profile, "--every", every.text, *(["--config", *config] if config else [])]
+    if by == "github":
+        check_committed({run["cell"]["hardware"] for run in asked["runs"]})
+        return github.install(name, words, asked["study"]["frameworks"], every)
+    if by == "cloud":
+        at = cloud.site(asked["study"]["frameworks"][0])
+        if not checks.setting(None, "container"):
+            catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
+            checks.check_images(image_names(asked, catalogue))
+        trigger = ["python", "-m", "scripts.repeat", *words]
+        minutes = took.worst_seconds / 60
+        return cloud.install(name, cloud.request(name, trigger, variables(profile), every, at, minutes), at)
+    local = {"cron": cron, "systemd": systemd}[by]
+    return local.install(name, [sys.executable, "-m", "scripts.repeat", *words], variables(profile), every)
+
+
+def main() -> int:
+    """Install what standard input (JSON: name, asked, study, runs with folder and cell, profile) asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--every", required=True)
+    parser.add_argument("--by", required=True)
+    parser.add_argument("--what", required=True, choices=("study", "prices"))
+    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="what each trigger is told")
+    options = parser.parse_args()
+    asked = json.load(sys.stdin)
+    every = intervals.interval(options.every)
+    if options.by not in BY:
+        raise InputError(f"by: {options.by!r}: must be one of {', '.join(BY)}")
+    if options.what == "study":
+        print(install(asked, every, options.by, options.config))
+        return 0
+    if options.by not in ("cron", "systemd"):
+        raise InputError(f"by: {options.by}: the price book lies in this clone: cron or systemd refreshes it")
+    print("A refresh of prices costs nothing but the seconds of this machine.")
+    config = ["--config", *options.config] if options.config else []
+    words = [sys.executable, "-m", "scripts.repeat", "--prices", "--every", every.text, *config]
+    print({"cron": cron, "systemd": systemd}[options.by].install(PRICES, words, variables("local"), every))
+    return 0
+
+
+if __name__ == "__main__":
+    errors.run(main)

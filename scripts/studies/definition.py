@@ -1,0 +1,346 @@
+"""A study's definition: its file and what the command line replaces, checked, with every default filled in."""
+
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from scripts import workloads
+from scripts.costs import books
+from scripts.storage import modules, schemas, tables
+from scripts.storage.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Keys of a study that the command line may replace: snakemake --config 'frameworks=[jax]'
+AXES = (
+    "workloads",
+    "hardware",
+    "frameworks",
+    "batch_sizes",
+    "modes",
+    "precisions",
+    "devices",
+    "repeats",
+    "data",
+    "scale",
+    "base",
+    "price",
+    "book",
+    "tables",
+)
+
+#: Keys of config/config.yaml.
+_SETTINGS = (
+    "study",
+    "profile",
+    "data_dir",
+    "checkpoints",
+    "budget_usd",
+    "published",
+    "logs_dir",
+    "catalogue",
+    "catalogue_as_of",
+    "kit_python",
+    "file",
+    "old",
+    "new",
+    "every",
+    "by",
+    "what",
+)
+
+#: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
+_GRID = ("workloads", "hardware", "frameworks", "base")
+
+_DEFAULTS: dict[str, Any] = {
+    "summary": "",
+    "data": "real",
+    "batch_sizes": ["published"],
+    "modes": ["stock"],
+    "precisions": ["float32"],
+    "devices": [1],
+    "repeats": 1,
+    "repeat_disturbed": False,
+    "unstable_above": 0.1,
+    "max_run_minutes": 480,
+    "stop_at_target": False,
+    "beside": [],
+    "tables": "",
+    "scale": "full",
+    "exclude": [],
+    "tiers": [],
+    "overrides": [],
+    "book": ["current", "listed"],
+    "price": "on-demand",
+    "prices": {
+        "on-demand": {"purchase": "on-demand"},
+        "spot": {"purchase": "spot"},
+        "owned": {"purchase": "owned"},
+    },
+    "machines": {},
+    "targets": {},
+    "claims": [],
+    "charts": ["relative_time", "relative_cost", "dollars", "pareto", "learning"],
+}
+
+
+#: Names of keys until 0.1, accepted for one release more: of a study, and of config/config.yaml.
+_OLD_KEYS = {"trained": "tables"}
+_OLD_SETTINGS = {"reach": "profile"}
+
+#: A study's name is a folder of results/, and part of commands.
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+
+
+def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return name and config of a study: `name` is one of `config/studies/`, or the path of a YAML file.
+
+    `replaced` holds the axes that the command line gives. Raises InputError for a bad file or value.
+    """
+    path = file(name)
+    if not path.is_file():
+        raise InputError(f"study {name!r} is unknown: it is one of {', '.join(_studies())}, or a path to a .yaml file")
+    if not _NAME.fullmatch(path.stem):
+        raise InputError(
+            f"{path}: a study's name is its file's, of letters, digits, '.', '_' and '-': {path.stem!r} is not"
+        )
+    config = renamed(schemas.read_yaml(path, "study"), _OLD_KEYS, str(path))
+    axes = _axes(replaced)
+    if axes:
+        config |= axes
+        schemas.validate(config, "study", "--config")
+    _check_kind(path, config)
+    if is_grid(config) and axes and "base" not in axes and config["base"]["framework"] not in config["frameworks"]:
+        config["base"] = config["base"] | {"framework": config["frameworks"][0]}
+    config = _DEFAULTS | config
+    if "workloads" in config:
+        config["workloads"], config["workload_files"] = _own_files(path, config["workloads"])
+        workloads.add(config["workload_files"])
+    if "base" in config and is_grid(config):
+        first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
+        base = first | config["base"]
+        config["base"] = {axis: base[axis] for axis in ("hardware", "framework", *first)}
+    _check_import(path, config)
+    _check_paths(path, config)
+    _check_prices(path, config)
+    _check_beside(path, config)
+    _check_question(path, config)
+    return path.stem, config
+
+
+def _axes(replaced: dict[str, Any]) -> dict[str, Any]:
+    """Return what the command line gives for keys of the study, as if it stood in the file."""
+    replaced = renamed(replaced, _OLD_SETTINGS | _OLD_KEYS, "--config")
+    unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
+    if unknown:
+        raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of {', '.join((*_SETTINGS, *AXES))}")
+    # Snakemake makes None of `--config tables=`.
+    return {key: "" if replaced[key] is None else _typed(replaced[key]) for key in AXES if key in replaced}
+
+
+def _check_kind(path: Path, config: dict[str, Any]) -> None:
+    """Raise InputError unless the study is a grid that is complete, or shows what others measured."""
+    if is_grid(config):
+        missing = [key for key in _GRID if key not in config]
+        if missing:
+            raise InputError(f"{path}: {missing[0]!r} is a required property of a grid")
+        if "import" in config:
+            raise InputError(f"{path}: has {', '.join(_GRID)} and import: a study trains, or shows the logs of others")
+    elif {"import", "office", "schedule", "mlperf"}.isdisjoint(config):
+        raise InputError(f"{path}: has nothing to show: give {', '.join(_GRID)}, or import: with the logs of others")
+
+
+def _check_import(path: Path, config: dict[str, Any]) -> None:
+    logs = config.get("import")
+    if logs is None:
+        return
+    formats = modules.names(str(ROOT / "scripts" / "importers" / "formats"))
+    known(str(path), "import.format", [logs["format"]], formats)
+    if {"facts", "hardware"}.isdisjoint(logs):
+        raise InputError(f"{path}: import: 'hardware' is a required property of logs: folder of logs -> machine")
+    if "hardware" in logs and "base" in config:
+        known(str(path), "base.hardware", [config["base"]["hardware"]], sorted(set(logs["hardware"].values())))
+
+
+def _check_paths(path: Path, config: dict[str, Any]) -> None:
+    """Raise InputError for a path with a brace, which Snakemake takes for a wildcard and ends without a word."""
+    folder = config.get("import", {}).get("folder", "")
+    books = [config["book"], *(about.get("book", []) for about in config["prices"].values())]
+    given = [("tables", config["tables"]), ("import.folder", folder)]
+    given += [("workloads", file) for file in config.get("workload_files", {}).values()]
+    given += [("book", name) for named in books for name in ([named] if isinstance(named, str) else named)]
+    if folder:
+        given += [("import.folder", str(file)) for file in Path(folder).rglob("*[{}]*")]
+    for key, value in given:
+        if "{" in value or "}" in value:
+            raise InputError(f"{path}: {key}: {value!r}: Snakemake takes braces in a path for a wildcard: rename it")
+
+
+def _check_prices(path: Path, config: dict[str, Any]) -> None:
+    """Raise InputError for a price option that the study does not have, or a price book that is not there."""
+    options = [("price", config["price"])]
+    for i, claim in enumerate(config["claims"]):
+        options += [(f"claims[{i}].{key}", claim[key]) for key in ("price", "than_price") if key in claim]
+    for key, option in options:
+        known(str(path), key, [option], list(config["prices"]))
+    for option, about in config["prices"].items():
+        if about.get("sustained_use") and (about.get("purchase") != "on-demand" or "discount" in about):
+            raise InputError(
+                f"{path}: prices: {option}: sustained_use: is for purchase on-demand without a discount: what has "
+                "another one does not get it"
+            )
+    for given in [config["book"], *(about.get("book", []) for about in config["prices"].values())]:
+        books.files(given)
+    for chart in config["charts"]:
+        module, _, option = chart.partition(".")
+        known(str(path), "charts", [module], modules.names(str(ROOT / "scripts" / "charts")))
+        if option and option not in config["prices"]:
+            raise InputError(
+                f"{path}: charts: {chart!r}: {option!r} is not one of prices: {', '.join(config['prices'])}"
+            )
+
+
+def _check_beside(path: Path, config: dict[str, Any]) -> None:
+    if config["beside"] and not is_grid(config):
+        raise InputError(f"{path}: beside: is for a study with {', '.join(_GRID)}: it stands in the report of these")
+    named = [("beside", other) for other in config["beside"]]
+    named += [("claims: than_study", claim["than_study"]) for claim in config["claims"] if "than_study" in claim]
+    for key, other in named:
+        if not file(other).is_file() or file(other).stem == path.stem:
+            there = ", ".join(name for name in _studies() if name != path.stem)
+            raise InputError(
+                f"{path}: {key}: {other!r} is not another study: it is one of {there}, or a path to a .yaml file"
+            )
+
+
+def _check_question(path: Path, config: dict[str, Any]) -> None:
+    """Raise InputError for a question of several axes, or one that names nothing to compare with."""
+    asked = config.get("question", {})
+    given = [axis for axis in tables.CELL if axis in asked]
+    if len(given) > 1:
+        raise InputError(f"{path}: question: {' and '.join(given)}: a question is of one of them, all else alike")
+    if given and "than" not in asked and given[0] not in config.get("base", {}):
+        raise InputError(
+            f"{path}: question: 'than' is required: base does not say with which {given[0]} it is compared"
+        )
+
+
+def check_machines(path: str, config: dict[str, Any], catalogue: dict[str, Any]) -> None:
+    """Raise InputError where a study asks about a machine that is nowhere described."""
+    asked = config.get("question", {})
+    if "hardware" in asked:
+        there = sorted(machines(config, catalogue))
+        for key in ("hardware", "than"):
+            if key in asked:
+                known(path, f"question.{key}", [asked[key]], there)
+
+
+def renamed(config: dict[str, Any], old: dict[str, str], source: str) -> dict[str, Any]:
+    """Return a config with the names of today for keys that it calls by their `old` ones (old -> new).
+
+    Says so in a line for each. Raises InputError where a key is given by both names.
+    """
+    given = [key for key in old if key in config]
+    for key in given:
+        if key in _OLD_KEYS and old[key] in config:
+            raise InputError(f"{source}: {key}: is given as {old[key]} too, which is its name now")
+        _note_new_name(source, key, old[key])
+    return {key: value for key, value in config.items() if key not in given} | {old[key]: config[key] for key in given}
+
+
+@cache
+def _note_new_name(source: str, key: str, name: str) -> None:
+    print(f"note: {source}: {key}: is called {name}: now; the old name goes with the next release", file=sys.stderr)
+
+
+def file(name: str) -> Path:
+    """Return the file of a study that is named, or given as a path."""
+    return Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
+
+
+def _studies() -> list[str]:
+    return sorted(file.stem for file in (ROOT / "config" / "studies").glob("*.yaml"))
+
+
+def _own_files(path: Path, given: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the names of workloads, and the files of those that are given as the path of a .py file.
+
+    Raises InputError for a file whose name cannot be a workload's: it is a folder of results/, and part of commands.
+    """
+    files = {Path(item).stem: item for item in given if item.endswith(".py")}
+    for name, file in files.items():
+        if not name.isidentifier():
+            raise InputError(
+                f"{path}: workloads: {file!r}: a workload's name is its file's: letters, digits and '_', no digit first"
+            )
+    return [Path(item).stem if item.endswith(".py") else item for item in given], files
+
+
+def profile(config: dict[str, Any]) -> str:
+    """Return the profile that a call uses, also where the command line calls the key by its old name."""
+    return str(renamed(config, _OLD_SETTINGS, "--config")["profile"])
+
+
+def is_grid(config: dict[str, Any]) -> bool:
+    """Return whether a study is a grid to be trained."""
+    return any(key in config for key in _GRID[:3])
+
+
+def is_trained_here(config: dict[str, Any]) -> bool:
+    """Return whether a study is a grid to be trained, and not one whose tables were supplied."""
+    return is_grid(config) and not config["tables"]
+
+
+def beside(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the configs of the studies that `studies` (name -> config) want beside them, by name."""
+    return dict(read(other, {}) for config in studies.values() for other in config["beside"])
+
+
+def compared(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the configs of the studies that claims of `studies` (name -> config) compare with, by name."""
+    claims = [claim for config in studies.values() for claim in config.get("claims", [])]
+    return dict(
+        read(name, {}) for name in dict.fromkeys(claim["than_study"] for claim in claims if "than_study" in claim)
+    )
+
+
+#: What a job asks for beyond the longest run (minutes): the run ends itself, this is for one that cannot.
+MORE_MINUTES = 15
+
+
+def most_minutes(config: Mapping[str, Any], machine: Mapping[str, Any], profile: str) -> float:
+    """Return how long (minutes) a run of a study may take on a machine: less where its jobs may not take so long."""
+    runtime = machine.get("clusters", {}).get(profile, {}).get("runtime", inf)
+    return min(config["max_run_minutes"], runtime - MORE_MINUTES)
+
+
+def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:
+    """Return the machines a study may name: those of `config/hardware.yaml`, and its own."""
+    return catalogue | config["machines"]
+
+
+def _typed(value: Any) -> Any:
+    """Turn the texts that Snakemake makes of numbers in a list or a mapping (`batch_sizes=[64]`) into numbers."""
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _typed(item) for key, item in value.items()}
+    for number in (int, float):
+        try:
+            return number(value) if isinstance(value, str) else value
+        except ValueError:
+            continue
+    return value
+
+
+def known(source: str, key: str, values: list, allowed: list) -> None:
+    """Raise InputError unless each of `values` is one of those `allowed`, and given once."""
+    for value in values:
+        if value not in allowed:
+            raise InputError(f"{source}: {key}: {value!r} is unknown: it is one of {', '.join(map(str, allowed))}")
+        if values.count(value) > 1:
+            raise InputError(f"{source}: {key}: {value!r} is given twice")

@@ -1,0 +1,56 @@
+"""What a Snakemake that was killed leaves behind in a folder, and whether another one is at work there."""
+
+import os
+import sys
+from pathlib import Path
+
+import psutil
+
+from scripts.storage.errors import InputError
+
+
+def others(folder: Path) -> list[int]:
+    """Return the numbers of the other calls of Snakemake that work in a folder; what runs a job of one is none."""
+    this = psutil.Process()
+    related = {this.pid, *(one.pid for one in this.parents())}
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = [Path(word).name for word in process.info["cmdline"] or []]
+        if process.pid in related or "snakemake" not in words or "--target-jobs" in words:
+            continue
+        try:
+            if Path(process.cwd()) == folder:
+                found.append(process.pid)
+        except psutil.NoSuchProcess:
+            continue
+        except (psutil.Error, OSError):  # another user's: it may be here
+            found.append(process.pid)
+    return sorted(found)
+
+
+def clear(folder: Path, is_local: bool) -> None:
+    """Take away the locks of a Snakemake that was killed; say so in a line. `folder` is where it was called.
+
+    Snakemake itself would end without a word, as the profiles keep its log off the screen. Where the folder may be
+    shared with other machines (not `is_local`) a call may be at work that is not seen here: nothing is taken away.
+    """
+    locks = sorted((folder / ".snakemake" / "locks").glob("*"))
+    if not locks:
+        return
+    if working := others(folder):
+        numbers = ", ".join(map(str, working))
+        print(
+            f"note: another snakemake works in this folder (process {numbers}): this call ends if both need the same "
+            "files",
+            file=sys.stderr,
+        )
+        return
+    if not is_local:
+        print("note: this folder is locked; if no call works in it: snakemake --unlock", file=sys.stderr)
+        return
+    for lock in locks:
+        try:
+            os.unlink(lock)
+        except OSError as error:
+            raise InputError(f"{lock}: the lock of a call that was killed: {error.strerror}; remove it") from error
+    print("note: the last call in this folder was killed; going on from what is there", file=sys.stderr)
