@@ -1,0 +1,211 @@
+// The form at the top of the page: reads it, asks the engine, shows the answer, and keeps the settings in the URL.
+
+/** Of more bars than a few beyond these, the rest is folded. */
+const MOST_BARS = 16;
+
+/** So many configurations stand side by side at a glance. */
+const MOST_COLUMNS = 16;
+
+/** Settings of a form as the engine takes them; what is empty or no number is null. */
+function stateOf(fields) {
+  const value = (name) => fields.get(name) ?? "";
+  const number = (name) => (value(name) === "" || !Number.isFinite(Number(value(name))) ? null : Number(value(name)));
+  const prices = {};
+  for (const name of fields.keys()) if (name.startsWith("price.") && number(name) !== null) prices[name.slice(6)] = number(name);
+  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), prices};
+  for (const name of ["samples", "accuracy", "preemptions", "checkpoint", "restart", "hours", "deadline", "budget"]) state[name] = number(name);
+  return {...state, compile: value("compile") !== "no", discount: (number("discount") ?? 0) / 100};
+}
+
+/** A number with three significant digits, thousands parted: scripts/storage/numbers.py. */
+function shown(value, digits = 3) {
+  if (!Number.isFinite(value)) return "—";
+  const rounded = Number(value.toExponential(digits - 1));
+  const decimals = rounded === 0 ? digits : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded))));
+  return value.toLocaleString("en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
+}
+
+function duration(seconds) {
+  for (const [unit, size] of [["days", 86400], ["h", 3600], ["min", 60]]) if (seconds >= 2 * size) return `${shown(seconds / size)} ${unit}`;
+  return `${shown(seconds)} s`;
+}
+
+/** An element with a class and children, which are elements or texts: never markup. */
+function made(tag, kind, ...children) {
+  const element = document.createElement(tag);
+  if (kind) element.className = kind;
+  element.append(...children);
+  return element;
+}
+
+function begin() {
+  const data = JSON.parse(document.getElementById("ask-data").textContent);
+  const form = document.getElementById("ask"), place = document.getElementById("asked");
+  const readable = (name) => form.elements.workload.querySelector(`[value="${CSS.escape(name)}"]`).textContent;
+
+  function usd(value, times) {
+    const these = data.workloads[form.elements.workload.value].unit === "a training" ? "trainings" : "of these";
+    return times > 1 ? `${shown(value * times)} USD per ${shown(times, 4)} ${these}` : `${shown(value)} USD`;
+  }
+
+  function card(head, name, ...words) {
+    return made("div", "card", made("span", "", head), made("strong", "", name), made("p", "", ...words));
+  }
+
+  function sure(rows) {
+    const runs = rows[0].of.usd.length, near = rows.filter((row) => row.near).map((row) => row.name);
+    const more = near.length > 3 ? ` and ${near.length - 3} more` : "";
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · not told apart: ${near.slice(0, 3).join("; ")}${more}` : ""}`);
+  }
+
+  function sentence(state, rows, times, unit) {
+    const [best, next] = rows, base = rows.find((row) => row.name === state.base);
+    const words = [made("strong", "", `${best.name}: ${usd(best.usd, times)} and ${duration(best.seconds)}`), ` for ${unit} of ${readable(state.workload)}.`];
+    const machines = new Set(rows.map((row) => row.cell.hardware));
+    if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
+    else if (best.wins_below && state.by === "cost") words.push(` It stays the cheapest up to ${shown(best.wins_below)} USD an hour (now ${shown(best.usd_per_hour)}).`);
+    else if (next && !next.out) words.push(` Next: ${next.name}, ${usd(next.usd, times)} and ${duration(next.seconds)}.`);
+    const price = data.prices[state.option]?.[best.cell.hardware];
+    if (price?.by_month && state.prices[best.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
+    if (base && base !== best) words.push(` ${base.name} costs ${shown(base.usd / best.usd)}× as much and takes ${shown(base.seconds / best.seconds)}× as long.`);
+    if (data.question) {
+      const found = pays(data, state), [one, other] = data.question;
+      if (found.pairs) words.push(` Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}.`);
+    }
+    return made("p", "answer", ...words);
+  }
+
+  function cards(state, rows, times) {
+    const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
+    const hurry = cheap[0].cell === fast[0].cell ? card("What the hurry costs", "nothing", "the cheapest is the fastest")
+      : card("What the hurry costs", `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed`);
+    return made("div", "answers", card("Cheapest", cheap[0].name, `${usd(cheap[0].usd, times)}, ${duration(cheap[0].seconds)}`, sure(cheap)),
+      card("Fastest", fast[0].name, `${duration(fast[0].seconds)}, ${usd(fast[0].usd, times)}`, sure(fast)), hurry);
+  }
+
+  function bars(state, rows, times) {
+    const key = {cost: "usd", time: "seconds", value: "value"}[state.by], most = Math.max(...rows.flatMap((row) => row.of[key]));
+    const percent = (value) => (most ? `${((100 * value) / most).toFixed(2)}%` : "0%");
+    const list = (some) => {
+      const element = made("div", "bars", ...some);
+      element.setAttribute("role", "list");
+      return element;
+    };
+    const all = rows.map((row, place) => {
+      const fill = made("i"), track = made("span", "track", fill, ...row.of[key].map((value) => {
+        const dot = made("em");
+        dot.style.left = percent(value);
+        return dot;
+      }));
+      fill.style.width = percent(row[key]);
+      const told = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
+      const bar = made("div", `bar${place ? "" : " best"}${row.near ? " near" : ""}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", told));
+      bar.setAttribute("role", "listitem");
+      return bar;
+    });
+    if (all.length <= MOST_BARS + 4) return [list(all)];
+    const more = made("details", "", made("summary", "", `${all.length - MOST_BARS} more configurations`), list(all.slice(MOST_BARS)));
+    return [list(all.slice(0, MOST_BARS)), more];
+  }
+
+  function table(label, kind, heads, rows) {
+    const head = made("tr", "", ...heads.map((text, i) => made("th", i ? "n" : "", text)));
+    const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
+      const name = made("th", "", first);
+      name.scope = "row";
+      return made("tr", "", name, ...cells);
+    }));
+    const made_ = made("div", "table", made("table", kind, made("thead", "", head), body));
+    made_.tabIndex = 0;
+    made_.setAttribute("role", "region");
+    made_.setAttribute("aria-label", label);
+    return made_;
+  }
+
+  function glance(state) {
+    const all = Object.keys(data.workloads).map((workload) => [workload, ask(data, {...state, workload})]);
+    const key = {cost: "usd", time: "seconds", value: "value"}[state.by];
+    const ratios = new Map();
+    for (const [, found] of all) for (const row of found) ratios.set(row.name, [...(ratios.get(row.name) ?? []), row[key] / found[0][key]]);
+    const middle = (name) => [...ratios.get(name)].sort((a, b) => a - b)[ratios.get(name).length >> 1];
+    const sorted = [...ratios.keys()].sort((a, b) => ratios.get(b).length - ratios.get(a).length || middle(a) - middle(b));
+    const best = new Set(all.filter(([, found]) => found.length).map(([, found]) => found[0].name));
+    const kept = new Set([...sorted].sort((a, b) => best.has(b) - best.has(a)).slice(0, Math.max(MOST_COLUMNS, best.size)));
+    const names = sorted.filter((name) => kept.has(name));
+    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the best of each row, then those that are good in most of them.` : "";
+    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
+      const row = found.find((one) => one.name === name);
+      if (!row) return made("td", "n", "—");
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row.near || row === found[0] ? " ●" : ""}`);
+      cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
+      return cell;
+    })]);
+    return [made("h3", "", "All at a glance"), made("p", "about", `× the best of the row; ● is the best and what is not told apart from it.${cut}`), table("All at a glance", "heat", ["workload", ...names], rows)];
+  }
+
+  /** On a phone its rows stand as cards, as those of the page's own tables do. */
+  function stacked(element) {
+    const heads = [...element.querySelectorAll("thead th")].map((head) => head.textContent);
+    onPhone(() => {
+      element.querySelector("table").classList.add("stacked");
+      for (const row of element.querySelectorAll("tbody tr")) [...row.cells].forEach((cell, place) => cell.setAttribute("data-head", heads[place]));
+    });
+    return element;
+  }
+
+  function wins(rows) {
+    const line = (row) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.wins_below].map((value) => made("td", "n", shown(value)))];
+    return made("details", "", made("summary", "", "At which price would another win?"),
+      made("p", "about", "— stands where another configuration of the same machine is cheaper at any price of it."), stacked(table("At which price would another win", "",
+      ["configuration", "USD", "s", "USD an hour", "cheapest below, USD an hour"], rows.map(line))));
+  }
+
+  function answer() {
+    const fields = new FormData(form), state = stateOf(fields), rows = ask(data, state);
+    const about = data.workloads[state.workload];
+    const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} samples` : about.unit;
+    if (!rows.length || rows[0].out) {
+      const why = !rows.length ? state.accuracy !== null ? "No configuration reached that accuracy." : "No machine has a price so bought: type one." : "Nothing is fast and cheap enough for that deadline and budget.";
+      place.replaceChildren(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
+    } else {
+      const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
+      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : state.samples === null ? " per 1,000 trainings" : " for 1,000 times the samples"}, × the best, time. Dots are runs; dark is the best, lighter what is not told apart from it.`;
+      place.replaceChildren(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
+        ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), wins(rows.filter((row) => !row.out)));
+    }
+    const kept = new URLSearchParams([...fields].filter(([name, value]) => value !== start.get(name)));
+    history.replaceState(null, "", kept.size ? `#ask&${kept}` : location.pathname + location.search + (location.hash.startsWith("#ask&") ? "" : location.hash));
+  }
+
+  function follow() {
+    const names = data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.name), chosen = form.elements.base.value;
+    form.elements.base.replaceChildren(new Option("nothing", ""), ...names.map((name) => new Option(name, name, false, name === chosen)));
+    const prices = data.prices[form.elements.option.value] ?? {};
+    for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
+    const samples = data.workloads[form.elements.workload.value].samples;
+    form.elements.samples.disabled = samples === null;
+    form.elements.samples.placeholder = samples === null ? "not told" : shown(samples, 4);
+    form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
+  }
+
+  follow();
+  const start = new FormData(form);
+  if (location.hash.startsWith("#ask&")) {
+    const kept = new URLSearchParams(location.hash.slice(5));
+    for (const step of ["workload", null]) { // which base cells there are depends on the workload
+      for (const [name, value] of kept) if ((step === null || name === step) && form.elements[name]) form.elements[name].value = value;
+      follow();
+    }
+    form.querySelector("details").open = [...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name));
+  }
+  for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
+  form.hidden = place.hidden = false;
+  place.setAttribute("aria-live", "polite");
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("input", () => (follow(), answer()));
+  form.addEventListener("reset", () => setTimeout(() => (follow(), answer())));
+  document.getElementById("link").addEventListener("click", () => navigator.clipboard?.writeText(location.href));
+  answer();
+}
+
+if (document.getElementById("ask-data")) begin();

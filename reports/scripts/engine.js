@@ -1,0 +1,138 @@
+// What a training costs under settings of the reader's: the arithmetic of scripts/costs and scripts/analysis/verdicts,
+// which a test in a browser holds it against. Pure.
+
+const SECONDS_PER_HOUR = 3600;
+
+/** The median of numbers. */
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b), half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/** Expected machine time (s) of useful work where preemptions come at random: scripts/costs/spot.py (Daly 2006). */
+function expectedSeconds(useful, perHour, checkpoint, restart, save) {
+  const rate = perHour / SECONDS_PER_HOUR;
+  if (!(rate > 0)) return useful;
+  const work = (seconds) => (seconds === 0 ? 0 : (Math.exp(rate * restart) * Math.expm1(rate * seconds)) / rate);
+  const intervals = Number.isFinite(checkpoint) ? Math.max(Math.ceil(Math.round((useful / checkpoint) * 1e9) / 1e9), 1) : 1;
+  const interval = Math.min(checkpoint, useful);
+  return (intervals === 1 ? 0 : (intervals - 1) * work(interval + save)) + work(useful - (intervals - 1) * interval);
+}
+
+function logGamma(x) { // Lanczos, g = 7
+  const c = [0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7];
+  const t = x + 6.5;
+  const sum = c.slice(1).reduce((total, one, i) => total + one / (x + i), c[0]);
+  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
+}
+
+/** The regularised incomplete beta function, by its continued fraction (Lentz). */
+function beta(x, a, b) {
+  if (x <= 0 || x >= 1) return x <= 0 ? 0 : 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - beta(1 - x, b, a);
+  const front = Math.exp(a * Math.log(x) + b * Math.log1p(-x) + logGamma(a + b) - logGamma(a) - logGamma(b)) / a;
+  let c = 1, d = 1 / (1 - ((a + b) * x) / (a + 1)), value = d;
+  for (let m = 1; m < 20000; m++) {
+    for (const step of [(m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)),
+      (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1))]) {
+      d = 1 / (1 + step * d);
+      c = 1 + step / c;
+      value *= d * c;
+    }
+    if (Math.abs(d * c - 1) < 1e-14) break;
+  }
+  return front * value;
+}
+
+/** Both tails of Student's t; infinite degrees are the normal distribution, as far as p can tell. */
+function twoTails(t, degrees) {
+  const of = Math.min(degrees, 1e6);
+  return beta(of / (of + t * t), of / 2, 0.5);
+}
+
+/** Whether the runs of two cells are told apart, by the page's rule (scripts/analysis/verdicts.py). */
+function toldApart(first, second, rule) {
+  const ratio = median(first) / median(second);
+  if (Math.min(...first, ...second) <= 0) return (median(first) === 0) !== (median(second) === 0);
+  const logs = [first, second].map((values) => values.map(Math.log));
+  const means = logs.map((values) => values.reduce((a, b) => a + b) / values.length);
+  const squares = logs.reduce((sum, values, i) => values.reduce((s, v) => s + (v - means[i]) ** 2, sum), 0);
+  const known = rule.degrees === null ? Infinity : rule.degrees, own = first.length + second.length - 2;
+  const variance = known === Infinity ? rule.variance : (known * rule.variance + squares) / (known + own);
+  const gap = means[0] - means[1], error = Math.sqrt(variance * (1 / first.length + 1 / second.length));
+  const p = error ? twoTails(Math.abs(gap) / error, known === Infinity ? known : known + own) : Number(gap === 0);
+  const level = Math.min(first.length, second.length) >= rule.few_runs ? rule.level : rule.level_of_few;
+  return Math.max(ratio, 1 / ratio) >= 1 + rule.gap && p <= level && ratio < 1 === gap < 0;
+}
+
+/** An hour of a machine (USD), null where it has no price. */
+function hourly(price, machine, state) {
+  const typed = state.prices[machine];
+  if (typed !== undefined) return typed;
+  if (!price) return null;
+  if (price.own) return price.own.usd_per_month / (state.hours ?? price.own.hours_per_month) + price.own.usd_per_hour;
+  return price.usd_per_hour * (1 - state.discount);
+}
+
+/** How long (s) a run keeps a machine busy; infinite where it did not reach the accuracy asked for. */
+function usefulSeconds(run, workload, state) {
+  let times = state.samples === null || !workload.samples ? 1 : state.samples / workload.samples;
+  if (state.accuracy !== null) times = (run.reached ?? []).find((point) => point[1] >= state.accuracy)?.[0] ?? Infinity;
+  return run.once - (state.compile ? 0 : run.first_step ?? 0) + times * run.rest;
+}
+
+/** Return the configurations of a workload that have a price: {cell, name, usd_per_hour, seconds, usd, of, out, near}.
+ *
+ * Those within deadline and budget come first, best first; `near` are what is not told apart from the best, `wins_below`
+ * is the price (USD an hour) of its machine at which the best of a machine would cost what the cheapest of another does. */
+function ask(data, state) {
+  const workload = data.workloads[state.workload], prices = data.prices[state.option] ?? {};
+  const rows = data.cells.filter((cell) => cell.workload === state.workload).flatMap((cell) => {
+    const price = prices[cell.hardware], usdPerHour = hourly(price, cell.hardware, state);
+    if (usdPerHour === null) return [];
+    const rate = state.preemptions ?? price?.preemptions_per_hour ?? 0;
+    const terms = [state.checkpoint ?? price?.checkpoint_seconds ?? Infinity,
+      state.restart ?? price?.restart_seconds ?? 0, price?.save_seconds ?? 0];
+    const seconds = cell.runs.map((run) => {
+      const useful = usefulSeconds(run, workload, state);
+      return run.recorded || !Number.isFinite(useful) ? useful : expectedSeconds(useful, rate, ...terms);
+    });
+    const of = {seconds, usd: seconds.map((one) => (one * usdPerHour) / SECONDS_PER_HOUR)};
+    of.value = of.usd.map((one, i) => one * seconds[i]);
+    const middle = Object.fromEntries(Object.entries(of).map(([key, values]) => [key, median(values)]));
+    if (!Number.isFinite(middle.seconds)) return [];
+    const late = state.deadline !== null && middle.seconds > state.deadline * SECONDS_PER_HOUR;
+    const dear = state.budget !== null && middle.usd > state.budget;
+    return [{cell, name: cell.name, usd_per_hour: usdPerHour, ...middle, of, out: late ? "too slow" : dear ? "too dear" : ""}];
+  });
+  const key = {cost: "usd", time: "seconds", value: "value"}[state.by];
+  rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key]);
+  const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
+  let passed = false;
+  for (const [place, row] of rows.entries()) {
+    const told = place > 0 && toldApart(row.of[key], rows[0].of[key], data.rule);
+    passed ||= told || Boolean(row.out);
+    row.near = place > 0 && !passed;
+    const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);
+    const isBest = cheapest.find((other) => other.cell.hardware === row.cell.hardware) === row;
+    row.wins_below = rival && isBest && row.usd > 0 ? (row.usd_per_hour * rival.usd) / row.usd : null;
+  }
+  return rows;
+}
+
+/** Of the pairs of cells on the two sides of the study's question: how many cost less on the first, and how many more. */
+function pays(data, state) {
+  const count = {pairs: 0, cheaper: 0, dearer: 0};
+  for (const workload of Object.keys(data.workloads)) {
+    const rows = ask(data, {...state, workload, by: "cost", deadline: null, budget: null});
+    for (const row of rows.filter((one) => one.cell.side === 0)) {
+      const other = rows.find((one) => one.cell.side === 1 && one.cell.rest === row.cell.rest);
+      if (!other) continue;
+      count.pairs++;
+      if (!toldApart(row.of.usd, other.of.usd, data.rule)) continue;
+      count[row.usd < other.usd ? "cheaper" : "dearer"]++;
+    }
+  }
+  return count;
+}

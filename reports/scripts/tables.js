@@ -1,0 +1,82 @@
+// Tables: sorted by their heads, filtered and copied. On a phone a row becomes a card, with the heads beside its values.
+
+/** What a cell shows while it is closed. */
+function textOf(cell) {
+  return ((cell?.querySelector("summary") ?? cell)?.textContent ?? "").trim().replace(/\s+/g, " ");
+}
+
+/** What a cell sorts by: its number, else its text. */
+function sortKey(cell) {
+  const text = textOf(cell), value = Number.parseFloat(text.replaceAll(",", ""));
+  return Number.isNaN(value) ? text : value;
+}
+
+function compareKeys(a, b) {
+  if (typeof a === typeof b) return typeof a === "number" ? a - b : a.localeCompare(b);
+  return typeof a === "number" ? -1 : 1; // what is missing comes last
+}
+
+function sortable(table, heads) {
+  const body = table.tBodies[0];
+  for (const [place, head] of heads.entries()) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const keyed = [...body.rows].map((row) => [sortKey(row.cells[place]), row]);
+      keyed.sort(([a], [b]) => (up ? compareKeys(a, b) : compareKeys(b, a)));
+      body.append(...keyed.map(([, row]) => row));
+    });
+  }
+}
+
+function tools(table, label) {
+  const bar = document.createElement("div"), rows = [...table.tBodies[0].rows];
+  bar.className = "tools";
+  if (rows.length > 12) {
+    const texts = rows.map((row) => row.textContent.toLowerCase()), filter = document.createElement("input");
+    filter.type = "search";
+    filter.placeholder = "filter";
+    filter.setAttribute("aria-label", `Filter: ${label}`);
+    filter.addEventListener("input", () => {
+      const words = filter.value.toLowerCase().split(/\s+/);
+      rows.forEach((row, place) => (row.hidden = !words.every((word) => texts[place].includes(word))));
+    });
+    bar.append(filter);
+  }
+  const copy = document.createElement("button");
+  copy.type = "button";
+  copy.textContent = "Copy";
+  copy.setAttribute("aria-label", `Copy: ${label}`);
+  copy.addEventListener("click", () => {
+    const shown = [...table.rows].filter((row) => !row.hidden);
+    const text = shown.map((row) => [...row.cells].map((cell) => textOf(cell)).join("\t")).join("\n");
+    navigator.clipboard?.writeText(text);
+  });
+  bar.append(copy);
+  return bar;
+}
+
+/** Does something once the page is as narrow as on a phone, at once or later. */
+function onPhone(act) {
+  const narrow = matchMedia("(max-width: 37.5rem)");
+  if (narrow.matches) act();
+  else narrow.addEventListener("change", act, {once: true});
+}
+
+for (const table of document.querySelectorAll("main .table > table:not(.heat)")) {
+  const heads = [...(table.tHead?.rows[0]?.cells ?? [])], rows = table.tBodies[0]?.rows ?? [];
+  if (table.tHead?.rows.length !== 1 || heads.some((head) => head.colSpan > 1) || rows.length < 2) continue;
+  const texts = heads.map((head) => head.textContent.trim());
+  onPhone(() => {
+    table.classList.add("stacked");
+    for (const row of rows) [...row.cells].forEach((cell, place) => cell.setAttribute("data-head", texts[place] ?? ""));
+  });
+  if (rows.length < 4) continue;
+  sortable(table, heads);
+  table.parentElement.before(tools(table, table.parentElement.getAttribute("aria-label") ?? "table"));
+}
