@@ -21,7 +21,7 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS:%-gpu=%)))]
 
-.PHONY: gce slurm smoke-gce report kit test quick lint bench docs lock clean
+.PHONY: simulate faults gce slurm smoke-gce report kit test quick lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
@@ -55,8 +55,21 @@ lint: .venv/test-$(NAMES)
 	snakemake --lint
 	mypy
 
+simulate: .venv/test-$(NAMES)
+	python -m tests.simulation.verdicts
+	python -m tests.simulation.trends
+	python -m scripts.document
+
+# Accidents of all kinds: up to so many minutes of each, make faults MINUTES=60
+MINUTES ?= 10
+faults: .venv/test-$(NAMES)
+	python -m tests.faults --minutes $(MINUTES)
+	python -m scripts.document
+
 bench: .venv/test-$(NAMES)
 	python -m tests.bench.pricing
+	python -m tests.bench.growth
+	python -m tests.bench.page
 	python -m tests.bench.training
 
 docs: .venv/test-$(NAMES)
@@ -98,4 +111,7 @@ lock:
 	cat envs/torch-cpu.lock >> envs/torch.lock
 
 clean:
+	@for lock in .cache/trainings/*.lock; do \
+		[ ! -e "$$lock" ] || flock -n "$$lock" true || { echo "error: a training is at work here: stop it first" >&2; exit 1; }; \
+	done
 	rm -rf .venv .snakemake .cache results

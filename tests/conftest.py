@@ -13,11 +13,16 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts.analysis import runs  # noqa: E402, found by the line above
+
+# How long an example takes is no verdict: the machine may have other work.
+settings.register_profile("epochs", deadline=None)
+settings.load_profile("epochs")
 
 CORES = sorted(os.sched_getaffinity(0))
 

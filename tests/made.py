@@ -2,8 +2,12 @@
 
 import pandas as pd
 
-from scripts.costs import book
+from scripts.analysis.noise import Noise
+from scripts.analysis.verdicts import Judge
+from scripts.costs import billing, book
 from scripts.costs import prices as pricing
+from scripts.costs.terms import Terms
+from scripts.measurement.record import TIMES
 from scripts.pages.inputs import Inputs
 from scripts.storage import tables
 
@@ -21,7 +25,7 @@ PRICE = {
 }
 
 #: Billed per second with a minimum of a minute, since 2020 by the second only; a euro is 1.20 to 1.30 USD.
-TERMS = book.Terms(
+TERMS = Terms(
     pd.DataFrame(
         [("cloud", "", 1.0, 60.0), ("cloud", "2020-01-01", 1.0, 0.0)],
         columns=["provider", "from", "increment_seconds", "minimum_seconds"],
@@ -33,7 +37,11 @@ TERMS = book.Terms(
         ],
         columns=["currency", "as_of", "usd", "usd_low", "usd_high", "source", "inferred"],
     ),
+    {("cloud", "n1-"): billing.N1_TIERS, ("cloud", "n2-"): billing.N2_TIERS},
 )
+
+#: Tells any two single runs apart that differ by 5 %: for what is said of cells that are told apart, or not.
+JUDGE = Judge(Noise(variance=1e-4, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
 
 #: How the machines are bought in a study that does not say.
 OPTIONS = {name: {"purchase": name} for name in ("on-demand", "spot", "owned")}
@@ -201,10 +209,6 @@ def inputs(
     return Inputs(name="made", study=study, machines=catalogue, runs=frame, **made, **given)
 
 
-#: The times of a record that are measured, not worked out.
-RAW_TIMES = ("import_seconds", "data_seconds", "build_seconds", "total_seconds")
-
-
 def record_1(**values) -> dict:
     """Return the run record of `record` and `epochs` as version 1 was written."""
     return {
@@ -315,7 +319,7 @@ def record(**values) -> dict:
             "learnable": True,
             "reference": {"metric": "val_acc", "values": [0.8, 0.9], "source": "a paper"},
             "peak_memory_mib": 512.0,
-            "times": {name: whole["times"][name] for name in RAW_TIMES},
+            "times": {name: whole["times"].get(name) for name in TIMES},
             "clock_seconds": 100.0,
         }
         | values
@@ -329,7 +333,7 @@ def failed_record(**values) -> dict:
     return (
         record()
         | {name: whole[name] for name in ("status", "reason", "train_samples", "validation_samples", "parameters")}
-        | {"provenance": whole["provenance"], "times": {name: whole["times"][name] for name in RAW_TIMES}}
+        | {"provenance": whole["provenance"], "times": {name: whole["times"].get(name) for name in TIMES}}
         | dict.fromkeys(unknown)
         | values
     )
@@ -343,10 +347,10 @@ def epochs() -> list[dict]:
 
 
 def epoch(number: int = 0, **values) -> dict:
-    """Return a row of `epochs.csv`."""
-    return {
+    """Return a row of `epochs.csv`, as long as its parts unless `elapsed` is given."""
+    row = {
         "epoch": number,
-        "elapsed": 6.5,
+        "elapsed": None,
         "loss": 0.5,
         "acc": 0.7,
         "val_loss": 0.6,
@@ -359,3 +363,12 @@ def epoch(number: int = 0, **values) -> dict:
         "warmup_samples": 0,
         "cut": 0,
     } | values
+    parts = row["first_step_seconds"] + row["training_seconds"] + row["validation_seconds"]
+    return row | {"elapsed": values.get("elapsed", parts)}
+
+
+def timed(seconds: float, **values) -> tuple[dict, list[dict]]:
+    """Return the record of a run that trained so long (s), and its two epochs."""
+    rows = [epoch(i, training_seconds=seconds / 2, validation_seconds=0.0, samples=15_000) for i in range(2)]
+    times = record()["times"] | {"total_seconds": seconds + 15.0}
+    return record(times=times) | values, rows

@@ -16,7 +16,7 @@ class Read(HTMLParser):
         self.rows: dict[str, list[list[str]]] = defaultdict(list)
         self.links: list[str] = []
         self.tags = [""]
-        self._section = ""
+        self._section, self._is_in_cell = "", False
         self.feed(html)
         self.text = " ".join(" ".join(self.words).split())
 
@@ -30,8 +30,16 @@ class Read(HTMLParser):
             self.rows[self._section].append([])
         elif tag in ("td", "th"):
             self.rows[self._section][-1].append("")
+            self._is_in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th"):
+            self._is_in_cell = False
 
     def handle_data(self, data: str) -> None:
+        if self.tags[-1] == "script":  # nobody reads it
+            return
         self.words.append(data)
-        if self.tags[-1] in ("td", "th") and data.strip():
+        # Of a cell that opens, what it shows while it is closed.
+        if self._is_in_cell and self.tags[-1] in ("td", "th", "summary") and data.strip():
             self.rows[self._section][-1][-1] += data

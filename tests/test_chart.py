@@ -8,7 +8,7 @@ import pytest
 from scripts import chart
 from scripts.storage import tables
 from scripts.workflow import code
-from tests.made import BOOK, CATALOGUE, OPTIONS, costs, offer, price_book, prices, run, runs
+from tests.made import BOOK, CATALOGUE, JUDGE, OPTIONS, costs, offer, price_book, prices, run, runs
 
 GRID = {
     "workloads": ["mnist_mlp"],
@@ -77,21 +77,24 @@ def test_chart_of_each_workload_has_a_drawing_its_data_and_its_words(draw) -> No
     assert (told["chart"], told["title"]) == ("relative_time", "Relative time to train")
     (one,) = told["drawn"]
     assert one["workload"] == "mnist_mlp"
-    assert one["caption"].endswith("20 epochs; trained 2026-01-02 on Some CPU.")
+    assert one["notes"][-1].endswith("20 epochs; trained 2026-01-02 on Some CPU.")
+    assert one["caption"].endswith("Trained 2026-01-02.")
+    assert one["finding"] == "TensorFlow · 4 vCPUs trains fastest; TensorFlow · 1 vCPU is not told apart"
     assert pd.read_csv(folder / "mnist_mlp.csv")["ratio"].to_list() == [1.0, 0.5]
 
 
 def test_study_of_logs_draws_every_workload_that_they_hold(draw) -> None:
     folder, told = draw("relative_time", LOGS, *ROWS)
     assert [(one["workload"], "missing" in one) for one in told["drawn"]] == [("mnist_mlp", False), ("own_net", True)]
-    assert told["drawn"][0]["caption"].endswith("Figures of Somebody, 2017-07: An article.")
+    assert told["drawn"][0]["notes"][-1] == "Figures of Somebody, 2017-07: An article."
+    assert told["drawn"][0]["caption"].endswith("Somebody, 2017-07.")
     assert told["drawn"][1]["missing"] == "No chart: the base cell has no time to compare with."
     assert not (folder / "own_net.svg").exists()
 
 
 def test_study_of_own_logs_names_no_article(draw) -> None:
     _, told = draw("relative_time", {key: value for key, value in LOGS.items() if key != "published"}, *ROWS)
-    assert told["drawn"][0]["caption"].endswith("so no spread is known.")
+    assert told["drawn"][0]["caption"].endswith("one run per cell.")
 
 
 def test_study_without_a_base_says_that_there_is_none(draw) -> None:
@@ -105,8 +108,9 @@ def test_chart_of_another_price_option_has_its_own_name_title_and_ids(draw) -> N
     folder, spot = draw("relative_cost.spot", GRID, *ROWS)
     assert (usual["chart"], usual["title"]) == ("relative_cost", "Relative cost")
     assert (spot["chart"], spot["title"]) == ("relative_cost-spot", "Relative cost: what spot costs")
-    assert "what on-demand costs" in usual["drawn"][0]["caption"]
-    assert "what spot costs, without minimum and rounding (1 vCPU 0.018 USD/h" in spot["drawn"][0]["caption"]
+    assert "what on-demand costs" in usual["drawn"][0]["notes"][0]
+    assert "what spot costs, without minimum and rounding." in spot["drawn"][0]["notes"][0]
+    assert "1 vCPU 0.018 USD/h" in spot["drawn"][0]["notes"][1]
     assert 'id="relative_cost-mnist_mlp-' in ids
     assert 'id="relative_cost-spot-mnist_mlp-' in (folder / "mnist_mlp.svg").read_text()
 
@@ -126,6 +130,10 @@ def test_chart_of_a_whole_study_is_drawn_once(draw, tmp_path: Path) -> None:
     assert pd.read_csv(folder / "study.csv")["total_usd"].to_list() == pytest.approx([180 * 120 * 0.036 / 3600])
 
 
+def test_chart_that_logs_cannot_have_leaves_no_empty_box(draw) -> None:
+    assert draw("dollars", LOGS, *ROWS)[1]["drawn"] == []
+
+
 def test_chart_of_a_whole_study_without_its_table_says_so(draw) -> None:
     _, told = draw("monthly", LOGS, *ROWS)
     assert told["drawn"] == [{"workload": "", "missing": "No chart: the study has no schedule."}]
@@ -133,7 +141,7 @@ def test_chart_of_a_whole_study_without_its_table_says_so(draw) -> None:
 
 def seen(study: dict, *rows: dict, workload: str = "mnist_mlp") -> chart.View:
     frames = {name: runs(*rows) for name in ("runs", "epochs", "costs")}
-    return chart.view(study, {}, workload, frames, "on-demand", {})
+    return chart.view(study, {}, workload, frames, "on-demand", {}, JUDGE)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.collect import collect
-from scripts.measurement import record
+from scripts.analysis import seen as seen_before
+from scripts.analysis.runs import collect
+from scripts.analysis.seen import Seen
+from scripts.measurement import record, telemetry
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests import made
@@ -26,7 +28,7 @@ def study(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 def collected(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables as the next rule finds them."""
-    runs, epochs, attempts = collect(folder, sorted(folder.rglob("run.json")))
+    runs, epochs, attempts = collect(folder, sorted(folder.rglob("run.json")), 2)
     tables.write(runs, "runs", folder / "runs.parquet")
     tables.write(epochs, "epochs", folder / "epochs.parquet")
     tables.write(attempts, "attempts", folder / "attempts.parquet")
@@ -44,7 +46,7 @@ def test_row_holds_what_the_record_says(study: Path) -> None:
     row = collected(study)[0].iloc[0]
     assert row["status"] == "done"
     assert (row["samples_fraction"], row["data_fraction"], row["epochs"]) == (0.5, 0.5, 2)
-    assert (row["train_seconds"], row["first_step_seconds"], row["samples_per_second"]) == (11.0, 2.0, 3_000.0)
+    assert (row["train_seconds"], row["first_step_seconds"], row["samples_per_second"]) == (13.0, 2.0, 3_000.0)
     assert (row["loss"], row["val_acc"], row["epochs_done"]) == (0.2, 0.8, 2)
     assert (row["cores"], row["cpu_model"], row["packages"]) == (1, "Some CPU", "keras 3.15.1, jax 0.10.2")
     assert row["git_commit"] == "0123456789ab"
@@ -56,6 +58,16 @@ def test_failed_run_is_a_row_with_status_and_reason(study: Path) -> None:
     assert (row["status"], row["reason"]) == ("out_of_memory", "killed by Linux for want of memory")
     assert (row["epochs_done"], row["total_seconds"]) == (0, 5.0)
     assert row[["train_seconds", "samples_per_second", "val_acc", "packages", "git_commit"]].isna().all()
+
+
+def test_row_has_the_end_of_its_log(study: Path) -> None:
+    """Of any length, with what a terminal would act upon; a run without a log has none."""
+    lines = [f"epoch {number}/9000" for number in range(1, 9001)]
+    (study / CELL / "r1" / "train.log").write_text("\n".join([*lines, "", "\x1b[31mred", "x" * 1000]) + "\n")
+    first, second = collected(study)[0]["log_tail"]
+    assert first.split(" | ")[:3] == ["epoch 8998/9000", "epoch 8999/9000", "epoch 9000/9000"]
+    assert first.split(" | ")[3:] == ["\ufffd[31mred", "x" * 160]
+    assert pd.isna(second)
 
 
 def test_one_row_per_epoch(study: Path) -> None:
@@ -79,7 +91,7 @@ def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
     record.write(
         tmp_path / CELL / "r1",
         made.record(provenance=origin, claims={"cores": 1, "gpus": {"model": "K80", "count": 2}}),
-        [made.epoch()],
+        made.epochs(),
         [],
     )
     row = collected(tmp_path)[0].iloc[0]
@@ -89,7 +101,7 @@ def test_uncommitted_changes_and_cards_are_noted(tmp_path: Path) -> None:
 def test_card_that_was_hidden_from_the_run_is_not_named(tmp_path: Path) -> None:
     origin = made.record()["provenance"]
     origin = origin | {"hardware": origin["hardware"] | {"gpus": [{"model": "K80", "memory_mib": 11441}]}}
-    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), [made.epoch()], [])
+    record.write(tmp_path / CELL / "r1", made.record(provenance=origin), made.epochs(), [])
     assert collected(tmp_path)[0]["gpu_model"].isna().all()
 
 
@@ -97,7 +109,7 @@ def test_record_that_breaks_the_schema_is_named(study: Path) -> None:
     path = study / CELL / "r1" / "run.json"
     path.write_text(json.dumps(made.record(status="fine")))
     with pytest.raises(InputError, match=r"r1/run\.json: status: 'fine' is not one of"):
-        collect(study, [path])
+        collect(study, [path], 1)
 
 
 def test_attempts_are_those_that_the_record_tells(study: Path) -> None:
@@ -113,3 +125,52 @@ def test_attempts_are_those_that_the_record_tells(study: Path) -> None:
     assert table["attempt"].to_list() == [1, 2]
     assert table["used_seconds"].to_list() == [40.0, 70.0]
     assert table["ended"].to_list() == ["preempted", "done"]
+
+
+def disturbed(folder: Path, *others: float) -> pd.DataFrame:
+    """Return the runs of a cell of two repeats beside which others used so much of a core (%)."""
+    for repeat, other in enumerate(others, 1):
+        samples = [telemetry.Sample(100.0 + i, "train", 90.0, 256.0, 50.0, other) for i in range(20)]
+        started = made.record()["provenance"] | {"started_at": f"2026-01-02T03:0{repeat}:00+00:00"}
+        run = made.record(repeat=repeat, provenance=started)
+        record.write(folder / CELL / f"r{repeat}", run, made.epochs(), samples)
+    return collect(folder, sorted(folder.rglob("run.json")), 2)[0]
+
+
+def test_disturbed_run_that_was_measured_once_more_compares_with_nothing(tmp_path: Path) -> None:
+    runs = disturbed(tmp_path, 40.0, 2.0, 3.0)
+    assert runs["status"].to_list() == ["disturbed", "done", "done"]
+    assert runs["reason"][0] == f"another process used 40 % of a core: measured once more as {CELL}/r3"
+
+
+@pytest.mark.parametrize("others", [(40.0, 2.0), (40.0, 2.0, 50.0), (9.0, 2.0, 3.0)])
+def test_what_has_no_sound_run_in_its_place_stands(tmp_path: Path, others: tuple[float, ...]) -> None:
+    assert set(disturbed(tmp_path, *others)["status"]) == {"done"}
+
+
+def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for repeat in (1, 2, 3):
+        origin = made.record()["provenance"] | {"started_at": f"2026-01-02T03:0{repeat}:00+00:00"}
+        record.write(tmp_path / CELL / f"r{repeat}", made.record(repeat=repeat, provenance=origin), made.epochs(), [])
+    files, kept = sorted(tmp_path.rglob("run.json")), tmp_path / "seen.json"
+
+    def again() -> tuple[int, list[pd.DataFrame]]:
+        seen = Seen(kept)
+        found = collect(tmp_path, files, 3, seen)
+        seen.save()
+        return seen.read, list(found)
+
+    read, first = again()
+    assert read == 3
+    read, second = again()
+    assert read == 0
+    for one, other in zip(first, second, strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    path = files[1].with_name("epochs.csv")
+    path.write_text(path.read_text().replace("0.9", "0.91"))
+    read, third = again()
+    assert (read, third[0]["acc"].to_list()) == (1, [0.9, 0.91, 0.9])
+    monkeypatch.setattr(seen_before, "code", lambda: "another")
+    assert again()[0] == 3, "other code"
+    kept.write_text("{")
+    assert again()[0] == 3, "damaged"

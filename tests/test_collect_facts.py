@@ -7,9 +7,9 @@ import pytest
 from scripts import collect_facts, importers
 from scripts.importers import facts
 from scripts.storage import tables
-from scripts.studies import grid
+from scripts.studies import definition
 
-FACTS = grid.ROOT / "reports" / "published" / "facts" / "gpus-2017.csv"
+FACTS = definition.ROOT / "reports" / "published" / "facts" / "gpus-2017.csv"
 
 
 def collected(monkeypatch: pytest.MonkeyPatch, folder: Path, *given: Path) -> dict[str, pd.DataFrame]:

@@ -10,23 +10,36 @@ import pytest
 import yaml
 
 from scripts import document, frameworks, importers, workloads
-from scripts.costs import book
+from scripts.costs import book, books
+from scripts.costs.terms import read_terms
 from scripts.storage import schemas
-from scripts.studies import grid
+from scripts.studies import definition
 from tests.conftest import ROOT, Project
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 #: What tests/clusters runs on what stands for the cluster, and tests/kit when records were taken in.
-ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "study=card")
+ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "study=card", "by=cloud")
 
 #: A rule that is asked for by its name, and what it says that it does.
 STARTED = {
+    "stop_all": "end the jobs of local",
     "status": "what is done, running, failed, missing",
     "published": "publish under reports/published",
     "import_published": "import the logs of gpus-2017",
     "refresh_prices": "refresh config/prices/current.csv",
+    "by=cron": "schedule study every 1d by cron",
+    "by=systemd": "schedule study every 6h by systemd",
+    "by=github": "schedule study every 1w by github",
+    "schedules": "list what is scheduled here",
+    "unschedule": "remove the schedules of local",
+    "history": "write the history of local",
+    "new=local": "compare local with local@2026-11-23T021015Z",
+    "by=cron what=prices": "schedule prices every 1w by cron",
+    "--config what=prices": "remove the schedules of _prices",
+    "new=two-cores@cpu2": "compare two-cores@cpu2 with two-cores@cpu1",
+    "summary": "the study in ten lines of Markdown",
     "file=card-records.zip": "take in the records of a kit",
 }
 
@@ -59,7 +72,8 @@ def test_command_of_the_documents(fresh: Project, command: str) -> None:
     done = fresh.run(*words, cores=2)
     assert done.returncode == 0
     if words[0] == "snakemake":
-        assert STARTED.get(words[-1], "train") in done.stdout + done.stderr
+        said = next((said for end, said in STARTED.items() if command.endswith(f" {end}")), "train")
+        assert said in done.stdout + done.stderr
 
 
 def test_links_lead_somewhere() -> None:
@@ -79,37 +93,46 @@ def test_the_documented_machine_is_valid() -> None:
     schemas.validate(documented("adding.md", "workstation"), "hardware", "docs/adding.md")
 
 
+def test_the_documented_own_machines_are_valid_over_the_catalogue(tmp_path: Path) -> None:
+    (tmp_path / "hardware.yaml").write_text((ROOT / "config" / "hardware.yaml").read_text())
+    block = re.search(r"```yaml\n(slurm-gpu:.*?)```", (ROOT / "docs/clusters.md").read_text(), re.DOTALL)[1]
+    schemas.own(tmp_path / "hardware.yaml").write_text(block)
+    catalogue = schemas.read_yaml(tmp_path / "hardware.yaml", "hardware")
+    assert catalogue["slurm-gpu"]["clusters"]["slurm"]["gpu_model"] == "a100"
+    assert catalogue["slurm-gpu"]["own"]["power_watts"] == 600
+
+
 def test_the_documented_study_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "_ADDED", {})
     whole = documented("adding.md", "title") | documented("adding.md", "tables")
     (tmp_path / "my_net.py").touch()
     whole["workloads"] = [str(tmp_path / Path(file).name) for file in whole["workloads"]]
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(whole))
-    name, study = grid.read(str(tmp_path / "mine.yaml"), {})
-    assert (name, grid.is_grid(study), grid.is_trained_here(study)) == ("mine", True, False)
-    assert grid.is_trained_here(grid.read(str(tmp_path / "mine.yaml"), {"trained": None})[1])
+    name, study = definition.read(str(tmp_path / "mine.yaml"), {})
+    assert (name, definition.is_grid(study), definition.is_trained_here(study)) == ("mine", True, False)
+    assert definition.is_trained_here(definition.read(str(tmp_path / "mine.yaml"), {"trained": None})[1])
 
 
 def test_the_documented_rent_is_in_the_books() -> None:
     rent = documented("pricing.md", "rent")["rent"]
     machine = {"label": "a T4", "machine": {"cores": 4}, "rent": rent}
     schemas.validate({"t4": machine}, "hardware", "docs/pricing.md")
-    rows = book.read([book.path(name) for name in ("current", "listed")])
-    assert book.rent(rows, book.read_terms(), **rent, purchase="on-demand")
+    rows = book.read([books.path(name) for name in ("current", "listed")])
+    assert book.rent(rows, read_terms(), **rent, purchase="on-demand")
 
 
 def test_the_documented_study_of_logs_is_one(tmp_path: Path) -> None:
     whole = documented("importing.md", "title") | documented("importing.md", "claims")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(whole))
-    name, study = grid.read(str(tmp_path / "mine.yaml"), {})
-    assert (name, grid.is_grid(study), study["import"]["folder"]) == ("mine", False, "/data/logs")
+    name, study = definition.read(str(tmp_path / "mine.yaml"), {})
+    assert (name, definition.is_grid(study), study["import"]["folder"]) == ("mine", False, "/data/logs")
     assert set(study["import"]["hardware"].values()) == set(study["machines"])
 
 
 def test_the_documented_prices_are_those_of_a_study(tmp_path: Path) -> None:
     study = documented("importing.md", "title") | documented("pricing.md", "book")
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
-    assert grid.read(str(tmp_path / "mine.yaml"), {})[1]["price"] == "spot"
+    assert definition.read(str(tmp_path / "mine.yaml"), {})[1]["price"] == "spot"
 
 
 def test_every_importer_and_column_of_a_price_book_is_documented() -> None:
@@ -122,7 +145,7 @@ def test_every_importer_and_column_of_a_price_book_is_documented() -> None:
 
 def test_every_price_book_is_documented() -> None:
     text = (ROOT / "docs/pricing.md").read_text()
-    for path in book.FOLDER.glob("*.csv"):
+    for path in books.FOLDER.glob("*.csv"):
         assert f"`{path.stem}`" in text or f"`{path.name}`" in text, path.name
 
 

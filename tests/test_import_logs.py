@@ -9,7 +9,7 @@ from scripts import import_logs
 from scripts.importers import facts, sources
 from scripts.storage import tables
 from scripts.storage.errors import InputError
-from scripts.studies import grid
+from scripts.studies import definition
 
 LOG = "epoch,elapsed,loss,acc,val_loss,val_acc\n0,3.5,0.5,0.8,0.4,0.9\n1,2.5,0.3,0.9,0.3,0.95\n"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -79,7 +79,7 @@ def test_study_may_be_given_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        ({"hardware": {"gpu": "tpu", "cpu": "cpu8"}}, "import: hardware: 'tpu' is none of machines: cpu8, k80"),
+        ({"hardware": {"gpu": "tpu", "cpu": "cpu8"}}, "import: hardware: 'tpu' is not one of machines: cpu8, k80"),
         ({"format": "mllog"}, r"import: no run could be read"),
         ({"format": "excel"}, "importer: 'excel' is not allowed"),
     ],
@@ -139,7 +139,7 @@ def test_logs_are_fetched_at_the_pinned_commit_with_their_checksums(
         return tmp_path
 
     monkeypatch.setattr(sources, "fetch", fetch)
-    config = grid.read("gpus-2017", {})[1]
+    config = definition.read("gpus-2017", {})[1]
     assert import_logs.folder_of(config, None) == tmp_path / "v2" / "logs"
     assert asked["repository"] == "minimaxir/keras-cntk-benchmark"
     assert asked["commit"] == config["import"]["commit"]
@@ -150,7 +150,7 @@ def test_logs_are_fetched_at_the_pinned_commit_with_their_checksums(
 def test_files_that_logs_are_read_with_are_fetched_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, str] = {}
     monkeypatch.setattr(sources, "fetch", lambda repository, commit, files, cache: asked.update(files) or tmp_path)
-    config = grid.read("lambda-gpus", {})[1]
+    config = definition.read("lambda-gpus", {})[1]
     import_logs.folder_of(config, None)
     assert sorted(asked) == [
         f"pytorch/pytorch-train-{what}-{precision}.csv"

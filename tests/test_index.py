@@ -5,12 +5,22 @@ from pathlib import Path
 import pytest
 
 from scripts import index as verb
+from scripts.storage.errors import InputError
 from tests.reading import EVIL, Read
 
 
 def claim(says: str, held: int, cases: int, word: str, note: str = "") -> dict:
     count = f"{held} of {cases}" if cases > 1 else ""
-    return {"says": says, "held": held, "cases": cases, "details": [], "note": note, "word": word, "count": count}
+    return {
+        "says": says,
+        "held": held,
+        "cases": cases,
+        "details": [],
+        "note": note,
+        "word": word,
+        "count": count,
+        "sentence": count or word,
+    }
 
 
 CLAIMS = [
@@ -63,7 +73,7 @@ def test_claims_that_do_not_hold_are_listed_and_lead_to_their_study(index) -> No
     page = index(STUDY)
     listed = Read(page[page.index("<ul") :])
     assert "It is faster." not in listed.text
-    assert "partly, 2 of 6" in listed.text
+    assert "2 of 6" in listed.text
     assert "fails It is blue." in listed.text
     assert "no data It is loud." in listed.text
     assert '<li class="no-data">' in page
@@ -87,3 +97,8 @@ def test_texts_are_escaped(index) -> None:
 
 def test_page_fetches_nothing(index) -> None:
     assert set(Read(index(STUDY)).links) == {"data:,", "old.html", "old.html#claims"}
+
+
+def test_study_that_does_not_say_whose_it_is_is_refused(index) -> None:
+    with pytest.raises(InputError, match=r"claims\.json: published: study old does not say whose figures it shows"):
+        index(STUDY | {"published": None})

@@ -3,7 +3,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import load_tables
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests.made import run, runs
@@ -12,7 +11,7 @@ from tests.made import run, runs
 def test_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     table = runs(run(), run(repeat=2, train_seconds=None, warnings="one\ntwo", largest_batch=True))
     tables.write(table, "runs", tmp_path / "runs.parquet")
-    pd.testing.assert_frame_equal(load_tables.take("runs", tmp_path / "runs.csv"), table)
+    pd.testing.assert_frame_equal(tables.read_csv("runs", tmp_path / "runs.csv"), table)
 
 
 @pytest.mark.parametrize(
@@ -30,5 +29,15 @@ def test_other_file_is_named(tmp_path: Path, text: str | None, message: str) -> 
     if text is not None:
         path.write_text(text)
     with pytest.raises(InputError, match=message) as error:
-        load_tables.take("runs", path)
+        tables.read_csv("runs", path)
     assert str(error.value).startswith(f"{path}: ")
+
+
+def test_older_table_lacks_what_was_added_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = runs(run())
+    tables.write(table, "runs", tmp_path / "runs.parquet")
+    new = {"gpu_fan_percent": {"type": "Float64", "meaning": "of the fans", "added": "2026-12"}}
+    monkeypatch.setitem(tables._documented(), "runs", tables.columns("runs") | new)
+    read = tables.read_csv("runs", tmp_path / "runs.csv")
+    assert read["gpu_fan_percent"].isna().all()
+    pd.testing.assert_frame_equal(read[list(table.columns)], table)

@@ -6,14 +6,15 @@ import pandas as pd
 import pytest
 
 from scripts import price
+from scripts.analysis import pricing
 from scripts.costs import book
 from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError
-from scripts.studies import grid
+from scripts.studies import definition
 from tests.made import CATALOGUE, PRICE, offer, run, runs
 
-STUDIES = sorted(path.stem for path in (grid.ROOT / "config" / "studies").glob("*.yaml"))
-HARDWARE = grid.ROOT / "config" / "hardware.yaml"
+STUDIES = sorted(path.stem for path in (definition.ROOT / "config" / "studies").glob("*.yaml"))
+HARDWARE = definition.ROOT / "config" / "hardware.yaml"
 
 #: Machines whose price nobody tells: the article owns this one, without the card's price.
 WITHOUT_PRICE = {"gce-h100x1", "desktop-1x1080ti"}
@@ -35,7 +36,7 @@ def test_each_option_is_priced_by_its_own_books(tmp_path: Path) -> None:
     then = own_book(tmp_path / "then.csv", offer("1-core", 1.0), offer("4-core", 4.0))
     now = own_book(tmp_path / "now.csv", offer("1-core", 0.5))
     study = {"book": then, "prices": {"then": {}, "now": {"book": now}, "either": {"book": [now, then]}}}
-    table = price.price_table(study, machines(), machines())
+    table = pricing.price_table(study, machines(), machines())
     assert table[["price_option", "hardware", "usd_per_hour"]].values.tolist() == [
         ["then", "cpu1", 1.0],
         ["then", "cpu4", 4.0],
@@ -49,18 +50,24 @@ def test_only_named_machines_are_priced_but_any_may_be_replaced(tmp_path: Path) 
     rows = own_book(tmp_path / "a.csv", offer("1-core", 1.0), offer("4-core", 4.0))
     instead = {"cpu4": {"provider": "gce", "items": {"1-core": 3}}}
     study = {"book": rows, "prices": {"a": {"instead": instead}}}
-    assert price.price_table(study, machines(), {"cpu1"})["usd_per_hour"].to_list() == [1.0]
-    assert price.price_table(study, machines(), {"cpu1", "cpu4"})["usd_per_hour"].to_list() == [1.0, 3.0]
+    assert pricing.price_table(study, machines(), {"cpu1"})["usd_per_hour"].to_list() == [1.0]
+    assert pricing.price_table(study, machines(), {"cpu1", "cpu4"})["usd_per_hour"].to_list() == [1.0, 3.0]
 
 
 def test_unknown_machine_in_instead_is_named(tmp_path: Path) -> None:
     study = {"book": "current", "prices": {"a": {"instead": {"cpu3": {"provider": "gce", "items": {"x": 1}}}}}}
     with pytest.raises(InputError, match=r"^prices: a: instead: 'cpu3' is unknown: it is one of cpu1, cpu4$"):
-        price.price_table(study, machines(), machines())
+        pricing.price_table(study, machines(), machines())
 
 
 def read(name: str) -> dict:
-    return grid.read(name, {})[1]
+    return definition.read(name, {})[1]
+
+
+def may_be_had(about: dict, option: dict, machine: str) -> bool:
+    """Return whether a machine's entry, or the option, says how it is had as that option wants it."""
+    wanted = {"owned": {"own"}, None: {"rent", "own"}}.get(option.get("purchase"), {"rent"})
+    return machine in option.get("instead", {}) or bool(wanted & set(about))
 
 
 @pytest.mark.parametrize("name", STUDIES)
@@ -70,13 +77,14 @@ def test_every_study_prices_every_machine_under_the_options_it_shows(name: str) 
     trained = asked if isinstance(asked, list) else [machine for machine in local if local[machine].get("local")]
     named = study["machines"] or {machine: local[machine] for machine in trained}
     shown = {study["price"], *filter(None, (chart.partition(".")[2] for chart in study["charts"]))}
-    table = price.price_table(study, grid.machines(study, local), named)
+    table = pricing.price_table(study, definition.machines(study, local), named)
     if not any({"rent", "own"} & set(about) for about in named.values()) and "instead" not in str(study["prices"]):
         assert table.empty, "a study of rates alone: its machines are no offers"
         return
     for option in shown:
         priced = set(table.loc[table["price_option"] == option, "hardware"])
-        missing = WITHOUT_PRICE | ({"k80-alone"} if option == "today" else set())
+        missing = WITHOUT_PRICE | ({"k80-alone", "aws-k80-spot"} if option == "today" else set())
+        missing |= {machine for machine in named if not may_be_had(named[machine], study["prices"][option], machine)}
         assert set(named) - priced == missing & set(named), option
     assert set(table["price_option"]) == set(study["prices"]), "every option prices something"
     assert (table["price_source"].str.len() > 5).all()
@@ -85,7 +93,7 @@ def test_every_study_prices_every_machine_under_the_options_it_shows(name: str) 
 @pytest.mark.parametrize("name", STUDIES)
 def test_todays_price_is_of_a_provider_that_is_billed_by_the_second_or_minute(name: str) -> None:
     study, local = read(name), schemas.read_yaml(HARDWARE, "hardware")
-    table = price.price_table(study, grid.machines(study, local), study["machines"] or local)
+    table = pricing.price_table(study, definition.machines(study, local), study["machines"] or local)
     today = table[table["price_option"] == "today"]
     assert (today["increment_seconds"] <= 60).all()
 
@@ -120,8 +128,8 @@ def test_what_has_no_price_says_what_its_books_lack_and_what_is_near(tmp_path: P
     study = {"book": [mine], "prices": {"on-demand": {"purchase": "on-demand"}, "owned": {"purchase": "owned"}}}
     rent = {"provider": "gce", "items": {"a2-highgpu-9g": 1}}
     about = {"a100": {"label": "A100", "rent": rent}, "box": {"label": "box"}}
-    table = price.price_table(study, about, about)
-    assert price.not_offered(study, about, about, table) == [
+    table = pricing.price_table(study, about, about)
+    assert pricing.not_offered(study, about, about, table) == [
         "no price: a100 is not offered under on-demand; gce a2-highgpu-9g is in none of its books "
         "(near: a2-highgpu-1g)",
         "no price: box is not offered under on-demand",

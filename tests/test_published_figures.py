@@ -10,15 +10,17 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import collect_facts, import_logs, importers, price
-from scripts.analysis import claims, figures
-from scripts.costs import book, prices
+from scripts import collect_facts, import_logs, importers
+from scripts.analysis import claim_verdict, claims, figures, pricing
+from scripts.analysis.verdicts import Judge
+from scripts.costs import prices
+from scripts.costs.terms import read_terms
 from scripts.importers import facts
 from scripts.storage import tables
-from scripts.studies import grid
+from scripts.studies import definition
 from tests.importers.test_published import published
 
-FACTS = grid.ROOT / "reports" / "published" / "facts"
+FACTS = definition.ROOT / "reports" / "published" / "facts"
 
 
 @dataclass(frozen=True)
@@ -32,23 +34,23 @@ class Shown:
     derived: dict[str, pd.DataFrame]
     figures: dict[str, float]
 
-    def verdict(self, says: str) -> claims.Verdict:
+    def verdict(self, says: str) -> claim_verdict.Verdict:
         """Return the verdict on the claim that begins so."""
         (claim,) = [claim for claim in self.study["claims"] if claim["says"].startswith(says)]
         labels = {name: about["label"] for name, about in self.study["machines"].items()}
-        return claims.evaluate(claim, self.study, self.runs, self.costs, self.figures, labels)
+        return claims.evaluate(claim, self.study, self.runs, self.costs, self.figures, labels, Judge.of(self.runs))
 
 
 @cache
 def shown(name: str) -> Shown:
-    study = grid.read(name, {})[1]
+    study = definition.read(name, {})[1]
     path = study.get("import", {}).get("facts")
-    table = facts.read(grid.ROOT / path) if path else pd.DataFrame(columns=list(importers.COLUMNS))
+    table = facts.read(definition.ROOT / path) if path else pd.DataFrame(columns=list(importers.COLUMNS))
     runs = tables.conform(collect_facts.runs_of(table), "runs")
-    rates = tables.conform(price.price_table(study, study["machines"], study["machines"]), "prices")
+    rates = tables.conform(pricing.price_table(study, study["machines"], study["machines"]), "prices")
     costs = tables.conform(prices.price_runs(runs, rates), "costs")
     derived = figures.tables(study, runs, costs, rates)
-    return Shown(study, runs, costs, rates, derived, figures.figures(study, derived, rates))
+    return Shown(study, runs, costs, rates, derived, figures.figures(study, derived, rates, runs))
 
 
 # 2018-02, GPU providers: Table 1
@@ -163,7 +165,7 @@ def test_exchange_rate_is_what_fits_all_four_rows_per_second() -> None:
         (exchange_rates(usd, rate, high)[0], exchange_rates(usd, rate, low)[1]) for usd, rate, low, high in leadergpu()
     ]
     low, high = max(low for low, _ in fits), min(high for _, high in fits)
-    euro = book.read_terms().exchange("EUR", "2018-02-08")
+    euro = read_terms().exchange("EUR", "2018-02-08")
     assert (euro.usd_low, euro.usd_high) == pytest.approx((low, high), abs=1e-4)
     assert low < euro.usd < high
     assert euro.inferred
@@ -181,6 +183,9 @@ def test_exchange_rate_is_what_fits_all_four_rows_per_second() -> None:
         ("There is clearly a speedup", 1, 1),
         ("The multi-GPU training took", 1, 1),
         ("There were no notable differences in accuracy", 12, 12),
+        ("IBM Softlayer appears expensive", 0, 2),
+        ("LeaderGPU appears expensive", 2, 2),
+        ("Some of the platforms", 5, 5),
     ],
 )
 def test_verdicts_on_the_gpu_providers(says: str, held: int, cases: int) -> None:
@@ -276,6 +281,21 @@ def test_relative_times_and_costs_of_july_2017_to_two_decimals() -> None:
     assert {cell: values for cell, values in found.items() if cell[1] != "k80"} == expected
 
 
+def test_bidirectional_lstm_of_june_2017() -> None:
+    """Sums of `elapsed` of the two logs, and November's TensorFlow on the K80 over June's."""
+    table = shown("keras-cntk-2017").runs.set_index(["workload", "framework"])["train_seconds"]
+    lstm = table["imdb_bidirectional_lstm"]
+    assert lstm["tensorflow"] == pytest.approx(
+        286.8201458454132 + 276.42249488830566 + 272.2098560333252 + 271.13646626472473
+    )
+    assert lstm["cntk"] / lstm["tensorflow"] == pytest.approx(0.551, abs=5e-4)
+    november = shown("gpus-2017").runs
+    mine = november[(november["workload"] == "imdb_bidirectional_lstm") & (november["hardware"] == "k80")]
+    assert lstm["tensorflow"] / mine.set_index("framework")["train_seconds"]["tensorflow"] == pytest.approx(
+        6.38, abs=0.005
+    )
+
+
 VCPUS = {"cpu16": 0.120, "cpu32": 0.240}
 
 
@@ -285,12 +305,12 @@ VCPUS = {"cpu16": 0.120, "cpu32": 0.240}
         (
             "gpus-2017",
             "as-published",
-            {"k80": 0.4975, "p100": 1.5075, "k80-alone": 0.45, "p100-alone": 1.46} | VCPUS,
+            {"k80": 0.4975, "p100": 1.5075, "k80-alone": 0.45, "p100-alone": 1.46, "aws-k80-spot": 0.175} | VCPUS,
         ),
         (
             "gpus-2017",
             "all-preemptible",
-            {"k80": 0.23, "p100": 0.74, "k80-alone": 0.22, "p100-alone": 0.73} | VCPUS,
+            {"k80": 0.23, "p100": 0.74, "k80-alone": 0.22, "p100-alone": 0.73, "aws-k80-spot": 0.175} | VCPUS,
         ),
         (
             "cpu-or-gpu-2017",
@@ -317,11 +337,24 @@ def test_printed_prices_of_july_2017_are_the_derived_ones_rounded() -> None:
     [
         ("gpus-2017", "There is no configuration where the P100", 6, 6),
         ("gpus-2017", "The P100 is indeed faster", 12, 12),
-        ("gpus-2017", "32 vCPUs should train faster", 5, 6),
+        ("gpus-2017", "32 vCPUs should train faster", 6, 6),
         ("gpus-2017", "Update 12/17: preemptible GPUs are exactly half the price of normal GPUs: the K80", 1, 1),
-        ("gpus-2017", "Update 12/17: that would put them squarely", 3, 6),
-        ("cpu-or-gpu-2017", "Bi-LSTM: GPU training is twice as slow", 7, 8),
+        ("gpus-2017", "Update 12/17: that would put them squarely", 4, 6),
+        ("cpu-or-gpu-2017", "Bi-LSTM: GPU training is twice as slow", 5, 8),
         ("cpu-or-gpu-2017", "CIFAR-10: all CPUs perform better", 4, 4),
+        ("cpu-or-gpu-2017", "In all cases, the GPU", 5, 6),
+        ("cpu-or-gpu-2017", "MNIST CNN: cost structures", 6, 6),
+        ("cpu-or-gpu-2017", "fasttext: the benefit", 10, 12),
+        (
+            "cpu-or-gpu-2017",
+            "LSTM text generation follows similar patterns to the other architectures, in time",
+            32,
+            32,
+        ),
+        ("gpus-2017", "MNIST MLP: the CPU performance is close", 1, 4),
+        ("gpus-2017", "CIFAR-10: similar results to that of a normal MLP, in cost", 4, 5),
+        ("gpus-2017", "With the price cuts", 0, 1),
+        ("gpus-2017", "Amazon offers", 2, 2),
     ],
 )
 def test_verdicts_on_2017(name: str, says: str, held: int, cases: int) -> None:
@@ -334,7 +367,7 @@ def test_verdicts_on_2017(name: str, says: str, held: int, cases: int) -> None:
 
 def test_averages_of_the_scaling_table() -> None:
     table = shown("cloud-or-office-2018").derived["scaling_means"]
-    means = {"inception3": (0.80, 0.83, 0.87), "resnet50": (0.76, 0.83, 0.87), "vgg16": (0.67, 0.77, 0.84)}
+    means = {"inception_v3": (0.80, 0.83, 0.87), "resnet50": (0.76, 0.83, 0.87), "vgg16": (0.67, 0.77, 0.84)}
     found = {name: tuple(rows["efficiency"]) for name, rows in table.groupby("workload")}
     assert set(found) == set(means)
     for name, row in means.items():
@@ -351,6 +384,24 @@ def test_office_box_costs_less_than_the_article_says() -> None:
     assert study.figures["usd_per_hour_office-4x1080ti_on-demand"] == 1.30, "both are shown"
 
 
+def test_month_of_the_office_box_is_the_printed_one() -> None:
+    found = shown("cloud-or-office-2018").figures
+    printed = {"machine": "216.67", "energy": "48.00", "both": "264.67"}
+    assert {part: f"{found[f'usd_a_month_of_{part}']:.2f}" for part in printed} == printed
+
+
+def test_gains_at_eight_and_a_half_days_contradict_the_scaling_table_and_the_price_of_the_tpu() -> None:
+    """Samples per USD are rate over price: 1.8 and 1.9 times less, at 3.06 and 12.24 USD/h, tell rate over rate."""
+    study = shown("cloud-or-office-2018")
+    found = study.figures
+    scaling = found["implied_per_gpu_p3.8xlarge_from_owned"] / found["implied_per_gpu_p3.2xlarge_from_owned"]
+    assert scaling == pytest.approx(1.8 / 1.9)
+    tpu = found["implied_rate_tpuv2_from_owned"] / found["implied_rate_p3.8xlarge_from_owned"]
+    assert tpu == pytest.approx(6.5 / 2 / (12.24 / 1.9))
+    claims = [claim for claim in study.study["claims"] if claim["says"].startswith("After about 8.5 days")]
+    assert [study.verdict(claim["says"]).word for claim in claims] == ["fails", "fails"]
+
+
 def test_throughput_of_four_cards_is_derived() -> None:
     table = shown("cloud-or-office-2018").derived["estimate"]
     assert table["agrees"].all()
@@ -359,7 +410,7 @@ def test_throughput_of_four_cards_is_derived() -> None:
 
 def test_samples_of_the_papers() -> None:
     found = shown("cloud-or-office-2018").figures
-    samples = {"inception3": 128_000_000, "resnet50": 153_600_000, "vgg16": 94_720_000}
+    samples = {"inception_v3": 128_000_000, "resnet50": 153_600_000, "vgg16": 94_720_000}
     assert {name: found[f"samples_to_train_{name}"] for name in samples} == samples
 
 

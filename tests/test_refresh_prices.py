@@ -12,7 +12,7 @@ import pooch
 import pytest
 
 from scripts import refresh_prices
-from scripts.costs import book, catalogue
+from scripts.costs import book, books, catalogue, renewal
 from scripts.storage import errors
 from tests.conftest import ROOT
 
@@ -66,7 +66,11 @@ class Desk:
     """A folder with a catalogue, a list of what is wanted, and a book."""
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-        self.folder, self.wanted, self.book = path / "catalogue", path / "wanted.yaml", path / "books" / "current.csv"
+        self.folder, self.wanted, self.book = (
+            path / "catalogue",
+            path / "catalogue.yaml",
+            path / "books" / "current.csv",
+        )
         self.monkeypatch, self.capsys = monkeypatch, capsys
         self.folder.mkdir()
         self.wanted.write_text(WANTED)
@@ -248,10 +252,10 @@ def test_mistake_on_the_command_line(kept: Desk, options: list[str], message: st
     [
         ("v8/gcp", "gcp", "gce.catalogue: 'gcp' does not match"),
         ("[n1]", "[n1, n1]", "gce.machines: ['n1', 'n1'] has non-unique elements"),
-        ("[n1]", "[n1, a2]", "wanted.yaml: gce: 'a2' is given twice"),
+        ("[n1]", "[n1, a2]", "catalogue.yaml: gce: 'a2' is given twice"),
         ("[n1]", "['n1, n2']", "gce.machines[0]: 'n1, n2' does not match"),
         ("{A100: 1}", "{A100: 0}", "gce.built_in.a2.A100: 0 is less than the minimum of 1"),
-        ("[east]", "[east]\n  elsewhere: {west: [n2]}", "gce.elsewhere.west: 'n2' is none of its items"),
+        ("[east]", "[east]\n  elsewhere: {west: [n2]}", "gce.elsewhere.west: 'n2' is not one of its items"),
         ("  machines: [p3]\n", "  machine: [p3]\n", "('machine' was unexpected)"),
         ("  note: by hand\n", "  elsewhere: {west: [gpu]}\n", "'regions' is a dependency of 'elsewhere'"),
     ],
@@ -282,8 +286,8 @@ def test_ctrl_c_half_way_leaves_the_last_book(kept: Desk) -> None:
         done.append(arguments)
         return real(*arguments)
 
-    real = catalogue.refresh
-    kept.monkeypatch.setattr(catalogue, "refresh", interrupted)
+    real = renewal.renew
+    kept.monkeypatch.setattr(renewal, "renew", interrupted)
     code, said, _ = kept.run("--as-of", "2026-03-01")
     assert code == 130
     assert "gce, catalogue of" in said
@@ -364,7 +368,7 @@ MADE = [
 
 @here
 def test_book_of_the_project_is_what_its_catalogue_gives(desk: Desk) -> None:
-    desk.wanted = book.path("current").with_name("wanted.yaml")
+    desk.wanted = books.path("current").with_name("catalogue.yaml")
     code, said, _ = desk.run(*MADE, root=str(prices() / "skypilot-catalog"))
     assert code == 0
     refused = [line.split(":")[0] for line in said.splitlines() if line.startswith("  refused")]
@@ -376,7 +380,7 @@ def test_book_of_the_project_is_what_its_catalogue_gives(desk: Desk) -> None:
         "  refused  a3-highgpu-1g us-central1 on-demand 5.38327",
         "  refused  a3-highgpu-8g us-central1 on-demand 43.06615",
     ]
-    made, committed = desk.book.read_text(), book.path("current").read_text()
+    made, committed = desk.book.read_text(), books.path("current").read_text()
     digest = hashlib.sha256((prices() / "skypilot-catalog" / "gcp_vms.csv").read_bytes()).hexdigest()[:8]
     if f"sha256 {digest}" not in committed:
         pytest.skip("config/prices/current.csv was refreshed since from another catalogue than ../shared/prices has")
@@ -414,11 +418,42 @@ def test_listed_prices_are_those_of_the_lists() -> None:
         with (prices() / name).open(newline="") as file:
             for row in csv.DictReader(file):
                 rates.setdefault((provider, row[key]), {})[row.get("Region", "")] = float(row[rate])
-    listed = book.read([book.path("listed")])
-    assert len(listed) == 24
+    listed = book.read([books.path("listed")])
+    assert len(listed) == 39
     for row in listed.itertuples():
         regions = rates[row.provider, row.item]
         assert row.rate == regions.get(row.region) or regions == {"": row.rate}, row.item
         file = prices() / lists[row.provider][0]
         digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
         assert file.name.endswith(f"{row.as_of}.csv") or f"{file.name}, sha256 {digest}" in row.source
+
+
+@here
+def test_prices_of_accelerators_are_those_of_the_lists() -> None:
+    """Those of AWS of the generated list, all others of the SkyPilot catalogue."""
+    generated = prices() / "other/aws_on-demand_us-east-1_karpenter-2026-07-20.csv"
+    aws = {row["InstanceType"]: float(row["on_demand_usd_per_h"]) for row in csv.DictReader(generated.open(newline=""))}
+    found: dict[tuple[str, str], set[float]] = {}
+    for provider, name in (("gce", "gcp"), ("lambda", "lambda"), ("vast", "vast")):
+        for row in csv.DictReader((prices() / f"skypilot-catalog/{name}_vms.csv").open(newline="")):
+            item = row["InstanceType"] or row["AcceleratorName"]
+            region = "" if provider == "lambda" else row["Region"]
+            if row["Price"]:
+                found.setdefault((provider, item + region), set()).add(float(row["Price"]))
+    rows = book.read([books.path("accelerators")])
+    assert set(rows["provider"]) == {"aws", "gce", "lambda", "vast"}
+    for row in rows.itertuples():
+        listed = {aws[row.item]} if row.provider == "aws" else found[row.provider, row.item + row.region]
+        assert listed == {row.rate}, row.item
+
+
+@here
+def test_prices_of_then_are_those_of_the_dated_list() -> None:
+    with (prices() / "history/aws-gpu-on-demand-us-east-1.csv").open(newline="") as file:
+        dated = {(row["item"], row["generated"]): float(row["usd_per_h"]) for row in csv.DictReader(file)}
+    files = sorted(books.FOLDER.glob("aws-*.csv"))
+    rows = [row for file in files for row in book.read([file]).itertuples()]
+    assert len(files) == 7
+    assert {(row.item, row.as_of): row.rate for row in rows} == {
+        key: rate for key, rate in dated.items() if not key[0].startswith("dl1")
+    }

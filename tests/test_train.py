@@ -1,6 +1,7 @@
 """One cell without Snakemake: what is recorded when it trains, fails, is killed or asked for nonsense."""
 
 import csv
+import os
 import signal
 import subprocess
 from itertools import cycle
@@ -74,14 +75,16 @@ def test_every_workload_trains(tiny_study: Project, tmp_path: Path, workload: st
     assert framework in run["provenance"]["packages"]
     assert run["samples_per_second"] > 0
     assert run["times"]["train_seconds"] == pytest.approx(
-        run["times"]["training_seconds"] + run["times"]["validation_seconds"]
+        sum(run["times"][f"{name}_seconds"] for name in ("first_step", "training", "validation"))
     )
+    parts = ("spawn", "import", "data", "build", "train", "exit")
+    named = sum(run["times"][f"{name}_seconds"] for name in parts)
+    # Unnamed are .3 s on an idle machine; beside other tests a process may wait for its core between two stages.
+    assert run["times"]["total_seconds"] - named < 0.25 * run["times"]["total_seconds"] + 0.5, "every second has a name"
     first, last = record.read_epochs(tmp_path / "epochs.csv")
     if getattr(workloads.workload(workload), "LEARNABLE", True):
         assert last["loss"] < first["loss"], "synthetic data can be learned"
-    assert sum(row["elapsed"] for row in (first, last)) == pytest.approx(
-        run["times"]["train_seconds"] + run["times"]["first_step_seconds"]
-    )
+    assert sum(row["elapsed"] for row in (first, last)) == pytest.approx(run["times"]["train_seconds"])
     header = (tmp_path / "epochs.csv").read_text().splitlines()[0]
     assert header.startswith("epoch,elapsed,loss,acc,val_loss,val_acc,")
     stages = {row["stage"] for row in csv.DictReader((tmp_path / "telemetry.csv").open())}
@@ -219,20 +222,26 @@ def started(project: Project) -> subprocess.Popen:
     raise AssertionError("ended before its first epoch")
 
 
-@pytest.mark.parametrize("kill", ["training", "watcher"])
-def test_killed_run_keeps_its_epochs(trained: Project, kill: str) -> None:
+def test_killed_run_keeps_its_epochs(trained: Project) -> None:
     process = started(trained)
-    if kill == "training":
-        spawned(process.pid)[0].kill()
-    else:
-        process.terminate()
+    spawned(process.pid)[0].kill()
     process.communicate(timeout=60)
     assert process.returncode == 3
     run = written(trained)
     assert run["status"] == "killed"
-    assert {"training": "SIGKILL", "watcher": "SIGTERM"}[kill] in run["reason"]
+    assert "SIGKILL" in run["reason"]
     assert run["final"]["epochs"] >= 1
     assert len(record.read_epochs(trained.path / "out" / "epochs.csv")) == run["final"]["epochs"]
+
+
+def test_run_that_somebody_ends_is_no_result(trained: Project) -> None:
+    """SIGTERM to all processes, as when a session ends."""
+    process = started(trained)
+    os.killpg(process.pid, signal.SIGTERM)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 4, said
+    assert "the same call trains it again" in said
+    assert not (trained.path / "out" / "run.json").exists()
 
 
 def test_interrupted_run_writes_nothing(trained: Project) -> None:
@@ -256,7 +265,7 @@ def test_training_dies_with_its_watcher(trained: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--hardware", "cray"], "error: hardware 'cray' is unknown: it is one of cpu1, cpu2, cpu4, cpu8"),
+        (["--hardware", "cray"], "error: hardware 'cray' is unknown: it is one of cpu1, cpu2, cpu2-again, cpu4, cpu8"),
         (["--batch-size", "0"], "argument --batch-size: 0 is below 1"),
         (["--batch-size", "big"], "argument --batch-size: invalid"),
         (["--workload", "gpt9"], "error: --workload: 'gpt9' is unknown: it is one of cifar10_cnn"),

@@ -1,6 +1,13 @@
+import io
+import json
+from pathlib import Path
+
 import pytest
 
+from scripts import try_cheapest
+from scripts.measurement import record
 from scripts.try_cheapest import fails_anywhere
+from tests import made
 
 
 @pytest.mark.parametrize(
@@ -21,3 +28,17 @@ from scripts.try_cheapest import fails_anywhere
 def test_only_what_another_machine_cannot_mend_counts(status: str, reason: str, cores: int, expected: bool) -> None:
     run = {"status": status, "reason": reason, "provenance": {"hardware": {"cores": cores}}}
     assert fails_anywhere(run) is expected
+
+
+def test_variants_that_failed_are_noted_with_their_reasons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = made.record(status="failed", reason="ValueError: a line\nand another")
+    for variant, run in (("b128", made.record()), ("b256", failed)):
+        record.write(tmp_path / variant / "r1", run, made.epochs(), [])
+    records = "".join(f"{path}\n" for path in sorted(tmp_path.rglob("run.json")))
+    monkeypatch.setattr("sys.stdin", io.StringIO(records))
+    monkeypatch.setattr("sys.argv", ["try_cheapest", "--output", str(tmp_path / "note.json")])
+    assert try_cheapest.main() == 0
+    assert json.loads((tmp_path / "note.json").read_text()) == {"b256": failed["reason"]}
+    assert "b256/r1 failed (ValueError" in capsys.readouterr().out

@@ -25,8 +25,6 @@ FASTTEXT_JAX = "imdb_fasttext/cpu1/jax/b32"
 FASTTEXT_TENSORFLOW = "imdb_fasttext/cpu1/tensorflow/b32"
 PUBLISHED = yaml.safe_load((ROOT / "config/config.yaml").read_text())["published"]
 PUBLISH = "publish under reports/published"
-#: The published study that was trained here.
-OURS = "two-cores"
 SHARED_LOGS = ROOT.parent / "shared" / "published"
 ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
 
@@ -50,6 +48,11 @@ def test_complete_study_runs_nothing(trained: Project) -> None:
 
 def test_dry_run_lists_the_cells(fresh: Project) -> None:
     assert trainings(fresh.snakemake("-n")) == sorted(ALL)
+
+
+def test_large_study_is_trained_in_parts(fresh: Project) -> None:
+    part = ("results/tiny/runs.csv", "--batch", "collect=1/20")
+    assert 0 < len(trainings(fresh.snakemake("-n", *part))) < len(ALL)
 
 
 def test_one_run_record_trains_that_cell_alone(fresh: Project) -> None:
@@ -136,6 +139,23 @@ def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new
     trained.edit(file, old, new)
     assert trained.snakemake() == follows
     assert trained.snakemake() == [], "and then all is up to date"
+
+
+def test_price_of_an_own_machine_remakes_what_shows_it_and_trains_nothing(trained: Project) -> None:
+    own = trained.path / "config" / "hardware.local.yaml"
+    own.write_text("cpu1: {own: {acquisition_usd: 1100}}")
+    assert trained.snakemake() == [DRAW_COST, PRICE, REPORT]
+    own.unlink()
+    assert trained.snakemake() == [DRAW_COST, PRICE, REPORT]
+    assert trained.snakemake() == [], "and then all is up to date"
+
+
+def test_fault_in_an_own_machine_is_one_line(fresh: Project) -> None:
+    (fresh.path / "config" / "hardware.local.yaml").write_text("cpu1: {labl: mine}\n")
+    done = fresh.run("snakemake", "-n", "--config", "study=tiny", check=False)
+    assert done.returncode != 0
+    assert "error: config/hardware.local.yaml: cpu1: Additional properties are not allowed" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -266,12 +286,12 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
     assert f"report: {page}" in said
     read = Read(page.read_text())
     assert "My <b>logs</b>" in read.text
-    assert [row[:5] + row[7:9] for row in read.rows["cells"][1:]] == [
-        ["mnist_mlp", "TensorFlow · big one", "done", "36.00", "0.500", "0.00380", "5.28"],
-        ["mnist_mlp", "TensorFlow · small one", "done", "72.00", "1.00", "0.000720", "1.00"],
-        ["own_net", "PyTorch · big one", "done", "7.500", "—", "0.000792", "—"],
+    assert [row[:4] + row[8:11] for row in read.rows["cells"][1:]] == [
+        ["MNIST · MLP", "TensorFlow · big one", "0.00380", "5.28", "36.00", "0.500", "done"],
+        ["MNIST · MLP", "TensorFlow · small one", "0.000720", "1.00", "72.00", "1.00", "done"],
+        ["own net", "PyTorch · big one", "0.000792", "—", "7.500", "—", "done"],
     ]
-    assert ["small one", "on-demand", "gce", "0.03600", "—", "1", "60", "2026-01-02", "what we are charged"] in [
+    assert ["small one", "on-demand", "Google", "0.03600", "—", "1", "60", "2026-01-02", "what we are charged"] in [
         [cell.strip() for cell in row] for row in read.rows["prices"]
     ]
     assert not list(mine.rglob("*.parquet")), "nothing is written beside the logs"
@@ -293,10 +313,11 @@ def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_pat
     (tmp_path / "mine.yaml").write_text(example.replace("/data/logs", str(tmp_path / "logs")))
     fresh.run("snakemake", "--cores", "all", "--config", f"study={tmp_path / 'mine.yaml'}")
     read = Read((fresh.path / "results" / "mine" / "report.html").read_text())
-    assert read.rows["short"][1][:4] == ["mnist_mlp", "JAX · A100", "18.0", "JAX · our workstation"]
-    costs = {row[1]: (row[3], row[6]) for row in read.rows["cost"][1:]}
-    assert costs["JAX · our workstation"] == (read.rows["short"][1][4], "0.818"), "54 s over the 66 s of the base"
-    assert costs["PyTorch · our workstation"][1] == "1.00"
+    assert "MNIST · MLP: JAX · our workstation is cheapest, JAX · A100 fastest" in read.text
+    assert "Fastest JAX · A100 18.0 s" in read.text
+    costs = {row[1]: row[6].strip() for row in read.rows["cost"][1:]}
+    assert costs["JAX · our workstation"] == "0.818", "54 s over the 66 s of the base"
+    assert costs["PyTorch · our workstation"] == "1.00"
     ((machine, option, *_, days),) = read.rows["own"][1:]
     assert (machine, option) == ("our workstation", "rented")
     assert 0 < float(days) < 30.5
@@ -371,16 +392,18 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     """And nothing is trained, fetched or imported, although the clone has no results."""
     folder = fresh.path / "reports" / "published"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    assert set(before) == {f"{name}.html" for name in ("index", *PUBLISHED)}
+    pictures = {f"{name}.png" for name in PUBLISHED}
+    assert set(before) == {f"{name}.html" for name in ("index", *PUBLISHED)} | pictures
     (folder / "index.html").unlink()
     (folder / f"{PUBLISHED[0]}.html").write_text("spoilt")
     done = jobs((ran := fresh.run("snakemake", "published")).stdout + ran.stderr)
     steps = ("collect the runs", "price the runs", "write the report")
-    of_logs = [f"{what} of {name}" for name in PUBLISHED if name != OURS for what in steps]
-    of_ours = [f"take the runs of {OURS} as they were trained", *(f"{what} of {OURS}" for what in steps[1:])]
-    of_ours = of_ours if OURS in PUBLISHED else []
+    trained = {path.name for path in (folder / "tables").iterdir()}
+    first = {name: f"take the runs of {name} as they were trained" for name in trained}
+    expected = [first.get(name, f"{steps[0]} of {name}") for name in PUBLISHED]
+    expected += [f"{what} of {name}" for name in PUBLISHED for what in steps[1:]]
     assert [job for job in done if not job.startswith("draw ")] == sorted(
-        [*of_logs, *of_ours, "write the index of the published studies", PUBLISH]
+        [*expected, "write the index of the published studies", PUBLISH]
     )
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert set(after) == set(before)
@@ -388,11 +411,32 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     assert fresh.snakemake("published") == [PUBLISH], "a copy of pages that are up to date"
 
 
+def test_report_of_snakemake_itself_has_page_charts_and_captions(fresh: Project) -> None:
+    fresh.run("snakemake", "--config", "study=keras-cntk-2017")
+    fresh.run("snakemake", "--report", "own.html", "--config", "study=keras-cntk-2017")
+    text = (fresh.path / "own.html").read_text()
+    assert "Measure once, price many times: trainings are expanded" in text
+    shown, results = (
+        json.loads(re.search(rf'<script id="{name}">\s*var {name} = (\{{.*?\}});?\n', text)[1])
+        for name in ("categories", "results")
+    )
+    charts = [f"results/keras-cntk-2017/charts/relative_time/{name}.svg" for name in ("mnist_cnn", "mnist_mlp")]
+    assert shown["keras-cntk-2017"]["page"] == ["results/keras-cntk-2017/report.html"]
+    assert set(charts) < set(shown["keras-cntk-2017"]["relative_time"])
+    assert "Its data lie beside it as CSV" in results[charts[0]]["caption"]
+
+
 @pytest.mark.skipif(not SHARED_LOGS.is_dir(), reason=f"the published logs are not here: {SHARED_LOGS}")
-def test_facts_are_made_again_from_the_published_logs_byte_for_byte(fresh: Project) -> None:
-    done = fresh.run("snakemake", "import_published", "--cores", "all", "--config", f"logs_dir={SHARED_LOGS}")
-    assert jobs(done.stdout + done.stderr) == [f"import the logs of {name}" for name in PUBLISHED[:2]]
-    for name in PUBLISHED[:2]:
+def test_facts_are_made_again_from_the_published_logs_byte_for_byte(fresh: Project, tmp_path: Path) -> None:
+    for path in SHARED_LOGS.iterdir():  # as clones of the repositories lie beside one another
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "deeplearning-benchmark").mkdir()
+    (tmp_path / "deeplearning-benchmark" / "pytorch").symlink_to(SHARED_LOGS / "lambda")
+    of_logs = ["cpu-or-gpu-2017", "gpus-2017", "lambda-gpus"]  # of June 2017 not all logs are here
+    files = [f"results/{name}/facts.csv" for name in of_logs]
+    done = fresh.run("snakemake", *files, "--cores", "all", "--config", f"logs_dir={tmp_path}")
+    assert jobs(done.stdout + done.stderr) == [f"import the logs of {name}" for name in of_logs]
+    for name in of_logs:
         made = (fresh.path / "results" / name / "facts.csv").read_bytes()
         assert made == (fresh.path / "reports" / "published" / "facts" / f"{name}.csv").read_bytes(), name
 
@@ -416,7 +460,10 @@ def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None
     assert fresh.snakemake(study="ours") == []
     fresh.edit("config/studies/ours.yaml", "- lambda-gpus", "- smoke")
     done = fresh.run("snakemake", "-n", "--config", "study=ours", check=False)
-    assert "error: study ours: beside: 'smoke' is trained here and has no runs yet" in done.stdout + done.stderr
+    assert (
+        "error: study ours: 'smoke', with which it is compared, is trained here and has no runs yet"
+        in done.stdout + done.stderr
+    )
 
 
 def refresh(project: Project, folder: Path, *config: str) -> tuple[int, str]:
@@ -562,11 +609,11 @@ def test_runs_go_in_rounds_and_what_is_unstable_is_measured_once_more(fresh: Pro
     in_order = sorted(records, key=lambda path: records[path]["provenance"]["started_at"])
     rounds = [records[path]["repeat"] for path in in_order]
     assert rounds == [1, 1, 2, 2, 3, 3, 4, 4]
-    for first in range(0, len(in_order), 2):
-        assert {path.parts[-3] for path in in_order[first : first + 2]} == {"b128", "b128-tuned"}
+    assert [path.parts[-3] for path in in_order] == ["b128", "b128-tuned"] * 4, "in the order of the grid"
     read = Read((fresh.path / "results/rounds/report.html").read_text())
-    assert [row[6].split(":")[0] for row in read.rows["spread"][1:]] == ["unstable", "unstable"]
-    assert read.rows["axes"][1][0] == "mnist_mlp"
+    assert [row[8].split(":")[0] for row in read.rows["spread"][1:]] == ["unstable", "unstable"]
+    assert all(float(row[6]) > 0 for row in read.rows["spread"][1:]), "CPU seconds"
+    assert read.rows["axes"][1][0] == "MNIST · MLP"
     assert fresh.snakemake(study="rounds") == []
 
 
@@ -600,3 +647,20 @@ def test_workload_of_ones_own_lies_anywhere(fresh: Project, tmp_path: Path) -> N
     assert "A net of mine on numbers of mine." in (fresh.path / "results/own/report.html").read_text()
     (tmp_path / "my_net.py").write_text(OWN_NET.replace("SGD(2.0)", "SGD(1.5)"))
     assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"], "an edited file trains again"
+
+
+def test_snakemake_that_is_killed_goes_on_and_trains_nothing_beside(fresh: Project) -> None:
+    """Its training ends with it; the next call says what happened, and makes the report."""
+    command = ["snakemake", "--profile", "profiles/local", "--config", "study=tiny"]
+    workflow = subprocess.Popen(
+        command, cwd=fresh.path, env=fresh.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_for(lambda: spawned(workflow.pid))
+    (training,) = spawned(workflow.pid)
+    workflow.kill()
+    workflow.wait()
+    training.wait(timeout=20)
+    done = fresh.run(*command)
+    assert "the last call in this folder was killed; going on" in done.stderr
+    assert sum(len(list(path.parent.glob("run.json"))) for path in fresh.path.rglob("train.log")) == len(ALL)
+    assert (fresh.path / "results" / "tiny" / "report.html").is_file()

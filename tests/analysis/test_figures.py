@@ -58,6 +58,21 @@ def test_range_is_billed_like_the_cost_itself() -> None:
     assert (row["derived_usd_low"], row["derived_usd"], row["derived_usd_high"]) == pytest.approx((0, 0.06, 0.06))
 
 
+def test_part_of_the_bill_for_gpus_that_did_nothing() -> None:
+    frame = runs(run(gpu_percent=80.0), run(hardware="cpu4", gpu_percent=50.0))
+    rows = {"cpu1": {"usd": 1, "within": 1, "type": "low-end", "gpu_memory_gb": 12, "instance": "p2"}}
+    rows["cpu4"] = {"usd": 1, "within": 1, "gpus": 4, "gpus_used": 1}
+    study = {"printed": {"price": "on-demand", "seconds_within": 0, "rows": rows}}
+    table = figures.printed(study, frame, costs(frame)).set_index("hardware")
+    assert table["unused_share"].to_dict() == pytest.approx({"cpu1": 0.2, "cpu4": 1 - 0.5 / 4})
+    assert table.loc["cpu1", ["type", "gpu_memory_gb", "instance"]].to_list() == ["low-end", 12, "p2"]
+    assert table.loc["cpu4", ["type", "instance"]].to_list() == ["", ""]
+    shown = figures.readable({"printed": table.reset_index()})["rented"]
+    assert shown[["hardware", "gpus", "gpus_used"]].values.tolist() == [["cpu1", 1, 1], ["cpu4", 4, 1]]
+    found = figures.figures({"price": "on-demand"}, {"printed": table.reset_index()}, prices(), frame)
+    assert found["unused_share_cpu4"] == pytest.approx(0.875)
+
+
 def test_machine_without_a_printed_cost_is_left_out() -> None:
     rows = printed(run(), run(hardware="cpu4"), usd={"cpu1": 0.1})
     assert [row["hardware"] for row in rows] == ["cpu1"]
@@ -101,6 +116,7 @@ OFFICE = {
         "gains": {
             "cloud": {"label": "cloud", "gain": 2.0, "workload": "net", "gpus": 4, "machine": "rented"},
             "spot": {"label": "spot", "gain": 1.5, "workload": "net"},
+            "busy": {"label": "busy", "gain": 3.0, "workload": "net", "gpus": 2, "machine": "rented", "days": 20},
         },
         "rents": ["on-demand", "spot"],
     },
@@ -145,18 +161,22 @@ def test_samples_per_usd_and_time_to_train_are_those_of_the_owned_box(derived: d
 
 def test_gains_say_from_when_owning_pays_and_what_they_imply(derived: dict[str, pd.DataFrame]) -> None:
     hourly = 10 / 240 + 0.1
-    cloud, spot = derived["gains"].to_dict("records")
+    cloud, spot, busy = derived["gains"].to_dict("records")
     assert cloud["break_even_days"] == pytest.approx(10 / (2 * hourly - 0.1) / 24)
     assert spot["break_even_days"] == pytest.approx(10 / (1.5 * hourly - 0.1) / 24)
     assert cloud["implied_per_gpu"] == pytest.approx(560 / hourly / 2 * 2.0 / 4)
     assert pd.isna(spot["implied_per_gpu"])
     assert (cloud["single"], spot["single"]) == (200, 200)
+    assert (cloud["at_days"], busy["at_days"]) == (10, 20)
+    in_20_days = 10 / 480 + 0.1
+    assert busy["gain_here"] == pytest.approx(3 * in_20_days / hourly), "a gain at more use is less of one at 10 days"
+    assert busy["implied_per_gpu"] == pytest.approx(560 / in_20_days / 3 * 2.0 / 2)
 
 
 def test_use_and_rents_are_compared_by_the_hour(derived: dict[str, pd.DataFrame]) -> None:
     use = derived["use"]
     assert (use["days"].min(), use["days"].max()) == (1, 30)
-    assert set(use["against"]) == {"cloud", "spot"}
+    assert set(use["against"]) == {"cloud", "spot"}, "a gain printed for another use is in the table only"
     rents = derived["rents"]
     assert rents[["hardware", "price_option", "usd_per_hour"]].values.tolist() == [
         ["rented", "on-demand", 2.0],
@@ -167,7 +187,7 @@ def test_use_and_rents_are_compared_by_the_hour(derived: dict[str, pd.DataFrame]
 
 def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame]) -> None:
     hourly = 10 / 240 + 0.1
-    found = figures.figures(OFFICE, derived, prices(OFFICE["machines"], OPTIONS, BOOK))
+    found = figures.figures(OFFICE, derived, prices(OFFICE["machines"], OPTIONS, BOOK), RUNS)
     expected = {
         "usd_per_hour_rented_on-demand": 2.0,
         "usd_per_hour_box_owned": hourly,
@@ -179,9 +199,33 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
         "break_even_days_spot_from_owned": 10 / (1.5 * hourly - 0.1) / 24,
         "gain_cloud_from_owned": 2.0,
         "price_share_rented_spot": 0.025,
+        "implied_per_gpu_cloud_from_owned": 560 / hourly / 2 * 2.0 / 4,
+        "implied_rate_cloud_from_owned": 560 / hourly / 2 * 2.0,
+        "usd_a_month_of_machine": 10,
+        "usd_a_month_of_energy": 24,
+        "usd_a_month_of_both": 34,
+        "usd_per_hour_low_rented_on-demand": 2.0,
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert "price_share_box_owned" not in found, "it has no rent"
+    assert "implied_rate_spot_from_owned" not in found, "no machine is named for it"
+    assert not [name for name in found if name.startswith("longest_hours")], "no run tells a time"
+    timed = figures.figures(OFFICE, derived, prices(OFFICE["machines"], OPTIONS, BOOK), runs(run(train_seconds=7200.0)))
+    assert timed["longest_hours_cpu1"] == 2
+
+
+def test_cut_of_a_price_is_between_two_books_or_from_on_demand_to_spot(tmp_path: Path) -> None:
+    rows = price_book(offer("card", 2.0), offer("card", 0.5, purchase="spot"))
+    rows.to_csv(tmp_path / "old.csv", index=False, lineterminator="\n")
+    price_book(offer("card", 1.5)).to_csv(tmp_path / "new.csv", index=False, lineterminator="\n")
+    old, new = str(tmp_path / "old.csv"), str(tmp_path / "new.csv")
+    card = {"provider": "cloud", "item": "card", "before": old}
+    cuts = {"later": card | {"after": new}, "spot": card | {"after": old, "after_purchase": "spot"}}
+    found = figures.figures({"price": "on-demand", "price_cuts": cuts}, {}, prices(), runs())
+    assert (found["price_cut_later"], found["price_cut_spot"]) == (0.25, 0.75)
+    gone = {"gone": card | {"after": new, "after_purchase": "spot"}}
+    with pytest.raises(InputError, match=r"price_cuts: 'card': book .*new\.csv has 0 spot rates, not one"):
+        figures.figures({"price": "on-demand", "price_cuts": gone}, {}, prices(), runs())
 
 
 # A machine on a schedule
@@ -210,7 +254,7 @@ def scheduled(tmp_path: Path, **changed) -> dict[str, float]:
     rows.to_csv(tmp_path / "own.csv", index=False, lineterminator="\n")
     study = SCHEDULE | {"book": [str(tmp_path / "own.csv")]} | changed
     table = prices()
-    return figures.figures(study, figures.tables(study, runs(), costs(runs()), table), table)
+    return figures.figures(study, figures.tables(study, runs(), costs(runs()), table), table, runs())
 
 
 def test_month_of_a_schedule_under_each_rule(tmp_path: Path) -> None:
@@ -222,6 +266,7 @@ def test_month_of_a_schedule_under_each_rule(tmp_path: Path) -> None:
         "more_usd_a_month_then_every_24_hours": by_ten - by_minute,
         "more_share_then_every_24_hours": by_ten / by_minute - 1,
         "more_usd_a_month_then_every_1_hours": 24 * (by_ten - by_minute),
+        "machine_usd_a_month_then_every_24_hours": by_ten - 0.4,
     }
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert "more_share_now_every_24_hours" not in found

@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import money
-from tests.made import BOOK_OF_BOTH, CATALOGUE, STUDY, THEN_AND_TODAY, costs, offer, price_book, run, runs
+from tests.made import BOOK_OF_BOTH, CATALOGUE, JUDGE, STUDY, THEN_AND_TODAY, costs, offer, price_book, run, runs
 from tests.made import prices as pricing
 
 BASE = {"hardware": "cpu1", "framework": "tensorflow"}
@@ -11,7 +11,7 @@ BASE = {"hardware": "cpu1", "framework": "tensorflow"}
 def by_cell(*rows: dict) -> dict[tuple[str, str], dict]:
     priced = costs(runs(*rows))
     shown = priced[priced["price_option"] == "on-demand"]
-    return {(row["hardware"], row["framework"]): row for row in money.by_cell(shown, BASE)}
+    return {(row["hardware"], row["framework"]): row for row in money.by_cell(shown, BASE, JUDGE)}
 
 
 def test_money_tells_each_cell_against_the_base() -> None:
@@ -24,23 +24,29 @@ def test_money_tells_each_cell_against_the_base() -> None:
     )
     base, four, jax = cells["cpu1", "tensorflow"], cells["cpu4", "tensorflow"], cells["cpu1", "jax"]
     assert [base[key] for key in ("cost_usd", "low", "high")] == pytest.approx([0.0011, 0.0010, 0.0012])
-    assert (base["ratio"], base["cheaper"], base["runs"]) == (1.0, None, 2), "the base is not compared with itself"
+    assert (base["is_base"], base["compared"], base["cheaper"], base["runs"]) == (True, None, None, 2)
     # cpu4 is four times as dear: 20 s cost 0.0008, 28 s 0.00112, against 0.0010 and 0.0012.
-    assert four["ratio"] == pytest.approx(0.00096 / 0.0011)
-    assert (four["cheaper"], four["pairs"]) == (0.75, 4)
-    assert jax["ratio"] == pytest.approx(0.002 / 0.0011)
-    assert jax["cheaper"] is None, "one run tells no probability"
+    assert four["compared"].ratio == pytest.approx(0.00096 / 0.0011)
+    assert four["cheaper"] is None, "two runs tell no probability"
+    assert jax["compared"].ratio == pytest.approx(0.002 / 0.0011)
     assert [cell["front"] for cell in (base, four, jax)] == [False, True, False]
 
 
 def test_money_without_the_base_has_no_ratio() -> None:
     (cell,) = by_cell(run(hardware="cpu4")).values()
-    assert (cell["ratio"], cell["cheaper"], cell["pairs"]) == (None, None, 0)
+    assert (cell["compared"], cell["cheaper"], cell["is_base"]) == (None, None, False)
 
 
 def test_owning_pays_from_the_days_that_the_rent_says() -> None:
     # 730 USD over 10 months is 73 a month; at 0.146 USD/h rented and 0.046 for energy, 730 hours.
-    own = {"acquisition_usd": 730, "life_months": 10, "power_watts": 460, "usd_per_kwh": 0.1, "hours_per_month": 100}
+    own = {
+        "acquisition_usd": 730,
+        "life_months": 10,
+        "power_watts": 460,
+        "usd_per_kwh": 0.1,
+        "hours_per_month": 100,
+        "source": "me",
+    }
     prices = pd.DataFrame(
         [("box", "on-demand", "on-demand", 0.146), ("box", "spot", "spot", 0.04), ("box", "owned", "owned", 0.776)],
         columns=["hardware", "price_option", "purchase", "usd_per_hour"],
@@ -85,18 +91,18 @@ def test_interval_of_the_median_needs_six_runs() -> None:
 
 def test_ranges_of_prices_count_in_the_probability_on_another_machine_only() -> None:
     frame = runs(
-        *[run(repeat=n, train_seconds=100.0) for n in (1, 2)],
-        *[run(hardware="cpu4", repeat=n, train_seconds=25.0) for n in (1, 2)],
-        *[run(framework="jax", repeat=n, train_seconds=99.0) for n in (1, 2)],
+        *[run(repeat=n, train_seconds=100.0) for n in range(6)],
+        *[run(hardware="cpu4", repeat=n, train_seconds=25.0) for n in range(6)],
+        *[run(framework="jax", repeat=n, train_seconds=99.0) for n in range(6)],
     )
     priced = costs(frame)
     shown = priced[priced["price_option"] == "on-demand"].copy()
     # cpu4 at 0.144 USD/h costs as much as the base at 0.036; somewhere between 0.108 and 0.144 it costs less.
     shown.loc[shown["hardware"] == "cpu4", "usd_per_hour_low"] = 0.108
     shown.loc[shown["hardware"] == "cpu1", "usd_per_hour_high"] = 0.072
-    found = {(row["hardware"], row["framework"]): row for row in money.by_cell(shown, BASE)}
-    assert found["cpu4", "tensorflow"]["cheaper"] == 1.0
-    assert found["cpu1", "jax"]["cheaper"] == 1.0, "the same machine has the same price"
+    found = {(row["hardware"], row["framework"]): row for row in money.by_cell(shown, BASE, JUDGE)}
+    assert 0.8 < found["cpu4", "tensorflow"]["cheaper"] < 1.0
+    assert 0.7 < found["cpu1", "jax"]["cheaper"] < 0.8, "the same machine has the same price"
     assert found["cpu4", "tensorflow"]["low"] == pytest.approx(25 * 0.108 / 3600)
     assert found["cpu1", "tensorflow"]["high"] == pytest.approx(100 * 0.072 / 3600)
 
@@ -109,7 +115,7 @@ def test_run_without_a_time_has_no_row() -> None:
 def test_cells_of_logs_that_tell_no_batch_size_have_their_rows() -> None:
     unknown = {"batch_size": None, "mode": None, "precision": None, "devices": None}
     found = by_cell(run(**unknown), run(**unknown, hardware="cpu4", train_seconds=50.0))
-    assert [found[name, "tensorflow"]["ratio"] for name in ("cpu1", "cpu4")] == [1.0, pytest.approx(2.0)]
+    assert found["cpu4", "tensorflow"]["compared"].ratio == pytest.approx(2.0)
 
 
 def test_then_and_now_are_two_prices_of_the_same_machine() -> None:
@@ -179,3 +185,13 @@ def test_short_runs_are_counted_at_the_price_that_is_shown() -> None:
     bills = costs(runs(run(train_seconds=1.0)), CATALOGUE, THEN_AND_TODAY, book)
     assert money.short_runs("then", bills) == ""
     assert "1 of 1 runs are shorter" in money.short_runs("today", bills)
+
+
+@pytest.mark.parametrize(
+    ("started", "said"), [("2026-04-01", ""), ("2026-04-02", "are up to 90 days older"), (None, "")]
+)
+def test_prices_much_older_than_the_runs_are_said_to_be(started: str | None, said: str) -> None:
+    frame = runs(run(started_at=started and f"{started}T03:04:05+00:00"))
+    told = money.old_prices(pricing(), frame)
+    assert (said in told) is bool(said or not told)
+    assert bool(told) is bool(said)

@@ -1,4 +1,3 @@
-from itertools import combinations
 from math import comb, inf, nan
 from statistics import median
 
@@ -47,49 +46,6 @@ def test_cell_is_unstable_only_above_the_limit_and_never_for_one_run() -> None:
 )
 def test_fastest_and_slowest_are_dropped_from_five_runs_on(seconds: list, mean: float | None, dropped: tuple) -> None:
     assert statistics.trimmed(seconds) == (mean, dropped)
-
-
-@quick
-@given(st.permutations(range(20)), st.integers(1, 19))
-def test_p_is_scipys(order: list[int], split: int) -> None:
-    a, b = order[:split], order[split:]
-    both = [stats.mannwhitneyu(a, b, alternative=side, method="exact").pvalue for side in ("less", "greater")]
-    assert statistics.p_value(a, b) == pytest.approx(min(both))
-
-
-@quick
-@given(runs, runs)
-def test_p_is_the_share_of_all_ways_to_deal_equal_values_too(a: list[float], b: list[float]) -> None:
-    ranks = stats.rankdata(a + b)
-    sums = [sum(chosen) for chosen in combinations(ranks, len(a))]
-    seen = sum(ranks[: len(a)])
-    shares = [np.mean([one <= seen for one in sums]), np.mean([one >= seen for one in sums])]
-    assert statistics.p_value(a, b) == pytest.approx(min(shares))
-
-
-def test_six_against_six_are_enough_and_five_are_not() -> None:
-    six = statistics.p_value(SLOW, [9, 9, 9, 9, 9, 9])
-    assert six == pytest.approx(1 / comb(12, 6))
-    assert six < statistics.SIGNIFICANT
-    assert statistics.p_value(SLOW[:5], [9, 9, 9, 9, 9]) > statistics.SIGNIFICANT
-    assert statistics.p_value([], [1]) == 1
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        ([104], [100], True),
-        ([106], [100], False),  # too few for a test: the gap alone
-        ([90, 120, 120], [100, 100, 100], False),
-        (SLOW, [value * 1.2 for value in SLOW], False),
-        (SLOW, [value * 1.04 for value in SLOW], True),  # sure, but within the noise
-        ([90, 99, 120, 121, 122, 123], [95, 100, 100, 100, 100, 125], True),  # far apart, but not sure
-        ([90, 99, 120, 121, 122], [95, 100, 100, 100, 100, 125], False),
-    ],
-)
-def test_ties_are_gaps_within_the_noise(a: list[float], b: list[float], expected: bool) -> None:
-    assert statistics.tie(a, b) is expected
-    assert statistics.tie([*a, nan], [nan, *b]) is expected
 
 
 @pytest.mark.parametrize(

@@ -124,14 +124,22 @@ def test_energy_of_a_run_without_gpus_is_that_of_the_processors() -> None:
     assert energy(with_gpu) == (None, None, None, 0), "not the processors' in place of the GPU's"
 
 
-#: What two cards told at once.
-TWO = [Gpu(20, 1024, 50, 1500, 60, "no", 7000), Gpu(60, 512, 70.5, 1000, 75, "no", 1.5)]
+#: What two cards told at once, and what that is together.
+TWO = {
+    "percent": (20, 60, 40),
+    "memory_mib": (1024, 512, 1536),
+    "power_watts": (50, 70.5, 120.5),
+    "clock_mhz": (1500, 1000, 1250),
+    "temperature_c": (60, 75, 75),
+    "throttled": ("no", "no", "no"),
+    "energy_joules": (7000, 1.5, 7001.5),
+}
 
 
 def test_cards_together_are_a_mean_a_sum_or_the_highest() -> None:
-    (taken,) = training([TWO])
-    totals = ("percent", "memory_mib", "power_watts", "clock_mhz", "temperature_c", "throttled", "energy_joules")
-    assert [telemetry.total(taken, name) for name in totals] == [40, 1536, 120.5, 1250, 75, "no", 7001.5]
+    cards = [Gpu(**{name: values[i] for name, values in TWO.items()}) for i in range(2)]
+    (taken,) = training([cards])
+    assert {name: telemetry.total(taken, name) for name in TWO} == {name: values[2] for name, values in TWO.items()}
 
 
 def test_what_one_card_does_not_tell_is_not_told_of_all() -> None:

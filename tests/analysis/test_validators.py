@@ -41,6 +41,7 @@ def test_good_run_has_no_warning(use: dict) -> None:
         ({}, {"gpu_memory_mib": 8100}, "GPU memory nearly full: 99 % of 8100 MiB, limit 90 %"),
         ({"other_cpu_percent": 35}, {}, "another process used the machine: 35 % of a core, limit 10 %"),
         ({}, {"losses": [1.0, 0.5, 1.25]}, "the loss rises: 1.25 after the last epoch, 1 after the first"),
+        ({}, {"slept_seconds": 61.0}, "the machine slept: 61 s, which no clock of the run has counted"),
         ({}, {"warmup_steps": 19}, "short warm-up: 19 steps, limit 20"),
         ({}, {"timed_steps": 99}, "short run: 99 timed steps, limit 100"),
         ({"samples": 9}, {}, "little telemetry: 9 samples in 10.0 s, limit 1 a second"),

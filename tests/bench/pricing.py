@@ -3,10 +3,12 @@
 Ratios within one run only: a time by itself says more about the machine than about the code. Nothing passes or fails.
 """
 
+import tempfile
 from collections.abc import Callable
 from math import ceil
+from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import pandas as pd
@@ -97,6 +99,14 @@ def main() -> None:
     for size in LOOP_SIZES:
         ratio = took["loop", size] / took["price_runs", size]
         print(f"a plain loop over {size:,} runs takes {took['loop', size]:.4f} s, {ratio:.1f} x as long")
+
+    one_option = made.prices(options={"on-demand": OPTIONS["on-demand"]})
+    print("priced at one option, and written as Parquet and CSV (goal for 1,000,000 runs: 10 s)")
+    with tempfile.TemporaryDirectory() as folder:
+        for size in SIZES:
+            start = process_time()
+            tables.write(prices.price_runs(frames[size], one_option), "costs", Path(folder, "costs.parquet"))
+            print(f"{size:>9,} {process_time() - start:>9.2f} CPU s")
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def job(workload: str, framework: str, cores: int, samples: float, epochs: int =
 
 def built(job: worker.Job) -> tuple[workloads.Split, Any]:
     """Start the job's framework in this process as the trainer does; return the samples and the compiled model."""
-    worker.start(job, worker.hold(job))
+    worker.start(job, worker.pin_resources(job))
     import keras
 
     work = workloads.workload(job.cell.workload)
@@ -155,7 +155,7 @@ def compare(job: worker.Job, rounds: int) -> dict[str, Any]:
     """Return the seconds of an epoch of plain and stock trainings that took turns, each in a process of its own."""
     work = workloads.workload(job.cell.workload)
     complete = datasets.dataset(work.DATASET).COMPLETE
-    short = replace(job, cell=replace(job.cell, samples=min(1.0, 20 * job.cell.batch_size * 3 / complete), epochs=2))
+    short = replace(job, cell=replace(job.cell, samples=min(1.0, 20 * job.cell.batch_size / complete), epochs=2))
     seconds, samples = fresh(plain, short)
     fraction = min(1.0, short.cell.samples * max(1.0, CHUNK_SECONDS / seconds))
     job = replace(job, cell=replace(job.cell, samples=fraction))

@@ -14,6 +14,8 @@ from tests.conftest import ROOT, Project, copy_project, made_once
 
 sys.path.insert(0, str(ROOT / "plugins" / "snakemake-executor-plugin-gcebatch" / "tests"))
 
+from emulator import Emulator, machines_boot  # noqa: F401, found by the line above
+
 #: What the image of JAX for CPUs is made of, see envs/images.sh.
 LOCKS = "workflow gce jax"
 
@@ -51,7 +53,7 @@ class Cloud:
     """A clone of the project, beside the services that its profiles send jobs to."""
 
     project: Project
-    emulator: object
+    emulator: Emulator
     variables: dict[str, str]
 
     def snakemake(
@@ -125,12 +127,11 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cloud(tmp_path: Path, image: Path, plugins: Path) -> Iterator[Cloud]:
-    from emulator import Emulator
     from gcp_storage_emulator.server import create_server
 
     project = copy_project(tmp_path / "project")
-    with (project.path / "config" / "hardware.yaml").open("a") as catalogue:
-        catalogue.write(MACHINES)
+    # Git does not know it, and the machines get it all the same.
+    (project.path / "config" / "hardware.local.yaml").write_text(MACHINES)
     (project.path / "config" / "studies" / "small.yaml").write_text(STUDY)
     for command in (
         ["init", "-q"],
@@ -146,7 +147,7 @@ def cloud(tmp_path: Path, image: Path, plugins: Path) -> Iterator[Cloud]:
             "EPOCHS_BUCKET": "bucket/epochs",
             "SNAKEMAKE_GCEBATCH_PROJECT": "our-project",
             "SNAKEMAKE_GCEBATCH_REGION": "us-central1",
-            "SNAKEMAKE_GCEBATCH_IMAGE": IMAGE,
+            "SNAKEMAKE_GCEBATCH_CONTAINER": IMAGE,
             "PYTHONPATH": str(plugins / "gce"),
         }
         yield Cloud(project, emulator, storage | emulator.environment | settings)

@@ -1,5 +1,6 @@
 """A real Slurm on this machine: a controller, a node without GPUs and one with two devices that stand for GPUs.
 
+The second one has no network but that of the cluster: it lives in a network namespace, with a cable to this machine.
 Needs root, and Debian's slurm-wlm and munge: `apt-get install -y --no-install-recommends slurm-wlm munge`.
 """
 
@@ -19,7 +20,7 @@ ETC = Path("/etc/slurm")
 
 CONFIG = """\
 ClusterName=loop
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}(10.213.0.1)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -45,15 +46,29 @@ ReturnToService=2
 SlurmdTimeout=20
 AccountingStorageType=accounting_storage/none
 GresTypes=gpu
-NodeName=cpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17001 CPUs=2 RealMemory=4000
-NodeName=gpu1 NodeHostname={host} NodeAddr=127.0.0.1 Port=17002 CPUs=2 RealMemory=4000 Gres=gpu:fake:2
+NodeName=cpu1 NodeHostname={host} NodeAddr=10.213.0.1 Port=17001 CPUs=2 RealMemory=4000
+NodeName=gpu1 NodeHostname={host} NodeAddr=10.213.0.2 Port=17002 CPUs=2 RealMemory=4000 Gres=gpu:fake:2
 PartitionName=cpu Nodes=cpu1 Default=YES PriorityTier=1 GraceTime=30
 PartitionName=gpu Nodes=gpu1 PriorityTier=1 GraceTime=30
+PartitionName=short Nodes=cpu1 PriorityTier=1 MaxTime=30
+PartitionName=accel Nodes=gpu1 PriorityTier=1 MaxTime=30
 """
 
 #: Character devices: with regular files CUDA_VISIBLE_DEVICES stays unset.
 GRES = "NodeName=gpu1 Name=gpu Type=fake File=/dev/null,/dev/zero\n"
 
+
+#: The namespace of the node gpu1, and what makes its network: a cable to this machine, and nothing beyond.
+_APART = "epochs-gpu1"
+_CABLE = f"""
+ip netns add {_APART}
+ip link add epochs0 type veth peer name epochs1 netns {_APART}
+ip addr add 10.213.0.1/30 dev epochs0
+ip link set epochs0 up
+ip -n {_APART} addr add 10.213.0.2/30 dev epochs1
+ip -n {_APART} link set epochs1 up
+ip -n {_APART} link set lo up
+"""
 
 #: Of a catalogue: a node of each partition, the second one as if it had a GPU.
 MACHINES = """
@@ -82,7 +97,7 @@ charts: [relative_time]
 
 
 def is_installed() -> bool:
-    return os.geteuid() == 0 and all(shutil.which(name) for name in ("slurmctld", "slurmd", "munged", "sbatch"))
+    return os.geteuid() == 0 and all(shutil.which(name) for name in ("slurmctld", "slurmd", "munged", "sbatch", "ip"))
 
 
 class Slurm:
@@ -110,9 +125,13 @@ class Slurm:
              f"--log-file={run}/munged.log", f"--seed-file={run}/munged.seed", "--num-threads=2"],
             check=True,
         )  # fmt: skip
+        # Of a test that was killed.
+        subprocess.run(["ip", "netns", "delete", _APART], check=False, stderr=subprocess.DEVNULL)
+        for line in _CABLE.strip().splitlines():
+            subprocess.run(line.split(), check=True)
         subprocess.run(["slurmctld", "-c"], check=True)
         for node in ("cpu1", "gpu1"):
-            subprocess.run(["slurmd", "-N", node], check=True)
+            self._start_node(node)
         self.wait_for(lambda: self.states() == {"cpu1": "idle", "gpu1": "idle"}, 30)
 
     def stop(self) -> None:
@@ -121,6 +140,12 @@ class Slurm:
                 os.kill(int(file.read_text()), signal.SIGKILL)
         for name in ("slurm.conf", "gres.conf"):
             (ETC / name).unlink(missing_ok=True)
+        subprocess.run(["ip", "netns", "delete", _APART], check=False)
+
+    @staticmethod
+    def _start_node(node: str) -> None:
+        apart = ["nsenter", f"--net=/run/netns/{_APART}"] if node == "gpu1" else []
+        subprocess.run([*apart, "slurmd", "-N", node], check=True)
 
     def lose(self, node: str) -> None:
         """Let a node die, with all that runs on it."""
@@ -134,7 +159,7 @@ class Slurm:
         self.say("scontrol", "update", f"nodename={node}", "state=down", "reason=lost")
 
     def bring_back(self, node: str) -> None:
-        subprocess.run(["slurmd", "-N", node], check=True)
+        self._start_node(node)
         # It comes back by itself (ReturnToService) once it has registered.
         self.wait_for(lambda: not self.states()[node].startswith("down"), 60)
 

@@ -5,8 +5,9 @@ import signal
 import time
 
 import pytest
+from google.cloud import batch_v1 as batch
 
-from tests.clusters.conftest import IMAGE, Cloud
+from tests.clusters.conftest import IMAGE, Cloud, machines_boot
 from tests.conftest import jobs
 from tests.reading import Read
 
@@ -39,6 +40,10 @@ def test_each_profile_trains_its_machines_and_both_fill_one_report(cloud: Cloud)
     assert {"study": "small", "hardware": "vm-gpu", "framework": "jax"}.items() <= labels.items()
     assert record(cloud, GPU)["status"] == "done"
     assert record(cloud, GPU)["provenance"]["container"] == IMAGE
+    if machines_boot():
+        (attempt,) = record(cloud, GPU)["attempts"]
+        assert attempt["boot_seconds"] < 60, "since the VM began, not since this machine did"
+        assert attempt["wait_seconds"] < 120
     cloud.snakemake("gce-cpu")
     assert machines(cloud) == ["n1-standard-4", "n1-standard-1"]
     page = Read((cloud.project.path / "results/small/report.html").read_text())
@@ -74,11 +79,35 @@ def test_preempted_training_goes_on_where_it_was(cloud: Cloud) -> None:
     assert len(attempts) == 3
 
 
+def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cloud: Cloud) -> None:
+    cloud.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 400}")
+    process = cloud.start("gce-gpu")
+    process.kill()
+    process.communicate()
+    (mine,) = cloud.emulator.running()
+    others = []
+    for old, new in (("study=small,", "study=small2,"), ("gs://bucket/epochs", "gs://bucket/other")):
+        job = batch.Job(cloud.emulator.created[0])
+        container = job.task_groups[0].task_spec.runnables[0].container
+        assert old in container.commands[1]
+        container.commands = ["-c", f"sleep 300; : {container.commands[1].replace(old, new)}"]
+        others.append(cloud.emulator.submit(job, f"other-{len(others)}"))
+    labels = {"study": "small", "snakemake-output": "0123"}
+    cloud.emulator.left = [{"name": "vm-1", "labels": labels}, {"name": "vm-2", "labels": labels | {"study": "x"}}]
+    said = cloud.snakemake("gce-gpu", "stop_all").stdout
+    assert re.findall(r"^ended: (\S+) \((\S+), RUNNING\)$", said, re.MULTILINE) == [(f"{GPU}/r1", mine)]
+    assert cloud.emulator.deleted == [mine]
+    assert sorted(cloud.emulator.running()) == sorted(others)
+    assert re.findall(r"gcloud compute instances delete (\S+) --zone us-central1-a", said) == ["vm-1"]
+    assert "study small: no job runs or waits on Google Batch" in cloud.snakemake("gce-gpu", "stop_all").stdout
+    assert cloud.emulator.deleted == [mine]
+
+
 def test_cell_without_quota_is_recorded_as_that(cloud: Cloud) -> None:
     cloud.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 0.0 in region us-central1."
     cloud.emulator.zones["nvidia-tesla-t4"] = ["europe-west4-b"]
     done = cloud.snakemake("gce-gpu")
-    assert "others that have it: europe-west4-b" in done.stdout + done.stderr
+    assert "other regions: europe-west4" in done.stdout + done.stderr
     run = record(cloud, GPU)
     assert run["status"] == "quota"
     assert "NVIDIA_T4_GPUS" in run["reason"]
@@ -115,7 +144,7 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     assert "not tried on dearer machines" in done.stdout + done.stderr
     page = Read((cloud.project.path / "results/small/report.html").read_text()).text
     assert "2 of 3 cells of the grid have no run." in page
-    assert "mnist_mlp, JAX, b128-tuned: none on a dear GPU, a CPU; it failed on a GPU" in page
+    assert "MNIST · MLP, JAX, b128-tuned: none on a dear GPU, a CPU; it failed on a GPU" in page
     told = cloud.project.run("snakemake", "status", "--config", "study=small").stdout
     assert "not tried, as" in told
     assert "ZeroDivisionError" in told
@@ -124,11 +153,11 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     assert machines(cloud) == ["n1-standard-4", "n1-standard-4", "n1-standard-8"], "mended, the dearer one follows"
     assert record(cloud, GPU.replace("vm-gpu", "vm-dear"))["status"] == "done"
     assert re.search(r"2 of 2 runs ended, 0 submitted; at most .* USD in this call, of about .* USD", done.stderr)
-    cloud.edit("config/prices/current.csv", "tesla-t4,us-central1,spot,0.1654", "tesla-t4,us-central1,spot,16.54")
+    cloud.edit("config/prices/current.csv", "tesla-t4,us-central1,spot,0.1654", "tesla-t4,us-central1,spot,0.3")
     for config in ((), ("budget_usd=100",)):
         again = cloud.snakemake("gce-gpu", "-n", config=config)
         assert "price" in again.stdout
-        assert not re.search(r"^(train|bring) ", again.stdout, re.MULTILINE), "a price trains nothing again"
+        assert not re.search(r"^(train|copy) ", again.stdout, re.MULTILINE), "a price trains nothing again"
     cloud.edit(mnist, "def build(", "EDITED = True\n\n\ndef build(")
     done = cloud.snakemake("gce-gpu", config=("budget_usd=0.1",), check=False)
     assert "2 of 2 runs could pass it" in " ".join((done.stdout + done.stderr).split()), "the run that waits counts too"
@@ -156,7 +185,7 @@ def test_second_call_is_refused_and_ctrl_c_leaves_no_machine(cloud: Cloud) -> No
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("EPOCHS_BUCKET", "EPOCHS_BUCKET"), ("SNAKEMAKE_GCEBATCH_PROJECT", "--gcebatch-project")],
+    [("EPOCHS_BUCKET", "EPOCHS_BUCKET"), ("SNAKEMAKE_GCEBATCH_PROJECT", "still to be set: SNAKEMAKE_GCEBATCH_PROJECT")],
 )
 def test_setting_that_is_missing_is_told_before_anything_is_submitted(cloud: Cloud, name: str, words: str) -> None:
     del cloud.variables[name]

@@ -15,8 +15,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def site(fresh: Project) -> Project:
     """The project with a study on two partitions."""
-    with (fresh.path / "config" / "hardware.yaml").open("a") as catalogue:
-        catalogue.write(MACHINES)
+    (fresh.path / "config" / "hardware.local.yaml").write_text(MACHINES)
     study = STUDY.replace("WORKLOAD", "mnist_mlp").replace("SAMPLES", "0.02").replace("EPOCHS", "2")
     (fresh.path / "config" / "studies" / "small.yaml").write_text(study)
     return fresh
@@ -33,6 +32,8 @@ def on_slurm(
         f"*) echo 'PreemptMode             = {mode}';; esac\n"
     )
     command.chmod(0o755)
+    command.with_name("sinfo").write_text("#!/bin/sh\necho cpu; echo gpu\n")
+    command.with_name("sinfo").chmod(0o755)
     return site.run(
         "env", f"PATH={command.parent}:{site.environment()['PATH']}",
         "snakemake", "--profile", "slurm", *arguments, "--config", "study=small",
@@ -67,8 +68,49 @@ def test_array_of_unlike_jobs_is_refused(site: Project, plugins: Path) -> None:
 
 
 def test_image_that_nobody_has_built_is_named(cloud: Cloud) -> None:
-    del cloud.variables["SNAKEMAKE_GCEBATCH_IMAGE"]
+    del cloud.variables["SNAKEMAKE_GCEBATCH_CONTAINER"]
     done = cloud.snakemake("gce-cpu", check=False)
     assert done.returncode != 0
     assert "envs/images.yaml: there is no jax-cpu: run envs/images.sh jax-cpu" in done.stderr
     assert cloud.emulator.created == []
+
+
+def on_google(
+    fresh: Project, plugins: Path, tmp_path: Path, *arguments: str, **variables: str
+) -> subprocess.CompletedProcess:
+    """Call a Google profile with an empty home and without an account."""
+    home = str(tmp_path / "home")
+    empty = {"HOME": home, "CLOUDSDK_CONFIG": home, "PYTHONPATH": str(plugins / "gce")}
+    return fresh.run("snakemake", "--profile", "gce-gpu", *arguments, check=False, **empty | variables)
+
+
+def test_quote_of_google_needs_no_account_and_ends_with_what_is_still_to_be_set(
+    fresh: Project, plugins: Path, tmp_path: Path
+) -> None:
+    done = on_google(fresh, plugins, tmp_path, "-n")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+    assert "quote (" in done.stderr
+    last = [line for line in done.stderr.splitlines() if line.startswith("still to be set: ")]
+    words = (
+        "SNAKEMAKE_GCEBATCH_PROJECT",
+        "SNAKEMAKE_GCEBATCH_REGION",
+        "EPOCHS_BUCKET",
+        "gcloud auth",
+        "envs/images.sh",
+    )
+    assert all(word in line for word, line in zip(words, last, strict=True)), last
+
+
+def test_call_of_google_without_an_account_is_one_line(fresh: Project, plugins: Path, tmp_path: Path) -> None:
+    done = on_google(fresh, plugins, tmp_path)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert "error: still to be set: SNAKEMAKE_GCEBATCH_PROJECT" in done.stderr
+
+
+def test_prices_of_another_region_are_said(fresh: Project, plugins: Path, tmp_path: Path) -> None:
+    variables = {"SNAKEMAKE_GCEBATCH_PROJECT": "p", "SNAKEMAKE_GCEBATCH_REGION": "europe-west4"}
+    done = on_google(fresh, plugins, tmp_path, "-n", **variables)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "warning: jobs run in europe-west4, and config/hardware.yaml prices gce-" in done.stderr

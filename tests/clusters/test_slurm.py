@@ -1,6 +1,7 @@
 """`snakemake --profile slurm` on a real Slurm of this machine."""
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -22,6 +23,27 @@ pytestmark = [
     ),
 ]
 
+#: All that somebody writes whose cluster has other partitions, an account, a time limit and modules.
+MINE = """
+slurm-cpu:
+  label: our nodes
+  machine: {cores: 1}
+  clusters:
+    slurm: {slurm_partition: short, slurm_account: lab, qos: normal, runtime: 30, mem_mb: 1000, modules: jax/1}
+slurm-gpu:
+  machine: {cores: 1, gpus: null}
+  clusters:
+    slurm: {slurm_partition: accel, slurm_account: lab, runtime: 30, mem_mb: 1000, gpu: null, gpu_model: null,
+            gres: "gpu:fake:1"}
+"""
+
+#: Stands for the command `module` of a cluster, which a shell finds there.
+MODULE = """
+module() {
+    echo "$@" >> MODULES
+}
+"""
+
 CPU, GPU = "mnist_mlp/node-cpu/jax/b128-tuned", "mnist_mlp/node-gpu/jax/b128-tuned"
 
 
@@ -37,9 +59,9 @@ class Cluster:
         )
         (self.project.path / "config" / "studies" / "small.yaml").write_text(study)
 
-    def start(self, *arguments: str) -> subprocess.Popen:
-        command = ["snakemake", "--profile", "slurm", "--latency-wait", "5", *arguments, "--config", "study=small"]
-        environment = self.project.environment(PYTHONPATH=str(self.plugins / "slurm"))
+    def start(self, *arguments: str, config: tuple[str, ...] = ("study=small",), **variables: str) -> subprocess.Popen:
+        command = ["snakemake", "--profile", "slurm", "--latency-wait", "5", *arguments, "--config", *config]
+        environment = self.project.environment(PYTHONPATH=str(self.plugins / "slurm"), **variables)
         return subprocess.Popen(
             command, cwd=self.project.path, env=environment, text=True, preexec_fn=on_every_core,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -70,8 +92,7 @@ def service() -> Iterator[slurm.Slurm]:
 @pytest.fixture
 def cluster(service: slurm.Slurm, plugins: Path, tmp_path: Path) -> Cluster:
     project = copy_project(tmp_path / "project")
-    with (project.path / "config" / "hardware.yaml").open("a") as catalogue:
-        catalogue.write(slurm.MACHINES)
+    (project.path / "config" / "hardware.local.yaml").write_text(slurm.MACHINES)
     made = Cluster(project, service, plugins)
     made.write()
     return made
@@ -132,3 +153,64 @@ def test_node_that_is_lost_costs_what_was_not_saved(cluster: Cluster) -> None:
     run = cluster.project.record(GPU, "small")
     assert run["status"] == "done"
     assert [attempt["ended"] for attempt in run["attempts"]] == ["lost", "done"]
+
+
+def test_fresh_clone_runs_on_another_cluster_by_its_local_file_alone(cluster: Cluster, tmp_path: Path) -> None:
+    path = cluster.project.path
+    (path / "config" / "studies" / "small.yaml").unlink()
+    (path / "config" / "hardware.local.yaml").write_text(MINE)
+    (tmp_path / "bin").mkdir()
+    # Without accounting nobody knows an account; the plugin asks for those that there are.
+    (tmp_path / "bin" / "sacctmgr").write_text("#!/bin/sh\necho lab\n")
+    (tmp_path / "bin" / "sacctmgr").chmod(0o755)
+    (tmp_path / "init").write_text(MODULE.replace("MODULES", str(tmp_path / "modules")))
+    small = ("data=synthetic", "workloads=[mnist_mlp]", "frameworks=[jax]")
+    variables = {
+        "PATH": f"{tmp_path / 'bin'}:{cluster.project.environment()['PATH']}",
+        "BASH_ENV": str(tmp_path / "init"),
+    }
+    process = cluster.start(config=("study=slurm", "base={hardware: slurm-cpu, framework: jax}", *small), **variables)
+    ended(process)
+    for machine in ("slurm-cpu", "slurm-gpu"):
+        assert cluster.project.record(f"mnist_mlp/{machine}/jax/b128", "slurm")["status"] == "done"
+    assert "our nodes" in (path / "results/slurm/report.html").read_text()
+    told = cluster.slurm.say("scontrol", "show", "jobs").split("\n\n")
+    for partition in ("short", "accel"):
+        (job,) = [job for job in told if f"Partition={partition} " in job]
+        assert "Account=lab " in job
+        assert "TimeLimit=00:30:00 " in job
+    assert "gres:gpu:fake:1" in job
+    assert (tmp_path / "modules").read_text() == "load jax/1\n", "in the job of the machine that names one"
+
+
+def test_node_of_the_cluster_may_be_without_network(cluster: Cluster) -> None:
+    """It is the one on which all tests of this file train."""
+    told = cluster.slurm.say("srun", "--partition=gpu", "cat", "/proc/net/dev")
+    assert sorted(re.findall(r"^ *(\w+):", told, re.MULTILINE)) == ["epochs1", "lo"]
+
+
+def test_partition_that_is_not_there_is_named_with_those_that_are(cluster: Cluster) -> None:
+    cluster.project.edit("config/hardware.local.yaml", "slurm_partition: gpu", "slurm_partition: gpus")
+    said, _ = cluster.start().communicate(timeout=60)
+    words = "node-gpu: slurm_partition: 'gpus' is unknown: it is one of accel, cpu, gpu, short; name yours in config/"
+    assert words in said
+    assert cluster.slurm.jobs() == []
+
+
+def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.write(samples=0.5, epochs=400)
+    process = cluster.start()
+    cluster.slurm.wait_for(lambda: [state for _, state, _ in cluster.slurm.jobs()] == ["RUNNING"] * 2, 60)
+    process.kill()
+    process.communicate()
+    others = []
+    for folder, study in ((cluster.project.path, "small2"), (tmp_path, "small")):
+        target = f"train:study={study},workload=mnist_mlp,hardware=node-cpu,framework=jax,variant=b128,repeat=1"
+        words = ["sbatch", "--parsable", "--partition=short", "--output=/dev/null", f"--chdir={folder}"]
+        others.append(cluster.slurm.say(*words, f"--wrap=sleep 300; : --target-jobs '{target}'").strip())
+    for expected in (2, 0):
+        said = ended(cluster.start("stop_all"))
+        assert len([line for line in said.splitlines() if line.startswith("ended: mnist_mlp/node-")]) == expected, said
+    assert "study small: no job runs or waits on this Slurm" in said
+    cluster.slurm.wait_for(lambda: [job for job, _, _ in cluster.slurm.jobs()] == others, 60)
+    cluster.slurm.say("scancel", *others)

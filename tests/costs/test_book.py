@@ -5,15 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.costs import book
+from scripts.costs import book, books
 from scripts.costs.billing import Rule
+from scripts.costs.terms import Terms, read_terms
 from scripts.storage.errors import InputError
 from tests.made import TERMS, offer, price_book
 
 HEADER = ",".join(book.COLUMNS)
 GOOD = "cloud,host,us,on-demand,0.5,,,USD,hour,2026-01-02,a price list,"
-FOLDER = book.FOLDER
-BOOKS = sorted(set(FOLDER.glob("*.csv")) - {FOLDER / "billing.csv", FOLDER / "currencies.csv"})
+FOLDER = books.FOLDER
+BOOKS = sorted(
+    set(FOLDER.glob("*.csv")) - {FOLDER / f"{name}.csv" for name in ("billing", "currencies", "sustained-use")}
+)
 
 
 def write(path: Path, *lines: str, header: str = HEADER) -> Path:
@@ -96,7 +99,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 
 def test_missing_book_is_named_beside_those_there_are() -> None:
     with pytest.raises(InputError, match=r"nowhere\.csv: there is no such file; config/prices/ has .*current.*listed"):
-        book.read(book.files(["current", "nowhere"]))
+        book.read(books.files(["current", "nowhere"]))
 
 
 def test_book_without_rows_has_no_prices(tmp_path: Path) -> None:
@@ -107,10 +110,10 @@ def test_book_without_rows_has_no_prices(tmp_path: Path) -> None:
 
 def test_files_of_a_config(tmp_path: Path) -> None:
     mine = write(tmp_path / "mine.csv", GOOD)
-    assert book.files("current") == [FOLDER / "current.csv"]
-    assert book.files([str(mine), "listed"]) == [mine, FOLDER / "listed.csv"]
+    assert books.files("current") == [FOLDER / "current.csv"]
+    assert books.files([str(mine), "listed"]) == [mine, FOLDER / "listed.csv"]
     with pytest.raises(InputError, match=r"^price book .*curent.csv: there is no such file; .* current,"):
-        book.files(["current", "curent"])
+        books.files(["current", "curent"])
 
 
 def test_first_book_that_prices_an_item_counts(tmp_path: Path) -> None:
@@ -304,7 +307,7 @@ def test_price_lies_within_its_range(bounds: list[float], share: float, pieces: 
     ],
 )
 def test_billing_rule_is_that_of_the_date(provider: str, on: str, increment: float, minimum: float) -> None:
-    assert book.read_terms().rule(provider, on) == Rule(increment, minimum)
+    assert read_terms().rule(provider, on) == Rule(increment, minimum)
 
 
 def test_price_is_billed_by_the_rule_of_its_date() -> None:
@@ -322,10 +325,11 @@ RULES = "provider,from,increment_seconds,minimum_seconds,source"
 CURRENCIES = "currency,as_of,usd,usd_low,usd_high,source,inferred"
 
 
-def terms(folder: Path, rule: str = "cloud,,1,0,a page", currency: str = "EUR,2020,1.1,,,a bank,") -> book.Terms:
+def terms(folder: Path, rule: str = "cloud,,1,0,a page", currency: str = "EUR,2020,1.1,,,a bank,") -> Terms:
     write(folder / "billing.csv", "other,,1,0,a page", rule, header=RULES)
+    write(folder / "sustained-use.csv", "cloud,n1-,30,a page", header="provider,items,tiers,source")
     write(folder / "currencies.csv", "USD,1900,1,,,by definition,", currency, header=CURRENCIES)
-    return book.read_terms(folder)
+    return read_terms(folder)
 
 
 def test_terms_are_read_from_a_folder(tmp_path: Path) -> None:
@@ -374,7 +378,7 @@ def test_fault_of_the_currencies_is_one_line(tmp_path: Path, currency: str, mess
 
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 def test_books_are_without_fault_and_every_rate_has_a_source(path: Path) -> None:
-    table, terms = book.read([path]), book.read_terms()
+    table, terms = book.read([path]), read_terms()
     assert len(table)
     assert (table["source"].str.len() > 5).all()
     rows = [tuple(row[key] for key in book.KEY) for row in table.to_dict("records")]
@@ -394,8 +398,32 @@ def test_no_book_is_missing_here() -> None:
 
 
 def test_books_of_today_price_what_people_rent() -> None:
-    table = book.read(book.files(["current", "listed"]))
+    table = book.read(books.files(["current", "listed"]))
     items = {provider: " ".join(rows["item"]) for provider, rows in table.groupby("provider")}
     for family in ("n1-", "n2-", "c3-", "c4-", "g2-", "-t4", "-v100", "-p100", "a2-highgpu", "a2-ultragpu", "a3-"):
         assert family in items["gce"]
     assert {"aws", "gce", "lambda", "paperspace", "vast"} == set(items)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (",0.5,", ",1_000,", "rate: '1_000' is not a number from 0"),
+        (",0.5,", ",١٢,", "is not a number from 0"),
+        (",0.5,", ",nan,", "rate: 'nan' is not a number from 0"),
+        (",0.5,", ", 0.5,", "rate: ' 0.5' is not a number from 0"),
+        ("2026-01-02", "2999-01-02", "as_of: 2999-01-02 has not come yet"),
+        ("2026-01-02", "2999", "as_of: 2999 has not come yet"),
+        ("2026-01-02", "٢٠٢٦", "is not a date"),
+    ],
+)
+def test_number_or_date_that_cannot_be_meant_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    write(tmp_path / "mine.csv", GOOD.replace(old, new))
+    with pytest.raises(InputError, match=message):
+        book.read([tmp_path / "mine.csv"])
+
+
+def test_spot_above_on_demand_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "mine.csv", GOOD, GOOD.replace("on-demand,0.5", "spot,0.51"))
+    with pytest.raises(InputError, match=r"cloud host us: rate: spot 0\.51 is above on-demand 0\.5"):
+        book.read([tmp_path / "mine.csv"])

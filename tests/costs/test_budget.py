@@ -6,7 +6,8 @@ import pytest
 from scripts.costs import budget
 from scripts.costs.billing import Rule
 from scripts.costs.budget import Expected, Known, Rate, Wanted
-from tests.made import FAILED, run, runs
+from scripts.storage import tables
+from tests.made import FAILED, prices, run, runs
 
 RUN = Wanted(
     "r1",
@@ -25,10 +26,15 @@ NOTHING = runs(run(**FAILED))
 
 
 def known(
-    earlier: pd.DataFrame = NOTHING, published: dict | None = None, runs_: pd.DataFrame = NOTHING, **peaks: float
+    earlier: pd.DataFrame = NOTHING,
+    published: dict | None = None,
+    runs_: pd.DataFrame = NOTHING,
+    by_cores: dict | None = None,
+    **peaks: float,
 ) -> Known:
     """`peaks` are of float32, by machine."""
-    return Known(earlier, published or {}, runs_, {(name, "float32"): peak for name, peak in peaks.items()})
+    of_float32 = {(name, "float32"): peak for name, peak in peaks.items()}
+    return Known(earlier, published or {}, runs_, of_float32, by_cores or {})
 
 
 def test_earlier_runs_of_the_cell_tell_best() -> None:
@@ -71,6 +77,16 @@ def test_then_published_runs_on_no_more_cores() -> None:
     assert (told.seconds, told.basis) == (60 + 1e6 / 200, "published runs on as many cores or fewer")
 
 
+def test_then_what_articles_measured_on_no_more_cores() -> None:
+    """Four are wanted. Runs of ours, whose framework and mode are those that are wanted, tell better."""
+    articles = {("mnist_mlp", 1): 100.0, ("mnist_mlp", 2): 250.0, ("mnist_mlp", 8): 800.0, ("mnist_cnn", 4): 1.0}
+    told = budget.expect(RUN, known(by_cores=articles))
+    assert (told.seconds, told.basis) == (60 + 1e6 / 250, "published throughput of as many cores or fewer")
+    ours = runs(run(hardware="cpu1", cores=1, samples_per_second=150.0))
+    assert budget.expect(RUN, known(runs_=ours, by_cores=articles)).basis == "published runs on as many cores or fewer"
+    assert budget.expect(replace(RUN, workload="cifar10_cnn"), known(by_cores=articles)).seconds == 7200
+
+
 def test_what_nothing_tells_may_take_all_its_time() -> None:
     assert budget.expect(RUN, known()) == Expected(7200, "nothing: the most it may take")
     assert budget.expect(RUN, known(published={("mnist_mlp", "cpu1"): 1.0})).seconds == 7200, "never more"
@@ -108,3 +124,13 @@ def test_quote_is_by_machine_and_in_all() -> None:
     assert table["expected_usd"].to_list() == pytest.approx([0.18, 3.6, 3.78])
     assert table["basis"].iloc[0] == "2 by earlier runs"
     assert pd.isna(budget.quote(priced(("none", 5)))["expected_usd"].iloc[0]), "unknown, not nothing"
+
+
+def test_start_of_a_machine_is_spent_where_a_cluster_tells() -> None:
+    """An attempt of 50 s that began 60 s after its machine was started, and the life of a process."""
+    made = runs(run(), run(repeat=2, total_seconds=100.0))
+    told = [{"run": made["run"][0], "used_seconds": 50.0, "boot_seconds": 45.0, "wait_seconds": 15.0}]
+    attempts = tables.conform(pd.DataFrame(told, columns=list(tables.columns("attempts"))), "attempts")
+    table = budget.spent(made, attempts, prices().query("price_option == 'on-demand'"))
+    assert table["used_seconds"].to_list() == [50, 100]
+    assert table["usd"].to_list() == pytest.approx([110 * 0.00001, 100 * 0.00001])

@@ -2,13 +2,13 @@
 
 import re
 
-from scripts import price
-from scripts.costs import book
+from scripts.analysis import pricing
+from scripts.costs import book, books
 from scripts.storage import schemas
-from scripts.studies import grid
+from scripts.studies import definition
 
 CARDS = {"h100", "h200"}
-WANTED = schemas.read_yaml(book.FOLDER / "wanted.yaml", "wanted")
+WANTED = schemas.read_yaml(books.FOLDER / "catalogue.yaml", "catalogue")
 
 #: A name that tells its cards. Without a number it is one; without a form it is taken for the SXM card.
 TOLD = re.compile(r"(?:gpu_)?(?:(\d+)x[_-])?(h[12]00)(?:_(sxm|pcie|nvl)\d*)?(?:x(\d+))?(?:-\d+)*")
@@ -33,15 +33,15 @@ def cards(provider: str, item: str) -> dict[str, int]:
 
 
 def test_the_study_of_one_card_has_every_offer_of_one_and_no_other() -> None:
-    _, study = grid.read("card", {})
-    rows = book.read(book.files(study["book"]))
+    _, study = definition.read("card", {})
+    rows = book.read(books.files(study["book"]))
     made_of = [cards(provider, item) for provider, item in zip(rows["provider"], rows["item"], strict=True)]
     one = [next((card for card in CARDS if has == {card: 1}), "") for has in made_of]
     offers = rows.assign(hardware=one, usd_per_hour=rows["rate"])[[bool(card) for card in one]]
     assert set(offers["currency"] + " per " + offers["per"]) == {"USD per hour"}
     assert set(offers["hardware"]) == CARDS
-    machines = grid.machines(study, schemas.read_yaml(grid.ROOT / "config" / "hardware.yaml", "hardware"))
-    table = price.price_table(study, machines, CARDS)
+    machines = definition.machines(study, schemas.read_yaml(definition.ROOT / "config" / "hardware.yaml", "hardware"))
+    table = pricing.price_table(study, machines, CARDS)
     columns = ["hardware", "provider", "region", "purchase", "usd_per_hour"]
     priced, offered = (sorted(frame[columns].itertuples(index=False, name=None)) for frame in (table, offers))
     assert priced == offered

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.costs import catalogue
+from scripts.costs import catalogue, renewal
 from scripts.costs.book import COLUMNS
 from scripts.storage.errors import InputError
 
@@ -272,14 +272,14 @@ def book(**rates: str) -> pd.DataFrame:
 
 def refresh(last: pd.DataFrame, rows: str, wanted: dict = M, as_of: str = "2026-02-01") -> tuple[dict, list[str]]:
     """Return 'item purchase' -> (rate, as_of), and what is said."""
-    frame, changes = catalogue.refresh(last, read(rows), "p", wanted, as_of, "a source")
+    frame, changes = renewal.renew(last, read(rows), "p", wanted, as_of, "a source")
     assert list(frame.columns) == list(COLUMNS)
     kept = {f"{row.item} {row.purchase}": (row.rate, row.as_of) for row in frame.itertuples()}
     return kept, [f"{change.kind} {change.text}" for change in changes]
 
 
 def test_first_book() -> None:
-    frame, changes = catalogue.refresh(book(), read(machine("east-a 1 0.5")), "p", M, "2026-02-01", "a source")
+    frame, changes = renewal.renew(book(), read(machine("east-a 1 0.5")), "p", M, "2026-02-01", "a source")
     assert frame.to_numpy().tolist() == [
         ["p", "m", "east", "on-demand", "1", "", "", "USD", "hour", "2026-02-01", "a source", ""],
         ["p", "m", "east", "spot", "0.5", "", "", "USD", "hour", "2026-02-01", "a source", ""],
@@ -308,7 +308,7 @@ def test_price_against_that_of_the_last_book(before: str, zone: str, after: tupl
 
 def test_kept_row_is_the_old_one_to_the_letter() -> None:
     last = book(m_on_demand="1.0")
-    frame, _ = catalogue.refresh(last, read(machine("east-a 9 ")), "p", M, "2026-02-01", "a source")
+    frame, _ = renewal.renew(last, read(machine("east-a 9 ")), "p", M, "2026-02-01", "a source")
     pd.testing.assert_frame_equal(frame, last)
 
 

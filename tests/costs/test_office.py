@@ -15,18 +15,25 @@ THROUGHPUT = pd.DataFrame({"workload": ["a", "b"], "batch_size": [16, 16], "esti
 def test_printed_scaling_is_read_long() -> None:
     rows = [
         {"single": "one", "multi": "two", "gpus": 2, "a": [0.9, 0.8], "b": [0.5, 0.4]},
-        {"single": "one", "multi": "four", "gpus": 4, "a": [0.7, 0.6], "b": [0.3, 0.2]},
+        {"single": "one", "multi": "four", "gpus": 4, "setup": {"b": "C"}, "a": [0.7, 0.6], "b": [0.3, 0.2]},
     ]
     table = office.scaling(rows, [16, 32], ["a", "b"])
-    assert table.columns.to_list() == ["single", "multi", "gpus", "workload", "batch_size", "efficiency"]
+    assert table.columns.to_list() == ["single", "multi", "gpus", "workload", "setup", "batch_size", "efficiency"]
+    assert table["setup"].to_list() == [""] * 6 + ["C"] * 2
     assert table.values.tolist()[:3] == [
-        ["one", "two", 2, "a", 16, 0.9],
-        ["one", "two", 2, "a", 32, 0.8],
-        ["one", "two", 2, "b", 16, 0.5],
+        ["one", "two", 2, "a", "", 16, 0.9],
+        ["one", "two", 2, "a", "", 32, 0.8],
+        ["one", "two", 2, "b", "", 16, 0.5],
     ]
     mean = office.mean_efficiency(table)
     assert mean[["workload", "batch_size"]].values.tolist() == [["a", 16], ["a", 32], ["b", 16], ["b", 32]]
     assert mean["efficiency"].to_list() == pytest.approx([0.8, 0.7, 0.4, 0.3])
+
+
+def test_month_of_an_owned_machine_is_told_in_parts() -> None:
+    table = office.breakdown(BOX, 240).set_index("part")
+    assert table["usd_per_month"].to_dict() == pytest.approx({"machine": 10, "energy": 24, "both": 34})
+    assert table["usd_per_hour"]["both"] == pytest.approx(usd_per_hour(BOX, 240))
 
 
 def test_estimate_is_cards_times_efficiency_within_the_rounding_of_both() -> None:

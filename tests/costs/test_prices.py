@@ -142,17 +142,21 @@ def test_discount_is_taken_off_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "share"),
+    ("items", "hours", "usd"),
     [
-        ({"sustained_use": "n1"}, 0.7),
-        ({"sustained_use": "n2"}, 0.8002),
-        ({"sustained_use": "n1", "hours_per_month": 365}, 0.9),
-        ({"sustained_use": "n1", "hours_per_month": 73}, 1.0),
-        ({"sustained_use": "n1", "discount": {"share": 0.5, "source": "a contract"}}, 0.35),
+        ({"n1-host": 1}, 730, 0.7),
+        ({"n2-host": 1}, 730, 0.8002),
+        ({"n1-host": 1}, 365, 0.9),
+        ({"n1-host": 1}, 73, 1.0),
+        ({"a2-host": 1}, 730, 1.0),
+        ({"n1-host": 1, "a100": 2}, 730, 0.7 + 2.0),
     ],
 )
-def test_sustained_use_lowers_the_average_hour(option: dict, share: float) -> None:
-    assert hourly({}, option, offer("host", 1.0)) == pytest.approx(share)
+def test_sustained_use_lowers_what_it_applies_to(items: dict, hours: float, usd: float) -> None:
+    rows = [offer(name, 1.0) for name in ("n1-host", "n2-host", "a2-host", "a100")]
+    option = {"sustained_use": True, "hours_per_month": hours}
+    price = priced({"rent": {"provider": "cloud", "items": items}}, option, *rows)
+    assert price["usd_per_hour"] == pytest.approx(usd)
 
 
 @pytest.mark.parametrize(
@@ -243,24 +247,19 @@ def test_range_of_the_price_goes_through_to_the_cost() -> None:
     )
 
 
-def test_samples_of_our_own_runs_are_those_after_the_first_step() -> None:
-    own, published = run(batch_size=100_000), run(repeat=2, batch_size=100_000, first_step_seconds=None)
-    table = costs(runs(own, published), options=ON_DEMAND)
-    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001 / 0.9, 0.001])
-    assert table["samples_per_usd"].to_list() == pytest.approx([0.9e9, 1e9])
+def test_cost_is_that_of_a_training_of_the_published_length() -> None:
+    """20 s are done once, 100 s train a tenth of the samples at 10,000/s: 1,020 s for all of them."""
+    short = {"total_seconds": 120.0, "published_samples": 1e7, "published_seconds": 1020.0}
+    table = costs(runs(run(**short), run(repeat=2)), options=ON_DEMAND)
+    assert table["useful_seconds"].to_list() == [1020, 100]
+    assert table["cost_usd"].to_list() == pytest.approx([0.0102, 0.001])
+    assert table["usd_per_million_samples"].to_list() == pytest.approx([0.00102, 0.001])
+    assert table["billed_seconds"].to_list()[0] == 120, "the bill is that of the run as it was"
 
 
 def test_published_run_may_lack_its_batch_size() -> None:
     table = costs(runs(run(batch_size=None, first_step_seconds=None)), options=ON_DEMAND)
     assert table["usd_per_million_samples"].to_list() == pytest.approx([0.001])
-
-
-@pytest.mark.parametrize("batch_size", [50_000, 64_000])
-def test_run_of_one_step_only_has_no_cost_per_sample(batch_size: int) -> None:
-    table = costs(runs(run(batch_size=batch_size, epochs=1, epochs_done=1)), options=ON_DEMAND)
-    assert table["cost_usd"].to_list() == pytest.approx([0.001])
-    assert table["usd_per_million_samples"].isna().all()
-    assert table["samples_per_usd"].isna().all()
 
 
 def test_throughput_alone_has_a_cost_per_sample_but_no_bill() -> None:
@@ -342,8 +341,8 @@ def test_cost_is_linear_in_seconds_and_rate(seconds: list[float], rate: float, f
     assert (table["cost_usd"] * 3600).to_list() == pytest.approx([time * rate for time in seconds])
     for other in (dearer, slower):
         assert other["cost_usd"].to_list() == pytest.approx((table["cost_usd"] * factor).to_list())
-    timed = (1e6 - 128) / 1e6  # million samples of the run without its first batch
-    assert (table["usd_per_million_samples"] * timed).to_list() == pytest.approx(table["cost_usd"].to_list())
+    # The run trains on a million samples.
+    assert table["usd_per_million_samples"].to_list() == pytest.approx(table["cost_usd"].to_list())
     assert (table["usd_per_million_samples"] * table["samples_per_usd"]).to_list() == pytest.approx([1e6] * len(frame))
 
 
@@ -447,3 +446,13 @@ def test_machine_without_a_rent_is_owned_where_the_option_does_not_say_how_it_is
     assert found["box", "as-it-is"] == "owned"
     assert found["cpu1", "as-it-is"] == "on-demand", "what rents is rented"
     assert ("box", "on-demand") not in found
+
+
+def test_resumed_run_at_a_reduced_scale_costs_what_is_left_of_it_too() -> None:
+    """35 s of two attempts for 100,000 samples; the other 9,900,000 at 10,000/s."""
+    resumed = run(train_seconds=None, total_seconds=20.0, published_samples=1e7, samples_per_second=10_000.0,
+                  train_samples=50_000, epochs=2, epochs_done=2)  # fmt: skip
+    attempts = pd.DataFrame({"run": [resumed["run"]] * 2, "used_seconds": [20.0, 15.0]})
+    table = pricing.price_runs(runs(resumed), prices(options=ON_DEMAND), attempts)
+    assert table["used_seconds"].to_list() == pytest.approx([35 + 990])
+    assert table["usd_per_million_samples"].to_list() == pytest.approx((table["cost_usd"] / 10).to_list())

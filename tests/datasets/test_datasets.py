@@ -230,12 +230,12 @@ def test_download_goes_where_the_next_one_finds_it(
 ) -> None:
     asked = []
 
-    def retrieve(url: str, known_hash: str, fname: str, path: Path) -> None:
-        asked.append((url, known_hash))
-        path.mkdir(parents=True)
-        (path / fname).write_bytes((official / "nietzsche" / fname).read_bytes())
+    def fetch(url: str, path: Path, checksum: str) -> None:
+        asked.append((url, checksum))
+        path.parent.mkdir(parents=True)
+        path.write_bytes((official / "nietzsche" / path.name).read_bytes())
 
-    monkeypatch.setattr(datasets.pooch, "retrieve", retrieve)
+    monkeypatch.setattr(datasets.downloads, "fetch", fetch)
     path = obtained(tmp_path, "nietzsche")
     source = nietzsche.FILES["nietzsche.txt"]
     assert asked == [(source.url, source.checksum)]

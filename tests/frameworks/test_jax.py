@@ -328,6 +328,38 @@ def test_sparse_is_the_dense_update_where_the_batch_holds_every_row(one: Process
     np.testing.assert_allclose(sparse, dense, rtol=1e-4, atol=1e-6)
 
 
+def sparse_of(kind: str) -> None:
+    """Compile sparse updates of a model whose table is used for more than looking up, or bound."""
+    import keras
+    from keras import layers
+
+    words = keras.Input((4,), dtype="int32")
+    options = {"regularised": {"embeddings_regularizer": "l2"}, "bound": {"embeddings_constraint": "non_neg"}}
+    embedding = layers.Embedding(10, 3, **options.get(kind, {}))
+    pooled = layers.GlobalAveragePooling1D()(embedding(words))
+    if kind == "tied":
+        pooled = layers.Lambda(lambda x: x @ embedding.embeddings[:3], output_shape=(3,))(pooled)
+    model = keras.Model(words, layers.Dense(1, activation="sigmoid")(pooled))
+    model.compile("adam", "binary_crossentropy")
+    x = np.arange(BATCH_SIZE * 4, dtype=np.int32).reshape(BATCH_SIZE, 4) % 10
+    jax.Loop(model, x, np.arange(BATCH_SIZE) % 2, None, BATCH_SIZE, 1, sparse=True).compile()
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        ("regularised", "used for more than looking up"),
+        ("tied", "used for more than looking up"),
+        ("bound", "an embedding has a constraint"),
+    ],
+)
+def test_sparse_refuses_what_needs_the_gradient_of_the_whole_table(
+    one: ProcessPoolExecutor, kind: str, says: str
+) -> None:
+    with pytest.raises(Unsupported, match=says):
+        one.submit(sparse_of, kind).result()
+
+
 def test_sparse_needs_an_embedding(one: ProcessPoolExecutor) -> None:
     with pytest.raises(Unsupported, match="no embedding"):
         one.submit(looped, "mnist_mlp", sparse=True).result()

@@ -13,6 +13,7 @@ import pytest
 
 from scripts.frameworks import ThreadPoolError, Unsupported, hide_others, torch
 from scripts.workloads import Split, workload
+from tests.frameworks import models
 from tests.frameworks.samples import FORMS, samples
 
 pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
@@ -151,6 +152,25 @@ def test_sparse_moves_the_rows_of_the_batch_only(process, optimiser):
 def test_what_is_not_supported(process, name, options, words):
     with pytest.raises(Unsupported, match=words):
         process.submit(looped, name, **options).result()
+
+
+def summed_loss_on_two_devices() -> None:
+    model, x, y = models.summed_loss()
+    torch.Loop(model, x, y, None, BATCH_SIZE, devices=2)
+
+
+def own_loss_on_two_devices() -> None:
+    model, x, y = models.class_weights()
+    torch.Loop(model, x, y, None, BATCH_SIZE, devices=2)
+
+
+@pytest.mark.parametrize(
+    ("train", "words"),
+    [(summed_loss_on_two_devices, "a loss that is a sum"), (own_loss_on_two_devices, "cannot load the model: ")],
+)
+def test_what_several_processes_cannot_train(process, train, words):
+    with pytest.raises(Unsupported, match=words):
+        process.submit(train).result()
 
 
 def test_tf32_wants_its_hardware(process):

@@ -52,6 +52,18 @@ def test_same_bytes_as_a_repeat() -> None:
     assert found["message"] == "same bytes as k80/mnist_cntk.csv: no second measurement"
 
 
+@pytest.mark.parametrize(("share", "found"), [(1.00005, 1), (1.001, 0)])
+def test_times_that_agree_to_the_last_digits_are_of_one_measurement(share: float, found: int) -> None:
+    times = {"train_seconds": 100.0, "first_epoch_seconds": 12.0, "median_epoch_seconds": 11.0, "epochs_done": 8}
+    edited = times | {name: value * share for name, value in times.items() if name.endswith("seconds")}
+    table = audit.findings(facts(times, edited | {"hardware": "p100"}))
+    said = of("nearly identical", table)
+    assert len(said) == found
+    if found:
+        assert said[0]["file"] == "p100/mnist_cntk.csv"
+        assert said[0]["message"] == "its times are those of k80/mnist_cntk.csv to 0.01 %: one of the two was edited"
+
+
 def test_runs_of_one_file_are_not_copies() -> None:
     table = facts({"file": "a.log", "run": "a#1", "sha256": "s"}, {"file": "a.log", "run": "a#2", "sha256": "s"})
     assert of("identical files", audit.findings(table)) == []
@@ -156,3 +168,47 @@ def test_unlike_things_are_said_once_a_workload(where: dict, found: list[dict]) 
 def test_unlike_things_that_are_not_there_are_refused(where: dict, said: str) -> None:
     with pytest.raises(InputError, match=said):
         audit.findings(facts({}), [{"where": where, "says": CUDNN}])
+
+
+def test_runs_of_one_cell_that_are_far_apart() -> None:
+    cell = {"batch_size": 64, "precision": "float16", "devices": 1, "status": "done"}
+    runs = [
+        cell | {"samples_per_second": 68.0, "repeat": 1},
+        cell | {"samples_per_second": 560.0, "repeat": 2},
+        cell | {"samples_per_second": 600.0, "precision": "float32"},
+        cell | {"train_seconds": 5.0, "workload": "other"},
+        cell | {"train_seconds": 9.9, "workload": "other", "repeat": 2},
+    ]
+    (found,) = of("runs far apart", audit.findings(facts(*runs)))
+    assert (found["workload"], found["hardware"]) == ("mnist", "k80")
+    assert found["message"] == (
+        "the 2 runs of one cell lie 8.24 x apart, the fastest is k80/mnist_cntk: they differ in more than the cell, "
+        "or one is broken"
+    )
+
+
+def test_several_cards_that_do_more_than_as_many_single_ones() -> None:
+    def run(machine: str, devices: int, rate: float, **more: Any) -> dict[str, Any]:
+        about = {"hardware": machine, "devices": devices, "samples_per_second": rate, "precision": "float16"}
+        return about | {"status": "done"} | more
+
+    cards = {"v100": "V100", "v100-x4": "V100", "a10": "A10"}
+    runs = [run("v100", 1, 100.0), run("v100", 1, 104.0, repeat=2), run("v100-x4", 4, 2856.0), run("a10", 1, 1.0)]
+    (found,) = of("beyond perfect scaling", audit.findings(facts(*runs), cards=cards))
+    assert found["message"] == (
+        "7.00 x what 4 single cards do: 2,856 samples/s with 4 V100 in float16, 102 with one; that is not the work of "
+        "the cards alone"
+    )
+    assert not of("beyond perfect scaling", audit.findings(facts(*runs))), "without cards nothing is compared"
+    near = [run("v100", 1, 100.0), run("v100-x4", 4, 436.0), run("v100-x4", 4, 4360.0, batch_size=8)]
+    assert not of("beyond perfect scaling", audit.findings(facts(*near), cards=cards)), "another batch is another cell"
+
+
+@pytest.mark.parametrize(("machines", "found"), [(4, 4), (5, 1)])
+def test_workload_that_many_machines_lack_is_one_finding(machines: int, found: int) -> None:
+    lacking = [{"hardware": f"m{number}", "workload": "mnist"} for number in range(machines)]
+    said = of("missing run", audit.findings(facts({"workload": "other"}, {"workload": "mnist"}, *lacking)))
+    assert len(said) == found
+    assert said[0]["message"] == (
+        "no run of other on m0 with cntk" if found > 1 else "no run of other on m0, m1, m2, m3, m4 with cntk"
+    )

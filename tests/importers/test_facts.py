@@ -5,10 +5,11 @@ import pytest
 
 from scripts.importers import COLUMNS, facts
 from scripts.storage.errors import InputError
-from scripts.studies import grid
+from scripts.studies import definition
 
 HEADER = ",".join(COLUMNS)
-COMMITTED = sorted((grid.ROOT / "reports" / "published" / "facts").glob("*.csv"))
+FACTS = definition.ROOT / "reports" / "published" / "facts"
+COMMITTED = sorted(FACTS.glob("*.csv"))
 
 
 def row(**values) -> dict:
@@ -56,11 +57,12 @@ def test_facts_come_back_as_written(tmp_path: Path) -> None:
     assert found.dtypes.to_dict() == written.dtypes.to_dict()
 
 
-def test_facts_from_before_they_told_a_precision_are_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lacking", [{"devices"}, {"precision", "devices"}])
+def test_facts_from_before_they_told_a_precision_and_devices_are_read(lacking: set[str], tmp_path: Path) -> None:
     facts.write(table(row()), tmp_path / "facts.csv")
     lines = (tmp_path / "facts.csv").read_text().splitlines()
-    place = HEADER.split(",").index("precision")
-    earlier = [",".join(part for i, part in enumerate(line.split(",")) if i != place) for line in lines]
+    places = {HEADER.split(",").index(name) for name in lacking}
+    earlier = [",".join(part for i, part in enumerate(line.split(",")) if i not in places) for line in lines]
     (tmp_path / "earlier.csv").write_text("\n".join(earlier) + "\n")
     pd.testing.assert_frame_equal(facts.read(tmp_path / "earlier.csv"), facts.read(tmp_path / "facts.csv"))
 
@@ -91,8 +93,8 @@ def test_table_without_runs_is_a_header(tmp_path: Path) -> None:
         (f"{HEADER}\n{line(train_seconds='nan')}\n", ":2: train_seconds: 'nan' is not a number"),
         (f"{HEADER}\n{line(loss='inf')}\n", ":2: loss: 'inf' is not a number"),
         (f"{HEADER}\n{line(epochs_done='2.5')}\n", ":2: epochs_done: '2.5' is not a whole number"),
-        (f"{HEADER}\n{line()},1\n{line()},1\n", ":2: this row does not have 23 values"),
-        (f"{HEADER}\n{line()}\n{line()[:-1]}\n", ":3: this row does not have 23 values"),
+        (f"{HEADER}\n{line()},1\n{line()},1\n", ":2: this row does not have 24 values"),
+        (f"{HEADER}\n{line()}\n{line()[:-1]}\n", ":3: this row does not have 24 values"),
         (f"{HEADER}\n{line(run=chr(34) + 'a')}\n", "not CSV"),
     ],
 )

@@ -113,7 +113,9 @@ def test_mapped_framework_without_logs_is_named(tmp_path: Path) -> None:
 
 
 def test_folders_of_one_machine_hold_repeats(tmp_path: Path) -> None:
-    write(tmp_path, {f"{folder}/{name}": LOG for folder in ("one", "two") for name in ("a_cntk.csv", "a_torch.csv")})
+    other = LOG.replace("0,", "0,1", 1)
+    for folder, log in (("one", LOG), ("two", other)):
+        write(tmp_path, {f"{folder}/{name}": log for name in ("a_cntk.csv", "a_torch.csv")})
     runs = keras_csv.read(tmp_path, Layout({"one": "k80", "two": "k80"})).runs
     assert runs[["run", "repeat"]].values.tolist() == [
         ["one/a_cntk", 1],
@@ -124,7 +126,7 @@ def test_folders_of_one_machine_hold_repeats(tmp_path: Path) -> None:
 
 
 def test_runs_of_equal_stems_have_different_names(tmp_path: Path) -> None:
-    write(tmp_path, {"k80/a_cntk.csv": LOG, "k80/a_cntk.CSV": LOG})
+    write(tmp_path, {"k80/a_cntk.csv": LOG, "k80/a_cntk.CSV": LOG.replace("0,", "0,1", 1)})
     assert sorted(keras_csv.read(tmp_path, K80).runs["run"]) == ["k80/a_cntk.CSV", "k80/a_cntk.csv"]
 
 
@@ -206,6 +208,27 @@ LINES = {
         ":::MLLOG " + "[" * 5000,
         ":::MLLOG 7",
     ],
+    "hf_trainer": [
+        '{"log_history": [',
+        '{"epoch": 2.0, "train_runtime": 1e999, "train_loss": NaN},',
+        '{"epoch": [], "train_runtime": 12, "train_samples_per_second": "x"}',
+        '{"eval_loss": 1, "eval_accuracy": 72}, 7,',
+        '], "train_batch_size": -1}',
+    ],
+    "tf_cnn_json": [
+        '{"name": "average_examples_per_sec", "value": 64.0, "timestamp": "2018-05-01T10:00:00.000000Z"}',
+        '{"name": "average_examples_per_sec", "value": 1e999}',
+        '{"name": [], "value": "x"}',
+        "[7]",
+        "[" * 5000,
+    ],
+    "lightning_csv": [
+        "elapsed,epoch,step,train|device/samples_per_sec,train|samples,train|batches",
+        "elapsed,step,train_loss",
+        "3.5,0,9,640.0,6400,10",
+        "1,2,3",
+        "1e999,1,nan,-5,0,0",
+    ],
     "throughput_table": [
         "name_gpu,num_gpu,resnet50",
         ",resnet50",
@@ -217,7 +240,14 @@ LINES = {
         '"A100',
     ],
 }
-SUFFIX = {"keras_csv": "csv", "rare_json": "json", "tf_cnn": "log", "mllog": "txt", "throughput_table": "csv"}
+NAMES = {
+    "rare_json": "a_cntk.json",
+    "tf_cnn": "a_cntk.log",
+    "mllog": "a_cntk.txt",
+    "hf_trainer": "trainer_state.json",
+    "tf_cnn_json": "metric.log",
+    "lightning_csv": "metrics.csv",
+}
 
 
 @pytest.mark.parametrize("name", importers.names())
@@ -227,15 +257,14 @@ def test_any_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path_fa
     line = st.sampled_from(LINES.get(name, [""])) | st.text(max_size=20)
     text = st.lists(line, max_size=8).map("\n".join).map(lambda text: text.encode("utf-8", "surrogatepass"))
     content = data.draw(text | st.binary(max_size=60))
-    folder = write(tmp_path_factory.mktemp("any"), {f"k80/a_cntk.{SUFFIX.get(name, 'csv')}": content})
+    file = f"k80/{NAMES.get(name, 'a_cntk.csv')}"
+    folder = write(tmp_path_factory.mktemp("any"), {file: content})
     imported = importers.importer(name).read(
         folder, Layout({"k80": "k80"}, {"k80": "torch"}, "any", {"resnet50": "any"})
     )
     assert len(imported.runs) + len(imported.problems) > 0
-    assert all(
-        problem.file == f"k80/a_cntk.{SUFFIX.get(name, 'csv')}" and "\n" not in str(problem)
-        for problem in imported.problems
-    )
+    # A format that reads no such file says that the folder holds no log.
+    assert all(problem.file in (file, "k80") and "\n" not in str(problem) for problem in imported.problems)
     numbers = imported.runs.select_dtypes("Float64").stack()
     assert not numbers.isin([float("inf"), float("-inf")]).any()
     pd.testing.assert_index_equal(imported.runs.columns, pd.Index(list(COLUMNS)))

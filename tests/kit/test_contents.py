@@ -34,6 +34,16 @@ def test_a_kit_holds_all_that_a_training_imports_and_neither_workflow_nor_report
             assert "import pandas" not in (ROOT / file).read_text(), f"{file}: the workflow's packages are not there"
 
 
+def test_a_kit_holds_the_machines_that_are_a_persons_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "ROOT", tmp_path)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "hardware.yaml").touch()
+    own = Path("config/hardware.local.yaml")
+    assert own not in contents.code()
+    (tmp_path / own).touch()
+    assert own in contents.code()
+
+
 @pytest.fixture
 def reviews(tmp_path: Path) -> Path:
     """A thousand reviews of fifty words that do not compress."""

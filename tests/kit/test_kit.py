@@ -332,10 +332,10 @@ def test_another_python_is_told_to_take_another_kit(carried: Carried) -> None:
 
 def test_the_card_study_fits_into_a_kit() -> None:
     from scripts.storage import schemas
-    from scripts.studies import grid
+    from scripts.studies import definition, grid
 
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
-    name, settings = grid.read("card", {})
+    name, settings = definition.read("card", {})
     study = grid.expand(name, settings, catalogue, cores=2, kind=lambda dataset: "real")
     first = [cell for cell in study.cells if study.tier(cell) == 0]
     assert len(first) == 20

@@ -29,7 +29,7 @@ def test_record_has_facts_and_nothing_that_follows_from_them() -> None:
     assert set(run) <= set(made.record())
     assert (run["clock_seconds"], run["peak_memory_mib"], run["chance"]) == (9.25, 7.5, 0.1)
     assert json.loads(json.dumps(run["reference"]))["values"] == [0.5, 1.0], "NumPy's numbers too"
-    assert set(run["times"]) == set(made.RAW_TIMES)
+    assert set(run["times"]) == set(record.TIMES)
 
 
 @pytest.mark.parametrize("run", [made.record(), made.failed_record()], ids=["done", "failed"])
@@ -137,3 +137,17 @@ def test_bad_epochs_are_named(tmp_path: Path, text: str, message: str) -> None:
 def test_missing_epochs_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv: .*No such file"):
         record.read_epochs(tmp_path / "none.csv")
+
+
+def test_record_that_is_written_over_never_stands_beside_files_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record.write(tmp_path, made.record(), made.epochs(), [])
+
+    def ended(path: Path, text: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record, "write_text", ended)
+    with pytest.raises(KeyboardInterrupt):
+        record.write(tmp_path, made.record(repeat=2), made.epochs(), [])
+    assert not (tmp_path / "run.json").exists()

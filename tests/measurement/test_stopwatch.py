@@ -1,5 +1,6 @@
 """The first step and the warm-up are timed apart, also where an epoch is no longer than they are."""
 
+import numpy as np
 import pytest
 
 keras = pytest.importorskip("keras", reason="no framework is installed")
@@ -8,7 +9,17 @@ from scripts.measurement import stopwatch  # noqa: E402
 
 
 @pytest.fixture
-def rows(monkeypatch: pytest.MonkeyPatch):
+def model():
+    """A model with a top-3 accuracy beside its accuracy, each called what the other might be."""
+    top = keras.metrics.SparseTopKCategoricalAccuracy(3, name="acc")
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(4)])
+    model.compile(loss="sparse_categorical_crossentropy", metrics=[top, "accuracy"])
+    model._symbolic_build(data_batch=(np.zeros((1, 1)), np.zeros((1, 1))))
+    return model
+
+
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch, model):
     """Return a function that plays two epochs to a stopwatch, a second per event, and returns its rows."""
 
     def play(batches: int, validation: bool, warmup_steps: int = 1, target: float | None = None) -> list[dict]:
@@ -18,7 +29,7 @@ def rows(monkeypatch: pytest.MonkeyPatch):
         watch = stopwatch.Stopwatch(
             lambda: None, batches * 10, 10, warmup_steps, target, reported.append, lambda reading: None
         )
-        watch.set_model(keras.Sequential())
+        watch.set_model(model)
         for epoch in range(2):
             watch.on_epoch_begin(epoch)
             for batch in range(batches):
@@ -26,7 +37,7 @@ def rows(monkeypatch: pytest.MonkeyPatch):
             if validation:
                 watch.on_test_begin()
                 watch.on_test_end()
-            watch.on_epoch_end(epoch, {"loss": 1.0, "val_acc": 0.5 + epoch / 10})
+            watch.on_epoch_end(epoch, {"loss": 1.0, "val_accuracy": 0.5 + epoch / 10, "val_acc": 0.9})
             if watch.ended:
                 break
         return reported
@@ -56,6 +67,7 @@ def test_warm_up_ends_with_its_steps_or_the_epoch(rows, batches: int, warm: int)
     assert (second["warmup_seconds"], second["warmup_samples"]) == (0, 0)
 
 
-def test_target_ends_the_training(rows) -> None:
+def test_target_is_one_of_the_plain_accuracy(rows) -> None:
+    assert [row["val_acc"] for row in rows(2, True)] == [0.5, 0.6]
     assert len(rows(2, True, target=0.5)) == 1
     assert len(rows(2, True, target=0.6)) == 2

@@ -103,6 +103,26 @@ def test_work_of_others_is_what_is_left_of_the_machine(monkeypatch: pytest.Monke
     assert (taken.cpu_percent, taken.machine_cpu_percent, taken.other_cpu_percent) == (250, 40, 70)
 
 
+def test_waiting_for_a_cpu_is_told_since_the_sample_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, file = iter((10.0, 12.0, 14.0)), tmp_path / "cpu"
+    monkeypatch.setattr(telemetry, "PRESSURE", file)
+    monkeypatch.setattr(telemetry, "perf_counter", lambda: next(clock))
+    file.write_text("some avg10=7.85 avg60=4.53 avg300=5.93 total=10000000\nfull avg10=0.00 total=7\n")
+    pressure = telemetry._Pressure()
+    file.write_text("some avg10=7.85 avg60=4.53 avg300=5.93 total=10500000\nfull avg10=0.00 total=7\n")
+    assert pressure.percent() == 25
+    file.unlink()
+    assert pressure.percent() is None, "a kernel without it"
+
+
+def test_cpu_seconds_are_of_all_threads_and_children() -> None:
+    before = telemetry.cpu_seconds()
+    with subprocess.Popen([sys.executable, "-c", WORK], stdout=subprocess.PIPE) as child:
+        child.stdout.read(1)
+        assert telemetry.cpu_seconds() - before > 0.4
+        child.kill()
+
+
 #: Half a second of work with 64 MiB at hand.
 WORK = """
 import time
@@ -138,10 +158,15 @@ def test_ended_process_gives_no_sample() -> None:
     assert sampler.sample("train") is None
 
 
+def gpu(*values: float | str) -> Gpu:
+    names = ("percent", "memory_mib", "power_watts", "clock_mhz", "temperature_c", "throttled", "energy_joules")
+    return Gpu(**dict(zip(names, values, strict=True)))
+
+
 def test_each_card_is_read(cards: list[SimpleNamespace]) -> None:
     cards += [card(), card(gpu=60, used=512 * 2**20, milliwatts=70_500, mhz=1000, celsius=75, millijoules=1_500)]
     taken = Sampler(os.getpid(), gpus=2).sample("train")
-    assert taken.gpus == (Gpu(20, 1024, 50, 1500, 60, "no", 7000), Gpu(60, 512, 70.5, 1000, 75, "no", 1.5))
+    assert taken.gpus == (gpu(20, 1024, 50, 1500, 60, "no", 7000), gpu(60, 512, 70.5, 1000, 75, "no", 1.5))
 
 
 def test_only_cards_that_the_run_is_held_to_are_read(
@@ -221,7 +246,7 @@ def test_table_without_gpus_has_no_columns_of_them() -> None:
 
 
 def test_samples_come_back_to_the_last_digit() -> None:
-    gpus = (Gpu(1 / 3, 0.1 + 0.2, 70.5, 1500, 60, "power_cap+thermal", 1e7 / 3), Gpu())
+    gpus = (gpu(1 / 3, 0.1 + 0.2, 70.5, 1500, 60, "power_cap+thermal", 1e7 / 3), Gpu())
     samples = [sample("train", 5321.482190337 + i / 7, 100 / 3, gpus=gpus, cpu_energy_joules=i / 9) for i in range(3)]
     assert [telemetry.sample_of(row) for row in written(samples, clock=5321.5)] == samples
 

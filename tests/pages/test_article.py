@@ -32,7 +32,7 @@ def column(name: str, key: str, value: object) -> str:
         ("printed", "agrees", False, "no"),
         ("printed", "derived_usd", 3.25812, "3.258"),
         ("printed", "train_seconds", 13032.0, "13,032"),
-        ("scaling", "workload", "vgg16", "vgg16"),
+        ("scaling", "workload", "vgg16", "VGG16"),
         ("gains", "break_even_days", 30.6, "never"),
         ("gains", "break_even_days", float("inf"), "never"),
         ("gains", "break_even_days", 5.04, "5.04"),
@@ -56,14 +56,14 @@ def test_derived_table_has_a_cell_for_each_of_its_columns(name: str) -> None:
 
 def test_columns_that_no_words_name_stand_under_their_own_names() -> None:
     wide = pd.DataFrame(
-        [("one", "b", 2, "vgg16", 0.9, 0.95), ("one", "a", 4, "vgg16", 0.39, 0.52)],
-        columns=["single", "multi", "gpus", "workload", "batch 16", "batch 32"],
+        [("one", "b", 2, "vgg16", "A", 0.9, 0.95), ("one", "a", 4, "vgg16", "B", 0.39, 0.52)],
+        columns=["single", "multi", "gpus", "workload", "setup", "batch 16", "batch 32"],
     )
     table = article.table("scaling", wide, TABLES["scaling"], {"a": "four cards"})
     assert [about["title"] for about in table["columns"]][-2:] == ["batch 16", "batch 32"]
     assert table["rows"] == [
-        ["one", "b", "2", "vgg16", "0.90", "0.95"],
-        ["one", "four cards", "4", "vgg16", "0.39", "0.52"],
+        ["one", "b", "2", "VGG16", "A", "0.90", "0.95"],
+        ["one", "four cards", "4", "VGG16", "B", "0.39", "0.52"],
     ]
 
 
@@ -111,7 +111,14 @@ def test_words_are_of_tables_that_a_study_derives() -> None:
 def test_words_are_texts_and_not_markup() -> None:
     words = {"t": {"title": f"title {EVIL}", "about": f"about {EVIL}", "columns": {"a": {"title": f"column {EVIL}"}}}}
     given = inputs(STUDY, runs(), derived={"t": pd.DataFrame({"a": [f"value {EVIL}"]})}, words=words)
-    read = Read(report.page(given))
-    assert "script" not in read.tags
+    page = report.page(given)
+    read = Read(page)
+    assert EVIL not in page
     for origin in ("title", "about", "column", "value"):
         assert f"{origin} {EVIL}" in read.text, origin
+
+
+def test_value_that_is_missing_is_a_dash() -> None:
+    frame = pd.DataFrame({"hardware": ["cpu1"], "resnet50": [float("nan")]})
+    words = {"title": "T", "about": "A", "columns": {"hardware": {"title": "machine"}}, "rest": {"decimals": 2}}
+    assert article.table("t", frame, words, {})["rows"] == [["cpu1", "—"]]

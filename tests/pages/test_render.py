@@ -28,7 +28,7 @@ def test_charts_are_gathered_by_workload_in_the_order_of_the_study(tmp_path: Pat
         written(tmp_path, "learning", figure("mnist_mlp")),
         written(tmp_path, "scaling", figure("")),
     ]
-    found = render.drawn(folders)
+    found = render.load_charts(folders)
     assert {workload: [one["name"] for one in charts] for workload, charts in found.items()} == {
         "mnist_mlp": ["time", "learning"],
         "mnist_cnn": ["time"],
@@ -36,23 +36,27 @@ def test_charts_are_gathered_by_workload_in_the_order_of_the_study(tmp_path: Pat
     }
     assert found["mnist_mlp"][1] == figure("mnist_mlp") | {
         "name": "learning",
+        "kind": "Learning",
         "title": "Learning",
         "help": "Read it.",
+        "headline": False,
         "svg": "<svg aria-hidden=\"true\" id='learning'></svg>\n",
     }
-    assert render.drawn(folders[::-1])["mnist_mlp"][0]["name"] == "learning"
+    assert render.load_charts(folders[::-1])["mnist_mlp"][0]["name"] == "learning"
 
 
 def test_chart_that_is_missing_has_no_drawing(tmp_path: Path) -> None:
     folder = written(tmp_path, "time", {"workload": "mnist_mlp", "missing": "No chart: no time."})
-    assert render.drawn([folder]) == {
+    assert render.load_charts([folder]) == {
         "mnist_mlp": [
             {
                 "workload": "mnist_mlp",
                 "missing": "No chart: no time.",
                 "name": "time",
+                "kind": "Time",
                 "title": "Time",
                 "help": "Read it.",
+                "headline": False,
             }
         ]
     }
@@ -60,7 +64,7 @@ def test_chart_that_is_missing_has_no_drawing(tmp_path: Path) -> None:
 
 def test_drawings_are_not_escaped_and_all_else_is(tmp_path: Path) -> None:
     folder = written(tmp_path, "time", figure("") | {"caption": "<b>"})
-    (picture,) = render.drawn([folder])[""]
+    (picture,) = render.load_charts([folder])[""]
     text = render.environment().from_string("{{ one.caption }} {{ one.svg }}").render(one=picture)
     assert text == "&lt;b&gt; <svg aria-hidden=\"true\" id='time'></svg>\n"
 

@@ -1,4 +1,5 @@
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,28 @@ def test_what_is_no_such_csv_is_one_line_with_its_place(tmp_path: Path, content:
         read_csv(path, ["name", "source"])
     assert str(fault.value).startswith(f"{path}{message}")
     assert "\n" not in str(fault.value)
+
+
+def test_what_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/null"), tmp_path):
+        with pytest.raises(InputError, match="cannot be written: it is not a file"):
+            write_text(path, "text")
+    assert pipe.is_fifo()
+    assert Path("/dev/null").is_char_device()
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    """A stray is nobody's; the file that a living process is writing is left alone."""
+    stray, other = tmp_path / ".runs.csv.abc.csv", tmp_path / ".epochs.csv.abc.csv"
+    for file in (stray, other):
+        file.write_text("half")
+        os.utime(file, (1, 1))
+    with replacing(tmp_path / "runs.csv") as temporary:
+        temporary.write_text("whole")
+        os.utime(temporary, (1, 1))
+        write_text(tmp_path / "runs.csv", "of another process")
+        assert temporary.exists()
+    assert (tmp_path / "runs.csv").read_text() == "whole"
+    assert {path.name for path in tmp_path.iterdir()} == {"runs.csv", ".epochs.csv.abc.csv"}

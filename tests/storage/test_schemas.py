@@ -39,7 +39,7 @@ prices:
   spot:
     purchase: spot
     preemption: {preemptions_per_hour: 0.04, checkpoint_seconds: 900, restart_seconds: 60, source: me}
-  month: {purchase: month, hours_per_month: 365, months: 2, sustained_use: n1}
+  month: {purchase: month, hours_per_month: 365, months: 2, sustained_use: true}
   today: {book: current, instead: {card: {provider: aws, region: us-east-1, items: {p2.xlarge: 1}}}}
 charts: [relative_time, relative_cost.today]
 claims:
@@ -89,6 +89,9 @@ def test_study_of_logs_is_a_study(tmp_path: Path) -> None:
         (STUDY.replace("[jax]", "[]"), "frameworks: .*non-empty"),
         (STUDY + "exclude: [{gpu: k80}]\n", r"exclude\[0\]: .*'gpu' was unexpected"),
         ("", "is not of type 'object'"),
+        (STUDY.replace("title: A study", 'title: "\\ud800"'), "title: .* holds half a character"),
+        (STUDY + 'targets: {"\\ud800": 1}\n', "targets: .* holds half a character"),
+        (STUDY + "published: {title: a, by: b, date: c, url: 'javascript:x'}\n", "published.url: .* does not match"),
     ],
 )
 def test_bad_study_is_named_with_its_key(tmp_path: Path, text: str, message: str) -> None:
@@ -152,7 +155,7 @@ def test_machines_are_priced_alike_in_the_catalogue_and_in_a_study() -> None:
         ("share: 0.37", "share: 37", r"prices\S+on-demand\S+discount.share: 37 is greater than the maximum of 1"),
         (", source: one year", "", r"prices\S+on-demand\S+discount: 'source' is a required property"),
         ("hours_per_month: 365", "hours_per_month: 0", "prices.month.hours_per_month: 0 is less than or equal to"),
-        ("sustained_use: n1", "sustained_use: e2", "prices.month.sustained_use: 'e2' is not one of .*'n1', 'n2'"),
+        ("sustained_use: true", "sustained_use: e2", "prices.month.sustained_use: 'e2' is not one of "),
         ("restart_seconds: 60, ", "", "prices.spot.preemption: 'restart_seconds' is a required property"),
         ("checkpoint_seconds: 900", "checkpoint_seconds: .inf", "checkpoint_seconds: inf is not a finite number"),
         ("items: {p2.xlarge: 1}", "items: {}", "prices.today.instead.card.items: "),
@@ -179,3 +182,61 @@ def test_file_in_another_encoding_is_bad_input(tmp_path: Path) -> None:
     path.write_bytes(STUDY.replace("A study", "Année").encode("latin-1"))
     with pytest.raises(InputError, match=r"latin\.yaml"):
         schemas.read_yaml(path, "study")
+
+
+#: Over MACHINE: a value replaced, one removed, a machine removed, one added.
+OWN = """
+cpu1:
+  label: mine
+  rent: {items: {nvidia-tesla-k80: null}}
+  clusters: {slurm: {slurm_partition: short, slurm_account: lab, runtime: 30, modules: cuda/12.4 gcc/13}}
+cpu2: null
+cpu3: {label: new, machine: {cores: 3}}
+"""
+
+
+def beside(path: Path, text: str) -> Path:
+    own = schemas.own(path)
+    own.write_text(text)
+    return own
+
+
+def test_own_machines_are_merged_over_the_catalogue(tmp_path: Path) -> None:
+    path = written(tmp_path, MACHINE + "cpu2: {label: 2 vCPUs, machine: {cores: 2}}\n")
+    assert beside(path, OWN).name == "given.local.yaml"
+    catalogue = schemas.read_yaml(path, "hardware")
+    assert list(catalogue) == ["cpu1", "cpu3"]
+    assert (catalogue["cpu1"]["label"], catalogue["cpu1"]["machine"]) == ("mine", {"cores": 1})
+    assert catalogue["cpu1"]["rent"]["items"] == {"n1-standard-1": 1}
+    assert catalogue["cpu1"]["clusters"]["slurm"]["runtime"] == 30
+    beside(path, "# cpu1: {label: all of it is commented out}\n")
+    assert list(schemas.read_yaml(path, "hardware")) == ["cpu1", "cpu2"]
+
+
+def test_own_file_beside_a_study_is_not_read(tmp_path: Path) -> None:
+    path = written(tmp_path, STUDY)
+    beside(path, "title: Mine\n")
+    assert schemas.read_yaml(path, "study")["title"] == "A study"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cpu1: {labl: x}", r"cpu1: .*'labl' was unexpected"),
+        ("cpu9: {label: x}", "cpu9: 'machine' is a required property"),
+        ("cpu1: {machine: null}", "cpu1: 'machine' is a required property"),
+        ("cpu1: {clusters: {slurm: {runtime: 15}}}", "cpu1.clusters.slurm.runtime: 15 is less than the minimum of 16"),
+        ("cpu1: {clusters: {slurm: {modules: a;b}}}", "cpu1.clusters.slurm.modules: 'a;b' does not match"),
+        ("cpu1: {clusters: {slurm: {labels: a=b}}}", r"cpu1.clusters.slurm: .*'labels'"),
+        ("cpu1: {label: a}\ncpu1: {label: b}", "'cpu1' is given twice"),
+        ("cpu1: {own: *own}", "not YAML: .*undefined alias"),
+        ("- cpu1", "is not of type 'object'"),
+        ("cpu1: null", "should be non-empty"),
+    ],
+)
+def test_fault_of_an_own_machine_is_named_with_its_file(tmp_path: Path, text: str, message: str) -> None:
+    path = written(tmp_path, MACHINE)
+    own = beside(path, text)
+    with pytest.raises(InputError, match=message) as error:
+        schemas.read_yaml(path, "hardware")
+    assert str(error.value).startswith(f"{own}: ")

@@ -1,7 +1,12 @@
+import csv
+import struct
+import tempfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from scripts.storage import tables
 from scripts.storage.errors import InputError
@@ -103,3 +108,46 @@ def test_what_is_no_table_is_named(tmp_path: Path, content: bytes | None) -> Non
         path.write_bytes(content)
     with pytest.raises(InputError, match=r"runs\.parquet: not a table"):
         tables.read(path)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "'=1", "''-x", "plain", "'quoted'", ""])
+def test_no_text_is_a_formula_for_a_spreadsheet(tmp_path: Path, text: str) -> None:
+    frame = runs(run(reason=text or None, settings=text or None))
+    tables.write(frame, "runs", tmp_path / "runs.parquet")
+    with (tmp_path / "runs.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert not row["reason"].startswith(("=", "+", "-", "@", "\t"))
+    pd.testing.assert_frame_equal(tables.read_csv("runs", tmp_path / "runs.csv"), frame)
+
+
+@given(
+    texts=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | st.none(), min_size=1),
+    floats=st.lists(st.floats() | st.floats(1e-5, 1e12) | st.integers(-100, 100).map(float), min_size=1),
+    wholes=st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), min_size=1),
+    rows_at_once=st.integers(1, 50),
+)
+def test_csv_is_the_one_of_pandas_byte_for_byte(
+    texts: list[str | None], floats: list[float], wholes: list[int | None], rows_at_once: int
+) -> None:
+    columns = {"reason": texts, "train_seconds": floats, "train_samples": wholes}
+    length = max(map(len, columns.values()))
+    frame = pd.concat([BOTH.iloc[:1]] * length, ignore_index=True)
+    for name, values in columns.items():
+        repeated = (values * length)[:length]
+        frame[name] = pd.Series(repeated, dtype=frame[name].dtype)
+    plain = frame.assign(
+        reason=frame["reason"]
+        .str.replace(r"\r\n?", "\n", regex=True)
+        .str.replace(r"^('*[=+\-@\t\r])", r"'\1", regex=True)
+    )
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_ROWS_AT_ONCE", rows_at_once)
+        tables.write(frame, "runs", Path(folder, "runs.parquet"))
+        assert Path(folder, "runs.csv").read_bytes() == plain.to_csv(index=False, lineterminator="\n").encode()
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_every_number_is_written_as_python_writes_it(bits: int) -> None:
+    (number,) = struct.unpack("d", struct.pack("Q", bits))
+    written = tables._texts(tables.pa.array([number], tables.pa.float64())).to_pylist()
+    assert written == ["" if number != number else repr(number)]

@@ -35,49 +35,100 @@ def folder(workload: str, machine: str, repeat: int = 1) -> str:
 def test_the_first_run_of_a_configuration_is_the_cheapest_machines(plan: Plan) -> None:
     canary = Canary(plan, {CHEAP: {}, DEAR: {}})
     assert canary.firsts == {("a", "jax", "b128"): folder("a", CHEAP), ("b", "jax", "b128"): folder("b", CHEAP)}
-    names = SimpleNamespace(workload="a", framework="jax", variant="b128")
-    assert canary.get_first(names) == f"{folder('a', CHEAP)}/run.json"
+    names = SimpleNamespace(workload="a", framework="jax")
+    assert canary.get_firsts(names) == [f"{folder('a', CHEAP)}/run.json"]
 
 
 def test_nothing_is_tried_first_without_prices_or_with_one_machine(plan: Plan) -> None:
-    assert Canary(plan, {}).firsts == {}
-    assert Canary(plan, {CHEAP: {}}).firsts == {}
+    for machines in ({}, {CHEAP: {}}):
+        canary = Canary(plan, machines)
+        assert (canary.firsts, canary.runs, canary.at_once) == ({}, {}, plan.runs)
+
+
+def record(run: str, code: str = "now") -> None:
+    Path(run).mkdir(parents=True, exist_ok=True)
+    Path(run, "run.json").write_text(json.dumps({"provenance": {"code": code}}))
+
+
+def note(canary: Canary, failed: dict[str, str]) -> None:
+    path = Path(canary.note(("a", "jax")))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(failed))
+
+
+def test_a_new_price_makes_no_other_machine_the_first(plan: Plan) -> None:
+    record(folder("a", DEAR))
+    firsts = Canary(plan, {CHEAP: {}, DEAR: {}}).firsts
+    assert firsts == {("a", "jax", "b128"): folder("a", DEAR), ("b", "jax", "b128"): folder("b", CHEAP)}
 
 
 def test_runs_on_dearer_machines_wait_for_what_failed(plan: Plan) -> None:
     canary = Canary(plan, {CHEAP: {}, DEAR: {}})
-    configuration = ("a", "jax", "b128")
-    there = Path(folder("a", DEAR, 2))
-    there.mkdir(parents=True)
-    (there / "run.json").write_text(json.dumps({"provenance": {"code": "now"}}))
-    assert canary.tried(configuration, lambda **names: "") == canary.runs[configuration]
-    assert canary.tried(configuration, lambda **names: "failed") == [folder("a", CHEAP), folder("a", DEAR, 2)]
-    (there / "run.json").write_text(json.dumps({"provenance": {"code": "before"}}))
-    assert canary.tried(configuration, lambda **names: "failed") == [folder("a", CHEAP)]
+    family = ("a", "jax")
+    record(folder("a", DEAR, 2))
+    for failed in ("{}", '{"b256": "failed"}'):
+        assert canary.tried(family, lambda failed=failed, **names: failed) == canary.runs[family]
+    assert canary.tried(family, lambda **names: '{"b128": "failed"}') == [folder("a", CHEAP), folder("a", DEAR, 2)]
+    record(folder("a", DEAR, 2), "before")
+    assert canary.tried(family, lambda **names: '{"b128": "failed"}') == [folder("a", CHEAP)]
 
 
-def test_a_run_is_given_up_while_its_configuration_has_a_note(plan: Plan) -> None:
+def test_each_family_waits_for_its_own_first_runs(plan: Plan) -> None:
     canary = Canary(plan, {CHEAP: {}, DEAR: {}})
-    note = Path(canary.note(("a", "jax", "b128")))
+    asked = []
+    canary.tried(("b", "jax"), lambda **names: asked.append(names) or "{}")
+    assert asked == [{"workload": "b", "framework": "jax"}]
+    assert len(canary.notes()) == 2
+
+
+def test_a_run_is_given_up_while_its_configuration_has_failed(plan: Plan) -> None:
+    canary = Canary(plan, {CHEAP: {}, DEAR: {}})
     assert not canary.is_given_up(folder("a", DEAR))
-    note.parent.mkdir(parents=True)
-    note.write_text("")
+    note(canary, {})
     assert not canary.is_given_up(folder("a", DEAR))
-    note.write_text("failed\n")
+    note(canary, {"b128": "failed"})
     assert canary.is_given_up(folder("a", DEAR))
     assert not canary.is_given_up(folder("b", DEAR))
-    Path(folder("a", DEAR)).mkdir(parents=True)
-    Path(folder("a", DEAR), "run.json").write_text("{}")
+    record(folder("a", DEAR))
     assert not canary.is_given_up(folder("a", DEAR)), "it is there already"
+
+
+def test_what_may_follow_the_first_runs_is_in_the_quote(plan: Plan) -> None:
+    canary = Canary(plan, {CHEAP: {}, DEAR: {}})
+    first, runs = folder("a", CHEAP), canary.runs["a", "jax"]
+    assert canary.may_follow(("a", "jax"), [first]) == runs
+    record(first)
+    record(folder("a", DEAR))
+    missing = [folder("a", CHEAP, 2), folder("a", DEAR, 2)]
+    assert sorted(canary.may_follow(("a", "jax"), [])) == sorted(missing)
+    assert canary.may_follow(("a", "jax"), [first]) == runs, "what is trained again, is on all machines"
+    note(canary, {"b128": "failed"})
+    assert canary.may_follow(("a", "jax"), []) == []
 
 
 def test_tiers_then_rounds_then_the_cheapest(plan: Plan) -> None:
     canary = Canary(plan, {CHEAP: {}, DEAR: {}})
-    ordered = sorted(
-        ((canary.get_priority(cell, repeat), (cell.workload, repeat, cell.hardware)) for cell in plan.cells.values()
-         for repeat in (1, 2)),
-        reverse=True,
-    )  # fmt: skip
-    assert [what for _, what in ordered] == [
+    axes = ("workload", "hardware", "framework", "variant")
+    jobs = [
+        SimpleNamespace(**{axis: getattr(cell, axis) for axis in axes}, repeat=n)
+        for cell in plan.cells.values()
+        for n in (1, 2)
+    ]
+    ordered = sorted(jobs, key=canary.get_priority, reverse=True)
+    assert [(job.workload, job.repeat, job.hardware) for job in ordered] == [
         (workload, repeat, machine) for workload in ("a", "b") for repeat in (1, 2) for machine in (CHEAP, DEAR)
     ]
+
+
+def test_cells_that_are_compared_follow_one_another(plan: Plan) -> None:
+    """Within a round the order is that of the grid, whatever the order in which jobs are asked."""
+    canary = Canary(plan, {})
+    axes = ("workload", "hardware", "framework", "variant")
+    jobs = [
+        SimpleNamespace(**{axis: getattr(cell, axis) for axis in axes}, repeat=1)
+        for cell in reversed(plan.cells.values())
+        if plan.tiers[cell.path] == 0
+    ]
+    ordered = sorted(jobs, key=canary.get_priority, reverse=True)
+    assert ordered == jobs[::-1]
+    assert all(canary.get_priority(job) > 0 for job in jobs)

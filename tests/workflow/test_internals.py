@@ -16,6 +16,7 @@ from scripts.workflow import internals
         lambda workflow: internals.store_only(workflow, ("runs/",)),
         internals.jobs_to_run,
         internals.limit_no_rate,
+        lambda workflow: internals.send(workflow, []),
     ],
 )
 def test_what_is_gone_is_one_line_that_says_what_to_do(use) -> None:
@@ -44,3 +45,12 @@ def test_jobs_on_this_machine_have_no_limit_a_second_and_others_keep_it() -> Non
         workflow = SimpleNamespace(local_exec=local, scheduler=SimpleNamespace(job_rate_limiter="limiter"))
         internals.limit_no_rate(workflow)
         assert workflow.scheduler.job_rate_limiter == limiter
+
+
+def test_job_of_a_cluster_knows_its_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = "train:study=s,workload=mnist_mlp,hardware=a.b-c,framework=jax,variant=b128,repeat=1"
+    monkeypatch.setattr("sys.argv", ["snakemake", "--target-jobs", target, "--cores", "all"])
+    assert internals.wildcards_of_job()["hardware"] == "a.b-c"
+    for words in (["snakemake"], ["snakemake", "--target-jobs"], ["snakemake", "--target-jobs", "all:"]):
+        monkeypatch.setattr("sys.argv", words)
+        assert internals.wildcards_of_job() == {}

@@ -5,40 +5,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from scripts.storage.errors import InputError
 from scripts.workflow import plan as plans
-from scripts.workflow.plan import Plan
-from tests.conftest import ROOT
 
-CONFIG = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
-STUDY = {
-    "title": "Small",
-    "data": "synthetic",
-    "workloads": ["mnist_mlp", "resnet50"],
-    "hardware": ["cpu1", "gce-t4x1"],
-    "frameworks": ["jax"],
-    "batch_sizes": ["published", "largest"],
-    "repeats": 2,
-    "tiers": [[{"workload": "resnet50"}]],
-    "base": {"hardware": "cpu1", "framework": "jax"},
-    "charts": ["relative_time", "relative_cost"],
-}
 MLP = {"workload": "mnist_mlp", "hardware": "cpu1", "framework": "jax", "variant": "b128"}
-
-
-@pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return what makes a plan of a study's keys and the config's, in an empty folder with the project's config."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config").symlink_to(ROOT / "config")
-
-    def made(config: dict | None = None, **keys) -> Plan:
-        (tmp_path / "small.yaml").write_text(yaml.safe_dump(STUDY | keys))
-        return Plan.of(CONFIG | {"study": "small.yaml"} | (config or {}), lambda policy: lambda dataset: "synthetic")
-
-    return made
 
 
 def job(**names: str) -> SimpleNamespace:
@@ -63,7 +34,7 @@ def test_runs_of_other_profiles_are_those_that_are_there(make, tmp_path: Path) -
 
 def test_arguments_are_a_command_that_a_person_could_type(make) -> None:
     plan = make(scale={"samples": 0.5, "epochs": 3}, stop_at_target=True, targets={"mnist_mlp": 0.9})
-    assert plan.get_arguments(job(repeat="2")) == (
+    assert " ".join(plan.get_arguments(job(repeat="2"))) == (
         "--workload mnist_mlp --hardware cpu1 --framework jax --batch-size 128 --mode stock --precision float32 "
         f"--devices 1 --epochs 3 --samples 0.5 --data synthetic --repeat 2 --seed {plan.cells[path(MLP)].seed(2)} "
         "--target 0.9"
@@ -123,33 +94,14 @@ def test_a_run_is_current_if_its_record_tells_the_code_of_today_or_none(make, tm
         assert plan.is_current(run) is current
 
 
-def test_charts_see_no_title_and_only_those_of_costs_see_prices(make) -> None:
-    plan = make()
-    time, cost = job(chart="relative_time"), job(chart="relative_cost.spot")
-    assert plan.get_money(time) == []
-    assert plan.get_money(cost) == ["results/small/costs.parquet", "results/small/prices.parquet"]
-    assert {"prices", "title", "charts"}.isdisjoint(json.loads(plan.get_charted(time)))
-    assert "prices" in json.loads(plan.get_charted(cost))
-    assert "scripts/charts/relative_cost.py" in plan.get_chart_code(cost)
-    assert "scripts/charts/relative_cost.py" not in plan.get_chart_code(time)
-    assert json.loads(plan.get_names(time))["cpu1"] == "1 vCPU"
-
-
-def test_which_charts_show_money_is_read_from_their_code() -> None:
-    """The charts that draw nothing without costs or derived tables, and no others."""
-    from scripts import charts
-    from scripts.workflow import code
-
-    shown = {name for name in charts.names() if code.reads(f"scripts.charts.{name}", ("costs", "tables"))}
-    assert {"bill", "pareto", "relative_cost", "ownership", "monthly", "gain", "to_train", "samples_per_usd"} <= shown
-    assert shown.isdisjoint({"relative_time", "learning", "spread", "by_mode", "by_precision", "utilisation"})
-
-
 def test_a_study_that_nothing_reaches_says_what_a_kit_does(make) -> None:
     plan = make(hardware=["h100"], base={"hardware": "h100", "framework": "jax"})
     with pytest.raises(InputError, match=r"no profile trains on h100: `make kit STUDY=small\.yaml` packs"):
         plan.get_report(job())
-    assert make().get_report(job()) == "results/small/report.html"
+    report, *others = make().get_report(job())
+    assert report == "results/small/report.html"
+    assert "results/small/costs.parquet" in others
+    assert "results/small/charts/relative_time" in others, "what is lost comes back by itself"
 
 
 def test_resources_are_those_of_the_machine_under_the_profile(make) -> None:
@@ -164,33 +116,35 @@ def test_resources_are_those_of_the_machine_under_the_profile(make) -> None:
     assert make().submission() == {}
 
 
-def test_logs_and_facts_of_imported_studies(make) -> None:
-    plan = make()
-    of = SimpleNamespace
-    assert plan.get_facts(of(study="gpus-2017")) == "reports/published/facts/gpus-2017.csv"
-    assert plan.get_problems(of(study="gpus-2017")) == []
-    assert plan.get_facts(of(study="scheduled-2018")) == []
-    assert plan.brought == ["two-cores"]
-    assert plan.get_brought("runs.csv")(of(study="two-cores")) == "reports/published/tables/two-cores/runs.csv"
-    assert {"gpus-2017", "scheduled-2018"} <= set(plan.imported)
-    assert plan.get_books(of(study="small")) == ["config/prices/current.csv", "config/prices/listed.csv"]
+def test_time_limit_and_modules_of_a_machine_are_no_resources_of_it_alone(make) -> None:
+    plan = make({"profile": "gce-gpu"}, max_run_minutes=60)
+    assert (plan.most_minutes("gce-t4x1"), plan.get_runtime(job(hardware="gce-t4x1"))) == (60, 75)
+    assert plan.load_modules("gce-t4x1") == ""
+    plan.catalogue["gce-t4x1"]["clusters"]["gce-gpu"] |= {"runtime": 30, "modules": "cuda/12.4 $(touch)"}
+    assert (plan.most_minutes("gce-t4x1"), plan.get_runtime(job(hardware="gce-t4x1"))) == (15, 30)
+    assert "; module load cuda/12.4 '$(touch)' || exit; " in plan.load_modules("gce-t4x1")
+    assert {"runtime", "modules"}.isdisjoint(plan.submission())
+    plan.catalogue["gce-t4x1"]["clusters"]["gce-gpu"]["runtime"] = 600
+    assert plan.get_runtime(job(hardware="gce-t4x1")) == 75, "no more than the study needs"
 
 
-def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: Path) -> None:
-    plan = make()
-    (tmp_path / "reports").symlink_to(ROOT / "reports")
-    providers, grid = SimpleNamespace(study="gpu-providers-2018"), SimpleNamespace(study="small")
-    assert (plan.get_words(providers), plan.get_words(grid)) == ("reports/words/gpu-providers-2018.yaml", [])
-    assert plan.get_others(grid) == [], "there are no logs to compare with others"
-    nothing = SimpleNamespace(words=[], problems=[], facts=[], others=[])
-    assert plan.get_report_arguments(grid, nothing) == []
-    given = SimpleNamespace(words="w.yaml", problems="p.txt", facts="f.csv", others=["g.csv"])
-    assert plan.get_report_arguments(providers, given) == [
-        *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv")
-    ]
+def test_other_profiles_of_a_study_are_known(make) -> None:
+    assert make({"profile": "gce-gpu"}).other_profiles == ["local"]
+    assert make().other_profiles == ["gce-gpu"]
 
 
 def test_a_thousand_cells_are_planned_in_a_moment(make) -> None:
     plan = make(batch_sizes=list(range(1, 501)), hardware=["cpu1"], repeats=1)
     assert len(plan.runs) == 1000
     assert plans.code.training.cache_info().currsize < 100, "codes are worked out by workload and framework"
+
+
+def test_path_of_a_workload_is_one_word_of_the_command(make, tmp_path: Path) -> None:
+    folder = tmp_path / "a $(touch x) `y`; z"
+    folder.mkdir()
+    (folder / "mine.py").write_text(
+        "DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\ndef prepare(arrays): ...\ndef build(split): ...\n"
+    )
+    plan = make(workloads=[str(folder / "mine.py")], tiers=[], batch_sizes=["published"])
+    arguments = plan.get_arguments(job(workload="mine", variant="b8"))
+    assert arguments[arguments.index("--workload") + 1] == str(folder / "mine.py")

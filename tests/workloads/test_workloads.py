@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from scripts import datasets, workloads
+from scripts.storage.errors import InputError
 from scripts.workloads import Reference, Split, imdb_fasttext
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -212,6 +213,21 @@ def test_short_runs_are_cut_to_whole_batches(train: int, val: int | None, left: 
     assert cut.classes == 5
 
 
+def test_inputs_and_outputs_may_be_trees() -> None:
+    x, y = {"a": np.arange(70), "b": [np.arange(140).reshape(70, 2)]}, (np.arange(70), np.arange(70))
+    cut = Split(x, y, x, y).whole_batches(32)
+    assert (cut.train_samples, cut.val_samples) == (64, 64)
+    assert cut.x_train["b"][0].shape == (64, 2)
+    assert type(cut.y_val) is tuple
+    assert cut.part(0.5).train_samples == 32
+    assert list(cut.repeated(66).x_train["a"][-3:]) == [63, 0, 1]
+
+
+def test_arrays_of_a_split_have_as_many_samples() -> None:
+    with pytest.raises(ValueError, match=r"different numbers of samples: \[3, 4\]"):
+        Split((np.zeros(3), np.zeros(3)), np.zeros(4))
+
+
 def test_less_than_one_batch_is_refused() -> None:
     with pytest.raises(ValueError, match="31 samples do not fill one batch of 32"):
         Split(np.zeros(31), np.zeros(31)).whole_batches(32)
@@ -247,3 +263,12 @@ def test_reference_is_that_of_the_published_log(name: str) -> None:
     with path.open(newline="") as file:
         values = [float(row[reference.metric]) for row in csv.DictReader(file)]
     assert reference.values == tuple(round(value, 4) for value in values)
+
+
+def test_workload_that_ends_python_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workloads, "_ADDED", {})
+    file = tmp_path / "leaves.py"
+    file.write_text("import sys\nsys.exit(0)\n")
+    workloads.add({"leaves": str(file)})
+    with pytest.raises(InputError, match=r"leaves\.py: SystemExit: 0"):
+        workloads.workload("leaves")

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax, random
 
+from tests.bench.native.jax_lstm import last_output
+
 Run = Callable[[np.ndarray, int, int], float]
 
 
@@ -147,18 +149,9 @@ def dropped(x, rate, key):
 
 
 def lstm(layer, x, reverse=False):
-    """Return the last output. To multiply the inputs of all moments at once is slower on a CPU, unrolling too."""
-    cells = layer["u"].shape[0]
-
-    def moment(carry, x):
-        h, c = carry
-        i, f, g, o = jnp.split(x @ layer["w"] + h @ layer["u"] + layer["b"], 4, axis=-1)
-        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-        return (jax.nn.sigmoid(o) * jnp.tanh(c), c), None
-
-    zeros = jnp.zeros((x.shape[0], cells), jnp.float32)
-    (h, _), _ = lax.scan(moment, (zeros, zeros), jnp.swapaxes(x, 0, 1), reverse=reverse)
-    return h
+    """Return the last output."""
+    x = jnp.swapaxes(x, 0, 1)
+    return last_output(x[::-1] if reverse else x, layer["w"], layer["u"], layer["b"])
 
 
 def cross_entropy(logits, y):

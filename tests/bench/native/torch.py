@@ -1,7 +1,7 @@
 """The classics as a PyTorch user would tune them by hand: the floor that `scripts.frameworks.torch.Loop` is held to.
 
-Weights are plain tensors, the formulas of the optimisers Keras's. A step runs eager or compiled as a whole,
-whichever is faster: `COMPILED` names the latter.
+Weights are plain tensors, the formulas of the optimisers Keras's. Steps run eager: torch.compile loses oneDNN's LSTM,
+and made the dense and convolutional models slower here.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-#: torch.compile loses oneDNN's LSTM, and made the dense and convolutional models slower here.
-COMPILED = {"imdb_fasttext"}
+from tests.bench.native import torch_fasttext
 
 
 def glorot(*shape: int) -> torch.Tensor:
@@ -112,16 +111,6 @@ def imdb_bidirectional_lstm(x, classes):
     return weights, forward
 
 
-def imdb_fasttext(x, classes):
-    """The mean of the embeddings of 50."""
-    weights = [torch.empty(classes, 50).uniform_(-0.05, 0.05), *dense(50, 1)]
-
-    def forward(x, table, w, b):
-        return F.linear(F.embedding(x, table).mean(1), w, b).squeeze(1)
-
-    return weights, forward
-
-
 def lstm_text_generation(x, classes):
     """One LSTM of 128."""
     weights = [*recurrent(classes, 128), *dense(128, classes)]
@@ -187,7 +176,6 @@ MODELS = {
     "mnist_cnn": (mnist_cnn, lambda weights: adadelta(weights, 1.0)),
     "cifar10_cnn": (cifar10_cnn, lambda weights: rmsprop(weights, 1e-4)),
     "imdb_bidirectional_lstm": (imdb_bidirectional_lstm, adam),
-    "imdb_fasttext": (imdb_fasttext, adam),
     "lstm_text_generation": (lstm_text_generation, lambda weights: rmsprop(weights, 0.01)),
 }
 
@@ -198,33 +186,39 @@ def build(
     """Return `run(order, first, last)`: train those whole batches of the order and return their mean loss."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_default_device(device)
-    model, optimiser = MODELS[workload]
-    weights, forward = model(x, classes)
-    for weight in weights:
-        weight.requires_grad_()
-    update = optimiser(weights)
     binary = workload.startswith("imdb")
     samples = torch.as_tensor(x).to(device)
     labels = torch.as_tensor(y.reshape(-1), dtype=torch.float32 if binary else torch.int64).to(device)
-    total = torch.zeros(())
-
-    def step(x, y):
-        predicted = forward(x, *weights)
-        loss = F.binary_cross_entropy_with_logits(predicted, y) if binary else F.cross_entropy(predicted, y)
-        gradients = list(torch.autograd.grad(loss, weights))
-        with torch.no_grad():
-            total.add_(loss.detach())
-            update(gradients)
-
-    if workload in COMPILED:
-        step = torch.compile(step, dynamic=False)
+    if workload == "imdb_fasttext":
+        step = torch_fasttext.build(samples, labels, classes)
+    else:
+        model, optimiser = MODELS[workload]
+        step = _steps(*model(x, classes), optimiser, samples, labels)
 
     def run(order: np.ndarray, first: int, last: int) -> float:
-        total.zero_()
+        total = torch.zeros(())
         chosen = torch.as_tensor(order).to(device)
         for batch in range(first, last):
-            indices = chosen[batch * batch_size : (batch + 1) * batch_size]
-            step(samples.index_select(0, indices), labels.index_select(0, indices))
+            total.add_(step(chosen[batch * batch_size : (batch + 1) * batch_size]))
         return float(total) / (last - first)
 
     return run
+
+
+def _steps(weights, forward, optimiser, samples, labels) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Return `step(indices)`, which trains on these samples and returns their loss."""
+    for weight in weights:
+        weight.requires_grad_()
+    update = optimiser(weights)
+
+    def step(indices):
+        y = labels.index_select(0, indices)
+        predicted = forward(samples.index_select(0, indices), *weights)
+        binary = labels.is_floating_point()
+        loss = F.binary_cross_entropy_with_logits(predicted, y) if binary else F.cross_entropy(predicted, y)
+        gradients = list(torch.autograd.grad(loss, weights))
+        with torch.no_grad():
+            update(gradients)
+        return loss.detach()
+
+    return step

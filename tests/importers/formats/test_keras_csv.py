@@ -1,3 +1,7 @@
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -7,6 +11,7 @@ from hypothesis import strategies as st
 
 from scripts.importers import EPOCHS, Imported, Layout, _epochs
 from scripts.importers.formats import keras_csv
+from tests.conftest import ROOT, frameworks_here
 
 HEADER = "epoch,elapsed,loss,acc,val_loss,val_acc"
 LOG = [HEADER, "0,9,0.9,0.5,0.8,0.6", "1,2,0.7,0.6,0.6,0.7", "2,4,0.5,0.7,0.5,0.75", "3,3,0.4,0.8,0.45,0.8"]
@@ -104,10 +109,12 @@ def test_diverged_once_is_diverged(tmp_path: Path) -> None:
     ("lines", "said"),
     [
         (["elapsed,loss", "1,1"], "1: column epoch is missing; needed are epoch, elapsed, loss"),
-        (["epoch,loss", "0,1"], "1: column elapsed is missing; needed are epoch, elapsed, loss"),
+        (["epoch,elapsed", "0,1"], "1: column loss is missing; needed are epoch, elapsed, loss"),
         (["epoch,elapsed,acc", "0,1,1"], "1: column loss is missing; needed are epoch, elapsed, loss"),
         (["epoch,elapsed,loss,loss", "0,1,1,1"], "1: column loss is given twice"),
         ([HEADER], "1: no epoch"),
+        ([HEADER, "0,9,0.9,72,0.8,0.6"], "2: acc: 72 is no accuracy: from 0 to 1"),
+        ([HEADER, "0,9,0.9,0.5,0.8,-0.72"], "2: val_acc: -0.72 is no accuracy: from 0 to 1"),
         ([HEADER, "0,fast,1,1,1,1"], "2: elapsed: 'fast' is not a number"),
         ([HEADER, "0,1_0,1,1,1,1"], "2: elapsed: '1_0' is not a number"),
         ([HEADER, "0,,1,1,1,1"], "2: elapsed: '' is not a number"),
@@ -145,3 +152,39 @@ def test_time_to_train_is_the_sum_of_its_epochs(seconds: list[float]) -> None:
     assert facts["first_epoch_seconds"] == seconds[0]
     if len(seconds) > 1:
         assert min(seconds[1:]) <= facts["median_epoch_seconds"] <= max(seconds[1:])
+
+
+def test_log_that_was_copied_beside_itself_counts_once(tmp_path: Path) -> None:
+    read(tmp_path, LOG)
+    (tmp_path / "p100").mkdir()
+    for name in ("k80/copy/mnist_mlp_tensorflow.csv", "p100/mnist_mlp_tensorflow.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((tmp_path / "k80/mnist_mlp_tensorflow.csv").read_bytes())
+    imported = keras_csv.read(tmp_path, Layout({"k80": "K80", "p100": "P100"}))
+    assert imported.runs["hardware"].to_list() == ["K80", "P100"], "of another machine it is for the audit to say"
+    (problem,) = imported.problems
+    assert "the same bytes as k80/copy/mnist_mlp_tensorflow.csv: counted once" in str(problem)
+
+
+def test_accuracy_may_be_called_as_keras_does_today(tmp_path: Path) -> None:
+    (row,) = read(tmp_path, [HEADER.replace("acc", "accuracy"), *LOG[1:]]).runs.to_dict("records")
+    assert (row["acc"], row["val_acc"], row["missing_columns"]) == (0.8, 0.8, "")
+
+
+def test_log_of_keras_without_times_is_told_what_adds_them(tmp_path: Path) -> None:
+    (problem,) = read(tmp_path, ["epoch,accuracy,loss", "0,0.5,0.9"]).problems
+    assert "column elapsed is missing" in str(problem)
+    assert "the callback of docs/importing.md adds them" in str(problem)
+
+
+@pytest.mark.slow
+def test_callback_of_the_docs_makes_a_log_that_is_read(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```python\n(class Elapsed.*?)```", (ROOT / "docs/importing.md").read_text(), re.DOTALL)
+    made = "model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+    begin = "import time\nimport numpy as np\nimport keras\nx = y = np.ones((64, 4), 'float32')\n"
+    (tmp_path / "k80").mkdir()
+    environment = os.environ | {"KERAS_BACKEND": frameworks_here()[0], "CUDA_VISIBLE_DEVICES": "-1"}
+    subprocess.run([sys.executable, "-c", begin + made + block], cwd=tmp_path / "k80", env=environment, check=True)
+    (row,) = keras_csv.read(tmp_path, Layout({"k80": "K80"})).runs.to_dict("records")
+    assert row["epochs_done"] == 2
+    assert row["train_seconds"] > 0

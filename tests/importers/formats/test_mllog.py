@@ -159,8 +159,8 @@ def test_truncated_run_is_refused_and_no_other(tmp_path: Path) -> None:
         ([event("init_start", 0), event("run_stop", 1)], "2: run_stop: without a run_start"),
         ([*run(), event("run_stop", 101)], "8: run_stop: without a run_start"),
         (run(stop=-5), "7: run_stop: lies before run_start"),
-        (run(status="unknown"), "7: run_stop: status: 'unknown' must be one of success, aborted"),
-        ([*run()[:-1], event("run_stop", 9)], "7: run_stop: status: None must be one of success, aborted"),
+        (run(status="unknown"), "7: run_stop: status: 'unknown' must be one of success, aborted, abort, fail"),
+        ([*run()[:-1], event("run_stop", 9)], "7: run_stop: status: None must be one of success, aborted, abort, fail"),
         ([event("submission_benchmark", 0, 7), *run()], "1: submission_benchmark: 7 must be text"),
         (run(benchmark="a/b"), " workload: 'a/b' is not a name: letters, digits and _ . + - are allowed"),
     ],
@@ -176,3 +176,62 @@ def test_framework_must_be_given(tmp_path: Path) -> None:
 
 def test_workload_may_be_given(tmp_path: Path) -> None:
     assert list(read(tmp_path, run()[1:], workload="resnet").runs["workload"]) == ["resnet"]
+
+
+def log_of_0_6(*events: str) -> list[str]:
+    return [f":::MLL {START / 1000 + at:.3f} {event}" for at, event in enumerate(events)]
+
+
+def test_log_of_round_0_6(tmp_path: Path) -> None:
+    lines = log_of_0_6(
+        'submission_benchmark: {"value": "resnet", "metadata": {"lineno": 226, "file": "a.py"}}',
+        'global_batch_size: {"value": 1664, "metadata": {}}',
+        'run_start: {"value": null, "metadata": {"lineno": 190}}',
+        'eval_accuracy: {"value": 0.36, "metadata": {"epoch_num": 4}}',
+        """run_stop: {"value": null, "metadata": {'lineno': 53, 'status': 'success'}}""",
+    )
+    (run_of,) = read(tmp_path, lines).runs.to_dict("records")
+    assert (run_of["workload"], run_of["batch_size"], run_of["status"]) == ("resnet", 1664, "done")
+    assert (run_of["train_seconds"], run_of["val_acc"]) == (pytest.approx(2), 0.36)
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ("run_stop", "done"),
+        ('run_stop: {"success": true}', "done"),
+        ('run_stop: {"success": "true"}', "done"),
+        ('run_stop: {"success": false}', "failed"),
+    ],
+)
+def test_log_of_round_0_5(end: str, status: str, tmp_path: Path) -> None:
+    at = START // 1000
+    lines = [
+        f":::MLPv0.5.0 ncf {at}.108 (NeuralCFexample.scala:70) run_start",
+        f':::MLPv0.5.0 ncf {at + 300}.592 (NCFOptimizer2.scala:359) eval_size: {{"epoch": 0, "value": 138493000}}',
+        f':::MLPv0.5.0 ncf {at + 400}.593 (a (b).scala:363) eval_accuracy: {{"epoch": 0, "value": 0.5348285}}',
+        f":::MLPv0.5.0 ncf {at + 500}.108 (NCFOptimizer2.scala:263) {end}",
+        f":::MLPv0.5.0 ncf {at + 500}.200 (NCFOptimizer2.scala:263) run_final",
+    ]
+    (run_of,) = read(tmp_path, lines).runs.to_dict("records")
+    assert (run_of["workload"], run_of["status"], run_of["val_acc"]) == ("ncf", status, 0.5348285)
+    assert run_of["train_seconds"] == pytest.approx(500)
+
+
+def test_bytes_beside_the_events_are_passed_over(tmp_path: Path) -> None:
+    """37 real logs have a stray byte of a terminal in a line that is no event."""
+    read(tmp_path, run())
+    (path,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    path.write_bytes(b"\xff\xfe bar \0\n" + path.read_bytes())
+    imported = mllog.read(tmp_path, Layout({".": "machine"}, {".": "jax"}))
+    assert imported.problems == []
+    assert len(imported.runs) == 1
+
+
+def test_benchmark_may_be_named_by_the_folder_alone(tmp_path: Path) -> None:
+    lines = [line for line in run() if "submission_benchmark" not in line]
+    folder = tmp_path / "machine" / "bert"
+    folder.mkdir(parents=True)
+    (folder / "result_0.txt").write_text("\n".join(lines))
+    imported = mllog.read(tmp_path, Layout({"machine": "machine"}, {"machine": "jax"}))
+    assert imported.runs["workload"].to_list() == ["bert"]

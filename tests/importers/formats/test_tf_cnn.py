@@ -1,10 +1,12 @@
+import tarfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from scripts.importers import Imported, Layout
+from scripts.importers import Imported, Layout, audit
 from scripts.importers.formats import tf_cnn
+from tests.importers.test_published import published
 
 HEADER = """TensorFlow:  1.4
 Model:       resnet50
@@ -49,9 +51,9 @@ def test_facts_of_a_run(text: str, tmp_path: Path) -> None:
         "hardware": "two cards",
         "framework": "tensorflow",
         "batch_size": 32,
+        "devices": 2,
         "repeat": 1,
         "status": "done",
-        "train_seconds": 100.0,
         "samples_per_second": 64.0,
         "loss": 7.5,
         "missing_columns": "",
@@ -61,7 +63,7 @@ def test_facts_of_a_run(text: str, tmp_path: Path) -> None:
 def test_steps_alone_need_a_workload(tmp_path: Path) -> None:
     runs = read(tmp_path, STEPS + TOTAL, "resnet50").runs
     assert runs[["workload", "samples_per_second"]].values.tolist() == [["resnet50", 64.0]]
-    assert runs[["batch_size", "train_seconds"]].isna().all(axis=None)
+    assert runs[["batch_size", "devices", "precision"]].isna().all(axis=None)
     (problem,) = read(tmp_path, STEPS + TOTAL).problems
     assert str(problem) == "gpu2.log: the log names no workload, so the import must"
 
@@ -71,10 +73,64 @@ def test_accuracy_may_be_printed(tmp_path: Path) -> None:
     assert read(tmp_path, text).runs[["loss", "acc"]].values.tolist() == [[7.5, 0.25]]
 
 
-def test_loss_that_is_no_number_is_a_run_that_diverged(tmp_path: Path) -> None:
-    runs = read(tmp_path, RUN.replace("\t7.5", "\tnan")).runs
-    assert runs["status"][0] == "diverged"
+@pytest.mark.parametrize(("data", "status"), [("imagenet (synthetic)", "done"), ("imagenet", "diverged")])
+def test_loss_that_is_no_number_says_nothing_of_images_that_are_made_up(data: str, status: str, tmp_path: Path) -> None:
+    runs = read(tmp_path, RUN.replace("\t7.5", "\tnan").replace("imagenet (synthetic)", data)).runs
+    assert runs["status"][0] == status
     assert runs["loss"].isna().all()
+    assert runs["samples_per_second"].to_list() == [64.0]
+
+
+def test_time_that_a_fork_appends_is_no_part_of_the_loss(tmp_path: Path) -> None:
+    text = RUN.replace("\t8.5", "\t8.5 1618113144").replace("\t7.5", "\t7.5 1618113219")
+    runs = read(tmp_path, text.replace("             32.0 per", "32 per")).runs
+    assert runs[["loss", "batch_size", "started_at"]].values.tolist() == [[7.5, 32, "2021-04-11T03:52:24+00:00"]]
+    with_accuracy = RUN.replace("\t8.5", "\t8.5\t0.1\t0.2\t1618113144").replace("\t7.5", "\t7.5\t0.25\t0.5\t1618113219")
+    assert read(tmp_path, with_accuracy).runs[["loss", "acc"]].values.tolist() == [[7.5, 0.25]]
+
+
+def test_precision_devices_and_batch_are_part_of_the_cell(tmp_path: Path) -> None:
+    for place, text in {
+        "a/syn-fp16-1gpus/throughput/1": RUN,
+        "a/syn-fp32-1gpus/throughput/1": RUN.replace("64.00", "8.00"),
+        "a/syn-fp32-1gpus/throughput/2": RUN.replace("64.00", "8.20"),
+    }.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    imported = tf_cnn.read(tmp_path, Layout({"a": "card"}))
+    assert imported.problems == []
+    assert imported.runs[["run", "precision", "repeat"]].values.tolist() == [
+        ["a/syn-fp16-1gpus/throughput/1", "float16", 1],
+        ["a/syn-fp32-1gpus/throughput/1", "float32", 1],
+        ["a/syn-fp32-1gpus/throughput/2", "float32", 2],
+    ]
+
+
+def test_run_that_ran_out_of_memory_is_one(tmp_path: Path) -> None:
+    text = HEADER + "ResourceExhaustedError: OOM when allocating tensor with shape[64,64]\n"
+    imported = read(tmp_path, text)
+    assert imported.problems == []
+    assert imported.runs[["workload", "status", "batch_size"]].values.tolist() == [["resnet50", "out_of_memory", 32]]
+    assert imported.runs["samples_per_second"].isna().all()
+
+
+@pytest.mark.skipif(
+    published() is None or not (published() / "tf_cnn").is_dir(),
+    reason="the logs are not here: set EPOCHS_PUBLISHED_DIR to the folder that holds them in tf_cnn/",
+)
+def test_logs_as_they_are_found(tmp_path: Path) -> None:
+    with tarfile.open(published() / "tf_cnn" / "logs-1gpu.tar.xz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    imported = tf_cnn.read(tmp_path, Layout({folder.name: folder.name for folder in tmp_path.iterdir()}))
+    (problem,) = imported.problems  # it ends during its warm-up
+    assert str(problem).startswith("3970X-Radeon-VII-Pro-PCIEGen4-10bit.logs/syn-replicated-fp32-1gpus/inception3-96/")
+    runs = imported.runs
+    assert runs["status"].value_counts().to_dict() == {"done": 464, "out_of_memory": 4}
+    assert runs["precision"].value_counts().to_dict() == {"float16": 234, "float32": 234}
+    assert set(runs["devices"]) == {1}
+    assert runs["train_seconds"].isna().all()
+    assert (runs["status"].eq("done") & runs["loss"].isna()).sum() == 31, "NaN on made-up images"
+    assert audit.findings(runs).query("kind == 'runs far apart'").empty, "no cell is two"
 
 
 def test_several_runs_in_a_file(tmp_path: Path) -> None:
@@ -115,8 +171,6 @@ def test_truncated_run_is_refused_and_no_other(
         ("sec: 64.00", "sec: nan", "20: total images/sec: 'nan' must be a number above 0"),
         ("sec: 64.00", "sec:", "20: total images/sec: '' must be a number above 0"),
         ("32.0 per", "32.5 per", "7: per device: '32.5' is not a count"),
-        ("64 global", "-64 global", "6: global: '-64' is not a count"),
-        ("batches: 100", "batches: all", "8: Num batches: 'all' is not a count"),
         ("training", "evaluation", "4: Mode: 'evaluation' is no training"),
         ("training", "forward-only", "4: Mode: 'forward-only' is no training"),
         ("\t7.5", "\tlow", "18: step 100: must give images/sec, jitter and a loss"),

@@ -5,17 +5,18 @@ import pandas as pd
 import pytest
 
 from scripts import importers
-from scripts.importers import Imported, Layout, facts
+from scripts.analysis import cards
+from scripts.importers import Imported, Layout, audit, facts
 from scripts.importers.formats import throughput_table
-from scripts.studies import grid
+from scripts.studies import definition
 from tests.importers.test_published import published
 
-STUDY = grid.read("lambda-gpus", {})[1]
+STUDY = definition.read("lambda-gpus", {})[1]
 
 FP16 = "name_gpu,num_gpu,watt,ssd,resnet50,gnmt\nRTX 3090,1.0,350.0,236.0,905.0,86080.0\n2x RTX 3090,2.0,700,0,1800,1\n"
 FP32 = ",ssd,resnet50\nLab_8x_1xA100_40GB_a,0.0,100.5\nLab_1x_2xA100_40GB_b,9,9\nLab_1xA100_40GB_c,3,102.5\n"
-SIZES = "name_gpu,num_gpu,ssd,resnet50\nRTX 3090,1,140,448\n"
-CARDS = {"*/RTX 3090": "rtx-3090", "*_1xA100_*": "a100"}
+SIZES = "name_gpu,num_gpu,ssd,resnet50\nRTX 3090,1,140,448\n2x RTX 3090,2,280,896\n"
+CARDS = {"*/RTX 3090": "rtx-3090", "*/2x RTX 3090": "2x", "*_1xA100_*": "a100", "*_2xA100_*": "2x-a100"}
 COLUMNS = {"resnet50": "resnet50", "ssd": "detector"}
 
 
@@ -27,7 +28,7 @@ def read(folder: Path, files: dict[str, str], hardware: dict = CARDS, columns: d
 
 
 def cells(imported: Imported) -> list[list]:
-    keys = ["workload", "hardware", "batch_size", "precision", "repeat", "samples_per_second"]
+    keys = ["workload", "hardware", "devices", "batch_size", "precision", "repeat", "samples_per_second"]
     return imported.runs[keys].astype(object).where(imported.runs[keys].notna(), None).values.tolist()
 
 
@@ -36,14 +37,17 @@ def test_cell_of_a_card_is_a_run_and_0_is_none(tmp_path: Path) -> None:
     imported = read(tmp_path, files)
     assert imported.problems == []
     assert cells(imported) == [
-        ["resnet50", "rtx-3090", 448, "float16", 1, 905.0],
-        ["detector", "rtx-3090", 140, "float16", 1, 236.0],
-        ["resnet50", "a100", None, "float32", 1, 100.5],
-        ["resnet50", "a100", None, "float32", 2, 102.5],
-        ["detector", "a100", None, "float32", 1, 3.0],
+        ["resnet50", "rtx-3090", 1, 448, "float16", 1, 905.0],
+        ["detector", "rtx-3090", 1, 140, "float16", 1, 236.0],
+        ["resnet50", "2x", 2, 448, "float16", 1, 1800.0],
+        ["resnet50", "a100", 1, None, "float32", 1, 100.5],
+        ["resnet50", "2x-a100", 2, None, "float32", 1, 9.0],
+        ["detector", "2x-a100", 2, None, "float32", 1, 9.0],
+        ["resnet50", "a100", 1, None, "float32", 2, 102.5],
+        ["detector", "a100", 1, None, "float32", 1, 3.0],
     ]
     runs = imported.runs
-    assert runs["run"][2] == "t/throughput-v2-fp32#Lab_8x_1xA100_40GB_a/resnet50"
+    assert runs["run"][3] == "t/throughput-v2-fp32#Lab_8x_1xA100_40GB_a/resnet50"
     assert set(runs["framework"]) == {"torch"}
     assert runs["train_seconds"].isna().all(), "a rate is no time"
 
@@ -66,7 +70,7 @@ def test_row_is_of_the_machine_with_the_longest_name_that_fits(tmp_path: Path) -
         ("name,num_gpu,resnet50\nA100,one,5\n", "a.csv:2: num_gpu: 'one' is no count"),
         ("name,ssd\nA100,5\n", "a.csv:1: no column is known; known are resnet50"),
         ("name,resnet50,resnet50\nA100,5,6\n", "a.csv:1: a column is given twice"),
-        ("name,resnet50\nA100,0\n2xA100,5\n", "a.csv: no row of one card has a rate in a column that is known"),
+        ("name,resnet50\nA100,0\n", "a.csv: no row has a rate in a column that is known"),
     ],
 )
 def test_fault_is_named_with_its_line(text: str, problem: str, tmp_path: Path) -> None:
@@ -84,13 +88,14 @@ def test_broken_table_of_batch_sizes_refuses_its_table(tmp_path: Path) -> None:
 def test_name_that_no_row_has_is_told(tmp_path: Path) -> None:
     imported = read(tmp_path, {"throughput.csv": "name,resnet50\nRTX 3090,1\n"})
     assert [str(problem) for problem in imported.problems] == [
-        "*_1xA100_*: is in the mapping, but no row of one card has such a name"
+        f"{name}: is in the mapping, but no row has such a name"
+        for name in ("*/2x RTX 3090", "*_1xA100_*", "*_2xA100_*")
     ]
 
 
 # Lambda's own tables
 
-FACTS = grid.ROOT / STUDY["import"]["facts"]
+FACTS = definition.ROOT / STUDY["import"]["facts"]
 needs_tables = pytest.mark.skipif(
     published() is None or not (published() / "lambda").is_dir(),
     reason="Lambda's tables are not here: set EPOCHS_PUBLISHED_DIR to the folder that holds them in lambda/",
@@ -137,10 +142,37 @@ def test_facts_are_the_printed_rates(hardware: str, precision: str, batch_size: 
     assert rows["repeat"].to_list() == list(range(1, len(rates) + 1))
 
 
-def test_nothing_impossible_is_among_the_facts() -> None:
+@needs_tables
+def test_machines_are_those_of_the_tables() -> None:
+    """Cards, price and watts stand in the study by hand: they are held against the rows that the machine is made of."""
+    table = pd.read_csv(published() / "lambda" / "pytorch-train-throughput-fp16.csv").set_index("name_gpu")
+    rows = facts.read(FACTS).query("file == 'pytorch-train-throughput-fp16.csv'")
+    for hardware, group in rows.groupby("hardware"):
+        machine = STUDY["machines"][hardware]
+        for name in group["run"].str.extract("#(.*)/")[0].unique():
+            own = machine["own"]
+            assert (own["acquisition_usd"], own["power_watts"]) == (table["price"][name], table["watt"][name])
+            assert machine["gpus"]["count"] == table["num_gpu"][name]
+            card = machine["gpus"]["model"].replace(" ", "").removesuffix("SXM5")
+            assert card in name.replace(" ", ""), f"{name} as {hardware}"
+    assert sorted(rows["hardware"].unique()) == sorted(n for n, about in STUDY["machines"].items() if "own" in about)
+
+
+def test_machines_have_the_cards_that_their_runs_used() -> None:
+    table = facts.read(FACTS)
+    counts = {name: about["gpus"]["count"] for name, about in STUDY["machines"].items()}
+    assert (table["hardware"].map(counts) == table["devices"]).all()
+    assert set(table["hardware"]) == set(counts)
+
+
+def test_what_cannot_be_is_a_finding_of_the_audit() -> None:
     """Lambda's tables have 1.3e10 samples/s of NCF on several cards, and zeros for what was not run."""
     table = facts.read(FACTS)
-    assert table["samples_per_second"].between(1, 1e8).all()
+    assert (table["samples_per_second"] > 0).all()
+    found = audit.findings(table, cards=cards.models(STUDY["machines"])).query("kind == 'beyond perfect scaling'")
+    assert found["workload"].value_counts().to_dict() == {"ncf": 9, "bert_base_squad": 6, "bert_large_squad": 1}
+    (most,) = found.query("workload == 'ncf' and hardware == 'h100-80gb-sxm5-x4'")["message"]
+    assert most.startswith("42.2 x what 4 single cards do: 11,851,282,824 samples/s with 4 H100 80 GB SXM5 in float16")
     assert set(table["workload"]) == set(STUDY["import"]["columns"].values())
     pd.testing.assert_series_equal(
         table["sha256"].str.len(), pd.Series(64, table.index, name="sha256"), check_dtype=False

@@ -1,0 +1,119 @@
+"""What a training of the published length takes, told from a shorter one."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.analysis import clocks, derive, runs
+from scripts.measurement import record
+from scripts.storage import tables
+from tests.made import JUDGE, run
+from tests.made import runs as table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Trainings of many epochs, whose first two are a training at a reduced scale.
+LONG = [path for path in sorted((ROOT / "reports" / "accuracy").rglob("run.json")) if len(
+    record.read_epochs(path.with_name("epochs.csv"))) >= 4]  # fmt: skip
+
+TIMES = {"total_seconds": 30.0, "first_step_seconds": 2.0, "train_seconds": 12.0, "validation_seconds": 1.0}
+
+
+def test_published_length_is_that_of_the_workload_and_all_its_data() -> None:
+    part = run(epochs=2, epochs_done=2, train_samples=5_000, samples_fraction=0.5, data_fraction=0.2, **TIMES)
+    assert clocks.published_length(part) == (5_000 / 0.1 * 20, 20)
+    own = run(workload="of_a_user", epochs=3, epochs_done=3, train_samples=5_000, samples_fraction=0.5, **TIMES)
+    assert clocks.published_length(own) == (30_000, 3)
+    cut = run(epochs=20, epochs_done=5, train_samples=5_000, samples_fraction=0.5, **TIMES)
+    assert clocks.published_length(cut) == (25_000, 5), "it has reached its target"
+    assert clocks.published_length(run(samples_fraction=None)) is None
+    assert clocks.published_length(run(train_samples=None)) is None
+
+
+def test_what_is_done_once_is_counted_once() -> None:
+    """18 s around the epochs, 2 s of the first step; 10^6 samples at 1,000/s; .5 s of validation in 20 epochs."""
+    short = run(epochs=2, epochs_done=2, train_samples=50_000, samples_per_second=1_000.0, **TIMES)
+    assert clocks.published_seconds(short) == pytest.approx(18 + 2 + 1_000 + 20 * 0.5)
+
+
+def test_scale_cuts_the_validation_and_data_that_are_not_at_hand_do_not() -> None:
+    """A fifth of the training data, a tenth of it trained on: validation of 5 s an epoch at full size."""
+    part = {"samples_fraction": 0.1, "data_fraction": 0.2, "train_samples": 1_000, "samples_per_second": 1_000.0}
+    short = run(epochs=2, epochs_done=2, **TIMES | part)
+    assert clocks.published_seconds(short) == pytest.approx(18 + 2 + 1_000 + 20 * 0.5 / 0.1)
+
+
+@pytest.mark.parametrize("unknown", ["total_seconds", "train_seconds", "samples_per_second", "first_step_seconds"])
+def test_what_cannot_be_told_is_none(unknown: str) -> None:
+    assert clocks.published_seconds(run(epochs=2, epochs_done=2, **TIMES | {unknown: None})) is None
+
+
+def extrapolated(path: Path) -> float:
+    """Return what two epochs of a long training say of the whole, over what it took."""
+    long = runs.read(path)
+    # The first records have no warm-up apart.
+    none = {"warmup_seconds": 0.0, "warmup_samples": 0}
+    epochs = [none | row for row in record.read_epochs(path.with_name("epochs.csv"))]
+    batch = long["cell"]["batch_size"]
+    short = derive.totals(epochs[:2], batch)
+    whole = derive.totals(epochs, batch)
+    assert short["samples_per_second"]
+    assert whole["train_seconds"]
+    samples = sum(row["samples"] for row in epochs)
+    around = long["times"]["total_seconds"] - whole["train_seconds"]
+    told = around + short["first_step_seconds"] + samples / short["samples_per_second"]
+    told += len(epochs) * short["validation_seconds"] / 2
+    return float(told / long["times"]["total_seconds"])
+
+
+def test_two_epochs_tell_how_long_a_long_training_takes() -> None:
+    """On runs that were made, whose machine had other work of changing size: docs/measuring.md has the figures."""
+    ratios = np.array([extrapolated(path) for path in LONG])
+    assert len(ratios) >= 10
+    assert abs(np.median(ratios) - 1) < 0.05
+    assert (np.abs(np.log(ratios)) < np.log(2.5)).all(), ratios.round(2)
+
+
+def test_how_far_it_was_extrapolated_is_told_in_words() -> None:
+    whole = clocks.complete(table(run(epochs=20, epochs_done=20, train_samples=50_000, **TIMES)))
+    assert clocks.extrapolated(whole) == "as measured"
+    parts = [run(epochs=n, epochs_done=n, train_samples=50_000, repeat=n, **TIMES) for n in (2, 4)]
+    assert clocks.extrapolated(clocks.complete(table(*parts))) == "extrapolated from 10 to 20 % of its samples"
+    logs = clocks.complete(table(run(total_seconds=None)))
+    assert not clocks.is_paid_by_process(logs)
+    assert isinstance(pd.concat([whole, logs]), pd.DataFrame)
+    assert set(tables.columns("runs")) == set(whole.columns)
+
+
+def repaid(tuned: tuple[float, float], stock: tuple[float, float]) -> dict:
+    """Return the row of a cell whose processes take (once, samples/s) so, three runs on each side."""
+    rows = [
+        run(repeat=i, mode=mode, train_seconds=100.0, first_step_seconds=2.0, total_seconds=98.0 + once)
+        | {"samples_per_second": rate * (1 + (i - 2.5) / 1000), "published_samples": 100_000.0}
+        for mode, (once, rate) in (("tuned", tuned), ("stock", stock))
+        for i in range(6)
+    ]
+    (row,) = clocks.repaid(table(*rows), JUDGE)
+    return row
+
+
+def test_tuned_pays_once_its_compilation_is_repaid() -> None:
+    """Ten seconds more at the start, and 500 samples/s more: 1/500 - 1/1000 s are gained a sample."""
+    row = repaid((20.0, 1_000.0), (10.0, 500.0))
+    assert row["samples"] == pytest.approx(10_000, rel=0.02)
+    assert (row["words"], row["part"]) == ("from 10,000 samples on", pytest.approx(0.1, rel=0.02))
+
+
+@pytest.mark.parametrize(
+    ("tuned", "words"),
+    [
+        ((10.0, 1_000.0), "from the start"),
+        ((20.0, 300.0), "never"),
+        ((5.0, 250.0), "up to 2,500 samples"),
+        ((20.0, 510.0), "tie"),
+    ],
+)
+def test_what_never_or_always_pays_says_so(tuned: tuple[float, float], words: str) -> None:
+    assert repaid(tuned, (10.0, 500.0))["words"] == words

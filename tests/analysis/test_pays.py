@@ -1,0 +1,79 @@
+import pytest
+
+from scripts.analysis import trainings
+from tests.made import JUDGE, costs, run, runs
+
+FOUR = trainings.Question("hardware", "cpu4", "cpu1")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "cheaper", "dearer", "word"),
+    [
+        (12, 0, 0, "Undecided"),
+        (12, 6, 0, "Yes"),
+        (12, 5, 0, "Undecided"),
+        (12, 0, 5, "Undecided"),
+        (12, 0, 10, "No"),
+        (12, 6, 1, "It depends"),
+        (12, 1, 6, "It depends"),
+    ],
+)
+def test_word_of_an_answer(pairs: int, cheaper: int, dearer: int, word: str) -> None:
+    assert trainings.verdict(pairs, cheaper, dearer) == word
+
+
+def test_machine_pays_where_it_is_faster_than_its_price_is_higher() -> None:
+    """cpu4 costs four times as much an hour: five times as fast pays, three times does not."""
+    rows = [
+        run(train_seconds=100.0),
+        run(hardware="cpu4", train_seconds=20.0),
+        run(framework="jax", train_seconds=90.0),
+        run(framework="jax", hardware="cpu4", train_seconds=30.0),
+        run(framework="torch", train_seconds=90.0),
+    ]
+    found = trainings.by_workload(costs(runs(*rows)), "on-demand", lambda cell: cell["framework"])
+    answer = trainings.pays(found, FOUR, JUDGE)
+    assert answer is not None
+    assert (answer.pairs, answer.cheaper, answer.dearer, answer.undecided, answer.faster) == (2, 1, 1, 0, 2)
+    assert (answer.word, answer.price, answer.speedup) == ("It depends", pytest.approx(4), pytest.approx(5))
+    assert answer.where == "MNIST · MLP: tensorflow"
+
+
+def test_machines_without_a_training_in_common_have_no_answer() -> None:
+    found = trainings.by_workload(costs(runs(run(), run(hardware="cpu4", framework="jax"))), "on-demand", str)
+    assert trainings.pays(found, FOUR, JUDGE) is None
+
+
+def test_rates_alone_are_compared_for_a_million_samples() -> None:
+    rows = [run(train_seconds=None, total_seconds=None, samples_fraction=None, samples_per_second=1000.0)]
+    priced = costs(runs(*rows))
+    assert trainings.by_workload(priced, "on-demand", str) == {}
+    ((cell,),) = trainings.by_workload_per_million(priced, "on-demand", str).values()
+    assert (cell["seconds"], cell["usd"]) == (pytest.approx(1000), pytest.approx(0.01))
+
+
+def test_framework_or_batch_size_is_asked_about_too() -> None:
+    rows = [
+        run(train_seconds=100.0),
+        run(framework="jax", train_seconds=50.0),
+        run(hardware="cpu4", train_seconds=90.0),
+        run(batch_size=512, train_seconds=100.0),
+    ]
+    found = trainings.by_workload(costs(runs(*rows)), "on-demand", lambda cell: cell["framework"])
+    answer = trainings.pays(found, trainings.Question("framework", "jax", "tensorflow"), JUDGE)
+    assert answer is not None
+    assert (answer.pairs, answer.word, answer.price, answer.speedup) == (1, "Yes", pytest.approx(1), pytest.approx(2))
+    answer = trainings.pays(found, trainings.Question("batch_size", 512, 128), JUDGE)
+    assert answer is not None
+    assert (answer.pairs, answer.word, answer.where) == (1, "Undecided", "")
+
+
+def test_question_of_a_study_is_of_one_axis() -> None:
+    study = {"base": {"hardware": "cpu1"}, "question": {"asks": "Does it pay?", "hardware": "cpu4"}}
+    assert trainings.Question.of(study) == FOUR
+    asked = trainings.Question.of({"question": {"asks": "Does it?", "batch_size": 64, "than": 16}})
+    assert asked == trainings.Question("batch_size", 64, 16)
+    assert asked.name(64, {}) == "batch 64"
+    assert trainings.Question("framework", "jax", "cntk").name("cntk", {}) == "CNTK"
+    assert trainings.Question("mode", "tuned", "stock").name("tuned", {}) == "tuned"
+    assert trainings.Question.of({"question": {"asks": "Do newer cards?"}}) is None

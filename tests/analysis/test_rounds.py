@@ -1,0 +1,176 @@
+"""Rounds of MLPerf in dollars, on made-up results whose truth is known."""
+
+import pandas as pd
+import pytest
+
+from scripts.analysis import mlperf, rounds
+from scripts.importers.results import COLUMNS
+
+ABOUT = {
+    "submitter": "Maker",
+    "generations": [["a100", "h100"]],
+    "accelerators": {"a100": 8, "h100": 8},
+    "providers": {"today": "aws", "cheap": "other"},
+    "then": {"list-1": "2022-01-01", "list-2": "2024-01-01"},
+}
+SERIES = {
+    "rounds": {"v1.0": "2021-06-30", "v2.0": "2022-06-29", "v3.0": "2023-06-27"},
+    "series": {
+        "bert": {"label": "BERT", "benchmark": "bert", "first": "v1.0", "last": "v3.0", "target": "0.72"},
+        "retinanet": {"label": "RetinaNet", "benchmark": ["ssd", "x"], "first": "v2.0", "last": "v3.0", "target": "34"},
+    },
+}  # fmt: skip
+#: USD an hour of a machine of eight, by option.
+PRICES = pd.DataFrame(
+    [
+        ("a100", "today", "aws", 8.0),
+        ("h100", "today", "aws", 24.0),
+        ("h100", "cheap", "other", 12.0),
+        ("a100", "list-1", "aws", 16.0),
+        ("a100", "list-2", "aws", 16.0),
+        ("h100", "list-2", "aws", 64.0),
+    ],
+    columns=["hardware", "price_option", "provider", "usd_per_hour"],
+)
+
+
+def result(minutes: float, **values) -> dict:
+    """A result whose runs all took so many minutes."""
+    made = {
+        "round": "v2.0", "submitter": "Maker", "system": "box", "benchmark": "bert", "division": "closed",
+        "availability": "cloud", "card": "a100", "accelerators": 8, "nodes": 1, "cpu": "", "framework": "",
+        "batch_size": 1, "factor": 1.0, "seconds": " ".join([f"{60 * minutes:g}"] * 10), "init_seconds": 30.0,
+        "date": "2022-05-01", "logs": "",
+    }  # fmt: skip
+    return made | values
+
+
+def scored(*results: dict) -> pd.DataFrame:
+    table = pd.DataFrame(list(results), columns=list(COLUMNS)).astype(COLUMNS)
+    return mlperf.scored(table, SERIES)
+
+
+def test_scored_result_has_hours_and_the_share_of_initialisation() -> None:
+    (row,) = scored(result(60, accelerators=16, factor=1.5)).to_dict("records")
+    assert (row["minutes"], row["hours"], row["series"], row["compared"]) == (90.0, 24.0, "bert", True)
+    assert row["init_share"] == pytest.approx(30 / 3600)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"division": "open"},
+        {"availability": "preview"},
+        {"availability": "research"},
+        {"seconds": "60 60"},
+        {"benchmark": ""},
+        {"benchmark": "ssd", "round": "v1.0", "seconds": "60 60 60 60 60"},
+    ],
+)
+def test_what_is_not_compared(values: dict) -> None:
+    assert not scored(result(60, **values))["compared"].any()
+
+
+def test_logs_that_were_handed_in_before_are_no_second_result() -> None:
+    again = scored(result(60), result(61, submitter="Other"), result(60, submitter="Third", round="v3.0"))
+    assert again["copy_of"].to_list() == ["", "", "v2.0 Maker box"]
+    assert again["compared"].to_list() == [True, True, False]
+
+
+def test_generation_is_compared_within_the_last_round_that_has_both() -> None:
+    table = scored(
+        result(100, round="v1.0"),
+        result(10, round="v1.0", card="h100"),
+        result(60),
+        result(66, submitter="B"),
+        result(21, card="h100", submitter="C"),
+        result(30, card="h100", submitter="D"),
+        result(33, card="h100", submitter="E"),
+        result(1, card="h100", accelerators=64, submitter="F"),
+        result(5, card="h100", round="v3.0"),
+    )
+    (row,) = rounds.generations(table, ABOUT, PRICES, "today").to_dict("records")
+    assert (row["round"], row["new_results"], row["old_results"]) == ("v2.0", 3, 2)
+    assert row["hours"] == pytest.approx(30 / 63)
+    assert (row["hours_low"], row["hours_high"]) == pytest.approx((21 / 66, 33 / 60))
+    assert row["usd"] == pytest.approx(3 * 30 / 63)
+    assert (row["first_list"], row["usd_then"]) == ("2024-01-01", pytest.approx(4 * 30 / 63)), "the first with both"
+
+
+def test_cheapest_is_in_dollars_and_not_in_minutes() -> None:
+    table = scored(result(60), result(25, card="h100", submitter="B"), result(9, card="l4", submitter="C"))
+    (row,) = rounds.cheapest(table, ABOUT, PRICES, "today").to_dict("records")
+    assert (row["card"], row["usd"], row["usd_then"], row["fastest_minutes"]) == ("a100", 8.0, 16.0, 9.0)
+    early = rounds.cheapest(scored(result(60, round="v1.0")), ABOUT, PRICES, "today")
+    assert early["usd_then"].isna().all(), "no list is so old"
+
+
+def test_software_is_one_submitter_on_one_card() -> None:
+    table = scored(
+        result(60, round="v1.0", submitter="maker"),
+        result(50),
+        result(20, submitter="B"),
+        result(40, round="v3.0"),
+        result(9, round="v3.0", card="h100"),
+    )
+    found = rounds.software(table, "Maker")
+    assert found["speedup"].to_list() == pytest.approx([1.0, 1.2, 1.5])
+
+
+def test_scale_is_the_widest_line_of_one_submitter() -> None:
+    table = scored(
+        result(60),
+        result(10, accelerators=64),
+        result(2, accelerators=512),
+        result(61, submitter="B"),
+        result(1, accelerators=4096, submitter="B"),
+    )
+    found = rounds.scale(table)
+    assert found["submitter"].unique() == ["Maker"], "two sizes are no line"
+    assert found["faster"].to_list() == pytest.approx([1, 6, 30])
+    assert found["dearer"].to_list() == pytest.approx([1, 8 / 6, 64 / 30])
+    derived = {"scale": found, "cheapest": rounds.cheapest(table, ABOUT, PRICES, "today")}
+    derived["generations"] = rounds.generations(scored(result(60), result(30, card="h100")), ABOUT, PRICES, "today")
+    figures = rounds.figures(derived)
+    assert (figures["cheaper_at_scale"], figures["halved_usd"]) == (0.0, 0.0)
+    assert figures["median_hours_h100/a100"] == 0.5
+
+
+def test_submitters_of_one_card_lie_apart() -> None:
+    table = scored(*(result(minutes, submitter=str(minutes)) for minutes in (10, 11, 12, 25)))
+    (row,) = rounds.spread(table).to_dict("records")
+    assert (row["submitters"], row["median"], row["apart"]) == (4, 11.5, 2.5)
+    assert rounds.spread(table.head(3)).empty
+
+
+def test_providers_are_set_beside_one_another() -> None:
+    table = rounds.providers(PRICES, ABOUT).set_index("card")
+    assert table.loc["h100"].to_dict() == {"usd_aws": 3.0, "usd_other": 1.5, "apart": 2.0}
+    assert pd.isna(table.loc["a100", "apart"]), "one provider is no spread"
+
+
+def test_owned_machine_pays_from_so_many_trainings() -> None:
+    own = {"acquisition_usd": 4800, "life_months": 48, "power_watts": 0, "usd_per_kwh": 0.1}
+    found = rounds.owned(scored(result(30)), ABOUT, PRICES, "today", {"a100": {"own": own}, "h100": {}})
+    assert found[["usd_rented", "break_even_hours", "trainings"]].to_numpy().tolist() == [[4.0, 12.5, 25.0]]
+
+
+def test_nothing_is_left_out_without_a_word() -> None:
+    table = scored(
+        result(60),
+        result(60.5, card="", submitter="B"),
+        result(61, accelerators=None, submitter="C"),
+        result(62, card="mi300x", submitter="D"),
+        result(63, seconds="60", submitter="E"),
+        result(64, card="cpu", accelerators=None, submitter="F"),
+    )
+    found = rounds.omitted(table, ["a100", "h100"], {"mi300x": "MI300X", "cpu": "CPUs alone"})
+    assert found[["reason", "which"]].to_numpy().tolist() == [
+        ["no score", "v2.0 E box"],
+        ["not attributed", "v2.0 B box"],
+        ["not attributed", "v2.0 C box"],
+        ["no price", "MI300X"],
+        ["no price", "CPUs alone"],
+    ]
+    (row,) = rounds.counts(table, ["a100", "h100"]).to_dict("records")
+    assert (row["results"], row["unscored"], row["compared"], row["priced"]) == (6, 1, 5, 1)

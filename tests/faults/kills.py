@@ -1,0 +1,163 @@
+"""Calls of the workflow that make a report: killed at some moment and made once more, without disk, two at once."""
+
+import hashlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from tests.conftest import ROOT
+from tests.faults import trial
+
+#: A published study with costs and charts of each kind, small.
+STUDY = "gpus-2017"
+
+#: Strays of a process that was killed are younger than this when it is done once more at once.
+_YOUNG_SECONDS = 3.0
+
+
+#: The rules whose output is made anew, and all that follows from it.
+RULES = ("collect_facts", "price", "chart", "report")
+
+
+def project(folder: Path) -> Path:
+    """Return a copy of what git tracks, in which the study is complete."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    _snakemake(folder).wait()
+    return folder
+
+
+def _snakemake(folder: Path, *arguments: str) -> subprocess.Popen:
+    command = ["snakemake", "--profile", "profiles/local", "--config", f"study={STUDY}", *arguments]
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, text=True, **quiet)
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """Return the checksum of each file of the study, logs left out; strays, too, are files."""
+    study = folder / "results" / STUDY
+    files = (path for path in sorted(study.rglob("*")) if path.is_file() and "logs" not in path.parts)
+    return {str(path.relative_to(study)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def kill(folder: Path, rng: Random, seconds: float, whole: dict[str, str]) -> trial.Fault:
+    """Return a moment within a call of so many seconds at which all of it, or Snakemake alone, is killed."""
+    rule = rng.choice(RULES)
+    how = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT))
+    all_of_it = rng.random() < 0.7
+    moment = rng.uniform(0, seconds)
+    what = f"{how.name} to {'all of it' if all_of_it else 'Snakemake alone'} {moment:.1f} s into {rule}"
+
+    def run() -> None:
+        process = _snakemake(folder, "--forcerun", rule)
+        time.sleep(moment)
+        if process.poll() is None:
+            os.killpg(process.pid, how) if all_of_it else os.kill(process.pid, how)
+        process.communicate(timeout=120)
+        again = _snakemake(folder)
+        said, _ = again.communicate(timeout=240)
+        assert again.returncode == 0, said[-500:]
+        found = checksums(folder)
+        lost = {name for name in whole if name not in found}
+        other = {name for name in whole if name in found and whole[name] != found[name]}
+        strays = {name for name in found if name not in whole}
+        if strays and not lost and not other:
+            # The next call that writes the file takes them away.
+            time.sleep(_YOUNG_SECONDS)
+            _snakemake(folder, "--forcerun", rule).communicate(timeout=240)
+            strays = {name for name in checksums(folder) if name not in whole}
+        assert not lost | other | strays, f"lost {lost}, other {other}, strays {strays}"
+
+    return what, run
+
+
+def full_disk(folder: Path, rng: Random) -> trial.Fault:
+    """Return a limit of the size of files within which tables cannot be written."""
+    most = rng.choice((0, 1, 100, 4096, 20_000))
+    place = folder / "full"
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    def run() -> None:
+        verb = [sys.executable, "-B", "-m", "scripts.load_tables", "reports/published/tables/two-cores"]
+        verb += [f"--{name}={place / name}.parquet" for name in ("runs", "epochs", "attempts")]
+        done = subprocess.run(verb, cwd=folder, preexec_fn=limit, capture_output=True, text=True, timeout=120)
+        said = done.stderr.strip().splitlines()
+        assert done.returncode == 2, f"exit code {done.returncode}: {said[-1:]}"
+        assert [line.partition(":")[0] for line in said] == ["error"], said
+        left = [path.name for path in place.glob("*")]
+        assert left == [], f"left {left}"
+
+    return f"no file above {most} bytes", run
+
+
+def at_once(folder: Path, rng: Random, whole: dict[str, str]) -> trial.Fault:
+    """Return two calls of the same study, the second while the first one runs."""
+    rule = rng.choice(RULES)
+    moment = rng.uniform(0.5, 6)
+
+    def run() -> None:
+        first = _snakemake(folder, "--forcerun", rule)
+        time.sleep(moment)
+        second = _snakemake(folder, "--forcerun", rule)
+        said = [process.communicate(timeout=240)[0] for process in (first, second)]
+        assert first.returncode == 0 or second.returncode == 0, said[0][-300:]
+        for process, words in zip((first, second), said, strict=True):
+            assert process.returncode == 0 or words.strip(), "ended without a word"
+        assert _snakemake(folder).wait() == 0
+        assert checksums(folder) == whole
+
+    return f"a second call {moment:.1f} s into {rule}", run
+
+
+def _whole(folder: Path) -> dict[str, str]:
+    """Return the files of the study, once it is complete."""
+    project(folder)
+    whole = checksums(folder)
+    assert "report.html" in whole
+    return whole
+
+
+def killed(folder: Path, rng: Random) -> Iterator[trial.Fault]:
+    """Yield calls that are killed."""
+    whole = _whole(folder)
+    start = time.perf_counter()
+    _snakemake(folder, "--forcerun", "price").wait()
+    seconds = time.perf_counter() - start
+    assert checksums(folder) == whole, "the same bytes each time"
+    while True:
+        yield kill(folder, rng, seconds, whole)
+
+
+def full(folder: Path, rng: Random) -> Iterator[trial.Fault]:
+    """Yield full disks."""
+    project(folder)
+    while True:
+        yield full_disk(folder, rng)
+
+
+def twice(folder: Path, rng: Random) -> Iterator[trial.Fault]:
+    """Yield second calls."""
+    whole = _whole(folder)
+    while True:
+        yield at_once(folder, rng, whole)
+
+
+KINDS = [
+    trial.Kind("report killed, then made again", 100, killed, limit_seconds=900),
+    trial.Kind("report on a full disk", 10, full, limit_seconds=900),
+    trial.Kind("two reports at once", 10, twice, limit_seconds=900),
+]

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts.importers import Imported, Layout
+from scripts.importers.formats import lightning_csv
+
+#: As CSVLogger writes it: columns in the order of the alphabet, a row for each step or epoch that was logged.
+LOG = """epoch,step,train_loss,train|batches,train|device/samples_per_sec,train|samples,train|time,val_acc,val_loss
+0,9,0.9,,,,,,
+,9,,10,,640,1.5,,
+,109,,110,5000.0,7040,2.9,,
+,119,,120,5200.0,7680,3.1,,
+0,119,,,,,,0.8,0.5
+1,239,0.4,,,,,,
+,239,,240,5100.0,15360,9.9,,
+1,239,,,,,,0.9,0.3
+"""
+
+
+def read(folder: Path, text: str, name: str = "metrics.csv") -> Imported:
+    place = folder / "a100" / "version_0"
+    place.mkdir(parents=True)
+    (place / name).write_text(text)
+    return lightning_csv.read(folder, Layout({"a100": "a100"}, workload="mnist_mlp"))
+
+
+def facts(imported: Imported) -> dict[str, object]:
+    (row,) = imported.runs.to_dict("records")
+    return {key: value for key, value in row.items() if not pd.isna(value) and key not in ("run", "file", "sha256")}
+
+
+def test_facts_of_a_run(tmp_path: Path) -> None:
+    imported = read(tmp_path, LOG)
+    assert imported.problems == []
+    assert facts(imported) == {
+        "workload": "mnist_mlp",
+        "hardware": "a100",
+        "framework": "torch",
+        "batch_size": 64,
+        "devices": 1,
+        "repeat": 1,
+        "status": "done",
+        "samples_per_second": 5100.0,
+        "loss": 0.4,
+        "val_loss": 0.3,
+        "val_acc": 0.9,
+        "missing_columns": "",
+    }
+
+
+def test_rate_of_all_devices_counts(tmp_path: Path) -> None:
+    text = "step,train|device/samples_per_sec,train|samples_per_sec\n99,50.0,200.0\n199,51.0,204.0\n"
+    assert facts(read(tmp_path, text)).items() >= {"samples_per_second": 202.0, "devices": 4}.items()
+
+
+def test_seconds_of_epochs_are_the_time_to_train(tmp_path: Path) -> None:
+    text = "elapsed,epoch,step,train_loss_epoch\n12.5,0,9,0.9\n2.5,1,19,0.5\n3.5,2,29,nan\n"
+    times = {"train_seconds": 18.5, "first_epoch_seconds": 12.5, "median_epoch_seconds": 3.0, "epochs_done": 3}
+    assert facts(read(tmp_path, text)).items() >= (times | {"status": "diverged"}).items()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "epoch,step,train_loss\n0,9,0.5\n",
+            "1: no rate and no time: Lightning logs none; add the callback",
+        ),
+        ("epoch,elapsed\n0,5\n", "1: column step is missing: CSVLogger always writes it"),
+        ("step,elapsed\n0,soon\n", "2: elapsed: 'soon' is not a number"),
+        ("step,elapsed\n0,-1\n", "2: elapsed: -1 must be a number above 0"),
+        ("step,elapsed\n0,nan\n", "2: elapsed: nan must be a number above 0"),
+        ("step,elapsed\n0\n", "2: 1 cells, but the header has 2"),
+    ],
+)
+def test_faults_are_refused_with_their_line(text: str, said: str, tmp_path: Path) -> None:
+    imported = read(tmp_path, text)
+    assert len(imported.runs) == 0
+    (problem,) = imported.problems
+    assert str(problem).startswith(f"a100/version_0/metrics.csv:{said}")
+
+
+def test_other_tables_are_not_read(tmp_path: Path) -> None:
+    (problem,) = read(tmp_path, LOG, "other.csv").problems
+    assert str(problem) == "a100/version_0/other.csv: the name must be metrics.csv"

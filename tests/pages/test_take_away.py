@@ -1,0 +1,31 @@
+import csv
+import io
+from urllib.parse import unquote
+
+from scripts.pages.take_away import context
+from tests.made import STUDY, inputs, run, runs
+
+
+def test_file_holds_every_run_with_its_costs_and_no_formula() -> None:
+    given = inputs(STUDY, runs(run(), run(repeat=2, framework="=1+1")))
+    url = context(given)["runs_csv"]
+    text = unquote(url.removeprefix("data:text/csv;charset=utf-8,"))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["framework"] for row in rows] == ["tensorflow", "'=1+1"]
+    assert [float(row["train_seconds"]) for row in rows] == [100.0, 100.0]
+    assert [float(row["cost_usd then"]) for row in rows] == [0.001, 0.001]
+
+
+def test_page_without_runs_has_no_file() -> None:
+    assert context(inputs(STUDY, runs()))["runs_csv"] == ""
+
+
+def test_citation_tells_who_what_when_and_the_days_of_the_prices() -> None:
+    about = {"title": "Old article", "by": "Somebody", "date": "2017-07", "url": "https://example.org/a"}
+    assert context(inputs(STUDY | {"published": about}, runs(run())))["citation"] == (
+        "Somebody, “Old article”, 2017-07, https://example.org/a, "
+        "priced by Epochs per Dollar at prices of 2025-12 to 2026-01-02."
+    )
+    assert context(inputs(STUDY, runs(run())))["citation"].startswith(
+        "Epochs per Dollar, “Old logs”, 2026-01-02, priced"
+    )

@@ -1,0 +1,70 @@
+"""What hosts and networks do is tried in tests/faults/network.py; here is what a call does beside that."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from scripts.storage import downloads
+from scripts.storage.errors import InputError
+from tests.faults.network import Host
+
+TEXT = b"whole\n" * 1000
+SUM = f"sha256:{sha256(TEXT).hexdigest()}"
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("no_proxy", "*")
+    with Host() as host:
+        host.files["/a.txt"] = TEXT
+        yield host
+        host.shutdown()
+
+
+def test_file_comes_whole_and_is_not_fetched_twice(host: Host, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.txt"
+    downloads.fetch(f"{host.address}/a.txt", path, SUM)
+    assert path.read_bytes() == TEXT
+    downloads.fetch("http://127.0.0.1:9/none", path, SUM)
+    path.write_bytes(b"cut")
+    downloads.fetch(f"{host.address}/a.txt", path, SUM)
+    assert path.read_bytes() == TEXT
+
+
+def test_drip_ends_in_bounded_time_and_leaves_the_old_file(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "STALL_SECONDS", 0.5)
+    (tmp_path / "a.txt").write_bytes(b"old")
+    host.fault = "drip"
+    with pytest.raises(downloads.NotFetched, match=r"less than 64 KiB in 0\.5 s"):
+        downloads.fetch(f"{host.address}/a.txt", tmp_path / "a.txt", SUM)
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.txt", b"old")]
+
+
+def test_slow_download_that_goes_on_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "STALL_SECONDS", 0.0)
+    sizes = iter(range(0, 10 * downloads.LEAST_BYTES, downloads.LEAST_BYTES))
+    patience = downloads.Patience(lambda: next(sizes))
+    with pytest.raises(downloads.NotFetched):
+        patience.check()
+    patience.check()
+
+
+@pytest.mark.parametrize("address", ["no address", "ftp://x/y", "http://"])
+def test_address_that_is_none(address: str, tmp_path: Path) -> None:
+    with pytest.raises(downloads.NotFetched):
+        downloads.fetch(address, tmp_path / "a")
+    assert not downloads.answers(address, 1.0)
+
+
+def test_place_that_cannot_be_written(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cannot be written"):
+        downloads.fetch(f"{host.address}/a.txt", tmp_path / "file" / "a.txt")
+
+
+def test_only_what_answers_in_time_answers(host: Host) -> None:
+    assert downloads.answers(f"{host.address}/a.txt", 5.0)
+    assert not downloads.answers("http://127.0.0.1:9/a.txt", 5.0)

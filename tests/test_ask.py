@@ -1,0 +1,279 @@
+"""What the page answers when it is asked is what the Python engine computes."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+
+from scripts.analysis import clocks, trainings
+from scripts.analysis.verdicts import not_told
+from scripts.costs import billing, ownership, spot
+from scripts.pages import report
+from scripts.pages.inputs import Inputs
+from scripts.storage.tables import CELL, records
+from tests.made import CATALOGUE, inputs, offer, price_book, run, runs
+from tests.test_report import STUDY
+from tests.test_report_page import browser, opened  # noqa: F401, a fixture
+
+pytestmark = pytest.mark.slow
+
+MACHINES = CATALOGUE | {
+    "box": {
+        "label": "our box",
+        "own": {
+            "acquisition_usd": 3000.0,
+            "life_months": 36.0,
+            "power_watts": 400.0,
+            "usd_per_kwh": 0.3,
+            "hours_per_month": 200.0,
+            "as_of": "2026-01-02",
+            "source": "a shop",
+        },
+    }
+}
+OPTIONS = {
+    "on-demand": {"purchase": "on-demand"},
+    "spot": {
+        "purchase": "spot",
+        "preemption": {
+            "preemptions_per_hour": 0.2,
+            "checkpoint_seconds": 300.0,
+            "restart_seconds": 60.0,
+            "save_seconds": 5.0,
+        },
+    },
+    "owned": {"purchase": "owned"},
+}
+BOOK = price_book(
+    offer("1-core", 0.036),
+    offer("1-core", 0.018, purchase="spot"),
+    offer("4-core", 0.144),
+    offer("4-core", 0.05, purchase="spot"),
+)
+
+
+@pytest.fixture(scope="module")
+def study() -> Inputs:
+    """Two workloads on three machines, 1 to 12 runs a cell, at a twentieth of the published length."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for number, (workload, hardware, framework) in enumerate(
+        itertools.product(("mnist_mlp", "mnist_cnn"), ("cpu1", "cpu4", "box"), ("tensorflow", "jax"))
+    ):
+        middle = rng.uniform(1000, 20_000)
+        for repeat in range(1, (1, 3, 4, 6, 12)[number % 5] + 1):
+            rate = float(middle * np.exp(0.05 * rng.standard_normal()))
+            trained = 3_000 * 2 / rate
+            rows.append(
+                run(
+                    workload=workload,
+                    hardware=hardware,
+                    framework=framework,
+                    repeat=repeat,
+                    samples_fraction=0.05,
+                    epochs=2,
+                    epochs_done=2,
+                    train_samples=3_000,
+                    samples_per_second=rate,
+                    first_step_seconds=float(rng.uniform(0.5, 3)),
+                    validation_seconds=float(rng.uniform(0.1, 0.5)),
+                    train_seconds=trained + 3.0,
+                    total_seconds=trained + 12.0,
+                )
+            )
+    about = STUDY | {"prices": OPTIONS, "question": {"asks": "Do four pay?", "hardware": "cpu4"}}
+    return inputs(about, clocks.complete(runs(*rows)), MACHINES, BOOK)
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, study: Inputs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:  # noqa: F811
+    path = tmp_path_factory.mktemp("ask") / "report.html"
+    path.write_text(report.page(study))
+    page = opened(browser, path, 1400, "light")
+    yield page
+    assert page.said == []
+    page.close()
+
+
+def drawn(rng: np.random.Generator) -> dict[str, Any]:
+    """Return settings at random, most of them as they are on the open page."""
+
+    def maybe(value: Any, share: float = 0.3) -> Any:
+        return value if rng.random() < share else None
+
+    return {
+        "workload": str(rng.choice(["mnist_mlp", "mnist_cnn"])),
+        "by": str(rng.choice(["cost", "time", "value"])),
+        "option": str(rng.choice(list(OPTIONS))),
+        "samples": maybe(float(10 ** rng.uniform(3, 9))),
+        "accuracy": None,
+        "compile": bool(rng.random() < 0.7),
+        "discount": maybe(float(rng.uniform(0, 0.9))) or 0.0,
+        "preemptions": maybe(float(rng.choice([0, 0.05, 2.0]))),
+        "checkpoint": maybe(float(rng.uniform(10, 3000))),
+        "restart": maybe(float(rng.uniform(0, 300))),
+        "hours": maybe(float(rng.uniform(1, 730))),
+        "deadline": maybe(float(10 ** rng.uniform(-2, 2)), 0.2),
+        "budget": maybe(float(10 ** rng.uniform(-4, 1)), 0.2),
+        "base": "",
+        "prices": {name: float(rng.uniform(0, 1)) for name in ("cpu1", "cpu4", "box") if rng.random() < 0.2},
+    }
+
+
+def hourly(study: Inputs, price: dict[str, Any] | None, machine: str, state: dict[str, Any]) -> float | None:
+    if machine in state["prices"]:
+        return state["prices"][machine]
+    if price is None:
+        return None
+    if state["option"] == "owned":
+        own = study.machines[machine]["own"]
+        return float(ownership.usd_per_hour(ownership.machine(own), state["hours"] or own["hours_per_month"]))
+    return price["usd_per_hour"] * (1 - state["discount"])
+
+
+def computed(study: Inputs, state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what `ask` of engine.js should, by the project's own functions."""
+    known = {row["hardware"]: row for row in records(study.prices) if row["price_option"] == state["option"]}
+    cells = study.runs[study.runs["workload"] == state["workload"]]
+    rows = []
+    for key, group in cells.groupby(CELL, sort=False, dropna=False):
+        cell = dict(zip(CELL, key, strict=True))
+        price = known.get(cell["hardware"])
+        usd_per_hour = hourly(study, price, cell["hardware"], state)
+        if usd_per_hour is None:
+            continue
+        once, rest = np.transpose([clocks.parts(row) for row in records(group)])
+        if not state["compile"]:
+            once = once - group["first_step_seconds"].to_numpy(dtype=float)
+        samples = float(group["published_samples"].iloc[0])
+        useful = once + rest * (1.0 if state["samples"] is None else state["samples"] / samples)
+        given = {name: price[name] if price else 0.0 for name in ("preemptions_per_hour", "save_seconds")}
+        rate = given["preemptions_per_hour"] if state["preemptions"] is None else state["preemptions"]
+        has_terms = price is not None and price["preemptions_per_hour"] > 0
+        own = {
+            "checkpoint": price["checkpoint_seconds"] if has_terms else np.inf,
+            "restart": price["restart_seconds"] if has_terms else 0.0,
+        }
+        terms = [own[name] if state[name] is None else state[name] for name in ("checkpoint", "restart")]
+        seconds = spot.expected_seconds(useful, rate, *terms, given["save_seconds"] if has_terms else 0.0)
+        seconds = seconds if rate > 0 else useful  # as price_runs does: without preemptions nobody saves
+        of = {"seconds": seconds, "usd": billing.cost_usd(seconds, usd_per_hour)}
+        of["value"] = of["usd"] * seconds
+        row = {"name": study.name_of(cell), "of": of} | {name: float(np.median(one)) for name, one in of.items()}
+        late = state["deadline"] is not None and row["seconds"] > state["deadline"] * 3600
+        dear = state["budget"] is not None and row["usd"] > state["budget"]
+        rows.append(row | {"out": "too slow" if late else "too dear" if dear else ""})
+    key = {"cost": "usd", "time": "seconds", "value": "value"}[state["by"]]
+    rows.sort(key=lambda row: (bool(row["out"]), row[key]))
+    within = [row for row in rows if not row["out"]]
+    near, _ = (
+        not_told(study.judge, within[0]["of"][key], [row["of"][key] for row in within[1:]]) if within else ([], [])
+    )
+    for place, row in enumerate(within):
+        row["near"] = place - 1 in near
+    return rows
+
+
+def opened_up(page: Page) -> None:
+    """Open the rarer settings."""
+    page.evaluate("document.querySelector('#ask details').open = true")
+
+
+def test_hundred_settings_at_random_are_what_the_engine_says(page: Page, study: Inputs) -> None:
+    rng = np.random.default_rng(11)
+    states = [drawn(rng) for _ in range(100)]
+    script = (
+        "states => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
+        " return states.map(state => ask(data, state)) }"
+    )
+    told, compared = page.evaluate(script, states), 0
+    for state, rows in zip(states, told, strict=True):
+        expected = computed(study, state)
+        assert [row["name"] for row in rows] == [row["name"] for row in expected], state
+        for row, known in zip(rows, expected, strict=True):
+            for name in ("usd", "seconds", "value"):
+                assert row[name] == pytest.approx(known[name], rel=1e-9), (name, row["name"], str(state))
+            assert row["out"] == known["out"]
+            assert row["near"] == known.get("near", False), (row["name"], state)
+            compared += 1
+    assert compared > 300
+
+
+def test_price_at_which_another_would_win_is_where_it_does(page: Page) -> None:
+    """A little below that price a machine is the cheapest, a little above another; rivals on it do not count."""
+    script = (
+        "state => { const data = JSON.parse(document.getElementById('ask-data').textContent); return ask(data, state) }"
+    )
+    nothing = dict.fromkeys(("samples", "accuracy", "preemptions", "checkpoint", "restart", "hours"))
+    state = nothing | {"workload": "mnist_mlp", "by": "cost", "option": "on-demand", "base": "", "prices": {}}
+    state |= {"compile": True, "discount": 0.0, "deadline": None, "budget": None}
+    rows = page.evaluate(script, state)
+    turning = [row for row in rows if row["wins_below"]]
+    machines = [row["cell"]["hardware"] for row in turning]
+    assert sorted(machines) == sorted({row["cell"]["hardware"] for row in rows}), "the best of each machine, once"
+    assert len(machines) > 1
+    for row, machine in zip(turning, machines, strict=True):
+        for share, wins in ((0.999, True), (1.001, False)):
+            found = page.evaluate(script, state | {"prices": {machine: row["wins_below"] * share}})
+            assert (found[0]["cell"]["hardware"] == machine) == wins, (machine, share)
+
+
+def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: Inputs) -> None:
+    cells = trainings.by_workload(study.costs, "on-demand", study.name_of)["mnist_mlp"]
+    best = {one["role"]: one for one in trainings.best(cells, study.judge)}
+    cards = page.locator("#asked .card strong").all_inner_texts()
+    assert cards[:2] == [best["cheapest"]["machine"], best["fastest"]["machine"]]
+    static = page.locator("#first .static .panel").first.locator(".bar [role=rowheader]").all_text_contents()
+    assert page.locator("#asked .bars .bar span:first-child").all_inner_texts() == static
+    assert not page.locator("#first .static").is_visible()
+    question = trainings.Question("hardware", "cpu4", "cpu1")
+    counted = trainings.pays(trainings.by_workload(study.costs, "on-demand", study.name_of), question, study.judge)
+    assert counted is not None
+    said = f"cheaper than 1 vCPU in {counted.cheaper} of {counted.pairs} pairs and dearer in {counted.dearer}"
+    assert said in page.locator("#asked .answer").inner_text()
+
+
+def test_settings_are_kept_in_the_address_and_come_back(browser: Browser, page: Page) -> None:  # noqa: F811
+    page.select_option("[name=workload]", "mnist_cnn")
+    page.select_option("[name=by]", "time")
+    page.fill("[name=samples]", "5000000")
+    opened_up(page)
+    page.fill("[name='price.cpu4']", "0.01")
+    said = page.locator("#asked").inner_text()
+    assert "5,000,000 samples of MNIST · CNN" in said
+    other = browser.new_page(viewport={"width": 390, "height": 900})
+    other.goto(page.url)
+    assert other.locator("#asked").inner_text() == said
+    assert other.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    other.close()
+    page.locator("#ask [type=reset]").click()
+    page.wait_for_function("!location.hash")
+
+
+def test_hostile_address_is_text(browser: Browser, page: Page) -> None:  # noqa: F811
+    other = browser.new_page()
+    other.goto(
+        page.url.partition("#")[0] + "#ask&workload=<img src=x onerror=alert(1)>&samples=abc&price.cpu1=1e999&nosuch=1"
+    )
+    assert other.locator("#asked").count() == 1
+    assert other.locator("#asked img").count() == 0
+    other.close()
+
+
+def test_what_nothing_can_do_is_said(page: Page) -> None:
+    opened_up(page)
+    page.fill("[name=budget]", "0")
+    assert "Nothing is fast and cheap enough" in page.locator("#asked .answer").inner_text()
+    page.fill("[name=budget]", "")
+    assert "Nothing is" not in page.locator("#asked .answer").inner_text()
+
+
+def test_data_of_a_page_are_small_json(study: Inputs) -> None:
+    text = report.page(study)
+    data = text.partition('id="ask-data">')[2].partition("</script>")[0]
+    assert len(json.loads(data)["cells"]) == 12
+    assert "<" not in data

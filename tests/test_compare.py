@@ -1,0 +1,123 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.analysis import states
+from scripts.analysis.states import State, compare, counts
+from scripts.compare import read
+from scripts.storage import tables
+from scripts.storage.errors import InputError
+from tests.conftest import ROOT
+from tests.made import BOOK, costs, offer, price_book, run, runs
+from tests.reading import EVIL, Read
+
+
+def state(name: str, *rows: dict, book=BOOK) -> State:
+    frame = runs(*rows)
+    priced = costs(frame, rows=book)
+    return State(name, frame, priced[priced["price_option"] == "on-demand"])
+
+
+def cells(seconds: float, count: int = 6, **values) -> list[dict]:
+    """Return runs of one cell that lie a percent apart."""
+    times = [seconds * (1 + 0.01 * (i % 3 - 1)) for i in range(count)]
+    return [run(repeat=i + 1, train_seconds=time, total_seconds=time, **values) for i, time in enumerate(times)]
+
+
+def test_slower_and_dearer_are_told_and_counted() -> None:
+    found = compare(state("old", *cells(100)), state("new", *cells(150)))
+    (row,) = found["cells"]
+    assert (row["time"]["word"], row["cost"]["word"]) == ("slower", "dearer")
+    assert row["time"]["ratio"] == pytest.approx(1.5)
+    assert counts(found["cells"]) == {"faster": 0, "slower": 1, "cheaper": 0, "dearer": 1}
+
+
+def test_same_again_is_not_told_apart() -> None:
+    found = compare(state("old", *cells(100)), state("new", *cells(101)))
+    assert sum(counts(found["cells"]).values()) == 0
+
+
+def test_price_alone_makes_one_run_dearer_and_not_slower() -> None:
+    """The same runs, at twice the price: there is no noise between them."""
+    dear = price_book(offer("1-core", 0.072, as_of="2026-06-01"))
+    found = compare(state("old", run()), state("new", run(), book=dear))
+    (row,) = found["cells"]
+    assert (row["time"]["word"], row["cost"]["word"], row["cost"]["ratio"]) == ("", "dearer", 2.0)
+    assert {"what": "prices of", "old": ["2026-01-02"], "new": ["2026-06-01"]} in found["changed"]
+
+
+def test_other_settings_are_refused_and_named() -> None:
+    found = compare(state("old", *cells(100)), state("new", *cells(50, epochs=10)))
+    assert found["cells"] == []
+    assert found["unlike"][0]["differs"] == ["epochs"]
+
+
+def test_two_machines_are_compared_by_all_other_axes() -> None:
+    found = compare(state("one", *cells(100)), state("four", *cells(50, hardware="cpu4")))
+    (row,) = found["cells"]
+    assert "hardware" not in row
+    assert (row["time"]["word"], row["cost"]["word"]) == ("faster", "dearer"), "at four times the price"
+
+
+def test_cells_of_one_state_alone_and_new_versions_are_told() -> None:
+    old = state("old", *cells(100), run(framework="jax"))
+    found = compare(old, state("new", *cells(100, packages="keras 4")))
+    assert [one["cell"]["framework"] for one in found["only"]] == ["jax"]
+    assert {"what": "packages", "old": ["keras 3"], "new": ["keras 4"]} in found["changed"]
+
+
+def called(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-m", *words], cwd=cwd, capture_output=True, text=True)
+
+
+def kept(folder: Path, *rows: dict) -> Path:
+    """Write the tables of a study into a folder."""
+    frame = runs(*rows)
+    folder.mkdir()
+    tables.write(frame, "runs", folder / "runs.parquet")
+    tables.write(costs(frame), "costs", folder / "costs.parquet")
+    return folder
+
+
+def test_page_json_and_exit_code(tmp_path: Path) -> None:
+    old, new = kept(tmp_path / "old", *cells(100)), kept(tmp_path / "new", *cells(150, packages=f"keras {EVIL}"))
+    done = called("scripts.compare", f"{old}:on-demand", f"{new}:on-demand", "--output", str(tmp_path / "page.html"))
+    assert done.returncode == 1, "something got worse"
+    assert "1 cells compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
+    told = json.loads((tmp_path / "page.json").read_text())
+    assert told["counts"][states.SLOWER] == 1
+    html = (tmp_path / "page.html").read_text()
+    assert EVIL not in html
+    assert "MNIST · MLP" in Read(html).text
+    back = called("scripts.compare", str(new), str(old), "--output", str(tmp_path / "page.html"))
+    assert back.returncode == 0
+
+
+def test_date_of_an_earlier_repetition_is_a_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "history" / "tiny").mkdir(parents=True)
+    kept(tmp_path / "history" / "tiny" / "2026-11-23T021015Z", *cells(100))
+    monkeypatch.chdir(tmp_path)
+    found = read("old", "tiny@2026-11-23T021015Z:spot")
+    assert (len(found.runs), set(found.costs["price_option"])) == (6, {"spot"})
+    with pytest.raises(InputError, match="old: history/tiny/2026-11-24T021015Z: no such folder"):
+        read("old", "tiny@2026-11-24T021015Z")
+
+
+@pytest.mark.parametrize(
+    ("old", "says"),
+    [
+        ("", "old: is not given: snakemake compare --config old=STUDY new=STUDY"),
+        ("nowhere", "old: nowhere: no such folder with runs.parquet or runs.csv, and no study with results"),
+        ("two-cores@cpu9", "old: cpu9: two-cores has the machines cpu1, cpu2, cpu2-again"),
+        ("a@b@c", "old: 'a@b@c': must be STUDY or FOLDER, then @MACHINE and :PRICE if wanted"),
+    ],
+)
+def test_bad_state_is_a_line(old: str, says: str, tmp_path: Path) -> None:
+    done = called("scripts.compare", old, "two-cores", "--output", str(tmp_path / "page.html"))
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())

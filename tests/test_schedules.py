@@ -1,0 +1,291 @@
+"""`snakemake schedule`, `schedules` and `unschedule`: what they print, and what they hand to each timer."""
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from scripts import schedule
+from scripts.storage.errors import InputError
+from scripts.workflow.intervals import interval
+from scripts.workflow.timers import cloud, github
+from tests.conftest import ROOT, Project, copy_project
+from tests.workflow.timers.test_cron import STAND_IN
+
+SITE = cloud.Site("our-project", "us-central1", "trigger@our-project.iam", "bucket/epochs", "registry/image@sha256:1")
+WORDS = ["python", "-m", "scripts.repeat", "smoke", "--profile", "gce-gpu", "--every", "1d"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A clone, and a user's crontab that is a file beside it."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "crontab").write_text(STAND_IN.format(table=tmp_path / "table"))
+    (programs / "crontab").chmod(0o755)
+    return copy_project(tmp_path / "project")
+
+
+def snakemake(project: Project, rule: str, *config: str) -> subprocess.CompletedProcess:
+    path = f"{project.path.parent / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
+    # Snakemake is called as a module, as PATH here has no program of its environment first.
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", rule, "--config", *config],
+        cwd=project.path, env=project.environment() | {"PATH": path}, capture_output=True, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_cost_is_printed_first_then_installed_listed_and_removed(project: Project) -> None:
+    done = snakemake(project, "schedule", "study=tiny", "every=6h", "by=cron")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert said.index("cpu1: 4 runs each time") < said.index("cron: 0 */6 * * * cd ")
+    assert "122 repetitions a month" in said
+    (line,) = (project.path.parent / "table").read_text().splitlines()
+    assert "-m scripts.repeat tiny --profile local --every 6h >>" in line
+    assert "cron: 0 */6" in snakemake(project, "schedules", "study=tiny").stdout
+    assert "tiny: removed from cron" in snakemake(project, "unschedule", "study=tiny").stdout
+    assert (project.path / "history/tiny/triggers.csv").read_text().splitlines()[1].split(",")[1] == "unscheduled"
+    assert (project.path.parent / "table").read_text() == ""
+    again = snakemake(project, "unschedule", "study=tiny")
+    assert again.returncode == 0
+    assert "tiny: is not scheduled: nothing removed" in again.stdout
+    assert "nothing is scheduled here" in snakemake(project, "schedules", "study=tiny").stdout
+
+
+@pytest.mark.slow
+def test_prices_are_scheduled_with_what_they_are_refreshed_from(project: Project) -> None:
+    done = snakemake(project, "schedule", "what=prices", "every=1w", "by=cron", "catalogue=/a folder")
+    assert done.returncode == 0, done.stderr
+    (line,) = (project.path.parent / "table").read_text().splitlines()
+    assert "-m scripts.repeat --prices --every 1w --config 'catalogue=/a folder' >>" in line
+    assert "_prices: removed from cron" in snakemake(project, "unschedule", "what=prices").stdout
+
+
+def call(study: str, *words: str, profile: str = "local", runs: int = 1) -> subprocess.CompletedProcess:
+    asked = {"name": study, "asked": study, "study": {}, "runs": [{}] * runs, "profile": profile}
+    command = [sys.executable, "-m", "scripts.schedule", *words]
+    return subprocess.run(command, input=json.dumps(asked), cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "says"),
+    [
+        (("1d", "moon"), {}, "by: 'moon': must be one of cron, systemd, github, cloud"),
+        (("", "cron"), {}, "every: '': must be minutes that divide 60"),
+        (("1d", "cron"), {"runs": 0}, "profile local trains none of its runs: there is nothing to repeat"),
+        (("1d", "github"), {"profile": "gce-gpu"}, "by: github: with profile gce-gpu: it must be local"),
+        (("1d", "cloud"), {}, "by: cloud: with profile local: it must be gce-cpu or gce-gpu"),
+    ],
+)
+def test_bad_input_is_a_line(words: tuple[str, str], given: dict, says: str) -> None:
+    done = call("tiny", f"--every={words[0]}", f"--by={words[1]}", "--what=study", **given)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# GitHub Actions.
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with a place that it was cloned from, in which a file stands for what a repetition leaves."""
+    origin, path = tmp_path / "origin.git", tmp_path / "clone"
+    subprocess.run(["git", "init", "-q", "--bare", origin], check=True)
+    subprocess.run(["git", "clone", "-q", origin, path], check=True, capture_output=True)
+    (path / ".venv" / "bin").mkdir(parents=True)
+    (path / ".venv" / "bin" / "python").write_text(
+        '#!/bin/sh\nmkdir -p history/tiny results/tiny\necho "$@" >> history/tiny/called\ndate >> results/tiny/runs\n'
+    )
+    (path / ".venv" / "bin" / "python").chmod(0o755)
+    (path / "Makefile").write_text(
+        ".venv/report-jax-tensorflow:\n\ttest '$(FRAMEWORKS)' = 'jax tensorflow'\n\ttouch $@\n"
+    )
+    (path / ".gitignore").write_text("/.venv/\n/history/\n/results/\n")
+    monkeypatch.setattr(github, "ROOT", path)
+    return path
+
+
+def run_steps(clone: Path) -> None:
+    """Run the `run:` steps of the workflow as GitHub does, in their order."""
+    (file,) = (clone / ".github" / "workflows").glob("*.yml")
+    for step in yaml.safe_load(file.read_text())["jobs"]["repeat"]["steps"]:
+        if "run" in step:
+            subprocess.run(["bash", "-e", "-c", step["run"]], cwd=clone, check=True)
+
+
+def install_github() -> str:
+    words = ["tiny", "--profile", "local", "--every", "1d"]
+    return github.install("tiny", words, ["tensorflow", "jax"], interval("1d"))
+
+
+def test_workflow_is_valid_by_the_schema_of_github(clone: Path) -> None:
+    install_github()
+    (file,) = (clone / ".github" / "workflows").glob("*.yml")
+    done = subprocess.run(
+        [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(file)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    file.write_text(file.read_text().replace("runs-on", "runs-at"))
+    done = subprocess.run([*done.args], capture_output=True, text=True)
+    assert done.returncode == 1, "the schema refuses what is none"
+
+
+def test_steps_keep_the_history_in_a_branch_from_one_machine_to_the_next(clone: Path, tmp_path: Path) -> None:
+    install_github()
+    run_steps(clone)
+    for folder in ("history", "results"):
+        subprocess.run(["rm", "-r", clone / folder], check=True)
+    run_steps(clone)
+    called = (clone / "history/tiny/called").read_text().splitlines()
+    assert called == ["-m scripts.repeat tiny --profile local --every 1d"] * 2
+    assert len((clone / "results/tiny/runs").read_text().splitlines()) == 2
+    asked = ["git", "--git-dir", tmp_path / "origin.git", "ls-tree", "-r", "--name-only", github.branch("tiny")]
+    listed = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split()
+    assert listed == ["history/tiny/called", "results/tiny/runs"]
+
+
+def test_history_that_cannot_be_fetched_is_not_written_over(clone: Path, tmp_path: Path) -> None:
+    install_github()
+    run_steps(clone)
+    (tmp_path / "origin.git").rename(tmp_path / "away.git")
+    with pytest.raises(subprocess.CalledProcessError):
+        run_steps(clone)
+    (file,) = (clone / ".github" / "workflows").glob("*.yml")
+    keep = next(step for step in yaml.safe_load(file.read_text())["jobs"]["repeat"]["steps"] if "if" in step)
+    assert "steps.fetch.outcome == 'success'" in keep["if"]
+
+
+def test_github_is_listed_replaced_removed_and_called_every_5_minutes_at_most(clone: Path) -> None:
+    install_github()
+    install_github()
+    assert len(github.installed()) == 1
+    assert github.remove("tiny")
+    assert not github.remove("tiny")
+    assert github.installed() == []
+    with pytest.raises(InputError, match="GitHub Actions calls every 5 minutes at most"):
+        github.install("tiny", [], ["jax"], interval("1m"))
+
+
+def test_machines_that_git_ignores_are_not_sent_to_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "ROOT", tmp_path)
+    schedule.check_committed({"cpu1", "ours"})
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "hardware.local.yaml").write_text("ours: {label: Our machine}\nidle: {label: Another}\n")
+    schedule.check_committed({"cpu1"})
+    with pytest.raises(InputError, match=r"by: github: ours: described in config/hardware.local.yaml, which git"):
+        schedule.check_committed({"cpu1", "ours"})
+
+
+# Google Cloud Scheduler.
+
+
+@pytest.fixture
+def plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The executor's plugin, as `make gce` installs it."""
+    monkeypatch.syspath_prepend(ROOT / "plugins" / "snakemake-executor-plugin-gcebatch")
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "nowhere")  # else set by it where there is no account
+
+
+def asked() -> dict:
+    variables = {"EPOCHS_BUCKET": "bucket/epochs", "SNAKEMAKE_GCEBATCH_PROJECT": "our-project"}
+    return cloud.request("my.study", WORDS, variables, interval("1d"), SITE, 90.0)
+
+
+def test_request_is_a_job_of_cloud_scheduler_whose_body_is_one_of_batch(plugin: None) -> None:
+    from google.cloud import batch_v1, scheduler_v1
+
+    job = scheduler_v1.Job.from_json(json.dumps(asked()))
+    assert job.name == "projects/our-project/locations/us-central1/jobs/epochs-per-dollar-my-study"
+    assert (job.schedule, job.time_zone) == ("0 0 * * *", "Etc/UTC")
+    target = job.http_target
+    assert target.uri == "https://batch.googleapis.com/v1/projects/our-project/locations/us-central1/jobs"
+    assert target.http_method == scheduler_v1.HttpMethod.POST
+    assert target.oauth_token.service_account_email == SITE.account
+    assert base64.b64decode(asked()["httpTarget"]["body"]) == target.body
+    batch = batch_v1.Job.from_json(target.body.decode())
+    (group,) = batch.task_groups
+    (runnable,) = group.task_spec.runnables
+    assert runnable.container.image_uri == SITE.image
+    assert dict(runnable.environment.variables)["EPOCHS_BUCKET"] == "bucket/epochs"
+    assert group.task_spec.max_run_duration.total_seconds() == 90 * 60
+    assert group.task_spec.max_retry_count == 0
+    assert batch.allocation_policy.instances[0].policy.machine_type == cloud.MACHINE
+    assert batch.allocation_policy.service_account.email == SITE.account
+    command = runnable.container.commands[1]
+    assert (
+        "exec python -m scripts.repeat smoke --profile gce-gpu --every 1d --keep gs://bucket/epochs/history" in command
+    )
+    assert "--most-minutes 105" in command, "its lease ends when it surely has"
+    assert subprocess.run(["bash", "-n", "-c", command]).returncode == 0
+
+
+class Speaking:
+    """Stands for the client: what it was asked."""
+
+    def __init__(self) -> None:
+        self.jobs: dict[str, object] = {}
+        self.told: list[str] = []
+
+    def create_job(self, parent, job):
+        from google.api_core import exceptions
+
+        self.told.append("create")
+        if job.name in self.jobs:
+            raise exceptions.AlreadyExists("there")
+        self.jobs[job.name] = job
+
+    def update_job(self, job):
+        self.told.append("update")
+        self.jobs[job.name] = job
+
+    def delete_job(self, name):
+        from google.api_core import exceptions
+
+        if name not in self.jobs:
+            raise exceptions.NotFound("none")
+        del self.jobs[name]
+
+    def list_jobs(self, parent):
+        return list(self.jobs.values())
+
+
+def test_cloud_is_created_replaced_listed_and_removed(
+    plugin: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaking = Speaking()
+    monkeypatch.setattr(cloud, "client", lambda: speaking)
+    monkeypatch.setattr(cloud, "ROOT", tmp_path)
+    monkeypatch.setattr(cloud, "send_sources", lambda label, at: None)
+    for name in ("project", "region"):
+        monkeypatch.setenv(f"SNAKEMAKE_GCEBATCH_{name.upper()}", getattr(SITE, name))
+    for _ in range(2):
+        assert "epochs-per-dollar-my-study (0 0 * * *)" in cloud.install("my.study", asked(), SITE)
+    assert speaking.told == ["create", "create", "update"]
+    assert json.loads((tmp_path / "history/my.study/cloud-scheduler.json").read_text()) == asked()
+    assert len(cloud.installed()) == 1
+    assert cloud.remove("my.study")
+    assert not cloud.remove("my.study")
+    monkeypatch.delenv("SNAKEMAKE_GCEBATCH_PROJECT")
+    assert not cloud.remove("my.study"), "nothing is asked of Google"
+    assert cloud.installed() == []
+
+
+def test_what_is_not_set_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EPOCHS_BUCKET", *(f"SNAKEMAKE_GCEBATCH_{one}" for one in ("PROJECT", "REGION", "SERVICE_ACCOUNT"))):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(InputError, match=r"PROJECT, SNAKEMAKE_GCEBATCH_REGION, .*SERVICE_ACCOUNT, EPOCHS_BUCKET"):
+        cloud.site("jax")
+
+
+def test_files_that_differ_from_the_commit_are_refused(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cloud, "ROOT", clone)
+    with pytest.raises(InputError, match=r"these differ from it: .*Makefile: commit them first"):
+        cloud.send_sources("tiny", SITE)

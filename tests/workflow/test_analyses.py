@@ -1,0 +1,65 @@
+"""What the tables, charts and reports of each study are made of, without Snakemake."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+from scripts.workflow.analyses import Analyses
+from scripts.workflow.plan import Plan
+from tests.conftest import ROOT
+
+
+def made(plan: Plan) -> Analyses:
+    return Analyses(plan.studies, plan.catalogue, plan.published)
+
+
+def job(chart: str) -> SimpleNamespace:
+    return SimpleNamespace(study="small", chart=chart)
+
+
+def test_charts_see_no_title_and_only_those_of_costs_see_prices(make) -> None:
+    analyses = made(make())
+    time, cost = job(chart="relative_time"), job(chart="relative_cost.spot")
+    assert analyses.get_money(time) == []
+    assert analyses.get_money(cost) == ["results/small/costs.parquet", "results/small/prices.parquet"]
+    assert {"prices", "title", "charts"}.isdisjoint(json.loads(analyses.get_charted(time)))
+    assert "prices" in json.loads(analyses.get_charted(cost))
+    assert "scripts/charts/relative_cost.py" in analyses.get_chart_code(cost)
+    assert "scripts/charts/relative_cost.py" not in analyses.get_chart_code(time)
+    assert json.loads(analyses.get_names(time))["cpu1"] == "1 vCPU"
+
+
+def test_which_charts_show_money_is_read_from_their_code() -> None:
+    """The charts that draw nothing without costs or derived tables, and no others."""
+    from scripts import charts
+    from scripts.workflow import code
+
+    shown = {name for name in charts.names() if code.reads(f"scripts.charts.{name}", ("costs", "tables"))}
+    assert {"bill", "pareto", "relative_cost", "ownership", "monthly", "gain", "to_train", "samples_per_usd"} <= shown
+    assert shown.isdisjoint({"relative_time", "learning", "spread", "by_mode", "by_precision", "utilisation"})
+
+
+def test_logs_and_facts_of_imported_studies(make) -> None:
+    analyses = made(make())
+    of = SimpleNamespace
+    assert analyses.get_facts(of(study="gpus-2017")) == "reports/published/facts/gpus-2017.csv"
+    assert analyses.get_problems(of(study="gpus-2017")) == []
+    assert analyses.get_facts(of(study="scheduled-2018")) == []
+    assert sorted(analyses.supplied) == ["batch-size", "tweets", "two-cores"]
+    assert analyses.get_supplied("runs.csv")(of(study="two-cores")) == "reports/published/tables/two-cores/runs.csv"
+    assert {"gpus-2017", "scheduled-2018"} <= set(analyses.imported)
+    assert analyses.get_books(of(study="small")) == ["config/prices/current.csv", "config/prices/listed.csv"]
+
+
+def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: Path) -> None:
+    analyses = made(make())
+    (tmp_path / "reports").symlink_to(ROOT / "reports")
+    providers, grid = SimpleNamespace(study="gpu-providers-2018"), SimpleNamespace(study="small")
+    assert (analyses.get_words(providers), analyses.get_words(grid)) == ("reports/words/gpu-providers-2018.yaml", [])
+    assert analyses.get_others(grid) == [], "there are no logs to compare with others"
+    nothing = SimpleNamespace(words=[], problems=[], facts=[], others=[])
+    assert analyses.get_report_arguments(grid, nothing) == []
+    given = SimpleNamespace(words="w.yaml", problems="p.txt", facts="f.csv", others=["g.csv"])
+    assert analyses.get_report_arguments(providers, given) == [
+        *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv")
+    ]
