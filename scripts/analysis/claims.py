@@ -34,9 +34,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import readings, verdicts
+from scripts.analysis import claim_cells, readings, verdicts
+from scripts.analysis.claim_cells import RELATIVE, across, cell_words, listed, select, sides
 from scripts.analysis.claim_verdict import DAGGER, Verdict
-from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
+from scripts.analysis.names import workload_name
 from scripts.analysis.verdicts import FEW_RUNS, TOO_FEW, Judge
 from scripts.costs import outcomes
 from scripts.storage.errors import InputError
@@ -46,10 +47,6 @@ from scripts.storage.tables import CELL, records
 #: What is as noisy as the time of a run.
 _TIMED = ("train_seconds", "samples_per_second", "cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
 
-#: What the charts of these names show: a cell's value over that of the study's base cell in the same workload.
-RELATIVE = {"relative_time": "train_seconds", "relative_cost": "cost_usd"}
-
-_COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
 
 #: What each check cannot do without; `less`, `more` and `ratio` also need two sides.
 _NEEDS = {
@@ -80,9 +77,6 @@ _NOUNS = {
     "val_acc": "accuracy",
 }
 
-#: Time and cost in one figure, in which a percent of either weighs alike: seconds x dollars of a training.
-BALANCE = "seconds_usd"
-
 
 @dataclass(frozen=True)
 class Other:
@@ -92,91 +86,6 @@ class Other:
     runs: pd.DataFrame
     costs: pd.DataFrame
     price: str
-
-
-def _values(by: str, price: str, runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per cell with `value`, the median of `by` over its runs, and `points`, those of the runs.
-
-    `by` is a column of costs or runs, or `BALANCE`. Cells without a value are left out.
-    """
-    of_cost = by in _COSTS or by == BALANCE
-    rows = costs[costs["price_option"] == price] if of_cost else runs[runs["status"] == "done"]
-    if by == BALANCE:
-        rows = rows.assign(**{BALANCE: rows["useful_seconds"] * rows["cost_usd"]})
-    if by not in rows or not pd.api.types.is_numeric_dtype(rows[by]):
-        known = ", ".join([*_COSTS, BALANCE, *RELATIVE])
-        raise InputError(f"claims: by: {by!r} is unknown: it is one of {known}, or a column of runs")
-    runs_of = rows.dropna(subset=by).groupby(CELL, sort=False, dropna=False)[by]
-    cells = runs_of.agg(value="median", points=list).reset_index()
-    return cells.dropna(subset="value").reset_index(drop=True)
-
-
-def _over_base(by: str, price: str, study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
-    """Return `_values` of a name of `RELATIVE`, over the base cell's; `base_points` are that cell's over its median.
-
-    The base cell itself is left out, and so is a workload without one, or whose base is free.
-    """
-    if "base" not in study:
-        raise InputError(f"claims: by: {by!r} is over the base cell, and the study has no base")
-    cells = _values(RELATIVE[by], price, runs, costs)
-    base = _select(cells[cells["value"] > 0], study["base"]).drop_duplicates("workload")
-    both = cells[~cells.index.isin(base.index)].merge(base, on="workload", suffixes=("", "_base"))
-    for name in ("points", "points_base"):
-        both[name] = [
-            [float(point) / over for point in points]
-            for points, over in zip(both[name], both["value_base"].astype(float), strict=True)
-        ]
-    both["value"] = both["value"].astype(float) / both["value_base"].astype(float)
-    return both.rename(columns={"points_base": "base_points"})[[*cells, "base_points"]]
-
-
-def _listed(names: Any) -> list[Any]:
-    return names if isinstance(names, list) else [names]
-
-
-def _select(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    chosen = pd.Series(True, index=cells.index)
-    for axis, names in where.items():
-        chosen &= cells[axis].isin(_listed(names))
-    return cells[chosen]
-
-
-def _cell_words(row: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    words = [labels.get(row["hardware"], row["hardware"]), FRAMEWORK_NAMES.get(row["framework"], row["framework"])]
-    words += [
-        row[axis]
-        for axis, plain in (("mode", "stock"), ("precision", "float32"))
-        if pd.notna(row[axis]) and row[axis] != plain
-    ]
-    return " ".join(words)
-
-
-def _sides(pair: Mapping[str, Any], theirs: Mapping[str, Any], labels: Mapping[str, str]) -> tuple[str, str]:
-    """Return the names of two cells, with the batch sizes and devices in which they differ."""
-    names = [_cell_words(cell, labels) for cell in (pair, theirs)]
-    for axis, words in (("batch_size", "batch {}"), ("devices", "{} devices")):
-        if pair[axis] != theirs[axis] and pd.notna(pair[axis]) and pd.notna(theirs[axis]):
-            names = [f"{name} {words.format(cell[axis])}" for name, cell in zip(names, (pair, theirs), strict=True)]
-    return names[0], names[1]
-
-
-def _across(claim: Mapping[str, Any]) -> bool:
-    """Return whether a claim compares one workload with another."""
-    return all("workload" in claim.get(side, {}) for side in ("cell", "than"))
-
-
-def _pairs(claim: Mapping[str, Any], left: pd.DataFrame, right: pd.DataFrame) -> pd.DataFrame:
-    if "pairs" in claim:
-        pairs = pd.DataFrame(claim["pairs"], columns=["hardware", "hardware_than"])
-        both = left.merge(right, on=[axis for axis in CELL if axis != "hardware"], suffixes=("", "_than"))
-        return both.merge(pairs, on=["hardware", "hardware_than"])
-    if _across(claim):  # each workload has a batch size of its own
-        return left.merge(
-            right, on=[axis for axis in CELL if axis not in ("workload", "batch_size")], suffixes=("", "_than")
-        )
-    named = {*claim["cell"], *claim["than"]} if "than" in claim else set()
-    same = [axis for axis in CELL if axis == "workload" or axis not in named]
-    return left.merge(right, on=same, suffixes=("", "_than"))
 
 
 def _check(claim: Mapping[str, Any], study: Mapping[str, Any], runs: pd.DataFrame, others: Mapping[str, Other]) -> None:
@@ -199,12 +108,12 @@ def _check(claim: Mapping[str, Any], study: Mapping[str, Any], runs: pd.DataFram
             known = ", ".join(study["prices"])
             raise InputError(f"claims: {key}: {claim[key]!r} is unknown: it is one of {known}")
     theirs = others[claim["than_study"]].runs if "than_study" in claim else runs
-    sides = (("among", runs), ("cell", runs), ("than", theirs))
+    selections = (("among", runs), ("cell", runs), ("than", theirs))
     given = [
         (key, axis, name, there)
-        for key, there in sides
+        for key, there in selections
         for axis, names in claim.get(key, {}).items()
-        for name in _listed(names)
+        for name in listed(names)
     ]
     given += [("pairs", "hardware", name, runs) for pair in claim.get("pairs", []) for name in pair]
     for key, axis, name, there in given:
@@ -241,28 +150,31 @@ def evaluate(
     price = claim.get("price", study["price"])
 
     def values(by: str, price: str) -> pd.DataFrame:
-        return _over_base(by, price, study, runs, costs) if by in RELATIVE else _values(by, price, runs, costs)
+        if by in RELATIVE:
+            return claim_cells.over_base(by, price, study, runs, costs)
+        return claim_cells.values(by, price, runs, costs)
 
-    cells = _select(values("cost_usd" if claim["check"] == "front" else claim["by"], price), claim.get("among", {}))
+    cells = select(values("cost_usd" if claim["check"] == "front" else claim["by"], price), claim.get("among", {}))
     few = "import" in study and bool((cells["points"].map(len) < FEW_RUNS).all())
     judge = judge if claim.get("by", "cost_usd") in (*_TIMED, *RELATIVE) else judge.of_values(cells["points"])
     other = others[claim["than_study"]] if "than_study" in claim else None
     case = _Case(claim, note, judge, few, labels, doubted, other.title if other else "")
     if claim["check"] == "front":
-        return case.front(cells.merge(_values("train_seconds", price, runs, costs), on=CELL, suffixes=("", "_time")))
+        times = claim_cells.values("train_seconds", price, runs, costs)
+        return case.front(cells.merge(times, on=CELL, suffixes=("", "_time")))
     if claim["check"] in ("best", "never_best"):
         return case.best(cells)
     if other:
-        right = _values(claim["by"], other.price, other.runs, other.costs)
+        right = claim_cells.values(claim["by"], other.price, other.runs, other.costs)
     else:
         right = values(claim["by"], claim.get("than_price", price))
-    right = _select(_select(right, claim.get("among", {})), claim.get("than", claim.get("cell", {})))
-    return case.pairs(_pairs(claim, _select(cells, claim.get("cell", {})), right))
+    right = select(select(right, claim.get("among", {})), claim.get("than", claim.get("cell", {})))
+    return case.pairs(claim_cells.pairs(claim, select(cells, claim.get("cell", {})), right))
 
 
 def _figure(claim: Mapping[str, Any], figures: Mapping[str, float], note: str) -> Verdict:
-    names, over = _listed(claim["figure"]), claim.get("over")
-    for name in (*names, *_listed(over or [])):
+    names, over = listed(claim["figure"]), claim.get("over")
+    for name in (*names, *listed(over or [])):
         if name not in figures:
             raise InputError(f"claims: figure: {name!r} is unknown: it is one of {', '.join(sorted(figures))}")
     if "between" in claim:
@@ -318,7 +230,7 @@ class _Case:
         """Return in how many workloads a cell of the claim is beaten by none (`value`: cost, `value_time`: seconds)."""
         held, details = 0, []
         for workload, group in cells.groupby("workload", sort=False):
-            ours = _select(group, self.claim["cell"])
+            ours = select(group, self.claim["cell"])
             if ours.empty:
                 continue
             if self.few:
@@ -327,7 +239,7 @@ class _Case:
                 front = group[verdicts.front(self.judge, list(group["points_time"]), list(group["points"]))]
             good = bool(front.index.isin(ours.index).any())
             held += good
-            names = ", ".join(_cell_words(row, self.labels) for row in records(front))
+            names = ", ".join(cell_words(row, self.labels) for row in records(front))
             against = "" if good else " (against)"
             details.append(
                 f"{workload_name(str(workload))}: on the front are {names}{against}{self._dagger(*records(front))}"
@@ -336,7 +248,7 @@ class _Case:
 
     def best(self, cells: pd.DataFrame) -> Verdict:
         """Return in how many workloads a cell of the claim has the smallest value."""
-        left = _select(cells, self.claim["cell"])
+        left = select(cells, self.claim["cell"])
         wanted = self.claim["check"] == "best"
         held = undecided = told = 0
         details = []
@@ -355,7 +267,7 @@ class _Case:
             words = f"is best, {compared.mark}" if compared and open_ else "is best"
             against = "" if good or open_ else " (against)"
             details.append(
-                f"{workload_name(str(workload))}: {_cell_words(best, self.labels)} {words}{against}{self._dagger(best)}"
+                f"{workload_name(str(workload))}: {cell_words(best, self.labels)} {words}{against}{self._dagger(best)}"
             )
         return self._verdict(held, details, undecided, told)
 
@@ -385,16 +297,16 @@ class _Case:
             good = true and not open_
             held, undecided, told = held + good, undecided + open_, told + is_told
             theirs = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in CELL}
-            ours, other = _sides(pair, theirs, self.labels)
-            sides = f"{ours} {ratio:.2f}× the {_NOUNS.get(claim['by'], claim['by'].replace('_', ' '))} of {other}"
+            ours, other = sides(pair, theirs, self.labels)
+            words = f"{ours} {ratio:.2f}× the {_NOUNS.get(claim['by'], claim['by'].replace('_', ' '))} of {other}"
             if claim["by"] in RELATIVE:
                 other = "" if ours == other else f"{other} "
-                sides = f"{ours} {pair['value']:.2f}× the base, {other}{pair['value_than']:.2f}×"
-            sides += f" in {workload_name(theirs['workload'])}" if _across(claim) else ""
-            sides += f" in {self.elsewhere!r}" if self.elsewhere else ""
+                words = f"{ours} {pair['value']:.2f}× the base, {other}{pair['value_than']:.2f}×"
+            words += f" in {workload_name(theirs['workload'])}" if across(claim) else ""
+            words += f" in {self.elsewhere!r}" if self.elsewhere else ""
             of_many = claim.get("median") or claim.get("often")
             against = f" ({compared.mark})" if compared and open_ else "" if good or of_many else " (against)"
-            details.append(f"{workload_name(pair['workload'])}: {sides}{against}{self._dagger(pair, theirs)}")
+            details.append(f"{workload_name(pair['workload'])}: {words}{against}{self._dagger(pair, theirs)}")
             ratios.append(ratio)
         if claim.get("median") and ratios and limits:
             middle = median(ratios)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import cards, mlperf, rounds
+from scripts.analysis import card_prices, cards, mlperf, rounds
 from scripts.costs import billing, book, books, office, ownership, schedule
 from scripts.costs.terms import read_terms
 from scripts.importers import results
@@ -174,7 +174,7 @@ def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.Da
 def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
     about, option = study["mlperf"], study["price"]
     scored = mlperf.scored(results.read(definition.ROOT / about["results"]), mlperf.series())
-    priced = list(rounds.hourly(prices, option, about["accelerators"]))
+    priced = list(card_prices.hourly(prices, option, about["accelerators"]))
     labels = results.labels() | {name: machine["label"] for name, machine in study["machines"].items()}
     found = {
         "generations": rounds.generations(scored, about, prices, option),
@@ -184,8 +184,8 @@ def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.Data
         "scale": rounds.scale(scored),
         "spread": rounds.spread(scored),
         "clocks": rounds.clocks(scored),
-        "providers": rounds.providers(prices, about),
-        "owned": rounds.owned(scored, about, prices, option, study["machines"]),
+        "providers": card_prices.providers(prices, about),
+        "owned": card_prices.owned(scored, about, prices, option, study["machines"]),
         "rounds": rounds.counts(scored, priced),
         "omitted": rounds.omitted(scored, priced, labels),
     }

@@ -1,7 +1,7 @@
 """Rounds of MLPerf Training in dollars: hours of accelerators times what such an hour is rented for, by one provider.
 
-Tables for a page, from the scored results (`scripts.analysis.mlperf.scored`) and the prices of a study whose machines
-are the cards. A machine that is rented has several accelerators: an hour of one is its part of the machine's hour.
+Tables for a page, from the scored results (`scripts.analysis.mlperf.scored`) and the prices of their accelerators
+(`card_prices`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,50 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.analysis import card_prices
 from scripts.analysis.trainings import BY
-from scripts.costs import billing, ownership
 from scripts.storage.tables import records
-
-#: Accelerators of a machine: results of one machine are compared, as more of them train faster and dearer.
-ONE_MACHINE = 8
 
 #: From so many submitters on it is worth telling how far they lie apart.
 _SUBMITTERS = 4
 
 #: From so many sizes on a line tells what scale costs.
 _SIZES = 3
-
-
-def hourly(prices: pd.DataFrame, option: str, accelerators: Mapping[str, int]) -> dict[str, float]:
-    """Return USD per hour of one accelerator by card, under a price option."""
-    rows = prices[prices["price_option"] == option]
-    return {
-        row["hardware"]: float(row["usd_per_hour"]) / accelerators[row["hardware"]]
-        for row in records(rows)
-        if row["hardware"] in accelerators
-    }
-
-
-def first_list(
-    prices: pd.DataFrame, about: Mapping[str, Any], day: str, cards: Sequence[str]
-) -> tuple[str, dict[str, float]]:
-    """Return the first dated list that held on a day or came later and has these cards: its day, and its rates.
-
-    A card is measured before anybody rents it: its price of then is that with which it came.
-    """
-    earlier = [option for option, since in about["then"].items() if str(since) <= day]
-    later = [option for option, since in about["then"].items() if str(since) > day]
-    for option in (*earlier[-1:], *later):
-        rates = hourly(prices, option, about["accelerators"])
-        if set(cards) <= set(rates):
-            return str(about["then"][option]), rates
-    return "", {}
-
-
-def of_then(prices: pd.DataFrame, about: Mapping[str, Any], day: str) -> dict[str, float]:
-    """Return USD per hour of one accelerator by card as listed on a day; none before the first list."""
-    known = [option for option, since in about["then"].items() if str(since) <= day]
-    return hourly(prices, known[-1], about["accelerators"]) if known else {}
 
 
 def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
@@ -116,8 +81,8 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
     usd (at `option`), first_list (the first dated list since the round was published that has both cards; empty if
     none has) and usd_then (at its prices).
     """
-    today = hourly(prices, option, about["accelerators"])
-    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE)]
+    today = card_prices.hourly(prices, option, about["accelerators"])
+    single = scored[scored["compared"] & scored["accelerators"].eq(card_prices.ONE_MACHINE)]
     rows = []
     for old, new in about["generations"]:
         for series, group in single.groupby("series", sort=False):
@@ -129,7 +94,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
                 continue
             of_round = {card: one.loc[one["round"] == both[-1], "hours"].astype(float) for card, one in sides.items()}
             day = group.loc[group["round"] == both[-1], "published"].iloc[0]
-            since, then = first_list(prices, about, day, (old, new))
+            since, then = card_prices.first_list(prices, about, day, (old, new))
             hours = of_round[new].median() / of_round[old].median()
             rows.append(
                 {
@@ -163,7 +128,7 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
     Columns: series, label, round, published, card, accelerators, submitter, minutes, hours, usd (at `option`), usd_then
     (that result at the list prices of then; missing where they are not known), fastest_minutes (of any result).
     """
-    today = hourly(prices, option, about["accelerators"])
+    today = card_prices.hourly(prices, option, about["accelerators"])
     found = scored[scored["compared"] & scored["hours"].notna()].copy()
     found["usd"] = found["hours"].astype(float) * found["card"].map(today).astype(float)
     rows = []
@@ -172,7 +137,7 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
         if priced.empty:
             continue
         best = priced.nsmallest(1, "usd").iloc[0]
-        then = of_then(prices, about, best["published"])
+        then = card_prices.of_then(prices, about, best["published"])
         rows.append(
             {
                 "series": series,
@@ -197,7 +162,7 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
 
     `runs` are those of the result; nothing is told of other results, which are single ones, so not_told is 0.
     """
-    usd_per_hour = hourly(prices, option, about["accelerators"])
+    usd_per_hour = card_prices.hourly(prices, option, about["accelerators"])
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
     found = scored[scored["compared"] & scored["hours"].notna() & scored["card"].isin(usd_per_hour)].copy()
     found["usd"] = found["hours"].astype(float) * found["card"].map(usd_per_hour).astype(float)
@@ -242,7 +207,7 @@ def software(scored: pd.DataFrame, submitter: str) -> pd.DataFrame:
     Only first appearances count, and cards with two rounds or more. Columns: card, series, label, round, published,
     minutes, speedup (the first round's minutes over these).
     """
-    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE) & _is(scored, submitter)]
+    single = scored[scored["compared"] & scored["accelerators"].eq(card_prices.ONE_MACHINE) & _is(scored, submitter)]
     best = single.groupby(["card", "series", "label", "round", "published"], sort=False)["minutes"].min().reset_index()
     best["minutes"] = best["minutes"].astype(float)
     several = best[best.groupby(["card", "series"])["round"].transform("nunique") > 1].copy()
@@ -262,7 +227,7 @@ def scale(scored: pd.DataFrame) -> pd.DataFrame:
         lines = []
         for key, line in group.groupby(["series", "label", "submitter", "card", "round"], sort=False):
             sizes = line.loc[line.groupby("accelerators")["minutes"].idxmin()].sort_values("accelerators")
-            if len(sizes) >= _SIZES and sizes["accelerators"].iloc[0] <= 2 * ONE_MACHINE:
+            if len(sizes) >= _SIZES and sizes["accelerators"].iloc[0] <= 2 * card_prices.ONE_MACHINE:
                 lines.append((sizes["accelerators"].iloc[-1] / sizes["accelerators"].iloc[0], key, sizes))
         if not lines:
             continue
@@ -288,7 +253,7 @@ def spread(scored: pd.DataFrame) -> pd.DataFrame:
 
     Columns: series, label, card, round, submitters, fastest, median, slowest (minutes), apart (slowest over fastest).
     """
-    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE)]
+    single = scored[scored["compared"] & scored["accelerators"].eq(card_prices.ONE_MACHINE)]
     rows = []
     for (series, card), group in single.groupby(["series", "card"], sort=False):
         for round_ in reversed(group["round"].unique()):
@@ -321,7 +286,7 @@ def clocks(scored: pd.DataFrame) -> pd.DataFrame:
     for series, group in known.groupby("series", sort=False):
         small, large = (
             group.loc[wanted, "init_share"].astype(float).median()
-            for wanted in (group["accelerators"].eq(ONE_MACHINE), group["accelerators"].ge(64))
+            for wanted in (group["accelerators"].eq(card_prices.ONE_MACHINE), group["accelerators"].ge(64))
         )
         rows.append(
             {
@@ -332,60 +297,6 @@ def clocks(scored: pd.DataFrame) -> pd.DataFrame:
                 "at_64": large,
             }
         )
-    return pd.DataFrame(rows)
-
-
-def providers(prices: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
-    """Return what an hour of one accelerator costs: card, usd_<provider> of each, and apart (dearest / cheapest)."""
-    table = pd.DataFrame(
-        {
-            provider: hourly(prices[prices["provider"] == provider], option, about["accelerators"])
-            for option, provider in about["providers"].items()
-        }
-    )
-    table = table.reindex([card for card in about["accelerators"] if card in table.index])
-    apart = (table.max(axis=1) / table.min(axis=1)).where(table.notna().sum(axis=1) > 1)
-    table = table.rename(columns=lambda provider: f"usd_{provider}").assign(apart=apart)
-    return table.rename_axis("card").reset_index()
-
-
-def owned(
-    scored: pd.DataFrame,
-    about: Mapping[str, Any],
-    prices: pd.DataFrame,
-    option: str,
-    machines: Mapping[str, Any],
-) -> pd.DataFrame:
-    """Return how many trainings a month make an owned machine cheaper than the same one rented at `option`.
-
-    A row for each card with an `own` entry and each series that its single machines ran, in the last round: card,
-    series, label, round, minutes (median), usd_rented (of one training), break_even_hours (of use a month), trainings.
-    The last two are missing where a month has too few hours.
-    """
-    per_hour = hourly(prices, option, about["accelerators"])
-    single = scored[scored["compared"] & scored["accelerators"].eq(ONE_MACHINE)]
-    rows = []
-    for card, entry in machines.items():
-        if "own" not in entry or card not in per_hour:
-            continue
-        rent = per_hour[card] * about["accelerators"][card]
-        hours = float(ownership.break_even_hours_per_month(ownership.machine(entry["own"]), np.array([rent]))[0])
-        hours = hours if hours <= billing.HOURS_PER_MONTH else np.nan
-        for series, group in single[single["card"] == card].groupby("series", sort=False):
-            last = group[group["round"] == group["round"].iloc[-1]]
-            minutes = float(last["minutes"].astype(float).median())
-            rows.append(
-                {
-                    "card": card,
-                    "series": series,
-                    "label": group["label"].iloc[0],
-                    "round": last["round"].iloc[0],
-                    "minutes": minutes,
-                    "usd_rented": minutes / 60 * rent,
-                    "break_even_hours": hours,
-                    "trainings": hours * 60 / minutes,
-                }
-            )
     return pd.DataFrame(rows)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts.analysis import mlperf, rounds
+from scripts.analysis import card_prices, mlperf, rounds
 from scripts.importers.results import COLUMNS
 
 ABOUT = {
@@ -144,14 +144,14 @@ def test_submitters_of_one_card_lie_apart() -> None:
 
 
 def test_providers_are_set_beside_one_another() -> None:
-    table = rounds.providers(PRICES, ABOUT).set_index("card")
+    table = card_prices.providers(PRICES, ABOUT).set_index("card")
     assert table.loc["h100"].to_dict() == {"usd_aws": 3.0, "usd_other": 1.5, "apart": 2.0}
     assert pd.isna(table.loc["a100", "apart"]), "one provider is no spread"
 
 
 def test_owned_machine_pays_from_so_many_trainings() -> None:
     own = {"acquisition_usd": 4800, "life_months": 48, "power_watts": 0, "usd_per_kwh": 0.1}
-    found = rounds.owned(scored(result(30)), ABOUT, PRICES, "today", {"a100": {"own": own}, "h100": {}})
+    found = card_prices.owned(scored(result(30)), ABOUT, PRICES, "today", {"a100": {"own": own}, "h100": {}})
     assert found[["usd_rented", "break_even_hours", "trainings"]].to_numpy().tolist() == [[4.0, 12.5, 25.0]]
 
 
