@@ -14,6 +14,7 @@ from scripts.analysis import states
 from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.pages import render
 from scripts.storage import errors, tables
+from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 from scripts.studies import definition
@@ -79,7 +80,7 @@ def name_of(cell: Mapping[str, Any]) -> str:
 
 def row_axes(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the axes of a row."""
-    return {axis: row[axis] for axis in tables.CELL if axis in row}
+    return {axis: row[axis] for axis in CELL if axis in row}
 
 
 def main() -> int:

@@ -14,7 +14,8 @@ from scripts.analysis.verdicts import not_told
 from scripts.costs import billing, ownership, spot
 from scripts.pages import report
 from scripts.pages.inputs import Inputs
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 from tests.made import CATALOGUE, inputs, offer, price_book, run, runs
 from tests.test_report import STUDY
 from tests.test_report_page import browser, opened  # noqa: F401, a fixture

@@ -14,6 +14,7 @@ from scripts.analysis.beside import Side
 from scripts.measurement.cell import Cell
 from scripts.pages import report as pages
 from scripts.storage import tables
+from scripts.storage.axes import CELL
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, inputs, offer, price_book, prices, run, runs
 from tests.reading import EVIL, Read
 
@@ -335,7 +336,7 @@ def test_owned_machine_says_from_which_use_it_pays() -> None:
 
 def test_time_and_cost_to_a_target() -> None:
     """The second epoch of 6.5 s reaches it: 13 s at 0.036 USD/h."""
-    cell = {key: run()[key] for key in ("run", *tables.CELL, "repeat")}
+    cell = {key: run()[key] for key in ("run", *CELL, "repeat")}
     epochs = pd.DataFrame([cell | epoch(i, val_acc=value) for i, value in enumerate((0.5, 0.9, 0.95))])
     rows = Read(page(run(), epochs=epochs, targets={"mnist_mlp": 0.9})).rows["targets"]
     assert rows[-1] == ["MNIST · MLP", "TensorFlow · 1 vCPU", "validation accuracy 0.9", "1 of 1", "13.0", "0.000130"]

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -116,6 +118,29 @@ def test_a_machine_that_trains_needs_no_package_of_the_workflow(name: str) -> No
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             assert not {one.split(".")[0] for one in names} & NOT_TO_TRAIN, f"{file}: {names}"
+
+
+def test_rules_are_read_without_pandas() -> None:
+    """Every call and every job of a cluster reads them; pandas alone would be a fifth of that time."""
+    rules = (ROOT / "rules" / "common.smk").read_text()
+    imported = re.findall(r"^from scripts[^\n]*", rules, re.MULTILINE)
+    assert imported
+    heavy = "sorted({'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules))"
+    told = subprocess.run(
+        [sys.executable, "-c", "\n".join([*imported, "import sys", f"print({heavy})"])],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout == "[]\n"
+
+
+def test_progress_of_a_training_is_shown_without_pandas() -> None:
+    """It starts beside the training: what it imports takes a core from the first seconds."""
+    heavy = "{'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", f"import sys, scripts.workflow.progress\nprint(len({heavy}))"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout == "0\n"
 
 
 def test_rules_hold_no_private_attribute_of_snakemake() -> None:

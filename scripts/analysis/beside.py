@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 
 #: The rate after the warm-up, without validation; of a table of throughput, the rate that it prints.
 STEADY = "steady"

@@ -8,7 +8,7 @@ import pandas as pd
 from scripts.analysis import statistics
 from scripts.costs import billing, ownership
 from scripts.importers import audit
-from scripts.storage.tables import CELL
+from scripts.storage.axes import CELL
 
 #: Machines that are fewer have no spread.
 FEWEST = 3

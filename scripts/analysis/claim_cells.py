@@ -6,8 +6,8 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
-from scripts.storage.tables import CELL
 
 COSTS = ("cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")
 

@@ -40,9 +40,10 @@ from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import workload_name
 from scripts.analysis.verdicts import FEW_RUNS, TOO_FEW, Judge
 from scripts.costs import outcomes
+from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import number
-from scripts.storage.tables import CELL, records
+from scripts.storage.tables import records
 
 #: What is as noisy as the time of a run.
 _TIMED = ("train_seconds", "samples_per_second", "cost_usd", "billed_usd", "usd_per_million_samples", "usd_per_hour")

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from scripts import workloads
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import CELL, known, records
+from scripts.storage.tables import known, records
 
 if TYPE_CHECKING:  # SciPy, which it imports, takes half a second of what only reads clocks
     from scripts.analysis.verdicts import Judge

@@ -7,7 +7,8 @@ import pandas as pd
 from scripts.analysis import statistics
 from scripts.analysis.runs import DISTURBED
 from scripts.analysis.verdicts import Judge
-from scripts.storage.tables import CELL, cell_of, known, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import cell_of, known, records
 
 
 def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dict[str, Any]]:

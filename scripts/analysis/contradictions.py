@@ -12,7 +12,8 @@ import pandas as pd
 
 from scripts.measurement.cell import LARGEST, Cell
 from scripts.measurement.telemetry import Sample
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 
 #: How far sums of times may be off (s): what is rounded, and what passes between two readings of a clock.
 _SLACK_SECONDS = 0.5

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from scripts.storage.tables import CELL
+from scripts.storage.axes import CELL
 
 #: Parts of a process in their order, and the columns of the runs table that make them up; the rest is `REST`.
 PROCESS = {

@@ -10,8 +10,9 @@ from scripts.analysis import statistics, verdicts
 from scripts.analysis.summary import measure, reference
 from scripts.analysis.verdicts import Judge
 from scripts.costs import outcomes, ownership, uncertainty
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import CELL, cell_of, records
+from scripts.storage.tables import cell_of, records
 
 #: A price so many days older than a run is said to be: providers change theirs a few times a year.
 OLD_DAYS = 90

@@ -20,7 +20,7 @@ from scipy import special, stats
 from scipy.optimize import brentq
 
 from scripts.storage import tables
-from scripts.storage.tables import CELL
+from scripts.storage.axes import CELL
 
 #: The noise of the project's own repeated runs; `make docs` writes it.
 _ROOT = Path(__file__).resolve().parents[2]

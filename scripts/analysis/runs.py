@@ -13,6 +13,7 @@ from scripts.analysis.seen import Rows, Seen
 from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
 from scripts.storage import tables
+from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.words import printable
 
@@ -25,7 +26,7 @@ LOG_LINE = " | "
 #: Lines that are kept of a run's log, and letters of each.
 _LOG_LINES, _LOG_LETTERS = 5, 160
 
-_CELL = [key for key in tables.CELL if key != "batch_size"]
+_CELL = [key for key in CELL if key != "batch_size"]
 _TIMES = [
     f"{name}_seconds"
     for name in (
@@ -179,7 +180,7 @@ def _rows(name: str, path: Path) -> Rows:
     of_run = row(name, run) | {"log_tail": log_tail(path.with_name("train.log"))}
     if derive.is_interrupted(measured):
         of_run |= {"train_seconds": None, "cpu_seconds": None}
-    keys = {key: of_run[key] for key in ("run", *tables.CELL, "repeat")}
+    keys = {key: of_run[key] for key in ("run", *CELL, "repeat")}
     tries = enumerate(run.get("attempts", []), 1)
     return (
         of_run,

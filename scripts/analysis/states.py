@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.verdicts import GAP, LESS, MORE, TIED, Comparison, Judge
-from scripts.storage.tables import CELL, known, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import known, records
 
 #: What must be the same in two cells for their times to be compared.
 ALIKE = ("data", "samples_fraction", "data_fraction", "epochs", "settings")

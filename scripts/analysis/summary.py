@@ -9,7 +9,8 @@ import pandas as pd
 from scripts import workloads
 from scripts.analysis.verdicts import LESS, Judge, not_told
 from scripts.measurement.cell import Cell
-from scripts.storage.tables import CELL, cell_of, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import cell_of, records
 
 _MEDIANS = [
     "train_seconds",

@@ -13,7 +13,8 @@ import pandas as pd
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
 from scripts.analysis.verdicts import LESS, Judge, not_told
 from scripts.costs.billing import SECONDS_PER_HOUR
-from scripts.storage.tables import CELL, known, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import known, records
 
 CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
 

@@ -18,7 +18,8 @@ import ruptures
 
 from scripts.analysis import noise, states
 from scripts.analysis.verdicts import SIGNIFICANT, Comparison, Judge
-from scripts.storage.tables import CELL, known
+from scripts.storage.axes import CELL
+from scripts.storage.tables import known
 
 #: What a change must save of the squares to be proposed, in variances of the noise times the logarithm of the number
 #: of repetitions: that of the Bayesian information criterion. The verdicts decide; this only keeps proposals few.

@@ -24,8 +24,8 @@ from scipy import stats
 from scripts.analysis import noise
 from scripts.analysis.noise import Noise
 from scripts.costs import outcomes
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import TIE
-from scripts.storage.tables import CELL
 
 #: The least gap that is told, of medians.
 GAP = TIE

@@ -22,7 +22,8 @@ from scripts.analysis import comparisons
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 
 #: Room for a label beside the dots, and the least that is drawn of the scale: parts of the drawn scale, and of 1.
 _LABEL, _LEAST = 0.45, 0.4

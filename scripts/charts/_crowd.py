@@ -7,7 +7,8 @@ import pandas as pd
 
 from scripts.charts._relative import is_base
 from scripts.charts._view import View
-from scripts.storage.tables import CELL, known
+from scripts.storage.axes import CELL
+from scripts.storage.tables import known
 
 #: The most rows of bars or dots, how many of them are the best, and the most panels of machines likewise.
 ROWS, BEST_ROWS = 40, 28

@@ -7,8 +7,9 @@ from scripts.charts import _curves, _findings
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import WIDTH
 from scripts.charts._view import Chart, View
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import CELL, records
+from scripts.storage.tables import records
 
 TITLE = "Throughput by batch size"
 MISSING = "no cell was trained at two batch sizes"

@@ -8,7 +8,8 @@ from scripts.charts import _curves, _findings
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import INK, WIDTH
 from scripts.charts._view import Chart, View
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 
 TITLE = "Scaling efficiency"
 MISSING = "no cell was trained both on one device and on several"

@@ -27,8 +27,9 @@ from scripts.charts._lines import COLOURS
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import LINE, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import CELL, records
+from scripts.storage.tables import records
 
 TITLE = "The same training at each price"
 MISSING = "it is priced in one way only"

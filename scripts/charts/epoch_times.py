@@ -16,7 +16,8 @@ from plotnine import (
 from scripts.charts import _findings
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 
 TITLE = "Time of each epoch"
 MISSING = "no run has three epochs whose training was timed"

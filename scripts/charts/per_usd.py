@@ -21,8 +21,9 @@ from scripts.charts._lines import COLOURS
 from scripts.charts._theme import WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.importers import audit
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import CELL, records
+from scripts.storage.tables import records
 
 TITLE = "What a dollar buys"
 MISSING = "no machine has a price"

@@ -23,7 +23,8 @@ from scripts.charts import _findings
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
-from scripts.storage.tables import CELL, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import records
 
 TITLE = "Spread of the runs"
 MISSING = "no cell has two runs that are done"

@@ -9,7 +9,8 @@ import pandas as pd
 from scripts.analysis import clocks, trainings, verdicts
 from scripts.costs import ownership
 from scripts.pages.inputs import Inputs
-from scripts.storage.tables import CELL, known, records
+from scripts.storage.axes import CELL
+from scripts.storage.tables import known, records
 
 #: Of configurations whose logs tell a rate alone, so many samples are what is asked for.
 MILLION = 1e6

@@ -11,6 +11,7 @@ from scripts.analysis.names import cell_name
 from scripts.analysis.runs import LOG_LINE
 from scripts.pages.inputs import Inputs
 from scripts.storage import tables
+from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
 
 
@@ -42,12 +43,11 @@ def _with_more(inputs: Inputs) -> list[dict[str, Any]]:
     """Return the cells with `about`: its clocks, warnings, versions and log, and what trains it again, a line each."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for run in tables.records(inputs.runs):
-        groups.setdefault(tables.known(run[axis] for axis in tables.CELL), []).append(run)
+        groups.setdefault(tables.known(run[axis] for axis in CELL), []).append(run)
     warned = comparisons.warnings(inputs.runs)
     rows = tables.records(inputs.cells)
     return [
-        row | {"about": _about(inputs.name, groups[tables.known(row[axis] for axis in tables.CELL)], warned)}
-        for row in rows
+        row | {"about": _about(inputs.name, groups[tables.known(row[axis] for axis in CELL)], warned)} for row in rows
     ]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.pages.inputs import Inputs
 from scripts.storage import tables
-from scripts.storage.tables import CELL
+from scripts.storage.axes import CELL
 
 #: Of a run, beside its cell.
 _COLUMNS = (

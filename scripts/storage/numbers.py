@@ -1,17 +1,21 @@
 """How numbers are written for people."""
 
 from math import floor, log10
-
-import pandas as pd
+from typing import SupportsFloat
 
 #: Relative gap below which two measurements are not told apart: what MLCommons' results pages say remains of
 #: the noise of most benchmarks.
 TIE = 0.05
 
 
+def _is_missing(value: float | None) -> bool:
+    """Return whether a value is None, NaN or pandas' NA, without pandas: what shows progress is to start at once."""
+    return not isinstance(value, SupportsFloat) or value != value
+
+
 def number(value: float | None, digits: int = 3) -> str:
     """Return `value` with `digits` significant digits, thousands parted, no exponent; an em dash for nothing."""
-    if value is None or pd.isna(value):
+    if _is_missing(value):
         return "—"
     rounded = float(f"{value:.{digits - 1}e}")  # 9.996 has the decimals of 10.0
     decimals = digits if rounded == 0 else max(0, digits - 1 - floor(log10(abs(rounded))))
@@ -20,7 +24,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def rounded(value: float | None, digits: int = 3) -> str:
     """Return `value` with `digits` significant digits, zeros for the rest of a large one; an em dash for nothing."""
-    if value is None or pd.isna(value):
+    if _is_missing(value):
         return "—"
     return number(float(f"{value:.{digits - 1}e}"), digits)
 

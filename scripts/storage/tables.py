@@ -11,6 +11,7 @@ import pyarrow as pa
 import yaml
 from pyarrow import compute
 
+from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.files import replacing
 
@@ -27,10 +28,6 @@ _TO_QUOTE = re.compile(r'[,"\n]')
 _ROWS_AT_ONCE = 50_000
 
 _COLUMNS = Path(__file__).resolve().parents[2] / "config" / "schemas" / "tables.yaml"
-
-
-#: What names a cell, in every table of runs.
-CELL = ["workload", "hardware", "framework", "batch_size", "mode", "precision", "devices"]
 
 
 @cache

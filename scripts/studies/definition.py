@@ -10,7 +10,8 @@ from typing import Any
 
 from scripts import workloads
 from scripts.costs import books
-from scripts.storage import modules, schemas, tables
+from scripts.storage import modules, schemas
+from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -220,7 +221,7 @@ def _check_beside(path: Path, config: dict[str, Any]) -> None:
 def _check_question(path: Path, config: dict[str, Any]) -> None:
     """Raise InputError for a question of several axes, or one that names nothing to compare with."""
     asked = config.get("question", {})
-    given = [axis for axis in tables.CELL if axis in asked]
+    given = [axis for axis in CELL if axis in asked]
     if len(given) > 1:
         raise InputError(f"{path}: question: {' and '.join(given)}: a question is of one of them, all else alike")
     if given and "than" not in asked and given[0] not in config.get("base", {}):

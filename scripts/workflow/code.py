@@ -53,6 +53,7 @@ def _modules_below(folder: Path) -> list[str]:
     return sorted(".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files)
 
 
+@cache
 def _file(module: str) -> Path | None:
     """Return the file of a dotted name, relative to the root; None for what is not the project's."""
     path = Path(*module.split("."))

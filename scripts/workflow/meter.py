@@ -22,7 +22,7 @@ class Meter:
     """Counts the time of machines from the submission of their jobs: queues are free, so it is the most that they cost.
 
     Args:
-        rates: of machines, as scripts/quote.py tells them.
+        rates: of machines, as `Quotes.rates` tells them.
         expected_usd: of each run that is to be trained; NaN without a price.
         is_given_up: says whether a run is not to be trained after all.
         clock: tells seconds.

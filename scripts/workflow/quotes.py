@@ -1,13 +1,12 @@
-"""What the runs of a plan will cost: asked of scripts/quote.py, which has the price books, in a process of its own."""
+"""What the runs of a plan will cost, told before they run, and which of them a budget allows."""
 
-import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from scripts.storage import numbers
 from scripts.storage.errors import InputError
 from scripts.workflow.plan import Plan
 
@@ -27,40 +26,56 @@ def missing(runs: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Quotes:
-    """Asks for quotes on the runs of a plan under a budget (USD, None without one)."""
+    """Quotes the runs of a plan under a budget (USD, None without one)."""
 
     plan: Plan
     budget_usd: float | None
 
+    # Imported where they are asked: pandas takes a third of a second, and most calls want no quote.
+
     def asked(self, runs: Iterable[str]) -> dict[str, Any]:
-        """Return what is asked of runs."""
+        """Return what is asked of runs, as another process can be told it."""
         return {
             "name": self.plan.name,
             "study": self.plan.settings,
-            "runs": [{"folder": run, "cell": asdict(self.plan.find_cell(run))} for run in runs],
+            "runs": self._cells(runs),
             "profile": self.plan.profile,
             "budget_usd": self.budget_usd,
         }
 
-    def ask(self, runs: Iterable[str], *arguments: str) -> Any:
-        """Return what scripts/quote.py answers on runs. Raises InputError where it refuses, after it has said why."""
-        command = [sys.executable, "-m", "scripts.quote", *arguments]
-        done = subprocess.run(command, input=json.dumps(self.asked(runs)), text=True, stdout=subprocess.PIPE)
-        if done.returncode:
-            raise InputError("nothing was submitted")
-        return json.loads(done.stdout)
+    def ask(self, runs: Iterable[str]) -> dict[str, float]:
+        """Print the quote for runs, and return what each is expected to cost (USD) by its folder.
+
+        Raises InputError where they could cost more than is left of the budget.
+        """
+        from scripts.costs import budget
+
+        priced, refused, spent = self._within(runs)
+        self._print_table(budget.quote(priced))
+        if refused:
+            raise InputError(f"{self._words(len(priced), len(refused), spent)}: nothing was submitted")
+        return {one.wanted.folder: one.expected_usd for one in priced}
 
     def rates(self) -> dict[str, Any]:
         """Return the rates of the machines that a cluster's profile reaches, the cheapest first."""
-        return self.ask(self.plan.runs, "--machines") if self.plan.profile != "local" and self.plan.runs else {}
+        plan = self.plan
+        if plan.profile == "local" or not plan.runs:
+            return {}
+        from scripts.analysis import quotes
+
+        machines = dict.fromkeys(plan.find_cell(run).hardware for run in plan.runs)
+        return quotes.by_price(quotes.paid(plan.settings, plan.catalogue, machines, plan.profile), plan.profile)
 
     def affordable(self, runs: list[str], is_given_up: Callable[[str], bool]) -> list[str]:
         """Return the runs that are there, and of the others those that the budget pays for at worst, cheapest first."""
         asked = [run for run in missing(runs) if not is_given_up(run)]
         if self.budget_usd is None or not asked:
             return runs
-        allowed = self.ask(asked, "--allow")
-        return [run for run in runs if run not in asked or run in allowed]
+        priced, refused, spent = self._within(asked)
+        if refused:
+            print(f"{self._words(len(priced), len(refused), spent)}: they are left out", file=sys.stderr)
+        left_out = {one.wanted.folder for one in refused}
+        return [run for run in runs if run not in left_out]
 
     def limit(self, is_given_up: Callable[[str], bool]) -> None:
         """Leave out of the plan what the budget does not pay for. Raises InputError where nothing is left."""
@@ -70,4 +85,45 @@ class Quotes:
             raise InputError(
                 f"budget_usd: {self.budget_usd:g}: no run is sure to cost less; max_run_minutes of the study limits "
                 "each"
+            )
+
+    def _within(self, runs: Iterable[str]) -> tuple[list[Any], list[Any], float]:
+        """Return runs with what they will take and cost, those of them that the budget refuses, and what is spent."""
+        from scripts.analysis import quotes
+        from scripts.costs import budget
+
+        plan = self.plan
+        priced = quotes.priced(plan.name, plan.settings, plan.catalogue, plan.profile, self._cells(runs))
+        if self.budget_usd is None:
+            return priced, [], 0.0
+        spent = quotes.spent_usd(plan.name, plan.settings, plan.catalogue, plan.profile)
+        _, refused = budget.within(priced, self.budget_usd, spent)
+        return priced, refused, spent
+
+    def _cells(self, runs: Iterable[str]) -> list[dict[str, Any]]:
+        return [{"folder": run, "cell": asdict(self.plan.find_cell(run))} for run in runs]
+
+    def _words(self, priced: int, refused: int, spent: float) -> str:
+        return (
+            f"budget_usd: {self.budget_usd:g}: {spent:.2f} USD are spent, and {refused} of {priced} runs could pass it"
+        )
+
+    def _print_table(self, quote: Any) -> None:
+        from rich.console import Console
+        from rich.table import Table
+
+        study = self.plan.settings
+        shown = Table(
+            "machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({study['price']})"
+        )
+        for row in quote.to_dict("records"):
+            usd = [numbers.number(one) if one == one else "no price" for one in (row["expected_usd"], row["worst_usd"])]
+            shown.add_row(row["hardware"], str(row["runs"]), numbers.number(row["hours"]), *usd, row["basis"])
+        console = Console(stderr=True, markup=False, highlight=False)
+        console.print(shown)
+        if study["repeats"] > 1:
+            console.print(
+                f"Cells whose runs spread by more than {study['unstable_above']:.0%} are measured once more"
+                f"{', and so are runs that another process disturbed' * study['repeat_disturbed']}: that is not in "
+                "these sums, and at worst it is every run of the study."
             )

@@ -18,8 +18,8 @@ from rich.progress import track
 
 from scripts.analysis import noise
 from scripts.analysis.verdicts import Judge
+from scripts.storage.axes import CELL
 from scripts.storage.files import write_text
-from scripts.storage.tables import CELL
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "reports" / "verdicts.json"
