@@ -1,7 +1,8 @@
 """What runs will take and cost before they run, from what is known: own runs, published ones, peaks of cards."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,13 @@ def _machine_key(items: Iterable[str]) -> frozenset[str]:
     return frozenset(item for item in items if "nvidia" in item) or frozenset(items)
 
 
-def _published() -> Iterator[tuple[str, dict[str, Any], float]]:
-    """Yield workload, entry of the machine and samples/s of each run of a published study whose machine is rented.
+@cache
+def _published() -> list[tuple[str, dict[str, Any], float]]:
+    """Return workload, entry of the machine and samples/s of each run of a published study whose machine is rented.
 
     The published logs have epoch times; the samples of an epoch are those of the official data.
     """
+    found = []
     for file in sorted(FACTS.glob("*.csv")):
         path = definition.ROOT / "config" / "studies" / f"{file.stem}.yaml"
         machines = definition.read(file.stem, {})[1]["machines"] if path.is_file() else {}
@@ -77,7 +80,8 @@ def _published() -> Iterator[tuple[str, dict[str, Any], float]]:
             dataset = workloads.workload(row["workload"]).DATASET
             complete = getattr(datasets.dataset(dataset), "COMPLETE", None) if dataset else None
             if complete:
-                yield row["workload"], about, complete * row["epochs_done"] / row["train_seconds"]
+                found.append((row["workload"], about, complete * row["epochs_done"] / row["train_seconds"]))
+    return found
 
 
 def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float]:
