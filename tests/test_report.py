@@ -125,7 +125,7 @@ def test_without_prices_the_page_has_times_alone() -> None:
 def test_failed_run_is_shown_with_status_and_reason() -> None:
     read = Read(page(run(), run(framework="jax", **FAILED | {"status": "out_of_memory"})))
     assert "1 of 2 runs did not end as done." in read.text
-    assert "mnist_mlp/cpu1/jax/b128/r1: out of memory (ended by SIGKILL)" in read.text
+    assert "batch 128, run 1: out of memory (ended by SIGKILL)" in read.text
     assert read.rows["cells"][2][1:6] == ["JAX · 1 vCPU", "—", "—", "—", "0 of 1"]
     assert read.rows["cells"][2][6] == "out of memory"
     assert len(read.rows["learned"]) == 2, "head and the one that is done"
@@ -229,7 +229,7 @@ def test_spread_shows_every_run_and_what_is_unstable() -> None:
 
 def test_warnings_are_shown_with_their_run() -> None:
     read = Read(page(run(warnings="GPU idle: used 3 % of the time, limit 50 %")))
-    assert "mnist_mlp/cpu1/tensorflow/b128/r1: GPU idle: used 3 % of the time, limit 50 %" in read.text
+    assert "batch 128, run 1: GPU idle: used 3 % of the time, limit 50 %" in read.text
 
 
 def test_claims_of_a_grid_are_checked() -> None:

@@ -98,6 +98,27 @@ def test_published_page_is_whole(published: Page) -> None:
         assert box["width"] > 250
 
 
+def test_long_table_on_a_phone_shows_its_first_rows_until_it_is_asked_for_all(browser: Browser) -> None:
+    page = opened(browser, ROOT / "reports" / "published" / "two-cores.html", 390, "light")
+    cells = page.locator("#cells")
+    rows, last = cells.locator("tbody tr:visible"), cells.locator("tbody tr").last
+    assert rows.count() == 8
+    page.evaluate("id => { location.hash = id; }", last.get_attribute("id"))
+    assert last.is_visible(), "a link to a row opens it"
+    cells.get_by_role("button", name="workload").click()
+    assert rows.count() in (8, 9)
+    cells.get_by_label("Filter").fill("fastText")
+    assert {row.splitlines()[0] for row in rows.all_inner_texts()} == {"IMDb · fastText"}
+    cells.get_by_label("Filter").fill("")
+    assert rows.count() == 45
+    spread = page.locator("#spread")
+    spread.get_by_role("button", name="All 45 rows").click()
+    assert spread.locator("tbody tr:visible").count() == 45
+    page.set_viewport_size({"width": 1400, "height": 900})
+    assert not page.locator(".unfold:visible").count()
+    page.close()
+
+
 def test_nothing_is_fetched_and_the_console_is_clean(page: Page) -> None:
     assert [url for url in page.asked if not url.startswith(("file:", "data:"))] == []
     assert len([url for url in page.asked if url.startswith("file:")]) == 1

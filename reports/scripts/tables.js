@@ -43,6 +43,7 @@ function tools(table, label) {
     filter.placeholder = "filter";
     filter.setAttribute("aria-label", `Filter: ${label}`);
     filter.addEventListener("input", () => {
+      table.classList.remove("folded");
       const words = filter.value.toLowerCase().split(/\s+/);
       rows.forEach((row, place) => (row.hidden = !words.every((word) => texts[place].includes(word))));
     });
@@ -61,6 +62,17 @@ function tools(table, label) {
   return bar;
 }
 
+/** Shows the first rows of a long table, and a button for all: as cards they would be a dozen screens. */
+function fold(table, count) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "unfold";
+  button.textContent = `All ${count} rows`;
+  button.addEventListener("click", () => table.classList.remove("folded"));
+  table.classList.add("folded");
+  table.after(button);
+}
+
 /** Does something once the page is as narrow as on a phone, at once or later. */
 function onPhone(act) {
   const narrow = matchMedia("(max-width: 37.5rem)");
@@ -74,6 +86,7 @@ for (const table of document.querySelectorAll("main .table > table:not(.heat)"))
   const texts = heads.map((head) => head.textContent.trim());
   onPhone(() => {
     table.classList.add("stacked");
+    if (rows.length > 12) fold(table, rows.length);
     for (const row of rows) [...row.cells].forEach((cell, place) => cell.setAttribute("data-head", texts[place] ?? ""));
   });
   if (rows.length < 4) continue;

@@ -1,5 +1,6 @@
 """How cells, machines and frameworks are called on pages and in charts."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,6 +65,19 @@ def provider_name(provider: str) -> str:
 def workload_name(workload: str) -> str:
     """Return what a workload is called; one that is not the project's by its own name, with blanks."""
     return _WORKLOAD_NAMES.get(workload, workload.replace("_", " "))
+
+
+def run_name(run: str, labels: Mapping[str, str]) -> str:
+    """Return what a run is called, of `<workload>/<hardware>/<framework>/<variant>/r<repeat>`; of others, the same."""
+    parts = run.split("/")
+    if len(parts) != 5:
+        return run
+    workload, hardware, framework, variant, repeat = parts
+    size, *settings = [part.removesuffix("None") for part in variant.removeprefix("b").split("-")]
+    names = [workload_name(workload), labels.get(hardware, hardware), FRAMEWORK_NAMES.get(framework, framework)]
+    names += [f"batch {size}" if size.isdigit() else f"{size} batch"] if size else []
+    names += [re.sub(r"^x(\d+)$", r"\1 devices", setting) for setting in settings if setting not in ("", "x")]
+    return ", ".join([*names, f"run {repeat.removeprefix('r')}"])
 
 
 def price_words(study: Mapping[str, Any], option: str, labels: Mapping[str, str]) -> str:
