@@ -207,9 +207,9 @@ def speed_page(folder: Path) -> str:
             ratio = ours / theirs
             one, other = result[unit].values()
             noise = min(one) <= max(other) and min(other) <= max(one)
-            pair = f"{result['workload']} {result['framework']}"
+            pair = f"{name} {result['workload']} {result['framework']}"
             words = "" if reached(ratio, goal) else "missed, not told apart" if noise else "missed"
-            words += f": {reasons[pair]}" if words and name == "tuned" and pair in reasons else ""
+            words += f": {reasons[pair]}" if words and pair in reasons else ""
             if "on" in result:
                 words = f"{words}; {result['on']}, {result['where']}".removeprefix("; ")
             columns = (result["workload"], result["framework"], number(ours), number(theirs), f"{ratio:.2f}", words)
