@@ -228,6 +228,9 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     best = {one["role"]: one for one in trainings.best(cells, study.judge)}
     cards = page.locator("#asked .card strong").all_inner_texts()
     assert cards[:2] == [best["cheapest"]["machine"], best["fastest"]["machine"]]
+    both = (page.locator("#asked"), page.locator("#first .static .panel").first)
+    asked, without = ([" ".join(card.split()) for card in place.locator(".card").all_text_contents()] for place in both)
+    assert asked[2] == without[2], "what the hurry costs"
     static = page.locator("#first .static .panel").first.locator(".bar [role=rowheader]").all_text_contents()
     assert page.locator("#asked .bars .bar span:first-child").all_inner_texts() == static
     assert not page.locator("#first .static").is_visible()

@@ -75,12 +75,19 @@ function begin() {
     return made("p", "answer", ...words);
   }
 
+  /** What the fastest costs beside the cheapest, and in what of the two they are not told apart. */
+  function hurry(cheap, fast) {
+    const head = "What the hurry costs", near = (rows, [{cell}]) => rows.some((row) => row.cell === cell && row.near);
+    if (cheap[0].cell === fast[0].cell) return card(head, "nothing", "the cheapest is the fastest");
+    const alike = [...(near(fast, cheap) ? ["time"] : []), ...(near(cheap, fast) ? ["cost"] : [])].join(" and ");
+    return card(head, `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed `,
+      made("span", "", `(fastest against cheapest)${alike ? ` · not told apart in ${alike}` : ""}`));
+  }
+
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    const hurry = cheap[0].cell === fast[0].cell ? card("What the hurry costs", "nothing", "the cheapest is the fastest")
-      : card("What the hurry costs", `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed`);
     return made("div", "answers", card("Cheapest", cheap[0].name, `${usd(cheap[0].usd, times)}, ${duration(cheap[0].seconds)}`, sure(cheap)),
-      card("Fastest", fast[0].name, `${duration(fast[0].seconds)}, ${usd(fast[0].usd, times)}`, sure(fast)), hurry);
+      card("Fastest", fast[0].name, `${duration(fast[0].seconds)}, ${usd(fast[0].usd, times)}`, sure(fast)), hurry(cheap, fast));
   }
 
   function bars(state, rows, times) {

@@ -31,10 +31,13 @@ from scripts.storage.tables import known, records
 TITLE = "Time against cost"
 MISSING = "no run has a time and a price"
 HELP = (
-    "Down is cheaper, left is faster; the line joins those that no other beats in both; named are all not told "
-    "apart from them."
+    "Down is cheaper, left is faster; the line joins those that no other beats in both; of more than eight, only those "
+    "and what is not told apart from them are named."
 )
 
+
+#: So many cells are all named; of more, the front.
+_FEW = 8
 
 #: Height (inches) of a line of a name, room right of the points for names as part of the scale, letters of a line.
 _LINE, _ROOM, _LETTERS = 0.19, 1.5, 40
@@ -64,7 +67,8 @@ def draw(view: View) -> Chart | None:
     )
     cells["framework"] = pd.Categorical(cells["framework"], list(dict.fromkeys(cells["framework"])))
     front = cells[cells["front"]].sort_values("seconds")
-    named = _beside(cells, front.assign(label=wrapped([view.name(cell) for cell in records(front)])))
+    chosen = cells if len(cells) <= _FEW else front
+    named = _beside(cells, chosen.assign(label=wrapped([view.name(cell) for cell in records(chosen)])))
     figure = (
         ggplot(cells, aes("seconds", "usd"))
         + geom_step(data=cells[cells["line"]].sort_values("seconds"), color=FAINT, linetype="dashed", size=0.6)
@@ -93,7 +97,9 @@ def draw(view: View) -> Chart | None:
         finding=_finding(cells, priced, view),
         notes=[
             f"{_clocks.paid(view.runs)} and its cost at {view.price_label} ({_prices.dated(priced)}).",
-            "No cell is told apart as better from those that are named.",
+            "No cell is told apart as better from those that are named."
+            if len(cells) > _FEW
+            else f"No cell is told apart as better from {'; '.join(view.name(cell) for cell in records(front))}.",
         ],
     )
 

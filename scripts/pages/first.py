@@ -17,8 +17,9 @@ _MOST_COLUMNS = 16
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the question and its answer, a panel for each workload, and the table of all at a glance.
 
-    Keys of a panel: workload, best (`trainings.best` by role), bars, unit and times (x the dollars shown), hurry (the
-    fastest's dollars over the cheapest's, and the cheapest's seconds over its). Of the glance: columns (names of
+    Keys of a panel: workload, best (`trainings.best` by role), bars, unit and times (x the dollars shown), hurry (usd:
+    the fastest's dollars over the cheapest's; faster: the cheapest's seconds over the fastest's; alike: in which of
+    time and cost the two are not told apart). Of the glance: columns (names of
     configurations), of (how many there are) and rows (workload, cells: x the cheapest, and whether that is told apart;
     None for none).
     """
@@ -102,6 +103,11 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "hurry": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
             "faster": cheapest["seconds"] / fastest["seconds"],
+            "alike": [
+                what
+                for what, one, other in (("time", fastest, cheapest), ("cost", cheapest, fastest))
+                if other["machine"] in one["near"]
+            ],
         },
         "bars": [
             {

@@ -376,8 +376,11 @@ def test_front_holds_the_cells_that_none_beats_in_both() -> None:
         ["1 vCPU", "jax", False],
         ["4 vCPUs", "torch", False],
     ], "a machine without a price has no place"
-    assert "2 of 4 cells named" in said(chart)
+    assert "4 of 4 cells named" in said(chart)
+    assert "better from TensorFlow · 4 vCPUs; TensorFlow · 1 vCPU." in said(chart)
     assert "On the front: tensorflow 4 vCPUs, tensorflow 1 vCPU." in chart.description
+    many = [run(batch_size=size, train_seconds=1000.0 + size) for size in (8, 16, 32, 64, 256)]
+    assert "2 of 9 cells named" in said(drawn("pareto", view(*THREE, slow, *many)))
 
 
 def test_cells_without_a_batch_size_stand_on_the_front_too() -> None:
