@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import yaml
-from scipy import special, stats
-from scipy.optimize import brentq
+from scipy import special
 
 from scripts.storage import tables
 from scripts.storage.axes import CELL
@@ -79,6 +78,8 @@ def fit(variances: Sequence[float], degrees: Sequence[int]) -> tuple[float, floa
     scatter = float(np.var(logs, ddof=1) - np.mean(special.polygamma(1, of / 2)))
     if scatter <= 0:
         return exp(float(np.mean(logs))), inf
+    from scipy.optimize import brentq  # takes a third of a second, and few pages have runs to fit
+
     prior = 2 * float(brentq(lambda half: special.polygamma(1, half) - scatter, 1e-3, 1e9))
     return exp(float(np.mean(logs)) + special.digamma(prior / 2) - np.log(prior / 2)), prior
 
@@ -136,7 +137,8 @@ def of_runs(runs: pd.DataFrame) -> Noise:
     squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
     usual = known.variance * known.degrees / (known.degrees - 2)
     if degrees and squares / degrees > usual:
-        upper = squares / float(stats.chi2.ppf(1 - _UPPER, degrees))
+        chi_squared = float(2 * special.gammaincinv(degrees / 2, 1 - _UPPER))
+        upper = squares / chi_squared
         return Noise(
             known.variance * upper / usual, known.degrees, sum(map(len, logs)), len(logs), "this page's own runs"
         )

@@ -1,6 +1,7 @@
 """What every page has in common: the templates, the style, the charts."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ def _harmless(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 
+@cache
 def environment() -> jinja2.Environment:
     """Return the templates; every text from a config or a log is escaped."""
     made = jinja2.Environment(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special, stats
 
 from scripts.analysis import claims, comparisons, money, noise, summary, verdicts
 from scripts.analysis.noise import Noise
@@ -90,6 +91,7 @@ def words(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 6, 12])
 def test_no_function_that_words_a_verdict_gives_more_false_alarms(count: int) -> None:
     rng, pages = np.random.default_rng(count), 15
@@ -100,6 +102,16 @@ def test_no_function_that_words_a_verdict_gives_more_false_alarms(count: int) ->
             sums[name][0] += told
             sums[name][1] += of
     assert {name: told for name, (told, of) in sums.items() if told > max(2, 0.01 * of)} == {}
+
+
+@given(st.lists(st.floats(0, 1) | st.floats(0, 1e-3), min_size=1))
+def test_discoveries_and_quantiles_are_those_of_scipy_stats(some: list[float]) -> None:
+    found = np.array(some)
+    known = found[stats.false_discovery_control(found) <= verdicts.FALSE_DISCOVERIES].max(initial=0)
+    assert verdicts.discovered(found) == known
+    degrees = len(some)
+    assert 2 * special.gammaincinv(degrees / 2, 0.1) == stats.chi2.ppf(0.1, degrees)
+    assert special.stdtrit(degrees, 0.975) == stats.t.ppf(0.975, degrees)
 
 
 def test_sentences_tables_and_claims_of_a_page_agree() -> None:
