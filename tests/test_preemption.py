@@ -19,7 +19,7 @@ EPOCHS = 6
 def command(framework: str, mode: str, output: Path, *more: str) -> list[str]:
     return [
         "python", "-m", "scripts.train", "--workload", "mnist_mlp", "--hardware", "cpu1", "--framework", framework,
-        "--mode", mode, "--samples", "0.2", "--epochs", str(EPOCHS), "--data", "synthetic",
+        "--mode", mode, "--samples", "0.1", "--epochs", str(EPOCHS), "--data", "synthetic",
         "--output", str(output), *more,
     ]  # fmt: skip
 

@@ -16,6 +16,8 @@ from tests.conftest import Project, copy_project
 from tests.made import costs, run, runs
 from tests.reading import Read
 
+pytestmark = pytest.mark.slow
+
 #: Stands for Snakemake: tells how it was called, makes a study or leaves half of one, waits, fails.
 STAND_IN = """
 import json, os, signal, shutil, sys, time
@@ -257,7 +259,6 @@ def test_refreshed_prices_are_recorded(project: Project) -> None:
     )
 
 
-@pytest.mark.slow
 def test_study_that_was_trained_is_trained_anew(trained: Project) -> None:
     before = trained.record("mnist_mlp/cpu1/jax/b128")
     one = ["--config", "workloads=[mnist_mlp]", "frameworks=[jax]"]

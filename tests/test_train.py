@@ -44,7 +44,7 @@ LARGE = {
     "cifar10_resnet20": ("torch", ["--samples", "0.006"]),
     "nietzsche_gpt": ("torch", ["--samples", "0.003", "--batch-size", "4"]),
     "resnet50": ("tensorflow", ["--samples", "0.001", "--batch-size", "2"]),
-    "vgg16": ("jax", ["--samples", "0.001", "--batch-size", "2"]),
+    "vgg16": ("torch", ["--samples", "0.001", "--batch-size", "2"]),
     "inception_v3": ("torch", ["--samples", "0.001", "--batch-size", "2"]),
 }
 

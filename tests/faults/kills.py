@@ -1,5 +1,6 @@
 """Calls of the workflow that make a report: killed at some moment and made once more, without disk, two at once."""
 
+import atexit
 import hashlib
 import os
 import resource
@@ -7,12 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
-from tests.conftest import ROOT
+from tests.conftest import copy_project
 from tests.faults import trial
 
 #: A published study with costs and charts of each kind, small.
@@ -26,13 +29,12 @@ _YOUNG_SECONDS = 3.0
 RULES = ("collect_facts", "price", "chart", "report")
 
 
-def project(folder: Path) -> Path:
-    """Return a copy of what git tracks, in which the study is complete."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+@cache
+def _complete() -> Path:
+    """Return a copy of the project in which the study is complete, for all kinds that this process tries."""
+    folder = Path(tempfile.mkdtemp(prefix="epochs-faults-")) / "project"
+    atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
+    copy_project(folder)
     _snakemake(folder).wait()
     return folder
 
@@ -124,8 +126,8 @@ def at_once(folder: Path, rng: Random, whole: dict[str, str]) -> trial.Fault:
 
 
 def _whole(folder: Path) -> dict[str, str]:
-    """Return the files of the study, once it is complete."""
-    project(folder)
+    """Return the files of the study, which is complete in `folder`."""
+    shutil.copytree(_complete(), folder, symlinks=True, dirs_exist_ok=True)
     whole = checksums(folder)
     assert "report.html" in whole
     return whole
@@ -144,7 +146,7 @@ def killed(folder: Path, rng: Random) -> Iterator[trial.Fault]:
 
 def full(folder: Path, rng: Random) -> Iterator[trial.Fault]:
     """Yield full disks."""
-    project(folder)
+    copy_project(folder)
     while True:
         yield full_disk(folder, rng)
 

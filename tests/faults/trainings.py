@@ -1,13 +1,16 @@
 """Trainings that are killed, whose clock is set, whose disk is full: done again, they are as if nothing had been."""
 
+import atexit
 import os
 import re
 import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -17,7 +20,7 @@ import psutil
 
 from scripts.analysis import runs
 from scripts.measurement import record
-from tests.conftest import copy_project
+from tests.conftest import Project, copy_project
 from tests.faults import trial
 
 #: Seconds that a call may take: a machine with other work is slow.
@@ -41,24 +44,31 @@ CELLS = ("b128", "b128-tuned")
 _SAME = 1e-4
 
 
+@cache
+def _trained() -> Path:
+    """Return a copy of the project in which the study is complete, for all kinds that this process tries."""
+    folder = Path(tempfile.mkdtemp(prefix="epochs-faults-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    project = copy_project(folder / "project")
+    (project.path / "config" / "studies" / "killed.yaml").write_text(STUDY)
+    source = project.path / "scripts" / "measurement" / "checkpoint.py"
+    text, count = re.subn(r"^INTERVAL_SECONDS, .*$", "INTERVAL_SECONDS, INTERVAL_SAVINGS = 0.2, 1",
+                          source.read_text(), flags=re.MULTILINE)  # fmt: skip
+    assert count == 1
+    source.write_text(text)
+    project.run("snakemake", "--profile", "profiles/local", "--config", "study=killed")
+    return project.path
+
+
 class Desk:
     """A copy of the project whose trainings are saved all the time, and what they come to undisturbed."""
 
     def __init__(self, folder: Path) -> None:
-        self.project = copy_project(folder / "project")
-        self.path = self.project.path
-        (self.path / "config" / "studies" / "killed.yaml").write_text(STUDY)
-        source = self.path / "scripts" / "measurement" / "checkpoint.py"
-        text, count = re.subn(r"^INTERVAL_SECONDS, .*$", "INTERVAL_SECONDS, INTERVAL_SAVINGS = 0.2, 1",
-                              source.read_text(), flags=re.MULTILINE)  # fmt: skip
-        assert count == 1
-        source.write_text(text)
-        self._spare = folder / "spare"
-        said, code = self.finish(self.call())
-        assert code == 0, said[-2000:]
+        self.path = folder / "project"
+        shutil.copytree(_trained(), self.path, symlinks=True)
+        self.project = Project(self.path)
         self.whole = {cell: self.losses(cell) for cell in CELLS}
         self.files = self._names()
-        shutil.copytree(self.path / "data", self._spare)
 
     def call(self, *words: str, **about: Any) -> subprocess.Popen:
         """Start the call that a person makes."""

@@ -24,6 +24,8 @@ from scripts.workloads import mapped
 from tests.frameworks import models, own_models
 from tests.frameworks.models import BATCH_SIZE, SAMPLES
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 EPOCHS = 2
 
@@ -99,6 +101,8 @@ def started(name: str) -> None:
     framework = frameworks.framework(name)
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[frameworks.names().index(name) % len(cores)]})
+    # XLA's making its code fast takes longer than the few samples.
+    os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
     os.environ |= framework.environment(1, 1) | {"KERAS_BACKEND": name, "KERAS_HOME": str(ROOT / ".cache" / "keras")}
     os.environ |= {"CUDA_VISIBLE_DEVICES": "-1", "CXX": "none"}
     frameworks.hide_others(name)
@@ -183,7 +187,6 @@ def assert_same(framework: str, tuned: Trained, stock: Trained, tolerance: float
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=max(tolerance, drift))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", EQUAL)
 def test_tuned_trains_what_stock_trains(processes: dict[str, ProcessPoolExecutor], name: str) -> None:
     make, tolerance = EQUAL[name], HALF_TOLERANCE if name == "half_precision" else TOLERANCE

@@ -16,7 +16,7 @@ from scripts.frameworks.jax import kernels
 from scripts.workloads import Split, workload
 from tests.frameworks.samples import samples
 
-pytestmark = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")]
 
 ROOT = Path(__file__).resolve().parents[2]
 # The odd last batches are even: two devices share them.
@@ -26,6 +26,8 @@ SAMPLES, VALIDATION, BATCH_SIZE, EPOCHS = 44, 22, 8, 2
 def started(virtual: int) -> None:
     """Start JAX and Keras on one core, split into `virtual` devices."""
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+    # Half of these tests is XLA's making its code fast, which trains a few samples.
+    os.environ["XLA_FLAGS"] = "--xla_backend_optimization_level=0"
     os.environ |= jax.environment(1, virtual) | {"KERAS_BACKEND": "jax", "KERAS_HOME": str(ROOT / ".cache" / "keras")}
     assert len(jax.start(1, virtual)) == virtual
 
@@ -122,18 +124,14 @@ def assert_same(
             assert one[key] == pytest.approx(other[key], rel=rtol, abs=turn * 1.001), key
 
 
-SLOW = pytest.mark.slow
-
-
 @pytest.mark.parametrize(
     "name",
     [
         "mnist_mlp",
         "imdb_fasttext",
-        pytest.param("mnist_cnn", marks=SLOW),
-        pytest.param("cifar10_cnn", marks=SLOW),
-        pytest.param("imdb_bidirectional_lstm", marks=SLOW),
-        pytest.param("lstm_text_generation", marks=SLOW),
+        "mnist_cnn",
+        "imdb_bidirectional_lstm",
+        "lstm_text_generation",
     ],
 )
 def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) -> None:
@@ -141,7 +139,6 @@ def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) ->
     assert_same(one.submit(looped, name).result(), one.submit(fitted, name).result())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("patches", [False, True])
 @pytest.mark.parametrize("name", ["mnist_cnn", "cifar10_cnn"])
 def test_each_form_of_convolution_learns_what_fit_learns(one: ProcessPoolExecutor, name: str, patches: bool) -> None:
@@ -252,9 +249,10 @@ def test_a_model_without_convolutions_is_not_tried(one: ProcessPoolExecutor) -> 
     }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
-@pytest.mark.parametrize("name", ["mnist_mlp", "mnist_cnn"])
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [("mnist_mlp", "mixed_bfloat16"), ("mnist_mlp", "mixed_float16"), ("mnist_cnn", "mixed_bfloat16")],
+)
 def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> None:
     assert_same(one.submit(looped, name, policy).result(), one.submit(fitted, name, policy).result(), 0.02, turned=1)
 
@@ -376,7 +374,6 @@ def test_pools_of_another_size_are_refused(one: ProcessPoolExecutor) -> None:
         one.submit(jax.start, 2, 1).result()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     alone = one.submit(looped, name).result()
@@ -395,7 +392,6 @@ def uneven(devices: int) -> float:
     return loop.finish()["loss"]
 
 
-@pytest.mark.slow
 def test_two_devices_share_an_odd_batch(one: ProcessPoolExecutor, two: ProcessPoolExecutor) -> None:
     assert two.submit(uneven, 2).result() == pytest.approx(one.submit(uneven, 1).result(), rel=1e-4)
 

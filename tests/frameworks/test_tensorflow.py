@@ -15,11 +15,13 @@ from scripts.frameworks import Unsupported, tensorflow
 from scripts.workloads import Split, workload
 from tests.frameworks.samples import samples
 
-pytestmark = pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES, VALIDATION, BATCH_SIZE = 21, 11, 8
-SLOW = pytest.mark.slow
 
 
 def started(virtual: int) -> None:
@@ -129,18 +131,17 @@ def assert_same(some: list[dict[str, float]], others: list[dict[str, float]], rt
     "name",
     [
         "mnist_mlp",
-        pytest.param("mnist_cnn", marks=SLOW),
-        pytest.param("cifar10_cnn", marks=SLOW),
-        pytest.param("imdb_bidirectional_lstm", marks=SLOW),
-        pytest.param("imdb_fasttext", marks=SLOW),
-        pytest.param("lstm_text_generation", marks=SLOW),
+        "mnist_cnn",
+        "cifar10_cnn",
+        "imdb_bidirectional_lstm",
+        "imdb_fasttext",
+        "lstm_text_generation",
     ],
 )
 def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) -> None:
     assert_same(one.submit(looped, name).result(), one.submit(fitted, name).result())
 
 
-@SLOW
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
@@ -153,7 +154,6 @@ def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> No
     assert_same(one.submit(looped, name, policy).result(), one.submit(fitted, name, policy).result(), rtol=0.02)
 
 
-@SLOW
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     # 21 samples leave 5 for the last batch, 3 and 2; 17 leave 1 for one device and none for the other.
@@ -162,7 +162,6 @@ def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: Proces
         assert_same(two.submit(looped, name, devices=2, size=size).result(), alone)
 
 
-@SLOW
 def test_fit_on_two_devices_learns_what_fit_on_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor) -> None:
     alone = one.submit(fitted, "mnist_mlp", size=16).result()
     both = two.submit(fitted, "mnist_mlp", devices=2, size=16).result()
@@ -217,7 +216,6 @@ def test_the_first_sparse_update_is_the_dense_one(one: ProcessPoolExecutor, opti
     np.testing.assert_allclose(sparse, dense, rtol=1e-4, atol=1e-6)
 
 
-@SLOW
 def test_sparse_updates_on_two_devices(two: ProcessPoolExecutor) -> None:
     moved, expected = two.submit(moved_rows, 2, "adam").result()
     np.testing.assert_array_equal(moved, expected)

@@ -16,7 +16,7 @@ from scripts.workloads import Split, workload
 from tests.frameworks import models
 from tests.frameworks.samples import FORMS, samples
 
-pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")]
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES, VALIDATION, BATCH_SIZE, EPOCHS = 21, 11, 8, 2
@@ -97,7 +97,6 @@ def test_loop_has_the_losses_of_fit(process, name):
 
 
 # A step of the others is of the same layers; those with convolutions compile for minutes.
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_bidirectional_lstm", "imdb_fasttext"])
 def test_compiled_loop_has_the_losses_of_fit(name):
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started, initargs=("g++",)) as pool:

@@ -10,7 +10,7 @@ import pytest
 
 from scripts.frameworks import torch
 
-pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")]
 
 
 def fresh(function):

@@ -12,7 +12,7 @@ import pytest
 from scripts.frameworks import torch
 from tests.frameworks.test_torch import started
 
-pytestmark = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")]
 
 ROWS, LENGTH, BATCH_SIZE = 64, 5, 4
 

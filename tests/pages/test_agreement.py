@@ -48,7 +48,10 @@ def claim(frame: pd.DataFrame, check: str, cell: dict, than: dict) -> claims.Ver
 CASES = list(itertools.product(range(12), (1, 2, 4, 6, 12)))
 
 
-@pytest.mark.parametrize(("seed", "repeats"), CASES)
+@pytest.mark.parametrize(
+    ("seed", "repeats"),
+    [pytest.param(*case, marks=pytest.mark.slow if case[0] >= 3 else ()) for case in CASES],
+)
 def test_page_says_one_thing(seed: int, repeats: int) -> None:
     frame = made_up(seed, repeats)
     judge, priced = Judge.of(frame), costs(frame)
