@@ -40,6 +40,8 @@ charts: [relative_time]
 
 CELLS = ("b128", "b128-tuned")
 
+_CALL = ("snakemake", "--profile", "profiles/local", "--config", "study=killed")
+
 #: Relative: a sum in another order is no other training.
 _SAME = 1e-4
 
@@ -56,7 +58,7 @@ def _trained() -> Path:
                           source.read_text(), flags=re.MULTILINE)  # fmt: skip
     assert count == 1
     source.write_text(text)
-    project.run("snakemake", "--profile", "profiles/local", "--config", "study=killed")
+    project.run(*_CALL, f"checkpoints={project.path / 'kept'}")
     return project.path
 
 
@@ -72,9 +74,7 @@ class Desk:
 
     def call(self, *words: str, **about: Any) -> subprocess.Popen:
         """Start the call that a person makes."""
-        kept = f"checkpoints={self.path / 'kept'}"
-        words = ("snakemake", "--profile", "profiles/local", "--config", "study=killed", kept, *words)
-        return self.start(words, **about)
+        return self.start((*_CALL, f"checkpoints={self.path / 'kept'}", *words), **about)
 
     def train(self, *words: str, cell: str = "b128-tuned", **about: Any) -> subprocess.Popen:
         """Start the training of one run, without Snakemake."""
