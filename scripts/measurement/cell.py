@@ -67,9 +67,14 @@ class Cell:
             "precision": self.precision,
             "devices": self.devices,
             "epochs": self.epochs,
-            "samples": f"{self.samples:g}",
+            "samples": _exactly(self.samples),
             "data": "real" if self.data == "own" else self.data,
             "repeat": repeat,
             "seed": self.seed(repeat),
-        } | ({} if self.target is None else {"target": f"{self.target:g}"})
+        } | ({} if self.target is None else {"target": _exactly(self.target)})
         return [word for name, value in given.items() for word in (f"--{name}", str(value))]
+
+
+def _exactly(value: float) -> str:
+    """Return a number as it was typed: a third is more than six digits."""
+    return repr(value).removesuffix(".0")

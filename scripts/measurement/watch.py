@@ -96,12 +96,13 @@ def run(
         sender.close()
         follower.follow(start + limit_seconds, notices.have_come)
         if notices:
-            outcome.reason = f"terminated by {signal.Signals(notices[0]).name}"
             if job.checkpoints:
                 process.terminate()
                 follower.follow(perf_counter() + GRACE_SECONDS, lambda: False)
                 # Without a word from it, what was saved before stands.
                 outcome.status = outcome.status if outcome.status in ("done", "diverged") else "preempted"
+            if outcome.status in ("killed", "preempted") and outcome.reason is None:
+                outcome.reason = f"terminated by {signal.Signals(notices[0]).name}"
         elif follower.is_late and outcome.status == "killed":
             outcome.status, outcome.reason = "timed_out", "took longer than it may"
     finally:
@@ -123,6 +124,11 @@ def run(
     if follower.ended is not None:
         outcome.times["exit_seconds"] = perf_counter() - follower.ended
     return outcome
+
+
+def _next(due: float, interval: float) -> float:
+    """Return when it is due again: what a stall has missed is not caught up in a burst."""
+    return due + interval * (1 + max(0.0, perf_counter() - due) // interval)
 
 
 class _Follower:
@@ -164,10 +170,10 @@ class _Follower:
             elif self._process.sentinel in pending:
                 return
             if perf_counter() >= self._next_sign:
-                self._next_sign += SIGN_SECONDS
+                self._next_sign = _next(self._next_sign, SIGN_SECONDS)
                 self._alive(None)
             if perf_counter() >= self._next_sample:
-                self._next_sample += telemetry.INTERVAL_SECONDS
+                self._next_sample = _next(self._next_sample, telemetry.INTERVAL_SECONDS)
                 sample = self._sampler.sample(self._stage)
                 if sample is None:
                     continue

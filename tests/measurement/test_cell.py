@@ -16,6 +16,13 @@ def test_path_tells_what_is_not_plain() -> None:
     assert cell.path == "mnist_mlp/cpu1/jax/blargest-tuned-bfloat16-x4"
 
 
+@pytest.mark.parametrize("samples", [1.0, 0.02, 1 / 3, 0.3333333, 1e-5])
+def test_scale_is_trained_as_it_was_typed(samples: float) -> None:
+    words = replace(CELL, samples=samples, target=samples).arguments(1, "mnist_mlp")
+    given = dict(zip(words[::2], words[1::2], strict=True))
+    assert float(given["--samples"]) == float(given["--target"]) == samples
+
+
 def test_every_run_has_its_own_seed() -> None:
     changes = [{"batch_size": 64}, {"hardware": "cpu2"}, {"framework": "torch"}, {"mode": "tuned"}, {"devices": 2}]
     cells = [CELL, *(replace(CELL, **change) for change in changes), replace(CELL, precision="bfloat16")]
