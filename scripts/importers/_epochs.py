@@ -37,6 +37,8 @@ def parse(text: str) -> dict[str, Any]:
     if not rows:
         raise Refused("no epoch", reader.line_num)
     seconds = [_seconds(index, row, line) for index, (line, row) in enumerate(rows)]
+    if sum(seconds) == 0:
+        raise Refused("elapsed: the epochs together take 0 seconds", reader.line_num)
     table = {column: [row.get(column) for _, row in rows] for column in COLUMNS}
     losses = [value for column in ("loss", "val_loss") for value in table[column] if value is not None]
     return {

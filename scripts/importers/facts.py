@@ -44,7 +44,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def write(facts: pd.DataFrame, path: Path) -> None:
-    """Write the facts, the same bytes for the same facts: seconds to the nanosecond, no trailing zeros."""
+    """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros."""
     rounded = facts[list(COLUMNS)].round(9)
     write_text(path, rounded.to_csv(index=False, lineterminator="\n", float_format="%.12g"))
 

@@ -14,7 +14,7 @@ import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, nan
 from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import Any
@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.progress import track
 
 from scripts.importers import Problem
-from scripts.importers._logs import Refused
+from scripts.importers._logs import Refused, from_json
 from scripts.importers.formats import mllog
 from scripts.importers.results import CARDS, COLUMNS, CPU
 from scripts.storage.errors import InputError
@@ -107,7 +107,7 @@ def read_cards() -> Cards:
 def read(folder: Path, cards: Cards) -> tuple[pd.DataFrame, list[Problem]]:
     """Return the results of the rounds in `folder`, a table of `COLUMNS`, and what could not be read.
 
-    Raises InputError if there is no such folder, or no log in it.
+    Raises InputError if there is no such folder, no log in it, or if its `scaling.csv` is no table of factors.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
@@ -119,15 +119,17 @@ def read(folder: Path, cards: Cards) -> tuple[pd.DataFrame, list[Problem]]:
     for place in track(rounds, "reading rounds", console=Console(stderr=True), transient=True):
         for name, data in _files(place):
             parts = name.parts
-            if "results" in parts and _LOG.fullmatch(name.name):
-                key = _key(_round(place), parts)
-                _add(results.setdefault(key, _Result()), name, data, problems)
-            elif name.name == "scaling.json":
-                key = _key(_round(place), parts)
-                factors[key] = float(json.loads(data)["scaling_factor"])
-            elif name.suffix == ".json" and "systems" in parts:
-                submitter = parts[parts.index("systems") - 1]
-                systems[_round(place), submitter, name.stem] = _description(data)
+            try:
+                if "results" in parts and _LOG.fullmatch(name.name):
+                    key = _key(_round(place), parts)
+                    _add(results.setdefault(key, _Result()), name, data, problems)
+                elif name.name == "scaling.json":
+                    factors[_key(_round(place), parts)] = _factor(data)
+                elif name.suffix == ".json" and "systems" in parts:
+                    submitter = parts[parts.index("systems") - 1]
+                    systems[_round(place), submitter, name.stem] = _description(data)
+            except Refused as refused:
+                problems.append(Problem(f"{place.name}/{name}", refused.line, f"passed over: {refused}"))
     if not results:
         raise InputError(f"{folder}: holds no folder or archive of a round with <submitter>/results/")
     rows = [
@@ -157,9 +159,14 @@ def _files(place: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
 
 
 def _key(round_: str, parts: tuple[str, ...]) -> tuple[str, str, str, str]:
-    """Return round, submitter, system and benchmark's folder of a path below a round; of v0.5 longer ones."""
-    at = parts.index("results")
+    """Return round, submitter, system and benchmark's folder of a path below a round; of v0.5 longer ones.
+
+    Raises Refused for a path that tells no submitter or no system.
+    """
+    at = parts.index("results") if "results" in parts else 0
     below = parts[at + 1 : -1]
+    if not at or not below:
+        raise Refused("must lie in <submitter>/results/<system>/")
     submitter = parts[1] if round_ == "v0.5" else parts[at - 1]
     # In v0.5 nine systems of one submitter are called `tpu`: what is above them tells them apart.
     above = parts[2:at] if round_ == "v0.5" else ()
@@ -206,12 +213,33 @@ def _description(data: bytes) -> dict[str, str]:
     }
 
 
+def _factor(data: bytes) -> float:
+    """Return the factor of a `scaling.json`. Raises Refused if it tells none."""
+    told = from_json(data.decode("utf-8-sig", errors="replace"))
+    try:
+        factor = float(told["scaling_factor"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        factor = nan
+    if not 0 < factor < inf:
+        raise Refused("scaling_factor: must be a number above 0")
+    return factor
+
+
 def _factors(path: Path) -> dict[tuple[str, str, str, str], float]:
-    """Return the factors of a table with round, submitter, system, benchmark and factor; none without one."""
+    """Return the factors of a table with round, submitter, system, benchmark and factor; none without one.
+
+    Raises InputError if the file is no such table.
+    """
     if not path.is_file():
         return {}
     keys = ["round", "submitter", "system", "benchmark"]
-    table = pd.read_csv(path, dtype=dict.fromkeys(keys, str))
+    try:
+        table = pd.read_csv(path, dtype=dict.fromkeys(keys, str) | {"factor": float})
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: no table of factors: {error}") from error
+    for column in (*keys, "factor"):
+        if column not in table:
+            raise InputError(f"{path}: column {column} is missing; needed are {', '.join(keys)}, factor")
     return {tuple(row[:4]): float(row[4]) for row in table[[*keys, "factor"]].itertuples(index=False)}
 
 

@@ -1,6 +1,6 @@
 """How numbers are written for people."""
 
-from math import floor, log10
+from math import floor, isinf, log10
 from typing import SupportsFloat
 
 #: Relative gap below which two measurements are not told apart: what MLCommons' results pages say remains of
@@ -18,6 +18,8 @@ def number(value: float | None, digits: int = 3) -> str:
     if _is_missing(value):
         return "—"
     rounded = float(f"{value:.{digits - 1}e}")  # 9.996 has the decimals of 10.0
+    if isinf(rounded):
+        return "∞" if rounded > 0 else "-∞"
     decimals = digits if rounded == 0 else max(0, digits - 1 - floor(log10(abs(rounded))))
     return f"{value:,.{decimals}f}"
 

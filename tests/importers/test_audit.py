@@ -187,6 +187,12 @@ def test_runs_of_one_cell_that_are_far_apart() -> None:
     )
 
 
+def test_run_that_took_no_time_is_infinitely_far_apart() -> None:
+    runs = [{"status": "done", "train_seconds": seconds, "repeat": n} for n, seconds in enumerate((0.0, 5.0), 1)]
+    (found,) = of("runs far apart", audit.findings(facts(*runs)))
+    assert found["message"].startswith("the 2 runs of one cell lie ∞ x apart")
+
+
 def test_several_cards_that_do_more_than_as_many_single_ones() -> None:
     def run(machine: str, devices: int, rate: float, **more: Any) -> dict[str, Any]:
         about = {"hardware": machine, "devices": devices, "samples_per_second": rate, "precision": "float16"}

@@ -74,6 +74,46 @@ def test_factor_of_a_score_stands_beside_the_logs_or_in_one_table(tmp_path: Path
     assert mlperf.read(tmp_path, CARDS)[0]["factor"].to_list() == [1.5]
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("results/result_0.txt", "", " passed over: must lie in <submitter>/results/<system>/"),
+        ("Maker/results/result_0.txt", "", " passed over: must lie in <submitter>/results/<system>/"),
+        ("Maker/scaling.json", '{"scaling_factor": 2}', " passed over: must lie in <submitter>/results/<system>/"),
+        ("Maker/results/box/bert/scaling.json", "x", "1: passed over: broken JSON: Expecting value"),
+        *(
+            ("Maker/results/box/bert/scaling.json", text, " passed over: scaling_factor: must be a number above 0")
+            for text in ('{"x": 1}', "7", '{"scaling_factor": null}', '{"scaling_factor": NaN}')
+        ),
+    ],
+)
+def test_file_that_tells_nothing_is_named_and_the_rest_is_read(path: str, text: str, said: str, tmp_path: Path) -> None:
+    write(tmp_path, 2.0)
+    (tmp_path / "v3.0" / path).parent.mkdir(exist_ok=True)
+    (tmp_path / "v3.0" / path).write_text(text)
+    table, problems = mlperf.read(tmp_path, CARDS)
+    assert table[["seconds", "factor"]].to_numpy().tolist() == [["120", 1.0]]
+    assert [str(problem) for problem in problems] == [f"v3.0/{path}:{said}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "round,submitter,system,factor\nv3.0,Maker,box,2\n",
+            "column benchmark is missing; needed are round, submitter",
+        ),
+        ("round,submitter,system,benchmark,factor\nv3.0,Maker,box,bert,two\n", "no table of factors: "),
+        ("", "no table of factors: "),
+    ],
+)
+def test_broken_table_of_factors_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    write(tmp_path, 2.0)
+    (tmp_path / "scaling.csv").write_text(text)
+    with pytest.raises(InputError, match=rf"scaling\.csv: {said}"):
+        mlperf.read(tmp_path, CARDS)
+
+
 def test_logs_of_another_benchmark_than_their_folder_are_nobodys(tmp_path: Path) -> None:
     write(tmp_path, 2.0, benchmark="bert", folder_name="resnet")
     table, problems = mlperf.read(tmp_path, CARDS)

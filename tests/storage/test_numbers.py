@@ -19,6 +19,8 @@ from scripts.storage.numbers import number
         (None, "—"),
         (float("nan"), "—"),
         (pd.NA, "—"),
+        (float("inf"), "∞"),
+        (float("-inf"), "-∞"),
     ],
 )
 def test_number_has_three_significant_digits_and_no_exponent(value: float | None, text: str) -> None:

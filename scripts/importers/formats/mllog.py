@@ -40,15 +40,17 @@ BENCHMARKS = (
 )
 
 #: Where `eval_accuracy` is no accuracy: the column it is instead, by the quality targets of the
-#: compliance checker; a word error rate and image scores have none.
+#: compliance checker; a word error rate, BLEU and image scores have none.
 _QUALITY = {
     "flux1": "val_loss",
+    "gnmt": None,
     "gpt3": "val_loss",
     "llama2_70b_lora": "val_loss",
     "llama31_405b": "val_loss",
     "llama31_8b": "val_loss",
     "rnnt": None,
     "stable_diffusion": None,
+    "transformer": None,
 }
 
 #: Samples of an epoch by the benchmark's definition: a log's `train_samples` counts samples where it is one of these.
@@ -124,7 +126,17 @@ class _Run:
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of the logs below `folder`. Raises InputError if there is no such folder."""
-    return _logs.read(folder, layout, (".log", ".out", ".txt"), parse, lenient=True)
+    return _logs.read(folder, layout, (".log", ".out", ".txt"), _accurate, lenient=True)
+
+
+def _accurate(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:
+    """Return the runs of `parse` without those whose accuracy is none; a round of MLPerf counts their time still."""
+    for run in parse(name, text):
+        accuracy = None if isinstance(run, Refused) else run.get("val_acc")
+        if accuracy is None or 0 <= accuracy <= 1:
+            yield run
+        else:
+            yield Refused(f"eval_accuracy: {accuracy:g} is no accuracy: from 0 to 1")
 
 
 def parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:
@@ -144,6 +156,8 @@ def parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:
         if run.started is None or run.stopped is None:
             missing = "run_start" if run.started is None else "run_stop"
             yield Refused(f"the run that begins in line {run.begins} has no {missing}", text.rstrip().count("\n") + 1)
+        elif run.status == "done" and run.started == run.stopped:
+            yield Refused(f"the run that begins in line {run.begins} takes 0 seconds", run.begins)
         else:
             named = name.parent.name if name.parent.name in BENCHMARKS else None
             run.values.setdefault("submission_benchmark", named)

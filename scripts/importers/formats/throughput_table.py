@@ -25,7 +25,7 @@ from scripts.importers._logs import Refused, count, finite, number, shown
 HELP = "tables of throughput, <...>throughput<...>.csv: a row per machine, a column per workload (Lambda's benchmarks)"
 
 _BATCH_SIZES = re.compile(r"(?<![a-z0-9])bs(?![a-z0-9])")
-_CARDS = re.compile(r"(?<![a-zA-Z0-9])(\d{1,3})x ?(?=[A-Z])", re.ASCII)
+_CARDS = re.compile(r"(?<![a-zA-Z0-9])(\d{1,3})x ?(?=[A-Z0-9])", re.ASCII)
 
 
 def read(folder: Path, layout: Layout) -> Imported:

@@ -110,6 +110,8 @@ def test_epochs_of_blocks(tmp_path: Path) -> None:
         ("gpt3", 2.69, None, 2.69),
         ("llama2_70b_lora", 0.925, None, 0.925),
         ("rnnt", 0.058, None, None),
+        ("gnmt", 24.2, None, None),
+        ("transformer", 25.1, None, None),
     ],
 )
 def test_quality_is_an_accuracy_or_a_loss(
@@ -162,6 +164,8 @@ def test_truncated_run_is_refused_and_no_other(tmp_path: Path) -> None:
         (run(status="unknown"), "7: run_stop: status: 'unknown' must be one of success, aborted, abort, fail"),
         ([*run()[:-1], event("run_stop", 9)], "7: run_stop: status: None must be one of success, aborted, abort, fail"),
         ([event("submission_benchmark", 0, 7), *run()], "1: submission_benchmark: 7 must be text"),
+        (run(stop=0), "1: the run that begins in line 1 takes 0 seconds"),
+        (run(event("eval_accuracy", 5, 75.9)), " eval_accuracy: 75.9 is no accuracy: from 0 to 1"),
         (run(benchmark="a/b"), " workload: 'a/b' is not a name: letters, digits and _ . + - are allowed"),
     ],
 )

@@ -60,6 +60,15 @@ def test_row_is_of_the_machine_with_the_longest_name_that_fits(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
+    ("name", "devices"),
+    [("2x A100", 2), ("4x 2080Ti", 4), ("8x4090", 8), ("8x_Texas_A100", 1), ("Lab 8x 1xA100", 1), ("1080Ti", 1)],
+)
+def test_name_of_a_row_tells_its_cards(name: str, devices: int, tmp_path: Path) -> None:
+    imported = read(tmp_path, {"throughput.csv": f"name,resnet50\n{name},1\n"}, {"*": "machine"})
+    assert imported.runs["devices"].to_list() == [devices]
+
+
+@pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("name,resnet50\nA100,fast\nRTX 3090,1\n", "a.csv:2: resnet50: 'fast' is not a number of samples a second"),
