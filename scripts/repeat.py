@@ -150,7 +150,7 @@ def main() -> int:
             raise InputError(f"study {name}: shows runs of others, and trains none: there is nothing to repeat")
     history = History(name, ROOT)
     kept = Kept(options.keep, history)
-    with history.locked() as lock, kept.held(options.most_minutes) as held:
+    with history.locked() as lock, kept.held(options.most_minutes, options.every) as held:
         if lock is None or not held or is_at_work(name):
             history.record(OVERLAPPED, datetime.now(UTC), options.every)
             print(f"overlapped: {name} is at work already: nothing was started", file=sys.stderr)

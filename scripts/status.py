@@ -41,7 +41,7 @@ def rows(
 
     `profiles` are those that reach a machine, by its name.
     """
-    here = {folder for _, folder in running.trainings()}
+    here = {job.run for job in running.here(Path.cwd(), study.name)}
     found = []
     for cell in study.cells:
         states: Counter[str] = Counter()
@@ -54,7 +54,7 @@ def rows(
                 states[record["status"]] += 1
                 reason = record["reason"] or reason
                 files.append(file)
-            elif str(folder / run) in here or is_alive(checkpoints, run):
+            elif run in here or is_alive(checkpoints, run):
                 states["running"] += 1
             elif repeat not in study.again():
                 states["missing"] += 1

@@ -11,6 +11,7 @@ from scripts.measurement import record, telemetry
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests import made
+from tests.conftest import ROOT
 
 CELL = Path("mnist_mlp/cpu1/jax/b128")
 
@@ -170,7 +171,26 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
     path.write_text(path.read_text().replace("0.9", "0.91"))
     read, third = again()
     assert (read, third[0]["acc"].to_list()) == (1, [0.9, 0.91, 0.9])
+    files[2].with_name("train.log").write_text("the end\n")
+    read, fourth = again()
+    assert (read, fourth[0]["log_tail"].iloc[2]) == (1, "the end"), "a log that comes later"
     monkeypatch.setattr(seen_before, "code", lambda: "another")
     assert again()[0] == 3, "other code"
     kept.write_text("{")
     assert again()[0] == 3, "damaged"
+
+
+def test_all_that_decides_what_a_record_comes_to_is_part_of_the_checksum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a run learned is judged by a published training, and that by a method of its own."""
+    monkeypatch.setattr(seen_before, "_ROOT", tmp_path)
+    before = seen_before.code()
+    for module in ("analysis/derive.py", "workloads/__init__.py"):
+        path = tmp_path / "scripts" / module
+        assert (ROOT / "scripts" / module).is_file()
+        path.parent.mkdir(parents=True)
+        path.write_text("after = 1\n")
+        now = seen_before.code()
+        assert now != before, module
+        before = now

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -136,6 +137,14 @@ def test_workflow_is_valid_by_the_schema_of_github(clone: Path) -> None:
     file.write_text(file.read_text().replace("runs-on", "runs-at"))
     done = subprocess.run([*done.args], capture_output=True, text=True)
     assert done.returncode == 1, "the schema refuses what is none"
+
+
+def test_values_are_quoted_and_a_training_that_is_late_leaves_time_to_keep_the_history() -> None:
+    words = ["tiny", "--config", "catalogue=/a folder; $(date)"]
+    job = github.workflow("tiny", words, ["jax"], interval("1d"))["jobs"]["repeat"]
+    step = next(step for step in job["steps"] if step.get("name") == "Repeat")
+    assert shlex.split(step["run"]) == [".venv/bin/python", "-m", "scripts.repeat", *words]
+    assert step["timeout-minutes"] + 30 <= job["timeout-minutes"]
 
 
 def test_steps_keep_the_history_in_a_branch_from_one_machine_to_the_next(clone: Path, tmp_path: Path) -> None:

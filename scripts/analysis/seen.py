@@ -11,10 +11,16 @@ from scripts.storage.files import write_text
 _ROOT = Path(__file__).resolve().parents[2]
 
 #: What decides what a record comes to, below the project's folder.
-_CODE = ("scripts/analysis/*.py", "scripts/measurement/*.py", "scripts/storage/*.py", "config/schemas/*")
+_CODE = (
+    "scripts/analysis/*.py",
+    "scripts/measurement/*.py",
+    "scripts/storage/*.py",
+    "scripts/workloads/__init__.py",
+    "config/schemas/*",
+)
 
-#: The files of a record.
-_FILES = ("run.json", "epochs.csv", "telemetry.csv")
+#: The files of a record, and its log, whose end is a column.
+_FILES = ("run.json", "epochs.csv", "telemetry.csv", "train.log")
 
 #: A row of the runs table, rows of the epochs and of the attempts table.
 Rows = tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]

@@ -127,7 +127,10 @@ class Session:
             say(f"{self.done()} of {len(self.runs)} runs are in {self.archive} already")
         # What a kill kept from being packed.
         for run in self.runs:
-            if run.path not in self.packed and (self.results / run.path / "run.json").is_file() and not self.retry:
+            file = self.results / run.path / "run.json"
+            if run.path in self.packed or not file.is_file():
+                continue
+            if not self.retry or json.loads(file.read_text(encoding="utf-8"))["status"] == "done":
                 self.pack(run)
 
     def _check(self, beside: Mapping[str, bytes]) -> None:

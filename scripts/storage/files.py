@@ -45,7 +45,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def _remove_strays(path: Path) -> None:
     """Remove what a process that was killed left half-written of `path`; a living one holds a lock on its own."""
-    for stray in path.parent.glob(f".{glob.escape(path.name)}.*"):
+    # Named by mkstemp, eight letters: an editor's file of a similar name is not ours.
+    for stray in path.parent.glob(f".{glob.escape(path.name)}.????????{glob.escape(path.suffix)}"):
         with suppress(OSError), stray.open("rb") as file:
             # A file that was made this very second may not be locked yet.
             if time.time() - stray.stat().st_mtime > _NEW_SECONDS:

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import re
+import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -132,7 +133,13 @@ def meaning(path: Path) -> str:
             continue
         if ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return hashlib.sha256(_dump(tree).encode()).hexdigest()
+
+
+def _dump(tree: ast.Module) -> str:
+    """Return a tree as Python 3.11 writes it: 3.12 adds the parameters of types, 3.13 leaves out empty lists."""
+    text = ast.dump(tree, **({"show_empty": True} if sys.version_info >= (3, 13) else {}))
+    return text.replace(", type_params=[]", "")
 
 
 def _names(node: ast.Assign) -> set[str]:

@@ -38,9 +38,13 @@ def storage_prefix(workflow: Any) -> str | None:
     return str(settings.default_storage_prefix)
 
 
+#: Snakemake's short options without a value: what follows another one's letter is its value, as in `-Rtrain`.
+FLAGS = "htkfFlSDvpa"
+
+
 def is_dry_run() -> bool:
     """Return whether this call runs nothing: `workflow.dryrun` says so only when all rules are read."""
-    return any(word in ("--dry-run", "--dryrun") or re.fullmatch(r"-[a-zA-Z]*n[a-zA-Z]*", word) for word in sys.argv)
+    return any(word in ("--dry-run", "--dryrun") or re.match(rf"-[{FLAGS}]*n", word) for word in sys.argv)
 
 
 def wildcards_of_job() -> dict[str, str]:

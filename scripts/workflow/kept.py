@@ -2,6 +2,7 @@
 
 import json
 import posixpath
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -21,7 +22,7 @@ class Kept:
     """What is kept of a history below `url`, nothing with an empty one.
 
     `held` is a lease: an object that one machine alone can create. The machine of a lease that has run out is gone, as
-    its job is ended before: its place is taken.
+    its job is ended before: its place is taken by creating the next number, which again one machine alone can.
     """
 
     def __init__(self, url: str, history: History) -> None:
@@ -36,15 +37,21 @@ class Kept:
             self._base = f"{root.rstrip('/')}/{history.name}"
 
     @contextmanager
-    def held(self, most_minutes: float) -> Iterator[bool]:
-        """Yield whether no other machine is at work; if so what is kept is here, and is kept again at the end."""
+    def held(self, most_minutes: float, every: str = "") -> Iterator[bool]:
+        """Yield whether no other machine is at work; if so what is kept is here, and is kept again at the end.
+
+        `every` is the interval that the trigger is scheduled with, empty for one by hand.
+        """
         if not self._files:
             yield True
             return
         now = datetime.now(UTC)
-        if not self._lease(now, now + timedelta(minutes=most_minutes)):
+        content = json.dumps({"until": (now + timedelta(minutes=most_minutes)).isoformat()}).encode()
+        lease = self._lease(now, content)
+        if not lease:
             self._files.makedirs(f"{self._base}/overlapped", exist_ok=True)
-            self._files.pipe_file(f"{self._base}/overlapped/{now:%Y-%m-%dT%H%M%S.%fZ}", b"{}")
+            about = json.dumps({"every": every}).encode()
+            self._files.pipe_file(f"{self._base}/overlapped/{now:%Y-%m-%dT%H%M%S.%fZ}", about)
             yield False
             return
         try:
@@ -54,29 +61,49 @@ class Kept:
             finally:
                 self.store()
         finally:
-            self._files.rm_file(f"{self._base}/lease.json")
+            # One that ran out after all may have been removed, and its number be another machine's by now.
+            with suppress(FileNotFoundError):
+                if self._files.cat_file(lease) == content:
+                    self._files.rm_file(lease)
 
-    def _lease(self, now: datetime, until: datetime) -> bool:
-        path = f"{self._base}/lease.json"
-        content = json.dumps({"until": until.isoformat()}).encode()
+    def _lease(self, now: datetime, content: bytes) -> str:
+        """Create the lease that follows those that have run out, and remove these; return its path, empty if none."""
         self._files.makedirs(self._base, exist_ok=True)
         for _ in range(2):
-            with suppress(FileExistsError):
+            earlier = self._leases()
+            path = f"{self._base}/lease-{max(earlier, default=0) + 1}.json"
+            try:
+                if earlier:
+                    held = json.loads(self._files.cat_file(earlier[max(earlier)]))
+                    if datetime.fromisoformat(held["until"]) > now:
+                        return ""
                 self._files.pipe_file(path, content, mode="create")
-                return True
-            with suppress(FileNotFoundError):
-                held = json.loads(self._files.cat_file(path))
-                if datetime.fromisoformat(held["until"]) > now:
-                    return False
-                self._files.rm_file(path)
-        return False
+            except FileNotFoundError:  # its machine has ended meanwhile
+                continue
+            except FileExistsError:  # another machine was faster
+                return ""
+            for old in earlier.values():
+                with suppress(FileNotFoundError):
+                    self._files.rm_file(old)
+            return path
+        return ""
+
+    def _leases(self) -> dict[int, str]:
+        """Return the paths of the leases by number: 0 is the name that they all had before they were numbered."""
+        self._files.invalidate_cache()
+        found = {}
+        with suppress(FileNotFoundError):
+            for path in self._files.ls(self._base, detail=False):
+                if name := re.fullmatch(r"lease(?:-(\d+))?\.json", posixpath.basename(path)):
+                    found[int(name[1] or 0)] = path
+        return found
 
     def _fetch(self) -> None:
         self._get(f"{self._base}/history", self._history.folder)
         self._get(self._place(), self._history.results)
         for path in sorted(self._listed(f"{self._base}/overlapped")):
             at = datetime.strptime(posixpath.basename(path), "%Y-%m-%dT%H%M%S.%fZ").replace(tzinfo=UTC)
-            self._history.record(OVERLAPPED, at, "")
+            self._history.record(OVERLAPPED, at, json.loads(self._files.cat_file(path)).get("every", ""))
             self._files.rm_file(path)
 
     def _place(self) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -9,8 +10,19 @@ import psutil
 from scripts.storage.errors import InputError
 
 
+def _locks(folder: Path) -> list[Path]:
+    return sorted((folder / ".snakemake" / "locks").glob("*"))
+
+
 def others(folder: Path) -> list[int]:
-    """Return the numbers of the other calls of Snakemake that work in a folder; what runs a job of one is none."""
+    """Return the numbers of the other calls of Snakemake that work in a folder; what runs a job of one is none.
+
+    Where a process works may be hidden: it counts if its user has locked the folder.
+    """
+    owners = set()
+    for lock in _locks(folder):
+        with suppress(FileNotFoundError):  # its call has ended meanwhile
+            owners.add(lock.stat().st_uid)
     this = psutil.Process()
     related = {this.pid, *(one.pid for one in this.parents())}
     found = []
@@ -23,8 +35,10 @@ def others(folder: Path) -> list[int]:
                 found.append(process.pid)
         except psutil.NoSuchProcess:
             continue
-        except (psutil.Error, OSError):  # another user's: it may be here
-            found.append(process.pid)
+        except (psutil.Error, OSError):
+            with suppress(psutil.NoSuchProcess):
+                if process.uids().real in owners:
+                    found.append(process.pid)
     return sorted(found)
 
 
@@ -34,7 +48,7 @@ def clear(folder: Path, is_local: bool) -> None:
     Snakemake itself would end without a word, as the profiles keep its log off the screen. Where the folder may be
     shared with other machines (not `is_local`) a call may be at work that is not seen here: nothing is taken away.
     """
-    locks = sorted((folder / ".snakemake" / "locks").glob("*"))
+    locks = _locks(folder)
     if not locks:
         return
     if working := others(folder):

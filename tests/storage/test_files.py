@@ -98,9 +98,11 @@ def test_what_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
-    """A stray is nobody's; the file that a living process is writing is left alone."""
-    stray, other = tmp_path / ".runs.csv.abc.csv", tmp_path / ".epochs.csv.abc.csv"
-    for file in (stray, other):
+    """A stray is nobody's; the file that a living process is writing, and those of an editor, are left alone."""
+    stray, other, editor = (
+        tmp_path / name for name in (".runs.csv.abcd_123.csv", ".epochs.csv.abcd_123.csv", ".runs.csv.swp")
+    )
+    for file in (stray, other, editor):
         file.write_text("half")
         os.utime(file, (1, 1))
     with replacing(tmp_path / "runs.csv") as temporary:
@@ -109,4 +111,4 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> 
         write_text(tmp_path / "runs.csv", "of another process")
         assert temporary.exists()
     assert (tmp_path / "runs.csv").read_text() == "whole"
-    assert {path.name for path in tmp_path.iterdir()} == {"runs.csv", ".epochs.csv.abc.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {"runs.csv", other.name, editor.name}

@@ -1,5 +1,6 @@
-"""A command's files are found from its imports."""
+"""A command's files are found from its imports, and told apart by what they mean."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.workflow.code import code_of
+from scripts.workflow.code import code_of, meaning
 from tests.conftest import ROOT
 
 #: Prints for each module the files of this project that importing it reads, each in a fork of a process that has
@@ -49,3 +50,27 @@ def test_imports_inside_functions_and_modules_found_by_name_count() -> None:
 def test_a_name_that_is_no_module_is_refused() -> None:
     with pytest.raises(ValueError, match=r"scripts\.nothing"):
         code_of("scripts.nothing")
+
+
+#: What Python 3.11 makes of `class A: def f(self): pass`: records of that time have its checksum.
+DUMPED = (
+    "Module(body=[ClassDef(name='A', bases=[], keywords=[], body=[FunctionDef(name='f', args=arguments(posonlyargs=[], "
+    "args=[arg(arg='self')], kwonlyargs=[], kw_defaults=[], defaults=[]), body=[Pass()], decorator_list=[])], "
+    "decorator_list=[])], type_ignores=[])"
+)
+
+
+def test_a_meaning_is_the_checksum_of_a_known_text(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text('"""Words."""\nclass A:\n    def f(self):  # why\n        pass\n')
+    assert meaning(tmp_path / "a.py") == hashlib.sha256(DUMPED.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13"])
+def test_a_meaning_is_the_same_on_every_python(version: str) -> None:
+    pythons = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    if not pythons:
+        pytest.skip(f"no Python {version} below ~/.pyenv/versions")
+    file = "scripts/workflow/code.py"
+    told = f"from pathlib import Path; from scripts.workflow.code import meaning; print(meaning(Path({file!r})))"
+    done = subprocess.run([pythons[-1], "-B", "-c", told], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == meaning(ROOT / file)

@@ -1,9 +1,12 @@
 """What a Snakemake that was killed leaves behind."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from scripts.workflow import locks
@@ -40,6 +43,23 @@ def test_locks_of_one_that_works_stay(locked: Path, capsys: pytest.CaptureFixtur
         other.wait()
     assert f"another snakemake works in this folder (process {other.pid})" in detached.stderr
     assert list((locked / ".snakemake" / "locks").iterdir())
+
+
+@pytest.mark.parametrize("is_owner", [True, False])
+def test_process_that_hides_its_folder_counts_if_its_user_has_locked(
+    locked: Path, monkeypatch: pytest.MonkeyPatch, is_owner: bool
+) -> None:
+    class Hidden:
+        pid, info = 7, {"cmdline": ["snakemake"]}
+
+        def cwd(self) -> str:
+            raise psutil.AccessDenied(self.pid)
+
+        def uids(self) -> SimpleNamespace:
+            return SimpleNamespace(real=os.getuid() + (not is_owner))
+
+    monkeypatch.setattr(psutil, "process_iter", lambda attributes: [Hidden()])
+    assert locks.others(locked) == ([7] if is_owner else [])
 
 
 def test_nothing_is_said_without_locks(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

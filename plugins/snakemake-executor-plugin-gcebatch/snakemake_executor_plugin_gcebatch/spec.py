@@ -23,7 +23,7 @@ _STOP = "--stop-timeout=30"
 
 #: Docker tells the first process alone that its VM is preempted: this shell, which is no `--init` (whose program is not
 #: in every Container-Optimized OS) and passes it to all processes of the command, so that they can save themselves.
-#: What has done so waits for the end of its VM: Batch would take an exit code for a failure.
+#: What has done so waits for the end of its VM: Batch would take an exit code for a failure, other than 0.
 _SHELL = """\
 set -m
 (mkdir -p /workdir && cd /workdir && {command}) &
@@ -32,7 +32,7 @@ trap 'told=1; kill -TERM -- "-$job"' TERM
 until wait "$job"; ! kill -0 "$job" 2> /dev/null; do :; done
 wait "$job"
 code=$?
-[ -z "$told" ] || sleep 120
+[ -z "$told" ] || [ "$code" -eq 0 ] || sleep 120
 exit $code
 """
 

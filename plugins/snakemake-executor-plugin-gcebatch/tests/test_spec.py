@@ -1,5 +1,8 @@
 import re
+import signal
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from google.cloud import batch_v1 as batch
@@ -32,6 +35,20 @@ def test_one_container_runs_the_command_in_the_image() -> None:
     assert task.max_run_duration.total_seconds() == 5400
     assert (task.compute_resource.cpu_milli, task.compute_resource.memory_mib) == (4000, 8000)
     assert job.task_groups[0].task_count == 1
+
+
+@pytest.mark.parametrize(("code", "waits"), [(0, ""), (1, "waits\n")])
+def test_what_ends_well_after_the_notice_of_a_preemption_does_not_wait(tmp_path: Path, code: int, waits: str) -> None:
+    command = f"trap 'exit {code}' TERM; sleep 1; echo begun; sleep 60 & wait"  # begun when the shell listens
+    shell = spec.job(command, CPU, SITE, {}, {}).task_groups[0].task_spec.runnables[0].container.commands[1]
+    assert "sleep 120" in shell
+    shell = shell.replace("/workdir", str(tmp_path)).replace("sleep 120", "echo waits")
+    with subprocess.Popen(["bash", "-c", shell], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == waits
+    assert process.returncode == code
 
 
 def test_machine_without_gpus_asks_for_none() -> None:

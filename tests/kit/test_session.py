@@ -1,0 +1,30 @@
+"""What a call of a kit takes for trained already."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scripts.kit import records, session
+from scripts.kit.queue import Run
+from scripts.kit.session import Session
+from scripts.measurement.cell import Cell
+
+RUNS = [Run(Cell("mnist_mlp", "h100", "jax", 128, 20, 1.0, "real"), repeat) for repeat in (1, 2)]
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_what_a_kill_kept_from_being_packed_is_packed_but_what_failed_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, retry: bool
+) -> None:
+    monkeypatch.setattr(session, "ROOT", tmp_path)
+    for run, status in zip(RUNS, ("done", "killed"), strict=True):
+        folder = tmp_path / "results" / "borrowed" / run.path
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(json.dumps({"status": status, "times": {"total_seconds": 9.0}}))
+    archive, about = tmp_path / "records.zip", {"study": "borrowed", "code": "1", "runs": []}
+    records.add(archive, {records.ABOUT: json.dumps(about).encode(), records.MACHINE: b"h100: {}"})
+    call = Session(about, archive, "h100", 0.0, RUNS, retry)
+    call.restore()
+    assert call.packed == {RUNS[0].path: "done"} | ({} if retry else {RUNS[1].path: "killed"})
+    assert call.pending() == (RUNS[1:] if retry else [])
