@@ -17,6 +17,7 @@ from scripts.storage import errors, tables
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
+from scripts.storage.numbers import number
 from scripts.studies import definition
 
 #: A study, or a folder with its tables; one of its machines, or the date of an earlier repetition; one of its price
@@ -95,7 +96,7 @@ def main() -> int:
     old, new = read("old", options.old), read("new", options.new)
     found = states.compare(old, new)
     counts = states.counts(found["cells"])
-    text = ", ".join(f"{number} {word}" for word, number in counts.items())
+    text = ", ".join(f"{count} {word}" for word, count in counts.items())
     told = {"old": old.name, "new": new.name, "counts": counts} | found
     write_text(options.output.with_suffix(".json"), json.dumps(told, indent=1, allow_nan=False, default=str) + "\n")
     page = render.environment().get_template("compare.html.j2")
@@ -104,9 +105,8 @@ def main() -> int:
     for row in found["cells"]:
         for clock in ("time", "cost"):
             if row[clock] and row[clock]["word"]:
-                print(
-                    f"  {row['workload']}, {name_of(row_axes(row))}: {row[clock]['word']}, {row[clock]['ratio']:.3g} x"
-                )
+                ratio = number(row[clock]["ratio"])
+                print(f"  {row['workload']}, {name_of(row_axes(row))}: {row[clock]['word']}, {ratio} x")
     for row in found["unlike"]:
         print(f"  not compared: {row['cell']['workload']}, {name_of(row['cell'])}: other {', '.join(row['differs'])}")
     print(f"page: {options.output}")

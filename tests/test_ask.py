@@ -171,9 +171,8 @@ def computed(study: Inputs, state: dict[str, Any]) -> list[dict[str, Any]]:
     key = {"cost": "usd", "time": "seconds", "value": "value"}[state["by"]]
     rows.sort(key=lambda row: (bool(row["out"]), row[key]))
     within = [row for row in rows if not row["out"]]
-    near, _ = (
-        not_told(study.judge, within[0]["of"][key], [row["of"][key] for row in within[1:]]) if within else ([], [])
-    )
+    values = [np.sqrt(row["of"][key]) if key == "value" else row["of"][key] for row in within]
+    near, _ = not_told(study.judge, values[0], values[1:]) if within else ([], [])
     for place, row in enumerate(within):
         row["near"] = place - 1 in near
     return rows
@@ -231,6 +230,8 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     both = (page.locator("#asked"), page.locator("#first .static .panel").first)
     asked, without = ([" ".join(card.split()) for card in place.locator(".card").all_text_contents()] for place in both)
     assert asked[2] == without[2], "what the hurry costs"
+    heads = [page.locator(f"{where} table.heat th").all_text_contents() for where in ("#asked", "#first .static")]
+    assert heads[0][: len(heads[1])] == heads[1], "the columns of the glance, in their order"
     static = page.locator("#first .static .panel").first.locator(".bar [role=rowheader]").all_text_contents()
     assert page.locator("#asked .bars .bar span:first-child").all_inner_texts() == static
     assert not page.locator("#first .static").is_visible()
@@ -258,6 +259,17 @@ def test_settings_are_kept_in_the_address_and_come_back(browser: Browser, page: 
     page.wait_for_function("!location.hash")
 
 
+def test_address_of_an_older_page_asks_what_is_left_of_it(browser: Browser, page: Page) -> None:  # noqa: F811
+    other = browser.new_page()
+    said: list[str] = []
+    other.on("pageerror", lambda error: said.append(str(error)))
+    other.goto(page.url.partition("#")[0] + "#ask&workload=gone&by=speed&option=none&base=nobody")
+    assert said == []
+    assert other.locator("#asked .answer").inner_text() == page.locator("#asked .answer").inner_text()
+    assert other.locator(".tools").count() > 0, "the scripts after it run, too"
+    other.close()
+
+
 def test_hostile_address_is_text(browser: Browser, page: Page) -> None:  # noqa: F811
     other = browser.new_page()
     other.goto(
@@ -274,6 +286,9 @@ def test_what_nothing_can_do_is_said(page: Page) -> None:
     assert "Nothing is fast and cheap enough" in page.locator("#asked .answer").inner_text()
     page.fill("[name=budget]", "")
     assert "Nothing is" not in page.locator("#asked .answer").inner_text()
+    page.fill("[name=preemptions]", "1000000")
+    assert "With so many preemptions no training ends." in page.locator("#asked .answer").inner_text()
+    page.fill("[name=preemptions]", "")
 
 
 def test_data_of_a_page_are_small_json(study: Inputs) -> None:

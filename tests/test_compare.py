@@ -62,6 +62,21 @@ def test_two_machines_are_compared_by_all_other_axes() -> None:
     assert (row["time"]["word"], row["cost"]["word"]) == ("faster", "dearer"), "at four times the price"
 
 
+def test_several_machines_are_not_pooled() -> None:
+    two = [*cells(100), *cells(40, hardware="cpu4")]
+    with pytest.raises(InputError, match=r"old: has cpu1, cpu4, none of them the other's: add @ and one"):
+        compare(state("old", *two), state("new", *cells(70, hardware="box")))
+
+
+def test_price_that_became_one_and_one_that_became_none_are_told() -> None:
+    free = price_book(offer("1-core", 0.0))
+    for books, word in (({"book": free}, "cheaper"), ({}, "dearer")):
+        other = {} if books else {"book": free}
+        (row,) = compare(state("old", run(), **other), state("new", run(), **books))["cells"]
+        assert row["cost"]["word"] == word
+        assert json.dumps(row, allow_nan=False)
+
+
 def test_cells_of_one_state_alone_and_new_versions_are_told() -> None:
     old = state("old", *cells(100), run(framework="jax"))
     found = compare(old, state("new", *cells(100, packages="keras 4")))

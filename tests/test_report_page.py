@@ -190,3 +190,16 @@ def test_age_of_prices_is_that_of_the_day_on_which_the_page_is_read(page: Page, 
 
 def test_ids_are_unique(page: Page) -> None:
     assert ids_are_unique(page)
+
+
+def test_tables_sort_numbers_times_and_dates(browser: Browser) -> None:
+    page = opened(browser, ROOT / "reports" / "published" / "two-cores.html", 1400, "light")
+    script = """texts => texts
+        .map(text => [sortKey(Object.assign(document.createElement('td'), {textContent: text})), text])
+        .sort(([a], [b]) => compareKeys(a, b)).map(([, text]) => text)"""
+    for ordered in (
+        ["2017-06-30", "2017-11-01", "2017-11-30", "2026-11"],
+        ["59 s", "110 s", "2.17 min", "3.00 h", "2.50 days", "—"],
+        ["0.5×", "1,000", "1,200 USD", "none"],
+    ):
+        assert page.evaluate(script, ordered[::-1]) == ordered

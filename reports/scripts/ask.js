@@ -172,7 +172,10 @@ function begin() {
     const about = data.workloads[state.workload];
     const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} samples` : about.unit;
     if (!rows.length || rows[0].out) {
-      const why = !rows.length ? state.accuracy !== null ? "No configuration reached that accuracy." : "No machine has a price so bought: type one." : "Nothing is fast and cheap enough for that deadline and budget.";
+      const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
+      const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
+        : !priced ? "No machine has a price so bought: type one."
+        : state.accuracy !== null ? "No configuration reached that accuracy." : "With so many preemptions no training ends.";
       place.replaceChildren(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
@@ -199,8 +202,13 @@ function begin() {
   const start = new FormData(form);
   if (location.hash.startsWith("#ask&")) {
     const kept = new URLSearchParams(location.hash.slice(5));
+    // A link may be older than the study: what it no longer has stays as the page opens.
+    const has = (field, value) => !field.options || [...field.options].some((option) => option.value === value);
     for (const step of ["workload", null]) { // which base cells there are depends on the workload
-      for (const [name, value] of kept) if ((step === null || name === step) && form.elements[name]) form.elements[name].value = value;
+      for (const [name, value] of kept) {
+        const field = form.elements[name];
+        if ((step === null || name === step) && field && has(field, value)) field.value = value;
+      }
       follow();
     }
     form.querySelector("details").open = [...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name));

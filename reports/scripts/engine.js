@@ -108,10 +108,12 @@ function ask(data, state) {
   });
   const key = {cost: "usd", time: "seconds", value: "value"}[state.by];
   rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key]);
+  // Seconds x USD vary as the square of a time: their roots are told apart as times are.
+  const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
   let passed = false;
   for (const [place, row] of rows.entries()) {
-    const told = place > 0 && toldApart(row.of[key], rows[0].of[key], data.rule);
+    const told = place > 0 && toldApart(judged(row), judged(rows[0]), data.rule);
     passed ||= told || Boolean(row.out);
     row.near = place > 0 && !passed;
     const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);

@@ -5,10 +5,13 @@ function textOf(cell) {
   return ((cell?.querySelector("summary") ?? cell)?.textContent ?? "").trim().replace(/\s+/g, " ");
 }
 
-/** What a cell sorts by: its number, else its text. */
+const SECONDS = {s: 1, min: 60, h: 3600, days: 86400};
+
+/** What a cell sorts by: its number, of a time its seconds; else, and of a date, its text. */
 function sortKey(cell) {
   const text = textOf(cell), value = Number.parseFloat(text.replaceAll(",", ""));
-  return Number.isNaN(value) ? text : value;
+  if (Number.isNaN(value) || /^\d{4}-\d\d/.test(text)) return text;
+  return value * (SECONDS[/^[\d.,]+ (s|min|h|days)\b/.exec(text)?.[1]] ?? 1);
 }
 
 function compareKeys(a, b) {

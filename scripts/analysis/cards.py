@@ -101,7 +101,7 @@ def readable(derived: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         ("card_spread", ["hardware", "precision", "runs"], "spread"),
     ):
         if name in derived:
-            table = derived[name]
+            table = derived[name].fillna({"precision": "—"})  # a row whose key is missing would be dropped
             wide = table.pivot_table(index=keys, columns="workload", values=value, aggfunc="first", sort=False)
             shown[name] = wide.astype(float).reset_index().rename_axis(columns=None)
     if "card_use" in derived:

@@ -102,6 +102,8 @@ def _check(claim: Mapping[str, Any], study: Mapping[str, Any], runs: pd.DataFram
         needs += [key for key in ("printed", "within") if key not in claim]
     if needs:
         raise InputError(f"claims: {claim['says']!r}: check {claim['check']} needs {needs[0]}")
+    if "between" in claim and claim["between"][0] > claim["between"][1]:
+        raise InputError(f"claims: {claim['says']!r}: between: {claim['between']}: the first is above the second")
     if claim["check"] == "alike" and claim["by"] not in RELATIVE:
         raise InputError(f"claims: by: {claim['by']!r} is not for check alike: it is one of {', '.join(RELATIVE)}")
     for key in ("price", "than_price"):
@@ -186,7 +188,7 @@ def _figure(claim: Mapping[str, Any], figures: Mapping[str, float], note: str) -
         wanted = f"printed {claim['printed']:,.10g}"
     held, details = 0, []
     for name in names:
-        value = figures[name] / (figures[over] if over else 1)
+        value = float(outcomes.relative(figures[name], figures[over] if over else 1.0))
         good = low - 1e-12 <= value <= high + 1e-12
         held += good
         words = f"{name} over {over}" if over else name
@@ -262,10 +264,10 @@ class _Case:
             ours, theirs = values[inside].min(), values[~inside].min() if (~inside).any() else float("inf")
             points = [list(group["points"])[int(np.where(side, values, np.inf).argmin())] for side in (inside, ~inside)]
             compared = self.judge.compare(*points) if self._measured and (~inside).any() else None
-            open_ = compared is not None and not (self.few or compared.told)
+            open_ = bool(ours == theirs) or (compared is not None and not (self.few or compared.told))
             good = not open_ and bool(ours < theirs) == wanted
             held, undecided, told = held + good, undecided + open_, told + (compared is not None and compared.told)
-            words = f"is best, {compared.mark}" if compared and open_ else "is best"
+            words = f"is best, {(compared and compared.mark) or 'as another is'}" if open_ else "is best"
             against = "" if good or open_ else " (against)"
             details.append(
                 f"{workload_name(str(workload))}: {cell_words(best, self.labels)} {words}{against}{self._dagger(best)}"
@@ -287,6 +289,9 @@ class _Case:
                     self.judge.compare(pair[f"points{side}"], pair[f"base_points{side}"]).told for side in ("", "_than")
                 )
                 open_, true = not (self.few or is_told), (pair["value"] < 1) == (pair["value_than"] < 1)
+            elif claim["check"] == "same" and self.few:
+                least, most = readings.WORDS["same"]
+                open_, true = False, 1 / most <= ratio <= most / least
             elif claim["check"] == "same":
                 open_ = compared is None or compared.word == TOO_FEW
                 true = compared is not None and not compared.told
@@ -315,7 +320,9 @@ class _Case:
             words = f"the median of {len(ratios)} is {middle:.2f}×{'' if good else ' (against)'}"
             return Verdict(claim["says"], int(good), 1, [words, *details], self.note)
         if claim.get("often") and ratios:
-            good = held >= readings.OFTEN * len(ratios)
-            words = f"it is so in {held} of {len(ratios)} cases{'' if good else ' (against)'}"
-            return Verdict(claim["says"], int(good), 1, [words, *details], self.note)
+            enough = readings.OFTEN * len(ratios)
+            good, open_ = held >= enough, held < enough <= held + undecided
+            against = f", undecided in {undecided}" if open_ else "" if good else " (against)"
+            words = f"it is so in {held} of {len(ratios)} cases{against}"
+            return Verdict(claim["says"], int(good), 1, [words, *details], self.note, int(open_))
         return self._verdict(held, details, undecided, told)

@@ -53,7 +53,7 @@ def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sample
         if is_interrupted(epochs) or not epochs
         else sum(row["training_seconds"] + row["validation_seconds"] for row in epochs),
         warmup_steps=None if not epochs else 1 + int(epochs[0]["warmup_samples"]) // steps,
-        timed_steps=None if not epochs else timed // steps,
+        timed_steps=None if not epochs else max(0, timed) // steps,
         slept_seconds=raw["times"].get("slept_seconds"),
     )
     return (

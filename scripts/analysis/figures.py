@@ -13,7 +13,7 @@ from scripts.storage.errors import InputError
 from scripts.storage.tables import records
 from scripts.studies import definition
 
-#: A printed time of two decimals of an hour may be off by half of the last one.
+#: A printed efficiency or rate may be off by half of its last digit.
 _HALF = 0.5
 
 #: What a row of a printed table need not tell: class, memory of a GPU, how the provider calls it, GPUs of the machine.
@@ -140,6 +140,9 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
             for base, at_usd in _reckoned(known, bases, box).items()
         ]
     )
+    of_own_use = gains[gains["at_days"] == own["hours_per_month"] / _HOURS_PER_DAY]
+    # Without one the charts of the use have nothing to draw.
+    use = {"use": office.gain(box, of_own_use, [day / 4 for day in range(4, 121)])} if len(of_own_use) else {}
     return {
         "breakdown": office.breakdown(box, own["hours_per_month"]),
         "scaling": efficiencies,
@@ -147,9 +150,7 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
         "estimate": estimate,
         "samples_per_usd": office.per_usd(estimate, hourly),
         "to_train": office.to_samples(largest, samples, hourly),
-        "use": office.gain(
-            box, gains[gains["at_days"] == own["hours_per_month"] / _HOURS_PER_DAY], [day / 4 for day in range(4, 121)]
-        ),
+        **use,
         "gains": gains,
         "rents": rents[["hardware", "price_option", "usd_per_hour"]].assign(break_even_days=hours / 24),
     }

@@ -120,8 +120,9 @@ def to_targets(
     rows = []
     hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
     for workload, target in targets.items():
-        made_up = runs.loc[runs["data"].eq("synthetic").fillna(False), "run"]
-        of_workload = epochs[(epochs["workload"] == workload) & ~epochs["run"].isin(made_up)]
+        no_measurement = runs["data"].eq("synthetic").fillna(False) | runs["status"].eq("disturbed")
+        left_out = runs.loc[no_measurement, "run"]
+        of_workload = epochs[(epochs["workload"] == workload) & ~epochs["run"].isin(left_out)]
         if of_workload.empty:
             continue
         metric = measure(reference(workload), of_workload)
@@ -129,7 +130,7 @@ def to_targets(
         resumed = of_workload["cut"].fillna(0).gt(0) | (
             of_workload["epoch"].gt(0) & of_workload["first_step_seconds"].fillna(0).gt(0)
         )
-        left_out = of_workload.loc[resumed, "run"]
+        left_out = pd.concat([left_out, of_workload.loc[resumed, "run"]])
         of_workload = of_workload[~of_workload["run"].isin(left_out)]
         reached = outcomes.to_target(of_workload, metric, target, higher_is_better=metric == "val_acc")
         seconds = runs[runs["workload"].eq(workload) & ~runs["run"].isin(left_out)].assign(
@@ -179,7 +180,7 @@ def then_and_now(study: Mapping[str, Any], machines: Mapping[str, Any], prices: 
         before = float(then.loc[hardware, "usd_per_hour"])
         ratio = None
         if price is not None and now.loc[hardware, "provider"] == then.loc[hardware, "provider"]:
-            ratio = price / before
+            ratio = price / before if before else None
         rows.append({"hardware": hardware, "then": before, "now": price, "ratio": ratio, "what": what, "as_of": as_of})
     return rows
 
@@ -208,7 +209,7 @@ def least_bills(shown: pd.DataFrame) -> str:
     if least.empty:
         return ""
     many = f"All {len(rows)}" if len(least) == len(rows) else f"{len(least)} of {len(rows)}"
-    return f"{many} processes lived less than {number(least['minimum_seconds'].max())} s: each bills that."
+    return f"{many} processes lived less than {number(least['minimum_seconds'].max())} s: each is billed that."
 
 
 def old_prices(prices: pd.DataFrame, runs: pd.DataFrame) -> str:

@@ -37,6 +37,8 @@ def limits(claim: Mapping[str, Any]) -> tuple[float, float] | None:
         least, most = nextafter(claim["factor"], inf), inf  # more than
     else:
         return None
+    if claim["check"] in ("more", "less"):
+        least = max(least, nextafter(1, inf))  # equal is neither
     if claim["check"] == "more":
         return least, most
     if claim["check"] == "less":

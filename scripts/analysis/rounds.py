@@ -20,6 +20,20 @@ _SUBMITTERS = 4
 #: From so many sizes on a line tells what scale costs.
 _SIZES = 3
 
+#: Columns of the tables that `figures` reads, which may have no row.
+_GENERATIONS = [
+    *("pair", "new", "old", "series", "label", "round", "published", "new_results", "old_results"),
+    *("hours", "hours_low", "hours_high", "usd", "first_list", "usd_then"),
+]
+_CHEAPEST = [
+    *("series", "label", "round", "published", "card", "accelerators", "submitter"),
+    *("minutes", "hours", "usd", "usd_then", "fastest_minutes"),
+]
+_SCALE = [
+    *("series", "label", "submitter", "card", "round", "accelerators"),
+    *("minutes", "hours", "cards", "faster", "dearer"),
+]
+
 
 def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
     """Return a row per round: results and runs, and how many results are left out of the comparisons, and why."""
@@ -115,7 +129,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
                     "usd_then": hours * _ratio(then, new, old),
                 }
             )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_GENERATIONS)
 
 
 def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
@@ -154,7 +168,8 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
                 "fastest_minutes": float(group["minutes"].min()),
             }
         )
-    return pd.DataFrame(rows).sort_values("series", key=_first_seen(scored), kind="stable", ignore_index=True)
+    table = pd.DataFrame(rows, columns=_CHEAPEST)
+    return table.sort_values("series", key=_first_seen(scored), kind="stable", ignore_index=True)
 
 
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
@@ -245,7 +260,7 @@ def scale(scored: pd.DataFrame) -> pd.DataFrame:
             }
             for row in records(sizes)
         ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_SCALE)
 
 
 def spread(scored: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ A state is a study's runs and costs, of one of its machines or all of them, at o
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from scripts.analysis.verdicts import GAP, LESS, MORE, TIED, Comparison, Judge
 from scripts.storage.axes import CELL
+from scripts.storage.errors import InputError
 from scripts.storage.tables import known, records
 
 #: What must be the same in two cells for their times to be compared.
@@ -40,9 +42,14 @@ def compare(old: State, new: State) -> dict[str, Any]:
     `FASTER` ... `DEARER`, empty where the two are not told apart. `unlike` names what differs where cells are no
     measurement of one thing, `only` the cells that one of them has, `changed` what else did (versions, machine).
 
-    A state of one machine is compared with one of another by all axes but the machine.
+    A state of one machine is compared with one of another by all axes but the machine. Raises InputError where they
+    share no machine and one of them has several.
     """
-    axes = CELL if _machines(old) & _machines(new) else [axis for axis in CELL if axis != "hardware"]
+    machines = [_machines(state) for state in (old, new)]
+    axes = CELL if machines[0] & machines[1] else [axis for axis in CELL if axis != "hardware"]
+    for state, some in zip((old, new), machines, strict=True):
+        if axes is not CELL and len(some) > 1:
+            raise InputError(f"{state.name}: has {', '.join(sorted(some))}, none of them the other's: add @ and one")
     before, after = (_cells(state, axes) for state in (old, new))
     judge = Judge.of(pd.concat([old.runs, new.runs.assign(hardware=new.runs["hardware"] + " (new)")]))
     unlike, cells = [], []
@@ -100,13 +107,18 @@ def _row(old: pd.DataFrame, new: pd.DataFrame, judge: Judge) -> dict[str, Any]:
                 compared = _repriced(compared)
             word = words[compared.word != LESS] if compared.told else ""
             found[clock] = {
-                "ratio": compared.ratio,
-                "low": compared.low,
-                "high": compared.high,
+                "ratio": _told(compared.ratio),
+                "low": _told(compared.low),
+                "high": _told(compared.high),
                 "word": word,
                 "mark": compared.mark,
             }
     return found
+
+
+def _told(ratio: float) -> float | None:
+    """Return a ratio, None where it is none: over a price of nothing, or without an interval."""
+    return ratio if isfinite(ratio) else None
 
 
 def _is_one_measurement(old: pd.DataFrame, new: pd.DataFrame) -> bool:
@@ -116,7 +128,8 @@ def _is_one_measurement(old: pd.DataFrame, new: pd.DataFrame) -> bool:
 
 def _repriced(compared: Comparison) -> Comparison:
     ratio = compared.ratio
-    word = TIED if max(ratio, 1 / ratio) < 1 + GAP else LESS if ratio < 1 else MORE
+    near = max(ratio, 1 / ratio) < 1 + GAP if ratio else False
+    word = TIED if near else LESS if ratio < 1 else MORE
     return replace(compared, low=ratio, high=ratio, p=0.0, word=word)
 
 

@@ -144,12 +144,15 @@ def count_wins(table: pd.DataFrame, base_hardware: str, column: str, judge: Judg
 def relative(table: pd.DataFrame, base: Mapping[str, Any], column: str) -> list[float | None]:
     """Return for each row of `cells` its value in `column` over that of its workload's base cell; None without either.
 
-    The base cell of a workload is its first that has the machine and framework of `base`.
+    The base cell of a workload is its first that has all that `base` names.
     """
-    of_base = table[(table["hardware"] == base.get("hardware")) & (table["framework"] == base.get("framework"))]
+    named = {axis: value for axis, value in base.items() if axis in table}
+    of_base = table[(table[list(named)] == pd.Series(named)).all(axis=1)] if named else table.iloc[:0]
     values = of_base.drop_duplicates("workload").set_index("workload")[column]
     pairs = [(row[column], values.get(row["workload"])) for row in records(table)]
-    return [None if pd.isna(value) or pd.isna(plain) else float(value) / float(plain) for value, plain in pairs]
+    return [
+        None if pd.isna(value) or pd.isna(plain) or not plain else float(value) / float(plain) for value, plain in pairs
+    ]
 
 
 def part_of_data(runs: pd.DataFrame) -> pd.Series:

@@ -78,13 +78,19 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     found = []
     for role, column in BY.items():
         first, *others = sorted(cells, key=lambda cell: cell[column])
-        near, _ = not_told(judge, first["of"][column], [cell["of"][column] for cell in others])
+        near, _ = not_told(judge, judged(first, column), [judged(cell, column) for cell in others])
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
             | {"role": role, "runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"near": [others[place]["machine"] for place in near], "not_told": len(near)}
         )
     return found
+
+
+def judged(cell: Mapping[str, Any], column: str) -> np.ndarray:
+    """Return the values by which a cell is told apart: of seconds x USD the roots, which vary as one time does."""
+    values: np.ndarray = cell["of"][column]
+    return np.sqrt(values) if column == BY[VALUE] else values
 
 
 @dataclass(frozen=True)
@@ -183,6 +189,7 @@ def newer_pay(generations: pd.DataFrame) -> Answer | None:
 
     A pair is a benchmark on two cards; within 5 % it is undecided, as most are single results.
     """
+    generations = generations.dropna(subset=["usd", "hours"])
     if generations.empty:
         return None
     usd, hours = generations["usd"].astype(float), generations["hours"].astype(float)
@@ -193,7 +200,7 @@ def newer_pay(generations: pd.DataFrame) -> Answer | None:
         dearer=int((usd > 1 + _EVEN).sum()),
         faster=int((hours < 1 - _EVEN).sum()),
         price=float((usd / hours).median()),
-        speedup=float(1 / hours.min()),
+        speedup=float(1 / hours.min()) if hours.min() < 1 else 0.0,
         where=f"{fastest['label']}, {fastest['new']} over {fastest['old']}",
     )
 

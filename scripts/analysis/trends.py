@@ -9,6 +9,7 @@ divided by their number. What that does on noise that is known: tests/simulation
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -40,6 +41,15 @@ class Repetition:
     runs: pd.DataFrame
     costs: pd.DataFrame
     today: pd.DataFrame
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, np.ndarray]]:
+        return {name: getattr(self, name).groupby("run").indices for name in ("costs", "today")}
+
+    def of(self, table: str, runs: pd.Series) -> pd.DataFrame:
+        """Return the rows of some runs in a table of costs: found by their places, as cells are many."""
+        places = self._places[table]
+        return getattr(self, table).iloc[np.sort(np.concatenate([places.get(run, np.empty(0, int)) for run in runs]))]
 
 
 def judge(repetitions: Sequence[Repetition]) -> Judge:
@@ -110,12 +120,12 @@ def cells(repetitions: Sequence[Repetition], judge: Judge) -> list[dict[str, Any
 
 
 def _state(repetition: Repetition, rows: pd.DataFrame) -> states.State:
-    return states.State(repetition.name, rows, repetition.costs[repetition.costs["run"].isin(rows["run"])])
+    return states.State(repetition.name, rows, repetition.of("costs", rows["run"]))
 
 
 def _point(place: int, repetition: Repetition, rows: pd.DataFrame) -> dict[str, Any]:
     seconds = [float(value) for value in rows["train_seconds"]]
-    mine, today = (table[table["run"].isin(rows["run"])] for table in (repetition.costs, repetition.today))
+    mine, today = (repetition.of(table, rows["run"]) for table in ("costs", "today"))
     return {
         "place": place,
         "repetition": repetition.name,
@@ -140,5 +150,9 @@ def _new(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         rates = before["usd_per_hour"], after["usd_per_hour"]
         if None not in rates and rates[0] != rates[1]:
             about = {"old": before["price_as_of"], "new": after["price_as_of"]}
-            rows.append({key: after[key] for key in ("place", "repetition")} | {"ratio": rates[1] / rates[0]} | about)
+            rows.append(
+                {key: after[key] for key in ("place", "repetition")}
+                | {"ratio": rates[1] / rates[0] if rates[0] else None}
+                | about
+            )
     return rows

@@ -86,9 +86,8 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
     order = list(reversed(cells["label"]))
     shown = cells.dropna(subset="ratio")
     missing = cells[cells["ratio"].isna()].assign(ratio=0.0)
-    missing["text"] = [
-        " no price" if status == "done" else " " + status.replace("_", " ") for status in missing["status"]
-    ]
+    lacks = "no time" if value == "train_seconds" else "no price"
+    missing["text"] = [" " + (lacks if status == "done" else status.replace("_", " ")) for status in missing["status"]]
     shown = shown.assign(text=[f" {ratio:.2f}×" for ratio in shown["ratio"]])
     runs = values.dropna(subset=value)
     points = runs.assign(ratio=runs[value].astype(float) / base, label=[view.name(run) for run in records(runs)])

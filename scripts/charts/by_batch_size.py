@@ -62,7 +62,7 @@ def _finding(runs: pd.DataFrame, view: View) -> str:
     done = runs[runs["status"] == "done"].dropna(subset="samples_per_second")
     ends = done.groupby(alike, dropna=False)["global_batch_size"].agg(["min", "max"])
     apart = (ends["max"] / ends["min"]).max()
-    told, sizes = 0, (0, 0)
+    told, sizes = 0, set[tuple[int, int]]()
     gains: list[float] = []
     for _, line in done.groupby(alike, sort=False, dropna=False):
         low, high = line["global_batch_size"].min(), line["global_batch_size"].max()
@@ -70,7 +70,11 @@ def _finding(runs: pd.DataFrame, view: View) -> str:
             continue
         rates = [line.loc[line["global_batch_size"] == size, "samples_per_second"] for size in (high, low)]
         compared = view.judge.compare(*rates)
-        told, gains, sizes = told + compared.told, [*gains, compared.ratio], (low, high)
+        told, gains, sizes = told + compared.told, [*gains, compared.ratio], sizes | {(low, high)}
     parts = "not told apart" if len(gains) == 1 else f"told apart in {told} of {len(gains)}"
     unsure = "" if told == len(gains) else f"; {parts}"
-    return f"Batch {sizes[1]} trains {_findings.span(min(gains), max(gains))} as many samples/s as {sizes[0]}{unsure}"
+    gained = f"trains {_findings.span(min(gains), max(gains))} as many samples/s"
+    if len(sizes) > 1:
+        return f"{round(float(apart), 2):g}× the batch {gained}{unsure}"
+    ((low, high),) = sizes
+    return f"Batch {high} {gained} as {low}{unsure}"

@@ -144,7 +144,8 @@ def price_table(
 def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return one row per run and price option, with what its training cost (USD).
 
-    `useful_seconds` is what a training of the published length keeps a machine busy, of a log its time to train.
+    `useful_seconds` is what a training of the published length keeps a machine busy, of a log its time to train. A run
+    at a reduced scale that does not tell its rate tells no cost of that length.
     `used_seconds` adds what preemptions are expected to take (`spot.expected_seconds`), or what they took where
     attempts were recorded. `cost_usd` is used_seconds x the hourly price, without minimum or rounding. `billed_usd` is
     the bill of the run as it was: the whole life of its processes and, where a cluster tells, what its machines took
@@ -172,21 +173,22 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         "published_seconds",
         "train_seconds",
     ]
-    useful_seconds = done["published_seconds"].fillna(done["train_seconds"])
+    unknown = done["published_seconds"].isna() & done["total_seconds"].notna() & _is_short(done)
+    useful_seconds = done["published_seconds"].fillna(done["train_seconds"]).mask(unknown)
     costs = done[keep].assign(useful_seconds=useful_seconds).merge(prices, on="hardware")
     useful = costs["useful_seconds"].astype(float)
     lived = costs[["total_seconds", "train_seconds"]].astype(float).max(axis=1).fillna(useful)
     expected = spot.expected_seconds(useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in _PREEMPTION))
     costs["used_seconds"] = np.where(costs["preemptions_per_hour"] > 0, expected, useful)
-    costs["lost_seconds"] = costs["used_seconds"] - useful
+    costs["lost_seconds"] = np.where(costs["preemptions_per_hour"] > 0, expected - useful, 0.0)
     costs["lived_seconds"] = lived + costs["lost_seconds"]
     costs = _with_job_clock(costs, tries[~tries["run"].isin(several["run"])])
     if len(several):
         done_samples = (costs["train_samples"] * costs["epochs_done"]).astype(float)
         # A run that was resumed has no clock of its own: what it lacks of the published length is told by its rate.
         missing = (costs["published_samples"].astype(float) - done_samples) / costs["samples_per_second"].astype(float)
-        more = (useful - lived).where(costs["published_seconds"].notna(), missing)
-        costs = _bill_attempts(costs, several, more.clip(lower=0).fillna(0.0))
+        more = (useful - lived).where(costs["published_seconds"].notna(), missing).clip(lower=0)
+        costs = _bill_attempts(costs, several, more.where(more.notna() | _is_short(costs), 0.0))
     for bound in ("", "_low", "_high"):
         costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
@@ -198,6 +200,12 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs["usd_per_million_samples"] = per_million
     costs["samples_per_usd"] = 1e6 / per_million.where(per_million > 0)
     return costs.drop(columns=keep[len(RUN) :])
+
+
+def _is_short(runs: pd.DataFrame) -> pd.Series:
+    """Return which runs trained less than the published length; none of those that do not tell it."""
+    done = (runs["train_samples"] * runs["epochs_done"]).astype(float)
+    return done < runs["published_samples"].astype(float) * (1 - 1e-9)
 
 
 def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:

@@ -134,7 +134,8 @@ def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[s
             ratio = cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else 1.0
             ratios.setdefault(cell["machine"], {})[workload] = (ratio, cell is cells[0] or cell["machine"] in near)
     # The most often measured first, then the cheapest in the middle of its workloads.
-    names = sorted(ratios, key=lambda name: (-len(ratios[name]), sorted(one for one, _ in ratios[name].values())))
+    middles = {name: sorted(one for one, _ in row.values())[len(row) // 2] for name, row in ratios.items()}
+    names = sorted(ratios, key=lambda name: (-len(ratios[name]), middles[name]))
     if len(names) > _MOST_COLUMNS:
         # The cheapest of each row first: the others of the row are told by it.
         cheapest = {cells[0]["machine"] for cells in found.values()}

@@ -67,6 +67,13 @@ def test_hour_of_owned_cards_by_its_use() -> None:
     assert found[730] == pytest.approx(100 / 730 + 0.2)
 
 
+def test_precision_that_no_log_tells_is_one_of_its_own() -> None:
+    rows = [measured("one", 100.0), measured("four", 300.0)]
+    untold = [measured(name, rate, precision=None) for name, rate in (("one", 50.0), ("four", 100.0))]
+    shown = cards.readable(table(*rows, *untold))["card_scaling"]
+    assert shown[["precision", "mnist_mlp"]].values.tolist() == [["float16", 0.75], ["—", 0.5]]
+
+
 def test_tables_are_read_with_a_column_for_each_workload() -> None:
     rows = [measured(name, rate, workload=work) for name, rate in (("one", 1.0), ("four", 3.0)) for work in ("a", "b")]
     shown = cards.readable(table(*rows))

@@ -2,7 +2,7 @@ import pytest
 
 from scripts.analysis import claim_verdict, claims
 from scripts.storage.errors import InputError
-from tests.made import CATALOGUE, FAILED, JUDGE, OPTIONS, costs, run, runs
+from tests.made import CATALOGUE, FAILED, JUDGE, OPTIONS, costs, offer, price_book, run, runs
 
 #: cpu4 takes half of cpu1's time at four times its price; jax is slower; fasttext is slower on cpu4.
 ROWS = runs(
@@ -150,6 +150,32 @@ def test_same_is_undecided_with_too_few_runs() -> None:
     assert undecided("same", 104.0)[2] == "undecided"
 
 
+@pytest.mark.parametrize(("seconds", "word"), [(96.0, "borne out"), (104.0, "borne out"), (107.0, "not borne out")])
+def test_figures_of_an_article_are_the_same_within_what_the_word_is_read_as(seconds: float, word: str) -> None:
+    frame = runs(run(), run(hardware="cpu4", train_seconds=seconds))
+    about = {"says": "", "check": "same", "by": "train_seconds", "cell": CPU4, "than": CPU1}
+    study = STUDY | {"import": {"format": "keras_csv"}}
+    assert claims.evaluate(about, study, frame, costs(frame), {}, LABELS, JUDGE).word == word
+
+
+@pytest.mark.parametrize("check", ["less", "more"])
+def test_equal_is_neither_less_nor_more(check: str) -> None:
+    assert undecided(check, 100.0, word="slightly")[:3] == (0, 0, "fails")
+
+
+@pytest.mark.parametrize("check", ["best", "never_best"])
+def test_machine_that_costs_what_another_does_is_undecided(check: str) -> None:
+    frame = runs(run(), run(hardware="cpu4"))
+    priced = costs(frame, rows=price_book(offer("1-core", 0.036), offer("4-core", 0.036)))
+    about = {"says": "", "check": check, "by": "usd_per_hour", "cell": CPU4}
+    assert claims.evaluate(about, STUDY, frame, priced, {}, LABELS, JUDGE).word == "undecided"
+
+
+def test_limits_the_wrong_way_round_are_a_line() -> None:
+    with pytest.raises(InputError, match=r"between: \[2, 1\]: the first is above the second"):
+        undecided("ratio", 96.0, between=[2, 1])
+
+
 def test_limit_that_somebody_chose_has_no_ties() -> None:
     assert undecided("less", 49.0, factor=2)[:3] == (1, 0, "holds")
     assert undecided("less", 51.0, factor=2)[:3] == (0, 0, "fails")
@@ -168,6 +194,8 @@ def test_median_of_the_pairs_is_one_case() -> None:
 def test_often_is_one_case() -> None:
     found = verdict("less", by="train_seconds", cell=CPU4, than=CPU1, often=True)
     assert (found.held, found.cases, found.details[0]) == (1, 1, "it is so in 2 of 3 cases")
+    assert undecided("less", 96.0, often=True) == (0, 1, "undecided", "")
+    assert undecided("less", 120.0, often=True)[:3] == (0, 0, "fails")
 
 
 def test_winner_of_time_and_cost_has_the_least_product() -> None:

@@ -185,6 +185,13 @@ def test_use_and_rents_are_compared_by_the_hour(derived: dict[str, pd.DataFrame]
     assert rents["break_even_days"].to_list() == pytest.approx([10 / 1.9 / 24, float("inf")])
 
 
+def test_office_whose_gains_are_all_of_another_use_has_no_curve_of_it() -> None:
+    about = OFFICE["office"] | {"gains": {"busy": OFFICE["office"]["gains"]["busy"]}}
+    found = figures.tables(OFFICE | {"office": about}, RUNS, costs(RUNS), prices(OFFICE["machines"], OPTIONS, BOOK))
+    assert found["gains"]["at_days"].to_list() == [20]
+    assert "use" not in found
+
+
 def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame]) -> None:
     hourly = 10 / 240 + 0.1
     found = figures.figures(OFFICE, derived, prices(OFFICE["machines"], OPTIONS, BOOK), RUNS)

@@ -76,6 +76,10 @@ def test_target_is_reached_after_whole_epochs_or_not_at_all() -> None:
     interrupted = epochs.assign(cut=[0, 1, 0, 0])
     rest, _ = money.to_targets(frame, interrupted, shown, {"mnist_mlp": 0.9})
     assert (rest["runs"], rest["seconds"]) == (1, 12.0), "a run that was resumed has two starts in its time"
+    for what in ({"data": "synthetic"}, {"status": "disturbed"}):
+        left = frame.assign(**{name: [value, *frame[name][1:]] for name, value in what.items()})
+        rest, _ = money.to_targets(left, epochs, shown, {"mnist_mlp": 0.9})
+        assert (rest["runs"], rest["reached"]) == (1, 1), what
 
 
 def test_interval_of_the_median_needs_six_runs() -> None:

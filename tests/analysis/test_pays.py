@@ -1,6 +1,8 @@
 import pytest
 
 from scripts.analysis import trainings
+from scripts.analysis.noise import Noise
+from scripts.analysis.verdicts import Judge
 from tests.made import JUDGE, costs, run, runs
 
 FOUR = trainings.Question("hardware", "cpu4", "cpu1")
@@ -77,3 +79,13 @@ def test_question_of_a_study_is_of_one_axis() -> None:
     assert trainings.Question("framework", "jax", "cntk").name("cntk", {}) == "CNTK"
     assert trainings.Question("mode", "tuned", "stock").name("tuned", {}) == "tuned"
     assert trainings.Question.of({"question": {"asks": "Do newer cards?"}}) is None
+
+
+@pytest.mark.parametrize(("slower", "near"), [(1.2, 1), (1.6, 0)])
+def test_best_value_is_told_apart_as_the_times_are(slower: float, near: int) -> None:
+    """Seconds x USD vary as the square of a time: what times do not tell apart, it does not either."""
+    noisy = Judge(Noise(variance=0.02, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
+    sides = (("jax", 100.0), ("tensorflow", 100.0 * slower))
+    frame = runs(*(run(framework=name, repeat=i, train_seconds=s + i) for name, s in sides for i in range(1, 4)))
+    cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
+    assert [one["not_told"] for one in trainings.best(cells, noisy)] == [near] * 3

@@ -136,6 +136,17 @@ def test_scale_is_the_widest_line_of_one_submitter() -> None:
     assert figures["median_hours_h100/a100"] == 0.5
 
 
+def test_rounds_without_a_price_or_a_generation_have_empty_tables() -> None:
+    table = scored(result(60, card="l4"))
+    derived = {
+        "generations": rounds.generations(table, ABOUT, PRICES, "today"),
+        "cheapest": rounds.cheapest(table, ABOUT, PRICES, "today"),
+        "scale": rounds.scale(table),
+    }
+    assert all(frame.empty for frame in derived.values())
+    assert set(rounds.figures(derived).values()) == {0.0}
+
+
 def test_submitters_of_one_card_lie_apart() -> None:
     table = scored(*(result(minutes, submitter=str(minutes)) for minutes in (10, 11, 12, 25)))
     (row,) = rounds.spread(table).to_dict("records")

@@ -254,6 +254,12 @@ def test_machine_without_a_price_keeps_its_row() -> None:
     assert "no price" in _theme.svg(chart, "chart")
 
 
+def test_resumed_run_without_a_time_of_its_own_keeps_its_row() -> None:
+    chart = drawn("relative_time", view(run(), run(hardware="cpu4", train_seconds=None)))
+    assert pd.isna(chart.data["ratio"].iloc[1])
+    assert " no time" in words(chart)
+
+
 @pytest.mark.parametrize("name", ["relative_time", "relative_cost"])
 @pytest.mark.parametrize(
     "rows", [(run(framework="jax"),), (run(**FAILED), run(framework="jax"))], ids=["absent", "failed"]
@@ -553,6 +559,17 @@ def test_lines_by_batch_size_have_a_panel_for_each_machine() -> None:
     assert chart.height > drawn("by_batch_size", view(*sizes(32, 64))).height
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (sizes(32, 256), "Batch 256 trains 8.00× as many samples/s as 32"),
+        ([*sizes(32, 256), *sizes(64, 512, hardware="cpu4")], "8× the batch trains 8.00× as many samples/s"),
+    ],
+)
+def test_batch_sizes_are_named_where_all_lines_have_the_same(rows: list[dict], said: str) -> None:
+    assert drawn("by_batch_size", view(*rows)).finding == said
+
+
 def on_devices(**throughputs: float) -> list[dict]:
     return [run(devices=int(n[1:]), samples_per_second=speed) for n, speed in throughputs.items()]
 
@@ -780,11 +797,13 @@ def test_machine_that_does_more_than_its_cards_can_buys_nothing() -> None:
     assert "Left out, as they do more than their cards can: 4 vCPUs." in said(chart)
 
 
-def test_more_cards_are_drawn_by_workload_and_what_is_no_scaling_is_named() -> None:
+@pytest.mark.parametrize("precision", ["float32", None])
+def test_more_cards_are_drawn_by_workload_and_what_is_no_scaling_is_named(precision: str | None) -> None:
     gpus = {"one": {"gpus": {"model": "V100"}}, "four": {"gpus": {"model": "V100"}}}
     rates = {("resnet50", "one"): 100.0, ("resnet50", "four"): 360.0, ("ncf", "one"): 1.0, ("ncf", "four"): 400.0}
     rows = [
-        run(workload=work, hardware=name, devices=4 if name == "four" else 1, samples_per_second=rate)
+        run(workload=work, hardware=name, devices=4 if name == "four" else 1)
+        | {"samples_per_second": rate, "precision": precision}
         for (work, name), rate in rates.items()
     ]
     chart = drawn("card_scaling", view(*rows, tables=cards.tables(gpus, runs(*rows))))
@@ -793,3 +812,4 @@ def test_more_cards_are_drawn_by_workload_and_what_is_no_scaling_is_named() -> N
         ["ResNet-50", 4, 0.9],
     ]
     assert said(chart).endswith("Not drawn, as what was measured is no scaling: NCF.")
+    assert f"those on one{f', in {precision}' if precision else ''}; medians of 1 to 1 runs" in chart.caption

@@ -456,3 +456,16 @@ def test_resumed_run_at_a_reduced_scale_costs_what_is_left_of_it_too() -> None:
     table = pricing.price_runs(runs(resumed), prices(options=ON_DEMAND), attempts)
     assert table["used_seconds"].to_list() == pytest.approx([35 + 990])
     assert table["usd_per_million_samples"].to_list() == pytest.approx((table["cost_usd"] / 10).to_list())
+
+
+@pytest.mark.parametrize(("trained", "is_told"), [(50_000, False), (5_000_000, True)])
+def test_run_without_a_rate_tells_the_cost_of_what_it_trained_alone(trained: int, is_told: bool) -> None:
+    """A training of one step has none: at a reduced scale it is no training of the published length."""
+    short = run(total_seconds=120.0, published_samples=1e7, published_seconds=None, samples_per_second=None,
+                train_samples=trained, epochs=2, epochs_done=2)  # fmt: skip
+    resumed = short | {"train_seconds": None, "run": "resumed", "repeat": 2}
+    attempts = pd.DataFrame({"run": ["resumed"] * 2, "used_seconds": [20.0, 15.0]})
+    table = pricing.price_runs(runs(short, resumed), prices(options=ON_DEMAND), attempts)
+    for column in ("cost_usd", "usd_per_million_samples"):
+        assert table[column].notna().to_list() == [is_told, is_told], column
+    assert table["billed_usd"].notna().all(), "the bill is that of the run as it was"
