@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scripts.analysis import statistics
 from scripts.analysis.runs import DISTURBED
 from scripts.analysis.verdicts import Judge
 from scripts.storage.axes import CELL
-from scripts.storage.tables import cell_of, known, records
+from scripts.storage.tables import cells_of, records
 
 
 def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dict[str, Any]]:
@@ -20,10 +21,11 @@ def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dic
     `unstable`, and `measurements`: the median of each, two where the first was unstable.
     """
     rows = []
-    for key, every in runs.groupby(CELL, sort=False, dropna=False):
-        cell = every[every["status"] == "done"].dropna(subset="train_seconds")
-        if len(cell) < 2:
+    is_done = ((runs["status"] == "done") & runs["train_seconds"].notna()).to_numpy(dtype=bool)
+    for about, places in cells_of(runs):
+        if is_done[places].sum() < 2:
             continue
+        every, cell = runs.iloc[places], runs.iloc[places[is_done[places]]]
         seconds = [float(value) for value in cell["train_seconds"]]
         mean, trimmed = statistics.trimmed(seconds)
         # What stands in for a run that was disturbed belongs to that one's measurement.
@@ -32,7 +34,7 @@ def spreads(runs: pd.DataFrame, repeats: int, unstable_above: float) -> list[dic
         cpu = cell["cpu_seconds"].dropna()
         rounds = [part["train_seconds"] for _, part in cell.groupby(measurement)]
         rows.append(
-            cell_of(key)
+            about
             | {
                 "seconds": seconds,
                 "trimmed": trimmed,
@@ -57,8 +59,8 @@ def compare_axis(runs: pd.DataFrame, axis: str, plain: Any, value: str, judge: J
     """
     done = runs[runs["status"] == "done"].dropna(subset=value)
     same = [name for name in CELL if name != axis]
-    groups = done.groupby([*same, axis], sort=False, dropna=False)
-    values = {known(key): cell[value].astype(float) for key, cell in groups}
+    column = done[value].to_numpy(dtype=float)
+    values = {tuple(about[name] for name in (*same, axis)): column[places] for about, places in cells_of(done)}
     rows = []
     for (*others, here), measured in values.items():
         base = values.get((*others, plain))
@@ -68,8 +70,8 @@ def compare_axis(runs: pd.DataFrame, axis: str, plain: Any, value: str, judge: J
         rows.append(
             dict(zip([*same, axis], [*others, here], strict=True))
             | {
-                "plain": float(base.median()),
-                "value": float(measured.median()),
+                "plain": float(np.median(base)),
+                "value": float(np.median(measured)),
                 "ratio": compared.ratio,
                 "low": compared.low,
                 "high": compared.high,

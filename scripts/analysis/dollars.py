@@ -1,8 +1,10 @@
 """What each part of a run costs, from the start of its machine until it is paid for no longer. Pure."""
 
+import numpy as np
 import pandas as pd
 
 from scripts.storage.axes import CELL
+from scripts.storage.tables import cells_of
 
 #: Parts of a process in their order, and the columns of the runs table that make them up; the rest is `REST`.
 PROCESS = {
@@ -33,17 +35,23 @@ def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
         runs: the runs table.
         costs: rows of the costs table of one price option.
     """
-    taken = by_run(runs, costs)
+    paid = costs.dropna(subset="cost_usd")
+    cells = cells_of(paid)
+    names = paid["run"].to_numpy()
+    cell_of_run = {run: number for number, (_, places) in enumerate(cells) for run in names[places]}
+    medians, totals = {}, {}
+    for of, parts in by_run(runs, costs).items():
+        middle = parts[list(PAID)].groupby(parts["run"].map(cell_of_run)).median()
+        medians[of] = dict(zip(middle.index.astype(int), middle.to_numpy(), strict=True))
+        totals[of] = paid[of].astype(float).to_numpy()
     rows = []
-    for key, cell in costs.dropna(subset="cost_usd").groupby(CELL, sort=False, dropna=False):
-        for of, parts in taken.items():
-            known = parts[parts["run"].isin(cell["run"])]
-            medians = known[list(PAID)].median()
-            if not medians.sum() > 0:
+    for number, (about, places) in enumerate(cells):
+        for of, each in medians.items():
+            if number not in each or not each[number].sum() > 0:
                 continue
-            total = float(cell[of].astype(float).median())
-            about = dict(zip(CELL, key, strict=True)) | {"of": of, "n": len(cell), "total": total}
-            rows.append(about | dict(medians / medians.sum() * total))
+            total = float(np.nanmedian(totals[of][places]))
+            scaled = each[number] / each[number].sum() * total
+            rows.append(about | {"of": of, "n": len(places), "total": total} | dict(zip(PAID, scaled, strict=True)))
     return pd.DataFrame(rows, columns=[*CELL, "of", "n", "total", *PAID])
 
 

@@ -1,9 +1,10 @@
 """What the runs of a study cost: by cell, at another price, to a target, and on a machine that is owned. Pure."""
 
 from collections.abc import Mapping
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scripts.analysis import statistics, verdicts
@@ -12,10 +13,14 @@ from scripts.analysis.verdicts import Judge
 from scripts.costs import outcomes, ownership, uncertainty
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import cell_of, records
+from scripts.storage.tables import cell_of, cells_of, records
 
 #: A price so many days older than a run is said to be: providers change theirs a few times a year.
 OLD_DAYS = 90
+
+#: What is known of the cost of each run, and the ends of what an hour costs.
+_FIGURES = ("useful_seconds", "used_seconds", "cost_usd", "billed_usd", "samples_per_usd")
+_RATES = ("usd_per_hour_low", "usd_per_hour", "usd_per_hour_high")
 
 
 def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[dict[str, Any]]:
@@ -33,25 +38,25 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
     """
     rows: list[dict[str, Any]] = []
     # What is not known of a run is NaN, and leaves its cell out of what would need it.
-    figures = ("useful_seconds", "used_seconds", "cost_usd", "billed_usd", "samples_per_usd")
-    costs = costs.astype(dict.fromkeys(figures, float))
-    costs = costs[costs.groupby(CELL, dropna=False)["cost_usd"].transform("count") > 0]
-    for _, group in costs.groupby("workload", sort=False):
-        cells = [(cell_of(key), cell) for key, cell in group.groupby(CELL, sort=False, dropna=False)]
-        matching = (cell for about, cell in cells if base and all(about[key] == base[key] for key in base))
+    columns = {name: costs[name].to_numpy(dtype=float, na_value=nan) for name in (*_FIGURES, *_RATES)}
+    by_workload: dict[str, list[tuple[dict[str, Any], dict[str, np.ndarray]]]] = {}
+    for about, places in cells_of(costs):
+        cell = {name: values[places] for name, values in columns.items()}
+        if not np.isnan(cell["cost_usd"]).all():
+            by_workload.setdefault(about["workload"], []).append((about, cell))
+    for cells in by_workload.values():
+        matching = (one for one in cells if base and all(one[0][key] == base[key] for key in base))
         of_base = next(matching, None)
         # What was only resumed has no time of its own.
-        timed = [place for place, (_, cell) in enumerate(cells) if cell["useful_seconds"].notna().any()]
+        timed = [place for place, (_, cell) in enumerate(cells) if not np.isnan(cell["useful_seconds"]).all()]
         times, prices = ([cells[place][1][name] for place in timed] for name in ("useful_seconds", "cost_usd"))
         front = {place for place, best in zip(timed, verdicts.front(judge, times, prices), strict=True) if best}
         for place, (about, cell) in enumerate(cells):
             cheaper = compared = None
-            if of_base is not None and cell is not of_base:
-                compared = judge.compare(cell["cost_usd"], of_base["cost_usd"])
-                cheaper = _probability_cheaper(cell, of_base, judge)
-            seconds, hourly = cell["used_seconds"].astype(float), cell.iloc[0]
-            rates = [float(hourly[f"usd_per_hour{end}"]) for end in ("_low", "", "_high")]
-            low, cost, high = uncertainty.cost_range(seconds, *rates)
+            if of_base is not None and cell is not of_base[1]:
+                compared = judge.compare(cell["cost_usd"], of_base[1]["cost_usd"])
+                cheaper = _probability_cheaper((about, cell), of_base, judge)
+            low, cost, high = uncertainty.cost_range(cell["used_seconds"], *(float(cell[rate][0]) for rate in _RATES))
             rows.append(
                 about
                 | {
@@ -59,26 +64,35 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
                     "low": low,
                     "high": high,
                     "interval": statistics.median_interval(cell["cost_usd"]),
-                    "runs": len(cell),
-                    "is_base": cell is of_base,
+                    "runs": len(cell["cost_usd"]),
+                    "is_base": of_base is not None and cell is of_base[1],
                     "compared": compared,
                     "cheaper": cheaper,
-                    "billed_usd": float(cell["billed_usd"].median()),
-                    "samples_per_usd": float(cell["samples_per_usd"].median()),
+                    "billed_usd": _median(cell["billed_usd"]),
+                    "samples_per_usd": _median(cell["samples_per_usd"]),
                     "front": place in front,
                 }
             )
     return rows
 
 
-def _probability_cheaper(cell: pd.DataFrame, base: pd.DataFrame, judge: Judge) -> float | None:
+def _median(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else nan
+
+
+def _probability_cheaper(
+    cell: tuple[dict[str, Any], dict[str, np.ndarray]],
+    base: tuple[dict[str, Any], dict[str, np.ndarray]],
+    judge: Judge,
+) -> float | None:
     """Return the probability that the next run of a cell costs less than that of the base, price ranges counted."""
-    one, other = cell.iloc[0], base.iloc[0]
+    (about, one), (about_base, other) = cell, base
     price = 1.0, 1.0  # the same machine has one price for both, wherever in its range
-    if one["hardware"] != other["hardware"] and other["usd_per_hour_low"] > 0:
-        low = one["usd_per_hour_low"] / other["usd_per_hour_high"]
-        price = low, one["usd_per_hour_high"] / other["usd_per_hour_low"]
-    return judge.probability_less(cell["used_seconds"], base["used_seconds"], price)
+    if about["hardware"] != about_base["hardware"] and other["usd_per_hour_low"][0] > 0:
+        low = one["usd_per_hour_low"][0] / other["usd_per_hour_high"][0]
+        price = float(low), float(one["usd_per_hour_high"][0] / other["usd_per_hour_low"][0])
+    return judge.probability_less(one["used_seconds"], other["used_seconds"], price)
 
 
 def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
 from scripts.analysis.verdicts import LESS, Judge, not_told
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
-from scripts.storage.tables import known, records
+from scripts.storage.tables import cells_of, records
 
 CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
 
@@ -52,10 +52,11 @@ def _by_workload(
     paid: pd.DataFrame, usd: pd.Series, seconds: pd.Series, name_of: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
-    firsts = {known(row[axis] for axis in CELL): row for row in records(paid.drop_duplicates(CELL))}
-    for key, rows in paid.groupby(CELL, sort=False, dropna=False):
-        first = firsts[known(key)]
-        of = {name: values[rows.index].to_numpy(dtype=float) for name, values in (("usd", usd), ("seconds", seconds))}
+    rows = records(paid)
+    columns = {name: values.to_numpy(dtype=float) for name, values in (("usd", usd), ("seconds", seconds))}
+    for _, places in cells_of(paid):
+        first = rows[places[0]]
+        of = {name: values[places] for name, values in columns.items()}
         of["seconds_usd"] = of["usd"] * of["seconds"]
         found.setdefault(str(first["workload"]), []).append(
             {

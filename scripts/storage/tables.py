@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import yaml
@@ -53,6 +54,21 @@ def known(key: Iterable[Any]) -> tuple[Any, ...]:
 def cell_of(key: Iterable[Any]) -> dict[str, Any]:
     """Return a cell from the key of a group by `CELL`: axis -> value, None for what a log does not tell."""
     return dict(zip(CELL, known(key), strict=True))
+
+
+def cells_of(frame: pd.DataFrame) -> list[tuple[dict[str, Any], np.ndarray]]:
+    """Return the cells of a table in order of appearance (`cell_of`), each with the places of its rows.
+
+    What iterates over `groupby` makes a frame for each group, which takes longer than what is asked of a few runs.
+    """
+    if frame.empty:
+        return []
+    codes = frame.groupby(CELL, sort=False, dropna=False).ngroup().to_numpy()
+    order = np.argsort(codes, kind="stable")
+    places = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    places.sort(key=lambda some: some[0])
+    keys = frame[CELL].iloc[[some[0] for some in places]].itertuples(index=False, name=None)
+    return [(cell_of(key), some) for key, some in zip(keys, places, strict=True)]
 
 
 def conform(frame: pd.DataFrame, table: str) -> pd.DataFrame:

@@ -719,6 +719,7 @@ def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, 
     assert "var(--ink" in svg
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", charts.names())
 def test_same_data_are_the_same_bytes(name: str) -> None:
     seen = view(*AXES, epochs=curve("a", "jax", 0.4, 0.6, 0.7))

@@ -26,6 +26,7 @@ ROWS = [
 BASE = [run(run="base", train_seconds=110.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in charts.names() if not hasattr(charts.chart(name), "SCOPE")])
 def test_every_chart_of_many_cells_can_be_drawn(name: str) -> None:
     rows = [row | {"devices": n} for row in ROWS for n in (1, 2)] if "devices" in name else ROWS
