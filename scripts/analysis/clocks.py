@@ -17,7 +17,7 @@ import pandas as pd
 from scripts import workloads
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
-from scripts.storage.tables import known, records
+from scripts.storage.tables import cells_of, records
 
 if TYPE_CHECKING:  # SciPy, which it imports, takes half a second of what only reads clocks
     from scripts.analysis.verdicts import Judge
@@ -94,12 +94,12 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
     """
     done = runs[runs["status"] == "done"].dropna(subset=["train_seconds", "samples_per_second", "total_seconds"])
     same = [axis for axis in CELL if axis != "mode"]
-    cells = {known(key): cell for key, cell in done.groupby([*same, "mode"], sort=False, dropna=False)}
+    cells = {tuple(about[axis] for axis in (*same, "mode")): places for about, places in cells_of(done)}
     rows = []
-    for (*others, mode), tuned in cells.items():
-        stock = cells.get((*others, "stock"))
-        if mode != "tuned" or stock is None:
+    for (*others, mode), places in cells.items():
+        if mode != "tuned" or (*others, "stock") not in cells:
             continue
+        tuned, stock = done.iloc[places], done.iloc[cells[*others, "stock"]]
         once, stock_once = (float(once_seconds(cell).median()) for cell in (tuned, stock))
         rate, stock_rate = (float(cell["samples_per_second"].median()) for cell in (tuned, stock))
         compared = judge.compare(tuned["samples_per_second"], stock["samples_per_second"])

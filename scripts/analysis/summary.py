@@ -10,7 +10,7 @@ from scripts import workloads
 from scripts.analysis.verdicts import LESS, Judge, not_told
 from scripts.measurement.cell import Cell
 from scripts.storage.axes import CELL
-from scripts.storage.tables import cell_of, records
+from scripts.storage.tables import cells_of, records
 
 _MEDIANS = [
     "train_seconds",
@@ -20,6 +20,9 @@ _MEDIANS = [
     "peak_memory_mib",
     "val_acc",
 ]
+
+#: What a run may be judged by (`measure`).
+_RESULTS = ["val_acc", "val_loss", "acc", "loss"]
 
 #: The time of a cell whose logs tell a rate alone: a column of `cells`.
 SECONDS_PER_MILLION = "seconds_per_million_samples"
@@ -176,27 +179,29 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """
     rows = []
     told = runs[(runs["status"] == "done") & part_of_data(runs).notna() & (runs["data"] != "synthetic")]
-    for key, group in told.groupby(CELL, sort=False, dropna=False):
-        cell = cell_of(key)
+    parts, results = part_of_data(told).to_numpy(), told[_RESULTS]
+    epochs, ends = (told[name].to_numpy() for name in ("epochs_done", "convergence"))
+    for cell, places in cells_of(told):
         known = reference(cell["workload"])
+        group = results.iloc[places]
         metric = measure(known, group)
         if group[metric].isna().all():
             continue
-        last = group.iloc[-1]
-        part = float(part_of_data(group).iloc[-1])
-        published = known.after(last["epochs_done"] * part) if known else None
+        last = places[-1]
+        part = float(parts[last])
+        published = known.after(epochs[last] * part) if known else None
         rows.append(
             cell
             | {
                 "metric": metric,
                 "value": float(group[metric].median()),
                 "runs": len(group),
-                "epochs": int(last["epochs_done"]),
+                "epochs": int(epochs[last]),
                 "part": part,
                 "published_epochs": published and published[0],
                 "published": published and published[1],
                 "source": known and known.source,
-                "verdict": ", ".join(dict.fromkeys(group["convergence"].dropna())),
+                "verdict": ", ".join(dict.fromkeys(end for end in ends[places] if not pd.isna(end))),
             }
         )
     return rows
