@@ -64,7 +64,7 @@ def test_two_machines_are_compared_by_all_other_axes() -> None:
 
 def test_several_machines_are_not_pooled() -> None:
     two = [*cells(100), *cells(40, hardware="cpu4")]
-    with pytest.raises(InputError, match=r"old: has cpu1, cpu4, none of them the other's: add @ and one"):
+    with pytest.raises(InputError, match=r"old: has the machines cpu1, cpu4, .* name one, as in STUDY@MACHINE"):
         compare(state("old", *two), state("new", *cells(70, hardware="box")))
 
 

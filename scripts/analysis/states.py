@@ -49,7 +49,10 @@ def compare(old: State, new: State) -> dict[str, Any]:
     axes = CELL if machines[0] & machines[1] else [axis for axis in CELL if axis != "hardware"]
     for state, some in zip((old, new), machines, strict=True):
         if axes is not CELL and len(some) > 1:
-            raise InputError(f"{state.name}: has {', '.join(sorted(some))}, none of them the other's: add @ and one")
+            raise InputError(
+                f"{state.name}: has the machines {', '.join(sorted(some))}, and the other state none of them: "
+                "name one, as in STUDY@MACHINE"
+            )
     before, after = (_cells(state, axes) for state in (old, new))
     judge = Judge.of(pd.concat([old.runs, new.runs.assign(hardware=new.runs["hardware"] + " (new)")]))
     unlike, cells = [], []

@@ -151,3 +151,12 @@ def test_every_number_is_written_as_python_writes_it(bits: int) -> None:
     (number,) = struct.unpack("d", struct.pack("Q", bits))
     written = tables._texts(tables.pa.array([number], tables.pa.float64())).to_pylist()
     assert written == ["" if number != number else repr(number)]
+
+
+def test_cells_stand_in_order_of_appearance_each_with_its_rows() -> None:
+    """What a log does not tell is a value of its own."""
+    rows = [{"hardware": "b"}, {"hardware": "a"}, {"hardware": "b"}, {"hardware": "a", "batch_size": None}]
+    frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows, 1)))
+    found = [(cell["hardware"], cell["batch_size"], places.tolist()) for cell, places in tables.cells_of(frame)]
+    assert found == [("b", 128, [0, 2]), ("a", 128, [1]), ("a", None, [3])]
+    assert tables.cells_of(frame.iloc[:0]) == []
