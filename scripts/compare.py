@@ -111,7 +111,8 @@ def main() -> int:
         print(f"  not compared: {row['cell']['workload']}, {name_of(row['cell'])}: other {', '.join(row['differs'])}")
     print(f"page: {options.output}")
     if not found["cells"]:
-        print("error: no cell is in both", file=sys.stderr)
+        why = "no cell of both was trained alike" if found["unlike"] else "no cell is in both"
+        print(f"error: {why}", file=sys.stderr)
         return 2
     return int(counts[states.SLOWER] + counts[states.DEARER] > 0)
 
