@@ -11,7 +11,7 @@ from scripts.kit import contents
 from scripts.measurement import provenance
 from scripts.storage import environment, errors, schemas
 from scripts.studies import definition
-from scripts.workflow import checks, data_kinds, internals, locks, quotes
+from scripts.workflow import checks, command_line, data_kinds, internals, locks, quotes
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
@@ -34,14 +34,14 @@ OWN_HARDWARE = [
 ]
 internals.send(workflow, OWN_HARDWARE)
 # On a machine that trains, what it is called.
-MACHINE = internals.wildcards_of_job().get("hardware")
+MACHINE = command_line.wildcards_of_job().get("hardware")
 # What is still to be set for a cluster: a dry run says it at its end, any other call is refused.
 UNSET = (
     checks.unset(workflow.executor_settings, BUCKET)
     if workflow.is_main_process and definition.profile(config).startswith("gce-")
     else []
 )
-if UNSET and not internals.is_dry_run():
+if UNSET and not command_line.is_dry_run(sys.argv):
     sys.exit(f"error: still to be set: {'; '.join(UNSET)}")
 if UNSET:
     internals.leave_storage(workflow)
@@ -54,7 +54,7 @@ pathvars:
 
 
 try:
-    if workflow.is_main_process and not internals.is_dry_run():
+    if workflow.is_main_process and not command_line.is_dry_run(sys.argv):
         locks.clear(Path.cwd(), definition.profile(config) == "local")
     plan = Plan.of(
         config,

@@ -3,8 +3,6 @@
 Tried with Snakemake 9.27, which envs/workflow.lock pins.
 """
 
-import re
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -36,26 +34,6 @@ def storage_prefix(workflow: Any) -> str | None:
     if not settings or not settings.default_storage_provider:
         return None
     return str(settings.default_storage_prefix)
-
-
-#: Snakemake's short options without a value: what follows another one's letter is its value, as in `-Rtrain`.
-FLAGS = "htkfFlSDvpa"
-
-
-def is_dry_run() -> bool:
-    """Return whether this call runs nothing: `workflow.dryrun` says so only when all rules are read."""
-    return any(word in ("--dry-run", "--dryrun") or re.match(rf"-[{FLAGS}]*n", word) for word in sys.argv)
-
-
-def wildcards_of_job() -> dict[str, str]:
-    """Return the wildcards of the job for which a cluster has started this process; none for a call of a person.
-
-    Its own settings are not there yet while the rules are read.
-    """
-    if "--target-jobs" not in sys.argv[:-1]:
-        return {}
-    wildcards = sys.argv[sys.argv.index("--target-jobs") + 1].partition(":")[2]
-    return dict(pair.split("=", 1) for pair in wildcards.split(",") if "=" in pair)
 
 
 def send(workflow: Any, files: Iterable[str]) -> None:

@@ -8,16 +8,24 @@ from pathlib import Path
 import psutil
 
 from scripts.storage.errors import InputError
+from scripts.workflow.command_line import is_dry_run
 
 
 def _locks(folder: Path) -> list[Path]:
     return sorted((folder / ".snakemake" / "locks").glob("*"))
 
 
-def others(folder: Path) -> list[int]:
-    """Return the numbers of the other calls of Snakemake that work in a folder; what runs a job of one is none.
+def _asked(words: list[str]) -> list[str]:
+    """Return the words of a process from `snakemake` on; none where it is something else."""
+    names = [Path(word).name for word in words]
+    return words[names.index("snakemake") :] if "snakemake" in names else []
 
-    Where a process works may be hidden: it counts if its user has locked the folder.
+
+def others(folder: Path) -> list[int]:
+    """Return the numbers of the other calls of Snakemake that work in a folder.
+
+    What runs a job of one is none, nor is a dry run, which locks nothing. Where a process works may be hidden: it
+    counts if its user has locked the folder.
     """
     owners = set()
     for lock in _locks(folder):
@@ -27,8 +35,8 @@ def others(folder: Path) -> list[int]:
     related = {this.pid, *(one.pid for one in this.parents())}
     found = []
     for process in psutil.process_iter(["cmdline"]):
-        words = [Path(word).name for word in process.info["cmdline"] or []]
-        if process.pid in related or "snakemake" not in words or "--target-jobs" in words:
+        words = _asked(process.info["cmdline"] or [])
+        if process.pid in related or not words or "--target-jobs" in words or is_dry_run(words):
             continue
         try:
             if Path(process.cwd()) == folder:
@@ -54,8 +62,8 @@ def clear(folder: Path, is_local: bool) -> None:
     if working := others(folder):
         numbers = ", ".join(map(str, working))
         print(
-            f"note: another snakemake works in this folder (process {numbers}): this call ends if both need the same "
-            "files",
+            f"note: another snakemake works in this folder (process {numbers}): if both need the same files "
+            "this call ends: make it again when that one has ended",
             file=sys.stderr,
         )
         return

@@ -62,6 +62,24 @@ def test_process_that_hides_its_folder_counts_if_its_user_has_locked(
     assert locks.others(locked) == ([7] if is_owner else [])
 
 
+@pytest.mark.parametrize(
+    ("words", "is_other"),
+    [
+        (["python", "/usr/bin/snakemake", "--cores", "1"], True),
+        (["sudo", "-n", "snakemake", "--cores", "1"], True),
+        (["snakemake", "--profile", "profiles/local", "-n"], False),
+        (["snakemake", "--target-jobs", "train:study=s"], False),
+        (["python", "-n"], False),
+    ],
+)
+def test_dry_run_and_job_of_a_call_are_no_other_call(
+    locked: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], is_other: bool
+) -> None:
+    process = SimpleNamespace(pid=7, info={"cmdline": words}, cwd=lambda: str(locked))
+    monkeypatch.setattr(psutil, "process_iter", lambda attributes: [process])
+    assert locks.others(locked) == ([7] if is_other else [])
+
+
 def test_nothing_is_said_without_locks(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     locks.clear(tmp_path, True)
     assert capsys.readouterr().err == ""

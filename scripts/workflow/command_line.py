@@ -1,0 +1,21 @@
+"""What a call of Snakemake was asked, as its words say it: its own settings are not there while the rules are read."""
+
+import re
+import sys
+from collections.abc import Sequence
+
+#: Snakemake's short options without a value: what follows another one's letter is its value, as in `-Rtrain`.
+FLAGS = "htkfFlSDvpa"
+
+
+def is_dry_run(words: Sequence[str]) -> bool:
+    """Return whether a call with these words runs nothing."""
+    return any(word in ("--dry-run", "--dryrun") or re.match(rf"-[{FLAGS}]*n", word) for word in words)
+
+
+def wildcards_of_job() -> dict[str, str]:
+    """Return the wildcards of the job for which a cluster has started this process; none for a call of a person."""
+    if "--target-jobs" not in sys.argv[:-1]:
+        return {}
+    wildcards = sys.argv[sys.argv.index("--target-jobs") + 1].partition(":")[2]
+    return dict(pair.split("=", 1) for pair in wildcards.split(",") if "=" in pair)
