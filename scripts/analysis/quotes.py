@@ -73,14 +73,14 @@ def _published() -> list[tuple[str, dict[str, Any], float]]:
     for file in sorted(FACTS.glob("*.csv")):
         path = definition.ROOT / "config" / "studies" / f"{file.stem}.yaml"
         machines = definition.read(file.stem, {})[1]["machines"] if path.is_file() else {}
-        for row in facts.read(file).dropna(subset=["train_seconds", "epochs_done"]).to_dict("records"):
-            about = machines.get(row["hardware"], {})
-            if row["workload"] not in workloads.names() or "rent" not in about:
+        for workload, machine, seconds, epochs in facts.times(file):
+            about = machines.get(machine, {})
+            if workload not in workloads.names() or "rent" not in about:
                 continue
-            dataset = workloads.workload(row["workload"]).DATASET
+            dataset = workloads.workload(workload).DATASET
             complete = getattr(datasets.dataset(dataset), "COMPLETE", None) if dataset else None
             if complete:
-                found.append((row["workload"], about, complete * row["epochs_done"] / row["train_seconds"]))
+                found.append((workload, about, complete * epochs / seconds))
     return found
 
 

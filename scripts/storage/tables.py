@@ -33,7 +33,9 @@ _COLUMNS = Path(__file__).resolve().parents[2] / "config" / "schemas" / "tables.
 
 @cache
 def _documented() -> dict[str, dict[str, dict[str, str]]]:
-    return yaml.safe_load(_COLUMNS.read_text(encoding="utf-8"))
+    # Every verb reads it: the loader in C takes a tenth of the time.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return loader(_COLUMNS.read_text(encoding="utf-8")).get_single_data()
 
 
 def columns(table: str) -> dict[str, dict[str, str]]:
