@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import ruptures
 
 from scripts.analysis import noise, states
 from scripts.analysis.verdicts import SIGNIFICANT, Comparison, Judge
@@ -79,6 +78,8 @@ def changes(medians: Sequence[float], judge: Judge) -> list[tuple[int, Compariso
 
 
 def _proposed(values: np.ndarray, variance: float) -> list[int]:
+    import ruptures  # takes a second, and a short history has nothing to propose
+
     search = ruptures.KernelCPD(kernel="linear", min_size=LEAST).fit(np.log(values)[:, None])
     return [int(place) for place in search.predict(pen=_PENALTY * variance * np.log(len(values)))][:-1]
 
