@@ -205,10 +205,11 @@ def _beyond_perfect_scaling(facts: pd.DataFrame, cards: Mapping[str, str]) -> It
     found = beside_single_cards(facts, cards)
     beyond = found[found["efficiency"] > PERFECT].sort_values("efficiency", ascending=False, kind="stable")
     for most in records(beyond.drop_duplicates(list(_THINGS)).sort_index()):
+        precision = "" if pd.isna(most["precision"]) else f" in {most['precision']}"
         yield _finding(
             BEYOND_PERFECT,
             f"{number(most['efficiency'])} x what {most['devices']} single cards do: {number(most['several'])} "
-            f"samples/s with {most['devices']} {most['card']} in {most['precision']}, {number(most['one'])} with one; "
+            f"samples/s with {most['devices']} {most['card']}{precision}, {number(most['one'])} with one; "
             "that is not the work of the cards alone",
             **{key: most[key] for key in _THINGS},
         )
