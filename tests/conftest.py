@@ -35,7 +35,7 @@ if WORKER:
 # What XLA compiled for one test, the others take, in whatever process: half of the time of JAX's tests.
 if not WORKER:
     compiled = tempfile.TemporaryDirectory(prefix="epochs-compiled-")
-    os.environ |= {"JAX_COMPILATION_CACHE_DIR": compiled.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.5"}
+    os.environ |= {"JAX_COMPILATION_CACHE_DIR": compiled.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
 
 #: Two workloads on two frameworks, one core, made-up data: four cells of some seconds.
 TINY = """
