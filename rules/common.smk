@@ -33,6 +33,8 @@ OWN_HARDWARE = [
     str(file) for file in [schemas.own(Path("config/hardware.yaml"))] if file.exists()
 ]
 internals.send(workflow, OWN_HARDWARE)
+# Four fifths of the archive, which takes seconds to compress for each call.
+internals.send_none_of(workflow, ("docs/", "reports/published/", "tests/"))
 # On a machine that trains, what it is called.
 MACHINE = command_line.wildcards_of_job().get("hardware")
 # What is still to be set for a cluster: a dry run says it at its end, any other call is refused.

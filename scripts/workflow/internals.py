@@ -41,6 +41,20 @@ def send(workflow: Any, files: Iterable[str]) -> None:
     _need(workflow, "configfiles", "a person's own settings reach the machines that train").extend(files)
 
 
+def send_none_of(workflow: Any, prefixes: tuple[str, ...]) -> None:
+    """Keep what lies below `prefixes` from the machines that train: Snakemake sends all that git knows, compressed."""
+    why = "machines that train get no pages"
+    write: Callable[[Any], None] = _need(workflow, "write_source_archive", why)
+
+    def write_needed(path: Any) -> None:
+        dag = _need(workflow, "dag", why)
+        sources: Callable[[], Iterable[str]] = _need(dag, "get_sources", why)
+        dag.get_sources = lambda: {file for file in sources() if not file.startswith(prefixes)}
+        write(path)
+
+    workflow.write_source_archive = write_needed
+
+
 def leave_storage(workflow: Any) -> None:
     """Take all files for local ones: a dry run then needs neither account nor network."""
     why = "a dry run needs no account"

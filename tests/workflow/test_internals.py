@@ -17,6 +17,7 @@ from scripts.workflow import internals
         internals.jobs_to_run,
         internals.limit_no_rate,
         lambda workflow: internals.send(workflow, []),
+        lambda workflow: internals.send_none_of(workflow, ("docs/",)),
     ],
 )
 def test_what_is_gone_is_one_line_that_says_what_to_do(use) -> None:
@@ -45,3 +46,12 @@ def test_jobs_on_this_machine_have_no_limit_a_second_and_others_keep_it() -> Non
         workflow = SimpleNamespace(local_exec=local, scheduler=SimpleNamespace(job_rate_limiter="limiter"))
         internals.limit_no_rate(workflow)
         assert workflow.scheduler.job_rate_limiter == limiter
+
+
+def test_pages_and_documents_are_not_sent() -> None:
+    workflow = SimpleNamespace(dag=SimpleNamespace(get_sources=lambda: {"Snakefile", "docs/a.md", "scripts/docs/b.py"}))
+    workflow.write_source_archive = lambda path: sent.extend(workflow.dag.get_sources())
+    sent: list[str] = []
+    internals.send_none_of(workflow, ("docs/", "tests/"))
+    workflow.write_source_archive("archive")
+    assert sorted(sent) == ["Snakefile", "scripts/docs/b.py"]
