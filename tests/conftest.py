@@ -115,6 +115,12 @@ def copy_project(path: Path) -> Project:
         if (ROOT / name).exists():
             (path / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, path / name, follow_symlinks=False)
+    # What Python compiled of a file stands for each copy of it, as its time and size are the same.
+    for compiled in (ROOT / "scripts").rglob("__pycache__/*.pyc"):
+        target = path / compiled.relative_to(ROOT)
+        if target.parents[1].is_dir():
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, target)
     (path / "config" / "studies" / "tiny.yaml").write_text(TINY)
     return Project(path)
 
@@ -137,9 +143,9 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 def copy_of(folder: Path, path: Path) -> Path:
-    """Copy a folder that other test processes may be compiling Python in."""
+    """Copy a folder that other test processes may be compiling Python in, without what they are writing just now."""
     return Path(
-        shutil.copytree(folder, path, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(folder, path, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.pyc.*"))
     )
 
 

@@ -52,8 +52,9 @@ def page(browser: Browser, tiny_study: Project, request: pytest.FixtureRequest) 
 PUBLISHED = sorted((ROOT / "reports" / "published").glob("*.html"))
 
 
-@pytest.fixture(params=PUBLISHED, ids=lambda path: path.stem)
+@pytest.fixture(scope="module", params=PUBLISHED, ids=lambda path: path.stem)
 def published(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A published page, of which tests change the width and the scheme alone."""
     page = opened(browser, request.param, 1400, "light")
     yield page
     page.close()
@@ -67,17 +68,18 @@ def test_published_page_fits_the_screen_and_can_be_read(published: Page, width: 
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")], ids=lambda value: str(value))
-def test_published_page_breaks_no_rule_of_accessibility(published: Page, width: int, scheme: str) -> None:
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_published_page_breaks_no_rule_of_accessibility(browser: Browser, path: Path, width: int, scheme: str) -> None:
     """By axe-core, with what opens opened and a table sorted."""
-    published.set_viewport_size({"width": width, "height": 900})
-    published.emulate_media(color_scheme=scheme)
-    for summary in published.locator("details > summary").all()[:5]:
+    page = opened(browser, path, width, scheme)
+    for summary in page.locator("details > summary").all()[:5]:
         if summary.is_visible():
             summary.click()
-    for head in published.locator("th button").all()[:2]:
+    for head in page.locator("th button").all()[:2]:
         if head.is_visible():
             head.click()
-    found = Axe().run(published).response["violations"]
+    found = Axe().run(page).response["violations"]
+    page.close()
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
 
 
