@@ -42,9 +42,9 @@ KIT_PYTHON ?= 3.12
 kit: .venv/report-$(NAMES)
 	snakemake --profile profiles/local kit --config 'study=$(STUDY)' 'kit_python=$(KIT_PYTHON)'
 
-# Four on two cores: many of them wait for what they have started.
+# Three on two cores: many of them wait for what they have started.
 test: .venv/test-$(NAMES) lint
-	pytest -n 4 --dist worksteal
+	pytest -n 3 --dist worksteal
 
 quick: .venv/test-$(NAMES)
 	pytest -n 2 --dist worksteal -m "not slow"

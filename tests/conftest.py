@@ -32,10 +32,14 @@ if WORKER:
     # A training holds itself to the first core it may use: two at a time must not share it.
     os.sched_setaffinity(0, {CORES[int(WORKER.removeprefix("gw")) % len(CORES)]})
 
-# What XLA compiled for one test, the others take, in whatever process: half of the time of JAX's tests.
-if not WORKER:
-    compiled = tempfile.TemporaryDirectory(prefix="epochs-compiled-")
-    os.environ |= {"JAX_COMPILATION_CACHE_DIR": compiled.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+# What all test processes share: what was made once, and what XLA compiled, which is half of the time of JAX's tests.
+if "TESTS_SHARED" not in os.environ:
+    shared = tempfile.TemporaryDirectory(prefix="epochs-tests-")
+    os.environ |= {
+        "TESTS_SHARED": shared.name,
+        "JAX_COMPILATION_CACHE_DIR": f"{shared.name}/compiled",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    }
 
 #: Two workloads on two frameworks, one core, made-up data: four cells of some seconds.
 TINY = """
@@ -131,10 +135,9 @@ def fresh(tmp_path: Path) -> Project:
     return copy_project(tmp_path / "project")
 
 
-def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
     """Return a folder that the first test process to ask for it makes, for all of them."""
-    base = factory.getbasetemp()
-    folder = (base.parent if WORKER else base) / name
+    folder = Path(os.environ["TESTS_SHARED"], name)
     with FileLock(f"{folder}.lock"):
         if not (done := folder.with_suffix(".done")).exists():
             make(folder)
@@ -150,9 +153,9 @@ def copy_of(folder: Path, path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_study(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def tiny_study() -> Project:
     """The project with the tiny study complete, shared by all tests: not to be changed."""
-    return Project(made_once(tmp_path_factory, "trained", lambda folder: copy_project(folder).snakemake()))
+    return Project(made_once("trained", lambda folder: copy_project(folder).snakemake()))
 
 
 @pytest.fixture

@@ -332,7 +332,7 @@ def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         own_study(folder / "mine", "../mine/logs", "../mine/our prices.csv")
         copy_project(folder / "project").snakemake(study="../mine/mine.yaml")
 
-    return made_once(tmp_path_factory, "own", make)
+    return made_once("own", make)
 
 
 @pytest.fixture

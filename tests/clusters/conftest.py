@@ -91,7 +91,7 @@ class Cloud:
 
 
 @pytest.fixture(scope="session")
-def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def image() -> Path:
     """Return the programs of an environment made by the recipe of the image, and of nothing else."""
 
     def make(folder: Path) -> None:
@@ -103,11 +103,11 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for step in re.findall(r"^RUN (.+)$", recipe, re.MULTILINE):
             subprocess.run(["bash", "-c", step], check=True, env=environment, stdout=subprocess.DEVNULL)
 
-    return made_once(tmp_path_factory, "image", make) / "bin"
+    return made_once("image", make) / "bin"
 
 
 @pytest.fixture(scope="session")
-def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plugins() -> Path:
     """Return a folder with the plugins of the profiles: Snakemake imports those that it finds whenever it starts."""
 
     def make(folder: Path) -> None:
@@ -124,7 +124,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder / name]
             subprocess.run([*pip, *packages], check=True)
 
-    return made_once(tmp_path_factory, "plugins", make)
+    return made_once("plugins", make)
 
 
 @pytest.fixture

@@ -172,6 +172,8 @@ def test_nothing_is_submitted_that_could_pass_the_budget(cloud: Cloud) -> None:
 
 
 def test_second_call_is_refused_and_ctrl_c_leaves_no_machine(cloud: Cloud) -> None:
+    # Longer than the second call takes.
+    cloud.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 400}")
     process = cloud.start("gce-cpu")
     second = cloud.snakemake("gce-gpu", check=False)
     assert second.returncode != 0

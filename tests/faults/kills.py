@@ -1,6 +1,5 @@
 """Calls of the workflow that make a report: killed at some moment and made once more, without disk, two at once."""
 
-import atexit
 import hashlib
 import os
 import resource
@@ -8,14 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from random import Random
 
-from tests.conftest import copy_project
+from tests.conftest import copy_project, made_once
 from tests.faults import trial
 
 #: A published study with costs and charts of each kind, small.
@@ -29,14 +26,14 @@ _YOUNG_SECONDS = 3.0
 RULES = ("collect_facts", "price", "chart", "report")
 
 
-@cache
 def _complete() -> Path:
-    """Return a copy of the project in which the study is complete, for all kinds that this process tries."""
-    folder = Path(tempfile.mkdtemp(prefix="epochs-faults-")) / "project"
-    atexit.register(shutil.rmtree, folder.parent, ignore_errors=True)
-    copy_project(folder)
-    _snakemake(folder).wait()
-    return folder
+    """Return a copy of the project in which the study is complete, for all kinds."""
+
+    def make(folder: Path) -> None:
+        copy_project(folder)
+        _snakemake(folder).wait()
+
+    return made_once("faults-complete", make)
 
 
 def _snakemake(folder: Path, *arguments: str) -> subprocess.Popen:

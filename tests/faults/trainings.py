@@ -1,16 +1,13 @@
 """Trainings that are killed, whose clock is set, whose disk is full: done again, they are as if nothing had been."""
 
-import atexit
 import os
 import re
 import resource
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
 from math import isclose
 from pathlib import Path
 from random import Random
@@ -20,7 +17,7 @@ import psutil
 
 from scripts.analysis import runs
 from scripts.measurement import record
-from tests.conftest import Project, copy_project
+from tests.conftest import Project, copy_project, made_once
 from tests.faults import trial
 
 #: Seconds that a call may take: a machine with other work is slow.
@@ -46,20 +43,20 @@ _CALL = ("snakemake", "--profile", "profiles/local", "--config", "study=killed")
 _SAME = 1e-4
 
 
-@cache
 def _trained() -> Path:
-    """Return a copy of the project in which the study is complete, for all kinds that this process tries."""
-    folder = Path(tempfile.mkdtemp(prefix="epochs-faults-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    project = copy_project(folder / "project")
-    (project.path / "config" / "studies" / "killed.yaml").write_text(STUDY)
-    source = project.path / "scripts" / "measurement" / "checkpoint.py"
-    text, count = re.subn(r"^INTERVAL_SECONDS, .*$", "INTERVAL_SECONDS, INTERVAL_SAVINGS = 0.2, 1",
-                          source.read_text(), flags=re.MULTILINE)  # fmt: skip
-    assert count == 1
-    source.write_text(text)
-    project.run(*_CALL, f"checkpoints={project.path / 'kept'}")
-    return project.path
+    """Return a copy of the project in which the study is complete, for all kinds."""
+
+    def make(folder: Path) -> None:
+        project = copy_project(folder)
+        (project.path / "config" / "studies" / "killed.yaml").write_text(STUDY)
+        source = project.path / "scripts" / "measurement" / "checkpoint.py"
+        text, count = re.subn(r"^INTERVAL_SECONDS, .*$", "INTERVAL_SECONDS, INTERVAL_SAVINGS = 0.2, 1",
+                              source.read_text(), flags=re.MULTILINE)  # fmt: skip
+        assert count == 1
+        source.write_text(text)
+        project.run(*_CALL, f"checkpoints={folder / 'kept'}")
+
+    return made_once("faults-trained", make)
 
 
 class Desk:

@@ -88,7 +88,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Project:
         (folder / "config" / "studies" / "borrowed.yaml").write_text(STUDY)
         project.run("snakemake", "kit", "--config", "study=borrowed", f'kit_python="{PYTHON}"')
 
-    return Project(made_once(tmp_path_factory, "packed", make))
+    return Project(made_once("packed", make))
 
 
 @pytest.fixture
