@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,10 @@ from scripts.analysis import runs  # noqa: E402, found by the line above
 # How long an example takes is no verdict: the machine may have other work.
 settings.register_profile("epochs", deadline=None)
 settings.load_profile("epochs")
+
+# What a shell starts in the background ignores Ctrl-C, and so would all that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CORES = sorted(os.sched_getaffinity(0))
 

@@ -32,8 +32,7 @@ def test_the_wheel_passes_its_own_tests_in_an_empty_environment(tmp_path: Path) 
     subprocess.run([sys.executable, "-m", "venv", "empty"], **run)
     python = tmp_path / "empty" / "bin" / "python"
     (tmp_path / "pins").write_text(pins())
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "-c", "pins"]
-    subprocess.run([*pip, f"{wheel}[test]", "pytest-xdist"], **run)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "-c", "pins", f"{wheel}[test]", "pytest-xdist"], **run)
     environment = os.environ | {"PATH": f"{python.parent}:/usr/bin:/bin", "PYTHONPATH": ""}
     environment.pop("PYTEST_XDIST_WORKER", None)
     # Most of them wait for emulated machines: three at once.

@@ -118,7 +118,8 @@ def test_restarted_snakemake_waits_for_the_jobs_that_run(site: Site) -> None:
 
 
 def test_second_snakemake_elsewhere_waits_for_the_jobs_of_the_first(site: Site) -> None:
-    site.write(SLOW.replace("60", "20"))
+    # Longer than the second one takes to begin, on a machine with other work, too.
+    site.write(SLOW.replace("60", "45"))
     first = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     elsewhere = replace(site, folder=shutil.copytree(site.folder, site.folder.with_name("elsewhere")))
