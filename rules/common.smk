@@ -85,6 +85,8 @@ try:
         checks.check_bucket(BUCKET, plan)
 except errors.InputError as error:
     sys.exit(f"error: {error}")
+except OSError as error:
+    sys.exit(f"error: {errors.of_system(error)}")
 
 # What the machines that train are told beside the config.
 environment.DATA_KINDS.write_default("{}")

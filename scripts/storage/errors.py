@@ -17,12 +17,17 @@ class InputError(ValueError):
         super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}")
 
 
+def of_system(error: OSError) -> InputError:
+    """Return what the system refused as bad input: a name that is too long, a folder that may not be read."""
+    return InputError(": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error))
+
+
 def run(main: Callable[[], int]) -> None:
-    """Run a command line's `main` and exit with its code; an `InputError` is one line and code 2."""
+    """Run a command line's `main` and exit with its code; bad input or what the system refuses is a line and code 2."""
     try:
         code = main()
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (InputError, OSError) as error:
+        print(f"error: {of_system(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         code = 130

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from scripts.storage import errors
@@ -16,6 +18,16 @@ def test_bad_input_is_one_line_and_code_2(capsys: pytest.CaptureFixture) -> None
         errors.run(raising(InputError("config.yaml: repeats: 0 is too few")))
     assert exit_.value.code == 2
     assert capsys.readouterr().err == "error: config.yaml: repeats: 0 is too few\n"
+
+
+def test_what_the_system_refuses_is_one_line_and_code_2(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit) as end:
+        errors.run(lambda: (tmp_path / ("x" * 300)).stat().st_size)
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.endswith("File name too long\n")
+    assert len(said.splitlines()) == 1
+    assert str(errors.of_system(OSError("no name"))) == "no name"
 
 
 @pytest.mark.parametrize("code", [0, 3])
