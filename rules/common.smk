@@ -83,10 +83,8 @@ try:
     if BUCKET and workflow.is_main_process:
         environment.COMMIT.write(json.dumps(provenance.commit()))
         checks.check_bucket(BUCKET, plan)
-except errors.InputError as error:
-    sys.exit(f"error: {error}")
-except OSError as error:
-    sys.exit(f"error: {errors.of_system(error)}")
+except (errors.InputError, OSError) as error:
+    sys.exit(f"error: {errors.line(error)}")
 
 # What the machines that train are told beside the config.
 environment.DATA_KINDS.write_default("{}")

@@ -325,7 +325,7 @@ def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_pat
 
 
 @pytest.fixture(scope="session")
-def own_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own_report() -> Path:
     """A folder with the project and a study of one's own, complete, each called by its place from the other."""
 
     def make(folder: Path) -> None:

@@ -22,7 +22,7 @@ from scripts.storage.tables import records
 
 SCOPE = "study"
 TITLE = "Gain against use"
-MISSING = "the study tells of no owned machine what it gains by its use"
+MISSING = "the study does not say what an owned machine gains by its use"
 HELP = "Above the dashed line a dollar buys more on the owned machine."
 
 

@@ -15,7 +15,7 @@ TITLE = "What an owned hour costs"
 #: Rents nearer than this factor to the one below would be written over one another.
 _APART = 1.25
 
-MISSING = "the study tells of no owned machine what it gains by its use"
+MISSING = "the study does not say what an owned machine gains by its use"
 HELP = "Where the curve is below a line, an hour of the owned machine costs less than an hour of that rented one."
 
 

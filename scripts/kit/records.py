@@ -80,6 +80,7 @@ def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
                 group[found[2] if found else name] = packed.read(member)
     except OSError as error:
         raise InputError(f"{archive}: {error.strerror or error}") from error
+    # What zipfile raises for a compression that it does not know is NotImplementedError, for a password RuntimeError.
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise InputError(
             f"{archive}: not a whole file of records ({error}): take an older copy, or another name"

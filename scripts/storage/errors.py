@@ -17,9 +17,11 @@ class InputError(ValueError):
         super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2]} ... {line[-_LONGEST // 2 :]}")
 
 
-def of_system(error: OSError) -> InputError:
-    """Return what the system refused as bad input: a name that is too long, a folder that may not be read."""
-    return InputError(": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error))
+def line(error: InputError | OSError) -> str:
+    """Return an error in one line: bad input, or what the system refuses, such as a name that is too long."""
+    if not isinstance(error, OSError):
+        return str(error)
+    return str(InputError(": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error)))
 
 
 def run(main: Callable[[], int]) -> None:
@@ -27,7 +29,7 @@ def run(main: Callable[[], int]) -> None:
     try:
         code = main()
     except (InputError, OSError) as error:
-        print(f"error: {of_system(error) if isinstance(error, OSError) else error}", file=sys.stderr)
+        print(f"error: {line(error)}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         code = 130

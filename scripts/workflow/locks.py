@@ -62,8 +62,8 @@ def clear(folder: Path, is_local: bool) -> None:
     if working := others(folder):
         numbers = ", ".join(map(str, working))
         print(
-            f"note: another snakemake works in this folder (process {numbers}): if both need the same files "
-            "this call ends: make it again when that one has ended",
+            f"note: another snakemake works in this folder (process {numbers}): if both need the same "
+            "files, this call ends; repeat it when that one has ended",
             file=sys.stderr,
         )
         return

@@ -16,7 +16,12 @@ from scripts.frameworks.jax import kernels
 from scripts.workloads import Split, workload
 from tests.frameworks.samples import samples
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("jax") is None, reason="JAX is not installed: make test FRAMEWORKS='tensorflow jax torch'"
+    ),
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 # The odd last batches are even: two devices share them.

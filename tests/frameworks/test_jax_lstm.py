@@ -11,7 +11,12 @@ import pytest
 
 from tests.frameworks.test_jax import process
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("jax") is None, reason="JAX is not installed: make test FRAMEWORKS='tensorflow jax torch'"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,10 @@ from tests.frameworks.samples import samples
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+    pytest.mark.skipif(
+        find_spec("tensorflow") is None,
+        reason="TensorFlow is not installed: make test FRAMEWORKS='tensorflow jax torch'",
+    ),
 ]
 
 ROOT = Path(__file__).resolve().parents[2]

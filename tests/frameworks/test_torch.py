@@ -16,7 +16,12 @@ from scripts.workloads import Split, workload
 from tests.frameworks import models
 from tests.frameworks.samples import FORMS, samples
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("torch") is None, reason="PyTorch is not installed: make test FRAMEWORKS='tensorflow jax torch'"
+    ),
+]
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES, VALIDATION, BATCH_SIZE, EPOCHS = 21, 11, 8, 2

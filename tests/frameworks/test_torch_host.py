@@ -10,7 +10,12 @@ import pytest
 
 from scripts.frameworks import torch
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("torch") is None, reason="PyTorch is not installed: make test FRAMEWORKS='tensorflow jax torch'"
+    ),
+]
 
 
 def fresh(function):

@@ -12,7 +12,12 @@ import pytest
 from scripts.frameworks import torch
 from tests.frameworks.test_torch import started
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        find_spec("torch") is None, reason="PyTorch is not installed: make test FRAMEWORKS='tensorflow jax torch'"
+    ),
+]
 
 ROWS, LENGTH, BATCH_SIZE = 64, 5, 4
 

@@ -80,7 +80,7 @@ def without_network() -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def packed() -> Project:
     """The project with the kit of the study, not to be changed."""
 
     def make(folder: Path) -> None:

@@ -27,7 +27,7 @@ def test_what_the_system_refuses_is_one_line_and_code_2(tmp_path: Path, capsys: 
     said = capsys.readouterr().err
     assert said.endswith("File name too long\n")
     assert len(said.splitlines()) == 1
-    assert str(errors.of_system(OSError("no name"))) == "no name"
+    assert errors.line(OSError("no name")) == "no name"
 
 
 @pytest.mark.parametrize("code", [0, 3])
