@@ -40,7 +40,7 @@ def ages(study: Mapping[str, Any], today: date) -> list[dict[str, Any]]:
     names = dict.fromkeys(name for one in named for name in ([one] if isinstance(one, str) else one))
     rows = []
     for name in names:
-        dates = sorted(book.read(books.files(name))["as_of"])
+        dates = sorted(row["as_of"] for row in book.read(books.files(name)))
         ends = {"oldest": dates[0], "newest": dates[-1]}
         days = {f"{key}_days": (today - date.fromisoformat((text + "-01-01")[:10])).days for key, text in ends.items()}
         rows.append({"book": Path(name).stem, "prices": len(dates)} | ends | days)

@@ -14,7 +14,7 @@ from rich.table import Table
 from scripts import workloads
 from scripts.analysis import pricing
 from scripts.analysis import runs as recorded
-from scripts.costs import budget
+from scripts.costs import billing, prices
 from scripts.measurement import checkpoint
 from scripts.storage import environment, errors, schemas
 from scripts.storage.files import read_text
@@ -85,8 +85,8 @@ def main() -> int:
     files = [file for cell in cells for file in cell["files"]]
     runs, _, attempts = recorded.collect(folder, files, config["repeats"])
     machines = definition.machines(config, catalogue)
-    prices = pricing.price_table(config, machines, set(runs["hardware"]))
-    spent = budget.spent(runs, attempts, prices[prices["price_option"] == config["price"]])
+    hourly = pricing.price_table(config, machines, set(runs["hardware"]))
+    spent = prices.spent(runs, attempts, hourly[hourly["price_option"] == config["price"]])
 
     table = Table("cell", "runs", "hours", "USD", "why", title=f"{options.name} ({config['price']})")
     total: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def main() -> int:
         total += cell["states"]
         mine = spent[spent["run"].str.startswith(f"{cell['cell']}/")]
         words = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in cell["states"].items())
-        hours, usd = mine["used_seconds"].sum() / budget.SECONDS_PER_HOUR, mine["usd"].sum(skipna=False)
+        hours, usd = mine["used_seconds"].sum() / billing.SECONDS_PER_HOUR, mine["usd"].sum(skipna=False)
         table.add_row(
             cell["cell"],
             words,

@@ -1,10 +1,13 @@
 """Rows and tables small enough to check by hand."""
 
+from collections.abc import Iterable
+from pathlib import Path
+
 import pandas as pd
 
 from scripts.analysis.noise import Noise
 from scripts.analysis.verdicts import Judge
-from scripts.costs import billing, book
+from scripts.costs import billing, book, hourly
 from scripts.costs import prices as pricing
 from scripts.costs.terms import Terms
 from scripts.measurement.record import TIMES
@@ -26,17 +29,16 @@ PRICE = {
 
 #: Billed per second with a minimum of a minute, since 2020 by the second only; a euro is 1.20 to 1.30 USD.
 TERMS = Terms(
-    pd.DataFrame(
-        [("cloud", "", 1.0, 60.0), ("cloud", "2020-01-01", 1.0, 0.0)],
-        columns=["provider", "from", "increment_seconds", "minimum_seconds"],
-    ),
-    pd.DataFrame(
-        [
-            ("USD", "1900", 1.0, 1.0, 1.0, "by definition", ""),
-            ("EUR", "2020", 1.25, 1.20, 1.30, "a bank", "by eye"),
-        ],
-        columns=["currency", "as_of", "usd", "usd_low", "usd_high", "source", "inferred"],
-    ),
+    [
+        {"provider": "cloud", "from": "", "increment_seconds": 1.0, "minimum_seconds": 60.0},
+        {"provider": "cloud", "from": "2020-01-01", "increment_seconds": 1.0, "minimum_seconds": 0.0},
+    ],
+    [
+        {"currency": "USD", "as_of": "1900", "source": "by definition", "inferred": ""}
+        | dict.fromkeys(("usd", "usd_low", "usd_high"), 1.0),
+        {"currency": "EUR", "as_of": "2020", "source": "a bank", "inferred": "by eye"}
+        | {"usd": 1.25, "usd_low": 1.20, "usd_high": 1.30},
+    ],
     {("cloud", "n1-"): billing.N1_TIERS, ("cloud", "n2-"): billing.N2_TIERS},
 )
 
@@ -52,9 +54,14 @@ def offer(item: str, rate: float, **values) -> dict:
     return PRICE | {"item": item, "purchase": "on-demand", "rate": rate} | values
 
 
-def price_book(*rows: dict) -> pd.DataFrame:
+def price_book(*rows: dict) -> list[dict]:
     """Return the price book of the rows of `offer`, as `scripts.costs.book.read` does."""
-    return pd.DataFrame(rows, columns=list(book.COLUMNS))
+    return [{key: row[key] for key in book.COLUMNS} for row in rows]
+
+
+def write_book(path: Path, *rows: dict) -> None:
+    """Write a price book of the rows of `offer`."""
+    pd.DataFrame(price_book(*rows)).to_csv(path, index=False, lineterminator="\n")
 
 
 #: At 0.036 USD/h, 100 s cost 0.001 USD.
@@ -150,13 +157,19 @@ def runs(*rows: dict) -> pd.DataFrame:
     return tables.conform(pd.DataFrame(rows, columns=list(tables.columns("runs"))), "runs")
 
 
-def prices(catalogue: dict = CATALOGUE, options: dict = OPTIONS, rows: pd.DataFrame = BOOK) -> pd.DataFrame:
+def rows_of(frame: pd.DataFrame, columns: Iterable[str]) -> list[dict]:
+    """Return some columns of a table as rows, None for what is missing."""
+    some = frame[list(columns)].astype(object)
+    return some.where(some.notna(), None).to_dict("records")
+
+
+def prices(catalogue: dict = CATALOGUE, options: dict = OPTIONS, rows: book.Rows = BOOK) -> pd.DataFrame:
     """Return the prices table of a catalogue of machines under price options that all use the same book."""
-    return tables.conform(pricing.price_table(catalogue, options, lambda option: rows, TERMS), "prices")
+    return tables.conform(pricing.table(hourly.price_rows(catalogue, options, lambda option: rows, TERMS)), "prices")
 
 
 def costs(
-    frame: pd.DataFrame, catalogue: dict = CATALOGUE, options: dict = OPTIONS, rows: pd.DataFrame = BOOK
+    frame: pd.DataFrame, catalogue: dict = CATALOGUE, options: dict = OPTIONS, rows: book.Rows = BOOK
 ) -> pd.DataFrame:
     """Return the costs table of a runs table."""
     return tables.conform(pricing.price_runs(frame, prices(catalogue, options, rows)), "costs")
@@ -198,7 +211,7 @@ def inputs(
     study: dict,
     frame: pd.DataFrame,
     catalogue: dict = CATALOGUE,
-    rows: pd.DataFrame = BOOK_OF_BOTH,
+    rows: book.Rows = BOOK_OF_BOTH,
     **given,
 ) -> Inputs:
     """Return what the page of a study is made of, from its runs table and the rows of its price book."""

@@ -8,7 +8,7 @@ import pytest
 from scripts import chart
 from scripts.storage import tables
 from scripts.workflow import code
-from tests.made import BOOK, CATALOGUE, JUDGE, OPTIONS, costs, offer, price_book, prices, run, runs
+from tests.made import BOOK, CATALOGUE, JUDGE, OPTIONS, costs, offer, prices, run, runs, write_book
 
 GRID = {
     "workloads": ["mnist_mlp"],
@@ -121,8 +121,8 @@ def test_price_option_without_words_of_its_own_goes_by_its_name(draw) -> None:
 
 
 def test_chart_of_a_whole_study_is_drawn_once(draw, tmp_path: Path) -> None:
-    book = price_book(offer("1-core", 0.036))
-    book.to_csv(tmp_path / "book.csv", index=False)
+    book = [offer("1-core", 0.036)]
+    write_book(tmp_path / "book.csv", *book)
     study = LOGS | {"book": str(tmp_path / "book.csv"), "schedule": SCHEDULE}
     folder, told = draw("monthly", study, book=book)
     assert [one["workload"] for one in told["drawn"]] == [""]

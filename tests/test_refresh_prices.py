@@ -420,12 +420,12 @@ def test_listed_prices_are_those_of_the_lists() -> None:
                 rates.setdefault((provider, row[key]), {})[row.get("Region", "")] = float(row[rate])
     listed = book.read([books.path("listed")])
     assert len(listed) == 39
-    for row in listed.itertuples():
-        regions = rates[row.provider, row.item]
-        assert row.rate == regions.get(row.region) or regions == {"": row.rate}, row.item
-        file = prices() / lists[row.provider][0]
+    for row in listed:
+        regions = rates[row["provider"], row["item"]]
+        assert row["rate"] == regions.get(row["region"]) or regions == {"": row["rate"]}, row["item"]
+        file = prices() / lists[row["provider"]][0]
         digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-        assert file.name.endswith(f"{row.as_of}.csv") or f"{file.name}, sha256 {digest}" in row.source
+        assert file.name.endswith(f"{row['as_of']}.csv") or f"{file.name}, sha256 {digest}" in row["source"]
 
 
 @here
@@ -441,10 +441,10 @@ def test_prices_of_accelerators_are_those_of_the_lists() -> None:
             if row["Price"]:
                 found.setdefault((provider, item + region), set()).add(float(row["Price"]))
     rows = book.read([books.path("accelerators")])
-    assert set(rows["provider"]) == {"aws", "gce", "lambda", "vast"}
-    for row in rows.itertuples():
-        listed = {aws[row.item]} if row.provider == "aws" else found[row.provider, row.item + row.region]
-        assert listed == {row.rate}, row.item
+    assert {row["provider"] for row in rows} == {"aws", "gce", "lambda", "vast"}
+    for row in rows:
+        listed = {aws[row["item"]]} if row["provider"] == "aws" else found[row["provider"], row["item"] + row["region"]]
+        assert listed == {row["rate"]}, row["item"]
 
 
 @here
@@ -452,8 +452,8 @@ def test_prices_of_then_are_those_of_the_dated_list() -> None:
     with (prices() / "history/aws-gpu-on-demand-us-east-1.csv").open(newline="") as file:
         dated = {(row["item"], row["generated"]): float(row["usd_per_h"]) for row in csv.DictReader(file)}
     files = sorted(books.FOLDER.glob("aws-*.csv"))
-    rows = [row for file in files for row in book.read([file]).itertuples()]
+    rows = [row for file in files for row in book.read([file])]
     assert len(files) == 7
-    assert {(row.item, row.as_of): row.rate for row in rows} == {
+    assert {(row["item"], row["as_of"]): row["rate"] for row in rows} == {
         key: rate for key, rate in dated.items() if not key[0].startswith("dl1")
     }

@@ -143,6 +143,27 @@ def test_progress_of_a_training_is_shown_without_pandas() -> None:
     assert told.stdout == "0\n"
 
 
+def test_runs_are_quoted_without_pandas() -> None:
+    """Most dry runs know of published runs alone; loading it would take longer than the quote."""
+    quote = """
+import sys
+from pathlib import Path
+from scripts.analysis import quotes
+from scripts.storage import schemas
+from scripts.studies import definition
+catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
+name, study = definition.read("local", {})
+assert quotes.priced("never-trained", study, catalogue, "local", []) == []
+assert quotes.paid(study, catalogue, catalogue, "local")
+"""
+    heavy = "{'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", f"{quote}\nprint(len({heavy}))"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout == "0\n"
+
+
 def test_rules_hold_no_private_attribute_of_snakemake() -> None:
     """They are in scripts/workflow/internals.py, each with what to do when it is gone."""
     private = (

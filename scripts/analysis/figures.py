@@ -241,11 +241,11 @@ def readable(derived: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def _rate(cut: Mapping[str, Any], name: str, purchase: str) -> float:
     """Return an item's hourly rate in a price book. Raises InputError if it has none, or several."""
     rows = book.read(books.files(name))
-    same = (rows["provider"] == cut["provider"]) & (rows["item"] == cut["item"]) & (rows["purchase"] == purchase)
-    rates = rows.loc[same & (rows["per"] == "hour"), "rate"]
+    wanted = {"provider": cut["provider"], "item": cut["item"], "purchase": purchase, "per": "hour"}
+    rates = [row["rate"] for row in rows if wanted.items() <= row.items()]
     if len(rates) != 1:
         raise InputError(f"price_cuts: {cut['item']!r}: book {name} has {len(rates)} {purchase} rates, not one")
-    return float(rates.iloc[0])
+    return rates[0]
 
 
 def figures(

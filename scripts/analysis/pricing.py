@@ -2,31 +2,16 @@
 
 from collections.abc import Container, Iterable, Mapping
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 import pandas as pd
 
-from scripts.costs import book, books, prices
-from scripts.costs.terms import read_terms
-from scripts.storage.errors import InputError
+from scripts.costs import book, books, hourly, prices
 
 
 def price_table(study: Mapping[str, Any], machines: Mapping[str, Any], named: Container[str]) -> pd.DataFrame:
     """Return the prices of those `machines` that are `named`, under every price option of a study, from its books."""
-    for option, about in study["prices"].items():
-        for name in about.get("instead", {}):
-            if name not in machines:
-                known = ", ".join(machines)
-                raise InputError(f"prices: {option}: instead: {name!r} is unknown: it is one of {known}")
-    priced = {name: about for name, about in machines.items() if name in named}
-    read = cache(lambda *files: book.read(files))
-    return prices.price_table(
-        priced,
-        study["prices"],
-        lambda option: read(*books.files(option.get("book", study["book"]))),
-        read_terms(),
-    )
+    return prices.table(hourly.of_study(study, machines, named))
 
 
 def not_offered(
@@ -44,10 +29,10 @@ def not_offered(
             if rent and about.get("purchase") != "owned":
                 names = about.get("book", study["book"])
                 rows = book.read(books.files(names))
-                offered = rows.loc[rows["provider"] == rent["provider"], "item"]
+                offered = dict.fromkeys(row["item"] for row in rows if row["provider"] == rent["provider"])
                 for item in rent["items"]:
-                    if item not in set(offered):
-                        near = get_close_matches(item, offered.unique(), 3)
+                    if item not in offered:
+                        near = get_close_matches(item, offered, 3)
                         line += f"; {rent['provider']} {item} is in none of its books"
                         line += f" (near: {', '.join(near)})" if near else ""
             lines.append(line)

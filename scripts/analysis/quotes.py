@@ -1,20 +1,19 @@
 """What runs will take and cost before they run, from what is known: own runs, published ones, peaks of cards."""
 
-from collections.abc import Iterable, Mapping
+import csv
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-import pandas as pd
-
 from scripts import datasets, workloads
-from scripts.analysis import pricing, runs
-from scripts.costs import budget
+from scripts.costs import budget, hourly
 from scripts.costs.billing import Rule
-from scripts.importers import facts
 from scripts.measurement.cell import Cell
-from scripts.storage import tables
+from scripts.storage.errors import InputError
 from scripts.studies import definition
 
 FACTS = definition.ROOT / "reports" / "published" / "facts"
@@ -26,8 +25,10 @@ def records(folder: Path) -> list[Path]:
     return sorted(folder.glob("*/*/*/*/r*/run.json"))
 
 
-def paid(study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Iterable[str], profile: str) -> pd.DataFrame:
-    """Return what the machines cost as `profile` takes them: rows of `price_table`, none without a price.
+def paid(
+    study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Iterable[str], profile: str
+) -> list[dict[str, Any]]:
+    """Return what the machines cost as `profile` takes them: rows of `hourly.price_rows`, none without a price.
 
     What it rents is rented as a spot machine, or on demand; for all others the study's price option counts.
     """
@@ -42,11 +43,11 @@ def paid(study: Mapping[str, Any], catalogue: Mapping[str, Any], hardware: Itera
 
     options = {name: {"purchase": name} for name in ("on-demand", "spot")}
     options |= {study["price"]: study["prices"][study["price"]]}
-    table = pricing.price_table({**study, "prices": options}, machines, set(hardware))
-    return table[table["price_option"] == table["hardware"].map(option)]
+    rows = hourly.of_study({**study, "prices": options}, machines, set(hardware))
+    return [row for row in rows if row["price_option"] == option(row["hardware"])]
 
 
-def rates(prices: pd.DataFrame, profile: str) -> dict[str, budget.Rate]:
+def rates(prices: Iterable[Mapping[str, Any]], profile: str) -> dict[str, budget.Rate]:
     """Return the rates of machines by name; on a cluster a machine that is lost is replaced."""
     return {
         row["hardware"]: budget.Rate(
@@ -54,8 +55,27 @@ def rates(prices: pd.DataFrame, profile: str) -> dict[str, budget.Rate]:
             Rule(row["increment_seconds"], row["minimum_seconds"]),
             1 if profile == "local" else budget.ATTEMPTS,
         )
-        for row in prices.to_dict("records")
+        for row in prices
     }
+
+
+#: What a quote wants to be told by published logs.
+_FACTS = {"workload": str, "hardware": str, "train_seconds": float, "epochs_done": int}
+
+
+def told(file: Path, columns: Mapping[str, Callable[[str], Any]]) -> list[dict[str, Any]]:
+    """Return some columns of a committed CSV file (name -> type), None for what is empty.
+
+    Without pandas, which takes longer to load than all these files to read. Raises InputError for another file.
+    """
+    try:
+        with file.open(encoding="utf-8", newline="") as text:
+            return [
+                {name: kind(row[name]) if row[name] else None for name, kind in columns.items()}
+                for row in csv.DictReader(text, strict=True)
+            ]
+    except (KeyError, ValueError, csv.Error) as error:
+        raise InputError(f"{file}: has no column or value as expected: {error}") from error
 
 
 def _machine_key(items: Iterable[str]) -> frozenset[str]:
@@ -69,31 +89,32 @@ def _published() -> list[tuple[str, dict[str, Any], float]]:
 
     The published logs have epoch times; the samples of an epoch are those of the official data.
     """
-    found = []
+    found, ours = [], workloads.names()
     for file in sorted(FACTS.glob("*.csv")):
         path = definition.ROOT / "config" / "studies" / f"{file.stem}.yaml"
         machines = definition.read(file.stem, {})[1]["machines"] if path.is_file() else {}
-        for workload, machine, seconds, epochs in facts.times(file):
-            about = machines.get(machine, {})
-            if workload not in workloads.names() or "rent" not in about:
+        for run in told(file, _FACTS):
+            workload, about = run["workload"], machines.get(run["hardware"], {})
+            if None in run.values() or workload not in ours or "rent" not in about:
                 continue
             dataset = workloads.workload(workload).DATASET
             complete = getattr(datasets.dataset(dataset), "COMPLETE", None) if dataset else None
             if complete:
-                found.append((workload, about, complete * epochs / seconds))
+                found.append((workload, about, complete * run["epochs_done"] / run["train_seconds"]))
     return found
 
 
 def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float]:
     """Return samples/s by workload and machine, of those that published studies rented as the same items."""
     found: dict[tuple[str, frozenset[str]], list[float]] = {}
+    ours = workloads.names()
     for workload, about, rate in _published():
         found.setdefault((workload, _machine_key(about["rent"]["items"])), []).append(rate)
     return {
-        (workload, name): float(pd.Series(found[workload, key]).median())
+        (workload, name): median(found[workload, key])
         for name, about in catalogue.items()
         if "rent" in about
-        for workload, key in [(w, _machine_key(about["rent"]["items"])) for w in workloads.names()]
+        for workload, key in [(w, _machine_key(about["rent"]["items"])) for w in ours]
         if (workload, key) in found
     }
 
@@ -104,12 +125,26 @@ def published_by_cores() -> dict[tuple[str, int], float]:
     for workload, about, rate in _published():
         if "cores" in about:
             found.setdefault((workload, about["cores"]), []).append(rate)
-    return {key: float(pd.Series(rates).median()) for key, rates in found.items()}
+    return {key: median(rates) for key, rates in found.items()}
 
 
-def published_runs() -> pd.DataFrame:
-    """Return the runs of the published studies that were trained with this project."""
-    return pd.concat([tables.read_csv("runs", file) for file in sorted(TABLES.glob("*/runs.csv"))])
+def published_runs() -> list[dict[str, Any]]:
+    """Return what `budget.TOLD` names of the runs of the published studies that were trained with this project."""
+    return [run for file in sorted(TABLES.glob("*/runs.csv")) for run in told(file, budget.TOLD)]
+
+
+def measured_runs(name: str, repeats: int) -> list[dict[str, Any]]:
+    """Return what `budget.TOLD` names of a study's runs so far."""
+    folder = definition.ROOT / "results" / name
+    there = records(folder)
+    if not there:
+        return []
+    from scripts.analysis import runs  # with pandas, which takes a quarter of a second
+    from scripts.storage import tables
+
+    measured, _, _ = runs.collect(folder, there, repeats)
+    measured = measured[list(budget.TOLD)].astype(object)
+    return tables.records(measured.where(measured.notna(), None))
 
 
 def wanted(folder: str, cell: Cell, cores: int, most_seconds: float) -> budget.Wanted:
@@ -140,14 +175,13 @@ def priced(
 ) -> list[budget.Priced]:
     """Return the runs (`folder` and `cell` of each) with what they will take and cost, the cheapest first."""
     cells = {run["folder"]: Cell(**run["cell"]) for run in asked}
-    folder = definition.ROOT / "results" / name
-    measured, _, _ = runs.collect(folder, records(folder), study["repeats"])
     peaks = {
         (machine, precision): 1e12 * value
         for machine, about in catalogue.items()
         for precision, value in about.get("peak_tflops", {}).items()
         if precision != "source"
     }
+    measured = measured_runs(name, study["repeats"])
     known = budget.Known(measured, published_rates(catalogue), published_runs(), peaks, published_by_cores())
     prices = paid(study, catalogue, {cell.hardware for cell in cells.values()}, profile)
     told = [
@@ -161,13 +195,16 @@ def priced(
 
 def spent_usd(name: str, study: Mapping[str, Any], catalogue: Mapping[str, Any], profile: str) -> float:
     """Return what the study's runs have cost so far, without those of machines that have no price."""
+    from scripts.analysis import runs
+    from scripts.costs import prices
+
     folder = definition.ROOT / "results" / name
     measured, _, attempts = runs.collect(folder, records(folder), study["repeats"])
-    prices = paid(study, catalogue, set(measured["hardware"]), profile)
-    return float(budget.spent(measured, attempts, prices)["usd"].sum())
+    paid_for = prices.table(paid(study, catalogue, set(measured["hardware"]), profile))
+    return float(prices.spent(measured, attempts, paid_for)["usd"].sum())
 
 
-def by_price(prices: pd.DataFrame, profile: str) -> dict[str, dict[str, Any]]:
+def by_price(prices: Iterable[Mapping[str, Any]], profile: str) -> dict[str, dict[str, Any]]:
     """Return the rates of machines for scripts/workflow/meter.py by name, the cheapest by the hour first."""
-    cheapest_first = prices.sort_values("usd_per_hour", kind="stable")
+    cheapest_first = sorted(prices, key=itemgetter("usd_per_hour"))
     return {name: asdict(rate) for name, rate in rates(cheapest_first, profile).items()}

@@ -217,7 +217,7 @@ def measure(known: workloads.Reference | None, runs: pd.DataFrame) -> str:
 def interrupted(attempts: pd.DataFrame, spent: pd.DataFrame) -> list[dict[str, Any]]:
     """Return one row per run of several attempts: run, attempts, how those before the last ended, seconds, usd.
 
-    `spent` is from `scripts.costs.budget.spent`; seconds are used_seconds, useful_seconds and lost_seconds.
+    `spent` is from `scripts.costs.prices.spent`; seconds are used_seconds, useful_seconds and lost_seconds.
     """
     rows = []
     usd = spent.set_index("run")["usd"]

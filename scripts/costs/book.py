@@ -3,20 +3,19 @@
 A book is a CSV file of `config/prices/`; docs/pricing.md tells its columns.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scripts.costs import books, fields
 from scripts.costs.billing import HOURS_PER_MONTH, Rule
 from scripts.costs.terms import Exchange, Terms
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv
-from scripts.storage.tables import records
 
 #: The columns of a book; a row is one price of one piece of one item.
 COLUMNS = (
@@ -37,16 +36,19 @@ KEY = ["provider", "item", "region", "purchase"]
 PURCHASES = ("on-demand", "spot", "month", "setup", "premium", "fee")
 
 _HOURS = {"second": 1 / 3600, "minute": 1 / 60, "hour": 1.0, "month": HOURS_PER_MONTH}
+#: The rows of price books. No table: a quote looks up a few of them, and loading pandas would take longer.
+Rows = Sequence[Mapping[str, Any]]
+
 _PER = {purchase: tuple(_HOURS) for purchase in PURCHASES} | {"setup": ("once",), "premium": ("share",)}
 
 
-def read(files: Iterable[Path]) -> pd.DataFrame:
+def read(files: Iterable[Path]) -> list[dict[str, Any]]:
     """Return the rows of the books; where two books price the same, the first one counts.
 
-    Columns as in `COLUMNS`, `rate`, `rate_low` and `rate_high` as numbers (NaN where there is no range).
+    Keys as in `COLUMNS`, `rate`, `rate_low` and `rate_high` as numbers (NaN where there is no range).
     Raises InputError with file, line, key and value.
     """
-    tables = []
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
     for file in files:
         rows, seen = [], {}  # type: list[dict[str, Any]], dict[tuple[str, ...], str]
         books.check(file)
@@ -60,8 +62,9 @@ def read(files: Iterable[Path]) -> pd.DataFrame:
             fields.once(seen, place, tuple(row[key] for key in KEY))
             rows.append(row | {"rate": rate, "rate_low": low, "rate_high": high})
         _check_spot(file, rows)
-        tables.append(pd.DataFrame(rows, columns=list(COLUMNS)))
-    return pd.concat(tables, ignore_index=True).drop_duplicates(KEY, ignore_index=True)
+        for row in rows:
+            found.setdefault(tuple(row[key] for key in KEY), row)
+    return list(found.values())
 
 
 def _check_spot(file: Path, rows: list[dict[str, Any]]) -> None:
@@ -90,17 +93,17 @@ class Price:
     inferred: str
 
 
-def _usd_per_hour(row: dict[str, Any], worth: Exchange, hours_per_month: float) -> np.ndarray:
+def _usd_per_hour(row: Mapping[str, Any], worth: Exchange, hours_per_month: float) -> np.ndarray:
     """Return low, rate and high of a row in USD per hour; of a rate that is paid once, in USD."""
     hours = {**_HOURS, "month": hours_per_month, "once": 1.0}[row["per"]]
     return _range(row) * (worth.usd_low, worth.usd, worth.usd_high) / hours
 
 
-def _range(row: dict[str, Any]) -> np.ndarray:
-    return np.array([row["rate"] if pd.isna(row[name]) else row[name] for name in ("rate_low", "rate", "rate_high")])
+def _range(row: Mapping[str, Any]) -> np.ndarray:
+    return np.array([row["rate"] if isnan(row[name]) else row[name] for name in ("rate_low", "rate", "rate_high")])
 
 
-def _offer(rows: list[dict[str, Any]], item: str, purchase: str, region: str) -> dict[str, Any] | None:
+def _offer(rows: Rows, item: str, purchase: str, region: str) -> Mapping[str, Any] | None:
     """Return the row of an item: that of the region, else that of no region; None without one."""
     offers = [row for row in rows if row["item"] == item and row["purchase"] == purchase]
     if region:
@@ -110,13 +113,13 @@ def _offer(rows: list[dict[str, Any]], item: str, purchase: str, region: str) ->
     return offers[0] if offers else None
 
 
-def _ambiguous(provider: str, items: str, offers: Iterable[dict[str, Any]]) -> str:
+def _ambiguous(provider: str, items: str, offers: Rows) -> str:
     regions = ", ".join(sorted({row["region"] for row in offers} - {""}))
     return f"price of {provider} {items}: region: must be given: there are {regions}"
 
 
 def rent(
-    rows: pd.DataFrame,
+    rows: Rows,
     terms: Terms,
     provider: str,
     items: Mapping[str, float],
@@ -137,8 +140,8 @@ def rent(
     None when an item has no such row: the machine is not offered so. `as_of` is that of the oldest price.
     Raises InputError where a region must be given.
     """
-    book = records(rows[rows["provider"] == provider])
-    parts: list[tuple[dict[str, Any], float]] = []
+    book = [row for row in rows if row["provider"] == provider]
+    parts: list[tuple[Mapping[str, Any], float]] = []
     for item, pieces in items.items():
         offer = _offer(book, item, purchase, region)
         if offer is None:

@@ -1,12 +1,15 @@
-"""What a grid will cost before it runs, expected and at worst, by what is known of its cells; what a budget allows."""
+"""What a grid will cost before it runs, expected and at worst, by what is known of its cells; what a budget allows.
 
+Without tables: most dry runs know of no runs but published ones, and loading pandas would take longer than all this.
+"""
+
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf, nan
+from statistics import median
 from typing import Any
-
-import numpy as np
-import pandas as pd
 
 from scripts.costs import billing
 
@@ -92,20 +95,20 @@ class Known:
     """What tells how long runs take.
 
     Args:
-        runs: the `runs` table of the study so far.
+        runs: the rows of the `runs` table of the study so far, with the keys `TOLD`, None for what is not told.
         published: (workload, hardware) -> samples/s in a published study.
-        published_runs: the `runs` tables of published studies of ours.
+        published_runs: the same of published studies of ours.
         peak_flops: (hardware, precision) -> FLOP/s of the machine at most.
         by_cores: (workload, vCPUs) -> samples/s of a machine without a GPU in a published study.
     """
 
-    runs: pd.DataFrame
+    runs: Sequence[Mapping[str, Any]]
     published: Mapping[tuple[str, str], float]
-    published_runs: pd.DataFrame
+    published_runs: Sequence[Mapping[str, Any]]
     peak_flops: Mapping[tuple[str, str], float]
     by_cores: Mapping[tuple[str, int], float]
 
-    # Each frame is gone through once, not for every run that is asked for.
+    # All rows are gone through once, not for every run that is asked for.
 
     @cached_property
     def own(self) -> dict[tuple[Any, ...], float]:
@@ -117,37 +120,52 @@ class Known:
     @cached_property
     def ours(self) -> dict[tuple[Any, ...], dict[int, float]]:
         """Samples/s of published runs without a GPU of what `_ALIKE` names, by cores."""
-        told = _with_throughput(self.published_runs)
+        told = [run for run in _with_throughput(self.published_runs) if run["gpu_model"] is None]
         found: dict[tuple[Any, ...], dict[int, float]] = {}
-        for (*alike, cores), rate in _medians(told[told["gpu_model"].isna()], [*_ALIKE, "cores"]).items():
+        for (*alike, cores), rate in _medians(told, [*_ALIKE, "cores"]).items():
             found.setdefault(tuple(alike), {})[int(cores)] = rate
         return found
 
     @cached_property
     def flops(self) -> dict[str, float]:
         """FLOP a sample of each workload that any run tells."""
-        counted = pd.concat([self.runs, self.published_runs]).dropna(subset="flops_per_sample")
-        return {str(name): float(flops.median()) for name, flops in counted.groupby("workload")["flops_per_sample"]}
+        counted = [run for run in (*self.runs, *self.published_runs) if run["flops_per_sample"] is not None]
+        return {name: rate for (name,), rate in _medians(counted, ["workload"], "flops_per_sample").items()}
 
     @cached_property
     def starts(self) -> dict[str, float]:
         """What a run of each framework takes beside its training (s)."""
-        done = self.runs[self.runs["status"].eq("done")]
-        beside = (done["total_seconds"] - done["train_seconds"]).astype(float).dropna()
-        return {str(name): float(rest.median()) for name, rest in beside.groupby(done["framework"])}
+        beside = [
+            {"framework": run["framework"], "seconds": run["total_seconds"] - run["train_seconds"]}
+            for run in self.runs
+            if run["status"] == "done" and None not in (run["total_seconds"], run["train_seconds"])
+        ]
+        return {name: rest for (name,), rest in _medians(beside, ["framework"], "seconds").items()}
 
 
 #: In what runs agree whose cells differ in machine and batch size alone.
 _ALIKE = ["workload", "framework", "mode", "precision", "devices"]
 
 
-def _with_throughput(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs[runs["status"].eq("done") & runs["samples_per_second"].notna()]
+#: What `Known` wants to be told of a run: columns of the `runs` table, and their types.
+TOLD = (
+    dict.fromkeys((*_ALIKE, "hardware", "gpu_model", "status"), str)
+    | dict.fromkeys(("devices", "batch_size", "cores"), int)
+    | dict.fromkeys(("samples_per_second", "flops_per_sample", "train_seconds", "total_seconds"), float)
+)
 
 
-def _medians(runs: pd.DataFrame, by: list[str]) -> dict[tuple[Any, ...], float]:
-    medians = runs.groupby(by)["samples_per_second"].median()
-    return {key: float(rate) for key, rate in medians.items()}  # type: ignore[misc]
+def _with_throughput(runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [run for run in runs if run["status"] == "done" and run["samples_per_second"] is not None]
+
+
+def _medians(
+    runs: Iterable[Mapping[str, Any]], by: Sequence[str], key: str = "samples_per_second"
+) -> dict[tuple[Any, ...], float]:
+    found: dict[tuple[Any, ...], list[float]] = {}
+    for run in runs:
+        found.setdefault(tuple(run[name] for name in by), []).append(run[key])
+    return {group: median(values) for group, values in found.items() if None not in group}
 
 
 def expect(wanted: Wanted, known: Known) -> Expected:
@@ -171,7 +189,7 @@ def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
         return rate, PUBLISHED
     if peak := known.peak_flops.get((wanted.hardware, wanted.precision)):
         if cards := _other_cards(wanted, known, peak):
-            return float(np.median(cards)), ANOTHER
+            return median(cards), ANOTHER
         if flops := known.flops.get(wanted.workload):
             return UTILISATION * peak * wanted.devices / flops, SPEED
     fewer = {cores: rate for cores, rate in known.ours.get(alike, {}).items() if cores <= wanted.cores}
@@ -204,11 +222,11 @@ def price(
     found = []
     for run, told in zip(wanted, expected, strict=True):
         rate = rates.get(run.hardware)
-        usd = rate.usd(told.seconds) if rate else np.nan
-        worst = rate.usd(run.most_seconds) + rate.attempts * rate.usd(MARGIN_SECONDS) if rate else np.nan
+        usd = rate.usd(told.seconds) if rate else nan
+        worst = rate.usd(run.most_seconds) + rate.attempts * rate.usd(MARGIN_SECONDS) if rate else nan
         found.append(Priced(run, told, usd, worst))
     hourly = {name: rate.usd_per_hour for name, rate in rates.items()}
-    return sorted(found, key=lambda one: (hourly.get(one.wanted.hardware, np.inf), one.expected_usd))
+    return sorted(found, key=lambda one: (hourly.get(one.wanted.hardware, inf), one.expected_usd))
 
 
 def within(priced: Sequence[Priced], budget_usd: float, spent_usd: float) -> tuple[list[Priced], list[Priced]]:
@@ -226,56 +244,33 @@ def within(priced: Sequence[Priced], budget_usd: float, spent_usd: float) -> tup
     return allowed, refused
 
 
-def quote(priced: Sequence[Priced]) -> pd.DataFrame:
-    """Return one row per machine, and one for all: runs, hours, expected_usd, worst_usd, and what that is based on."""
-    rows = [
-        {
-            "hardware": one.wanted.hardware,
-            "runs": 1,
-            "hours": one.expected.seconds / SECONDS_PER_HOUR,
-            "expected_usd": one.expected_usd,
-            "worst_usd": one.worst_usd,
-            "basis": one.expected.basis,
-        }
-        for one in priced
-    ]
-    frame = pd.DataFrame(rows, columns=["hardware", "runs", "hours", "expected_usd", "worst_usd", "basis"])
-    summed: dict[str, Any] = {"runs": "sum", "hours": "sum", "expected_usd": _sum, "worst_usd": _sum, "basis": _bases}
-    table = frame.groupby("hardware", sort=False, as_index=False).agg(summed)
-    total = frame.assign(hardware="all").groupby("hardware", as_index=False).agg(summed)
-    return pd.concat([table, total], ignore_index=True)
+@dataclass(frozen=True)
+class Quoted:
+    """What the runs on a machine will take (hours) and cost (USD, NaN without a price), and what that is based on."""
+
+    hardware: str
+    runs: int
+    hours: float
+    expected_usd: float
+    worst_usd: float
+    basis: str
 
 
-def _sum(values: pd.Series) -> float:
-    return float(values.sum(skipna=False))
+def quote(priced: Sequence[Priced]) -> list[Quoted]:
+    """Return what the runs of each machine will take and cost, in order of appearance, and at last of all of them."""
+    machines: dict[str, list[Priced]] = {}
+    for one in priced:
+        machines.setdefault(one.wanted.hardware, []).append(one)
+    return [_quoted(name, of_it) for name, of_it in [*machines.items(), ("all", priced)]]
 
 
-def _bases(values: pd.Series) -> str:
-    counts = values.value_counts(sort=False)
-    return "; ".join(f"{counts[basis]} by {basis}" for basis in BASES if basis in counts)
-
-
-def spent(runs: pd.DataFrame, attempts: pd.DataFrame, prices: pd.DataFrame) -> pd.DataFrame:
-    """Return what runs took and cost whatever became of them: run, hardware, used_seconds, usd.
-
-    Args:
-        runs, attempts: the tables; a run without attempts was one, of its process's life. Where a cluster tells, usd
-            holds what an attempt's machine took until it began.
-        prices: rows of `prices.price_table` under one price option; usd is NaN where a machine has none.
-    """
-    tries = attempts[["run", "used_seconds"]].assign(before=attempts[["boot_seconds", "wait_seconds"]].sum(axis=1))
-    tries = tries.merge(runs[["run", "hardware"]], on="run")
-    single = runs.loc[~runs["run"].isin(tries["run"]), ["run", "hardware", "total_seconds"]]
-    each = pd.concat([tries, single.rename(columns={"total_seconds": "used_seconds"})], ignore_index=True)
-    each = each.astype({"used_seconds": float, "before": float}).fillna({"before": 0.0})
-    each = each.merge(
-        prices[["hardware", "usd_per_hour", "increment_seconds", "minimum_seconds"]], on="hardware", how="left"
+def _quoted(name: str, priced: Sequence[Priced]) -> Quoted:
+    based = Counter(one.expected.basis for one in priced)
+    return Quoted(
+        name,
+        len(priced),
+        sum(one.expected.seconds for one in priced) / SECONDS_PER_HOUR,
+        sum(one.expected_usd for one in priced),
+        sum(one.worst_usd for one in priced),
+        "; ".join(f"{based[basis]} by {basis}" for basis in BASES if basis in based),
     )
-    known = each["usd_per_hour"].notna()
-    billed = billing.billed_seconds(
-        (each["used_seconds"] + each["before"]).to_numpy(),
-        each["increment_seconds"].where(known, 1.0).to_numpy(dtype=float),
-        each["minimum_seconds"].where(known, 0.0).to_numpy(dtype=float),
-    )
-    each["usd"] = billing.cost_usd(billed, each["usd_per_hour"].astype(float))
-    return each.groupby(["run", "hardware"], sort=False, as_index=False)[["used_seconds", "usd"]].agg(_sum)

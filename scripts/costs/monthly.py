@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import ceil, nan
 from typing import Any
 
-import pandas as pd
-
 from scripts.costs import billing, book, budget, ownership
 from scripts.costs.terms import Terms
 
@@ -135,7 +133,7 @@ def trigger(machine: str, usd_per_hour: float, rule: billing.Rule, often: tuple[
     return Part(what, hours[0], hours[1], float(usd[0]), float(usd[1]), "while the trainings run")
 
 
-def fee(rows: pd.DataFrame, terms: Terms, item: str, pieces: float, what: str, basis: str = "") -> Part | None:
+def fee(rows: book.Rows, terms: Terms, item: str, pieces: float, what: str, basis: str = "") -> Part | None:
     """Return the part of what is due whether anything runs or not, None for an item that no book prices."""
     price = book.rent(rows, terms, "gce", {item: pieces}, "fee")
     if price is None:

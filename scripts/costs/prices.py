@@ -1,144 +1,22 @@
-"""What a study's machines cost per hour, and what its runs cost: measured once, priced many times."""
+"""What a study's runs cost: measured once, priced many times."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scripts.costs import billing, book, outcomes, ownership, spot
-from scripts.costs.terms import Terms
-from scripts.storage.errors import InputError
+from scripts.costs import billing, hourly, outcomes, spot
 
 #: What a bill needs of an attempt (a row of the attempts table), and its types.
 ATTEMPT = {"run": "string"} | dict.fromkeys(("boot_seconds", "wait_seconds", "used_seconds", "lost_seconds"), float)
 
 RUN = ["run", "workload", "hardware", "framework", "batch_size", "mode", "precision", "devices", "repeat"]
 
-_PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
 
-
-def _owned(hardware: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the price of an hour of a machine that is owned: nobody rounds, nobody preempts."""
-    try:
-        machine = ownership.machine(own)
-    except ValueError as error:
-        raise InputError(f"{hardware}: own: {error}") from error
-    hourly = float(ownership.usd_per_hour(machine, own["hours_per_month"]))
-    return {
-        "provider": "own",
-        "region": "",
-        "purchase": "owned",
-        "usd_per_hour": hourly,
-        "usd_per_hour_low": hourly,
-        "usd_per_hour_high": hourly,
-        "increment_seconds": 1.0,
-        "minimum_seconds": 0.0,
-        "price_as_of": own["as_of"],
-        "price_source": f"{own['source']}; {own['hours_per_month']:g} hours of use a month",
-        "price_inferred": own.get("inferred", ""),
-    }
-
-
-def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: pd.DataFrame, terms: Terms):
-    """Return the price of an hour of a machine that is rented under a price option, None if it is not offered so."""
-    purchase = option.get("purchase", rent.get("purchase", "on-demand"))
-    hours = option.get("hours_per_month", billing.HOURS_PER_MONTH)
-    price = book.rent(
-        rows,
-        terms,
-        rent["provider"],
-        rent["items"],
-        purchase,
-        rent.get("region", ""),
-        rent.get("premium", ""),
-        rent.get("fee", ""),
-        hours,
-        option.get("months", 1.0),
-        sustained_use=bool(option.get("sustained_use")),
-    )
-    if price is None:
-        return None
-    share, notes = 1.0, [price.source]
-    if "discount" in option:
-        share *= 1 - option["discount"]["share"]
-        notes.append(f"{option['discount']['share']:.0%} off: {option['discount']['source']}")
-    if option.get("sustained_use"):
-        notes.append(f"sustained use of {hours:g} hours a month, where that discount applies")
-    return {
-        "provider": price.provider,
-        "region": price.region,
-        "purchase": purchase,
-        "usd_per_hour": price.usd_per_hour * share,
-        "usd_per_hour_low": price.usd_per_hour_low * share,
-        "usd_per_hour_high": price.usd_per_hour_high * share,
-        "increment_seconds": price.rule.increment_seconds,
-        "minimum_seconds": price.rule.minimum_seconds,
-        "price_as_of": price.as_of,
-        "price_source": "; ".join(notes),
-        "price_inferred": price.inferred,
-    }
-
-
-PRICE_COLUMNS = [
-    "hardware",
-    "price_option",
-    "provider",
-    "region",
-    "purchase",
-    "usd_per_hour",
-    "usd_per_hour_low",
-    "usd_per_hour_high",
-    "increment_seconds",
-    "minimum_seconds",
-    *_PREEMPTION,
-    "price_as_of",
-    "price_source",
-    "price_inferred",
-]
-
-
-def _preemption(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an option's `preemption` with the interval of checkpoints: as given, or the best for its saves."""
-    save = about.get("save_seconds", 0.0)
-    best = spot.optimum_checkpoint_seconds(save, about.get("preemptions_per_hour", 0.0)) if save else np.inf
-    return {"checkpoint_seconds": float(best)} | dict(about)
-
-
-def price_table(
-    machines: Mapping[str, Any],
-    options: Mapping[str, Any],
-    rows: Callable[[Mapping[str, Any]], pd.DataFrame],
-    terms: Terms,
-) -> pd.DataFrame:
-    """Return one row per machine and price option that it is offered under, columns as in `PRICE_COLUMNS`.
-
-    Args:
-        machines: name -> entry with `rent` (provider, items, ...), `own`, both or none.
-        options: name -> how it is bought: `prices` of a study; an `instead` counts for machines given here.
-        rows: returns the rows of the price books of an option.
-        terms: billing rules and currencies.
-    """
-    table: list[dict[str, Any]] = []
-    for option, terms_of in options.items():
-        instead = terms_of.get("instead", {})
-        for hardware, about in machines.items():
-            rent = instead.get(hardware, about.get("rent"))
-            # Without a purchase each machine is had as it is: rented, or owned if it has no rent.
-            owned = terms_of.get("purchase") == "owned" or (rent is None and "purchase" not in terms_of)
-            if owned:
-                price = _owned(hardware, about["own"]) if "own" in about else None
-            else:
-                price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
-            if price is None:
-                continue
-            preemption = _preemption(terms_of.get("preemption", {}))
-            table.append(
-                {"hardware": hardware, "price_option": option}
-                | price
-                | {key: float(preemption.get(key, 0.0)) for key in _PREEMPTION}
-            )
-    return pd.DataFrame(table, columns=PRICE_COLUMNS)
+def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return the rows of `hourly.price_rows` as a table, columns as in `hourly.COLUMNS`."""
+    return pd.DataFrame(rows, columns=hourly.COLUMNS)
 
 
 def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -153,7 +31,7 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
 
     Args:
         runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
-        prices: from `price_table`.
+        prices: from `table`.
         attempts: the attempts table; None or less than two rows for a run: one attempt.
     """
     tries = pd.DataFrame(columns=list(ATTEMPT)) if attempts is None else attempts.reindex(columns=list(ATTEMPT))
@@ -178,7 +56,9 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs = done[keep].assign(useful_seconds=useful_seconds).merge(prices, on="hardware")
     useful = costs["useful_seconds"].astype(float)
     lived = costs[["total_seconds", "train_seconds"]].astype(float).max(axis=1).fillna(useful)
-    expected = spot.expected_seconds(useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in _PREEMPTION))
+    expected = spot.expected_seconds(
+        useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in hourly.PREEMPTION)
+    )
     costs["used_seconds"] = np.where(costs["preemptions_per_hour"] > 0, expected, useful)
     costs["lost_seconds"] = np.where(costs["preemptions_per_hour"] > 0, expected - useful, 0.0)
     costs["lived_seconds"] = lived + costs["lost_seconds"]
@@ -245,3 +125,29 @@ def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame, more: pd.Series)
         costs[column] = costs[column].mask(recorded, costs[f"real_{column}"])
     costs["used_seconds"] = costs["used_seconds"] + costs["more_seconds"].where(recorded, 0.0)
     return costs.drop(columns=[*map("real_{}".format, real), "recorded", "more_seconds"])
+
+
+def spent(runs: pd.DataFrame, attempts: pd.DataFrame, prices: pd.DataFrame) -> pd.DataFrame:
+    """Return what runs took and cost whatever became of them: run, hardware, used_seconds, usd.
+
+    Args:
+        runs, attempts: the tables; a run without attempts was one, of its process's life. Where a cluster tells, usd
+            holds what an attempt's machine took until it began.
+        prices: rows of `table` under one price option; usd is NaN where a machine has none.
+    """
+    tries = attempts[["run", "used_seconds"]].assign(before=attempts[["boot_seconds", "wait_seconds"]].sum(axis=1))
+    tries = tries.merge(runs[["run", "hardware"]], on="run")
+    single = runs.loc[~runs["run"].isin(tries["run"]), ["run", "hardware", "total_seconds"]]
+    each = pd.concat([tries, single.rename(columns={"total_seconds": "used_seconds"})], ignore_index=True)
+    each = each.astype({"used_seconds": float, "before": float}).fillna({"before": 0.0})
+    each = each.merge(
+        prices[["hardware", "usd_per_hour", "increment_seconds", "minimum_seconds"]], on="hardware", how="left"
+    )
+    known = each["usd_per_hour"].notna()
+    billed = billing.billed_seconds(
+        (each["used_seconds"] + each["before"]).to_numpy(),
+        each["increment_seconds"].where(known, 1.0).to_numpy(dtype=float),
+        each["minimum_seconds"].where(known, 0.0).to_numpy(dtype=float),
+    )
+    each["usd"] = billing.cost_usd(billed, each["usd_per_hour"].astype(float))
+    return each.groupby(["run", "hardware"], sort=False, as_index=False)[["used_seconds", "usd"]].sum(skipna=False)

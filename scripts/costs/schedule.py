@@ -13,7 +13,7 @@ _HOURS_PER_DAY = 24
 
 
 def _usd_per_hour(
-    rows: pd.DataFrame, terms: Terms, provider: str, items: Mapping[str, float], purchase: str, hours: float
+    rows: book.Rows, terms: Terms, provider: str, items: Mapping[str, float], purchase: str, hours: float
 ) -> float:
     """Return what so many pieces of some items cost an hour, the month having so many `hours`."""
     if not items:
@@ -24,7 +24,7 @@ def _usd_per_hour(
     return price.usd_per_hour
 
 
-def monthly(schedule: Mapping[str, Any], rows: pd.DataFrame, terms: Terms, usd_per_hour: float) -> pd.DataFrame:
+def monthly(schedule: Mapping[str, Any], rows: book.Rows, terms: Terms, usd_per_hour: float) -> pd.DataFrame:
     """Return what each schedule costs a month (USD) under each billing rule, in parts.
 
     Args:

@@ -1,11 +1,10 @@
 """The terms of an hour: how providers round what they bill, and what currencies are worth, each by date."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import pandas as pd
 
 from scripts.costs import billing, fields
 from scripts.costs.billing import Rule
@@ -16,7 +15,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
 
 _BILLING = ("provider", "from", "increment_seconds", "minimum_seconds", "source")
 _CURRENCIES = ("currency", "as_of", "usd", "usd_low", "usd_high", "source", "inferred")
-_RULE = _BILLING[:4]
 _SUSTAINED = ("provider", "items", "tiers", "source")
 
 #: What parts of a month are charged at, by the percentage off a whole one.
@@ -37,8 +35,8 @@ class Exchange(NamedTuple):
 class Terms:
     """How providers round what they bill, and what currencies are worth, each by date."""
 
-    rules: pd.DataFrame
-    currencies: pd.DataFrame
+    rules: Sequence[Mapping[str, Any]]
+    currencies: Sequence[Mapping[str, Any]]
     #: (provider, beginning of items' names) -> what parts of a month are charged at under the sustained-use discount.
     sustained: Mapping[tuple[str, str], tuple[float, ...]] = field(default_factory=dict)
 
@@ -51,20 +49,19 @@ class Terms:
 
     def rule(self, provider: str, on: str) -> Rule:
         """Return the billing rule of a provider at a date (YYYY, YYYY-MM or YYYY-MM-DD)."""
-        rows = self.rules[(self.rules["provider"] == provider) & (self.rules["from"] <= on)]
-        if rows.empty:
+        rows = [row for row in self.rules if row["provider"] == provider and row["from"] <= on]
+        if not rows:
             raise InputError(f"{FOLDER / 'billing.csv'}: provider {provider!r} has no rule for {on}")
-        last = rows.sort_values("from").iloc[-1]
+        last = max(rows, key=itemgetter("from"))
         return Rule(last["increment_seconds"], last["minimum_seconds"])
 
     def exchange(self, currency: str, on: str) -> Exchange:
         """Return what one unit of a currency is worth, by the last rate at or before a date."""
-        rows = self.currencies[(self.currencies["currency"] == currency) & (self.currencies["as_of"] <= on)]
-        if rows.empty:
+        rows = [row for row in self.currencies if row["currency"] == currency and row["as_of"] <= on]
+        if not rows:
             raise InputError(f"{FOLDER / 'currencies.csv'}: {currency} has no rate at or before {on}")
-        last = rows.sort_values("as_of").iloc[-1]
-        low, usd, high = (float(last[name]) for name in ("usd_low", "usd", "usd_high"))
-        return Exchange(low, usd, high, str(last["source"]), str(last["inferred"]))
+        last = max(rows, key=itemgetter("as_of"))
+        return Exchange(*(last[name] for name in Exchange._fields))
 
 
 def read_terms(folder: Path = FOLDER) -> Terms:
@@ -97,6 +94,4 @@ def read_terms(folder: Path = FOLDER) -> Terms:
         fields.filled(place, row, _SUSTAINED)
         tiers = _TIERS[fields.one_of(place, "tiers", row["tiers"], _TIERS)]
         sustained[row["provider"], row["items"]] = tiers
-    return Terms(
-        pd.DataFrame(rules, columns=list(_RULE)), pd.DataFrame(currencies, columns=list(_CURRENCIES)), sustained
-    )
+    return Terms(rules, currencies, sustained)

@@ -26,33 +26,15 @@ def _number(place: str, key: str, value: str, whole: bool) -> float | None:
     raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number")
 
 
-def _rows(path: Path) -> list[tuple[str, dict[str, str]]]:
-    header = path.open(encoding="utf-8", errors="replace").readline() if path.is_file() else ""
-    there = header.strip().split(",")
-    expected = [name for name in COLUMNS if name in there or name not in _ADDED]
-    return [(place, dict.fromkeys(_ADDED, "") | row) for place, row in read_csv(path, expected)]
-
-
-def times(path: Path) -> list[tuple[str, str, float, float]]:
-    """Return workload, machine, time to train (s) and epochs of each run of a CSV file that tells them.
-
-    Without a table, of which a quote makes dozens. Raises InputError as `read`.
-    """
-    found = []
-    for place, row in _rows(path):
-        seconds = _number(place, "train_seconds", row["train_seconds"], whole=False)
-        epochs = _number(place, "epochs_done", row["epochs_done"], whole=True)
-        if seconds is not None and epochs is not None:
-            found.append((row["workload"], row["hardware"], seconds, epochs))
-    return found
-
-
 def read(path: Path) -> pd.DataFrame:
     """Return the facts of a CSV file, also of one from before they told a precision or how many devices.
 
     Raises InputError with file, line and what is wrong with it.
     """
-    rows = _rows(path)
+    header = path.open(encoding="utf-8", errors="replace").readline() if path.is_file() else ""
+    there = header.strip().split(",")
+    expected = [name for name in COLUMNS if name in there or name not in _ADDED]
+    rows = [(place, dict.fromkeys(_ADDED, "") | row) for place, row in read_csv(path, expected)]
     table = pd.DataFrame([row for _, row in rows], columns=list(COLUMNS), dtype="string")
     for name, kind in COLUMNS.items():
         if kind != "string":

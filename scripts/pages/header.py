@@ -7,7 +7,7 @@ import pandas as pd
 from scripts.analysis import comparisons, summary
 from scripts.analysis.names import provider_name
 from scripts.analysis.runs import DISTURBED
-from scripts.costs import budget
+from scripts.costs import prices
 from scripts.pages.inputs import Inputs
 
 #: More regions of a provider are counted.
@@ -17,13 +17,13 @@ _MOST_REGIONS = 3
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return what the head shows: counts of runs and cells, machines and days, notices."""
     runs = inputs.runs
-    prices = inputs.prices
-    spent = budget.spent(runs, inputs.attempts, prices[prices["price_option"] == inputs.price])
+    hourly = inputs.prices[inputs.prices["price_option"] == inputs.price]
+    spent = prices.spent(runs, inputs.attempts, hourly)
     failed = runs[~runs["status"].isin(["done", DISTURBED])].merge(spent, on="run").to_dict("records")
     found = {
         "days": sorted({started[:10] for started in runs["started_at"].dropna()}),
         "found": _machines(runs),
-        "priced": _priced(prices[prices["price_option"] == inputs.price]),
+        "priced": _priced(hourly),
         "synthetic": sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
         "reduced": summary.is_reduced(runs),
         "failed": failed,

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Hashable, Iterator, Mapping
+from copy import deepcopy
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -131,7 +132,7 @@ def own(path: Path) -> Path:
 
 def read_own(path: Path) -> dict[str, Any]:
     """Return a person's own entries; none where there is no such file, or every line of it is a comment."""
-    found = _load(path) if path.exists() else None
+    found = _parsed(path, read_text(path)) if path.exists() else None
     return {} if found is None else found
 
 
@@ -140,12 +141,19 @@ def read_yaml(path: Path, schema: str) -> Any:
 
     Raises InputError when one of them cannot be read, is no YAML, repeats a key, or breaks the schema.
     """
-    value = _load(path)
-    validate(value, schema, path)
+    value = deepcopy(_valid(path, read_text(path), schema))
     mine = own(path)
     if schema in _MERGED and mine.exists():
         value = _merged(value, read_own(mine))
         validate(value, schema, mine)
+    return value
+
+
+@cache
+def _valid(path: Path, text: str, schema: str) -> Any:
+    """Return what a text says that obeys `schema`, once: a call reads a study to publish, to show and to quote it."""
+    value = _parsed(path, text)
+    validate(value, schema, path)
     return value
 
 
@@ -166,8 +174,7 @@ def _merged(value: Any, changes: Any) -> Any:
     return found
 
 
-def _load(path: Path) -> Any:
-    text = read_text(path)
+def _parsed(path: Path, text: str) -> Any:
     try:
         if _is_deep(text):
             raise InputError(f"{path}: not YAML: nested too deep")

@@ -31,7 +31,7 @@ class Quotes:
     plan: Plan
     budget_usd: float | None
 
-    # Imported where they are asked: pandas takes a third of a second, and most calls want no quote.
+    # Imported where they are asked: most calls want no quote.
 
     def asked(self, runs: Iterable[str]) -> dict[str, Any]:
         """Return what is asked of runs, as another process can be told it."""
@@ -116,9 +116,9 @@ class Quotes:
         shown = Table(
             "machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({study['price']})"
         )
-        for row in quote.to_dict("records"):
-            usd = [numbers.number(one) if one == one else "no price" for one in (row["expected_usd"], row["worst_usd"])]
-            shown.add_row(row["hardware"], str(row["runs"]), numbers.number(row["hours"]), *usd, row["basis"])
+        for row in quote:
+            usd = [numbers.number(one) if one == one else "no price" for one in (row.expected_usd, row.worst_usd)]
+            shown.add_row(row.hardware, str(row.runs), numbers.number(row.hours), *usd, row.basis)
         console = Console(stderr=True, markup=False, highlight=False)
         console.print(shown)
         if study["repeats"] > 1:

@@ -5,7 +5,7 @@ import pytest
 
 from scripts.analysis import figures
 from scripts.storage.errors import InputError
-from tests.made import OPTIONS, costs, offer, price_book, prices, run, runs
+from tests.made import OPTIONS, costs, offer, price_book, prices, run, runs, write_book
 
 # Printed costs beside derived ones
 
@@ -222,9 +222,9 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
 
 
 def test_cut_of_a_price_is_between_two_books_or_from_on_demand_to_spot(tmp_path: Path) -> None:
-    rows = price_book(offer("card", 2.0), offer("card", 0.5, purchase="spot"))
-    rows.to_csv(tmp_path / "old.csv", index=False, lineterminator="\n")
-    price_book(offer("card", 1.5)).to_csv(tmp_path / "new.csv", index=False, lineterminator="\n")
+    rows = offer("card", 2.0), offer("card", 0.5, purchase="spot")
+    write_book(tmp_path / "old.csv", *rows)
+    write_book(tmp_path / "new.csv", offer("card", 1.5))
     old, new = str(tmp_path / "old.csv"), str(tmp_path / "new.csv")
     card = {"provider": "cloud", "item": "card", "before": old}
     cuts = {"later": card | {"after": new}, "spot": card | {"after": old, "after_purchase": "spot"}}
@@ -257,8 +257,7 @@ SCHEDULE = {
 
 
 def scheduled(tmp_path: Path, **changed) -> dict[str, float]:
-    rows = price_book(offer("disk", 0.04, provider="gce", purchase="fee", per="month"))
-    rows.to_csv(tmp_path / "own.csv", index=False, lineterminator="\n")
+    write_book(tmp_path / "own.csv", offer("disk", 0.04, provider="gce", purchase="fee", per="month"))
     study = SCHEDULE | {"book": [str(tmp_path / "own.csv")]} | changed
     table = prices()
     return figures.figures(study, figures.tables(study, runs(), costs(runs()), table), table, runs())

@@ -214,7 +214,7 @@ def test_caption_dates_every_price_list() -> None:
     catalogue = CATALOGUE | {
         "cpu4": {"label": "4 vCPUs", "rent": {"provider": "cloud", "items": {"old": 1}}},
     }
-    priced = price_book(*BOOK.to_dict("records"), offer("old", 0.2, as_of="2025-12-31"))
+    priced = price_book(*BOOK, offer("old", 0.2, as_of="2025-12-31"))
     seen = view(*THREE, catalogue=catalogue, costs=costs(runs(*THREE), catalogue, rows=priced))
     assert "prices of 2025-12-31 and 2026-01-02" in said(drawn("relative_cost", seen))
     assert "4 vCPUs 0.2 USD/h" in said(drawn("relative_cost", seen))

@@ -1,4 +1,5 @@
 import csv
+from math import isnan
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,12 @@ def replaced(**values: str) -> str:
 
 def test_book_is_read_with_numbers_and_texts(tmp_path: Path) -> None:
     cheap = replaced(item="card", purchase="spot", rate="0.2", rate_low="0.15", rate_high="0.3", inferred="by eye")
-    table = book.read([write(tmp_path / "a.csv", GOOD, cheap)])
-    assert table.columns.to_list() == list(book.COLUMNS)
-    assert table[["item", "purchase", "rate", "inferred"]].values.tolist() == [
-        ["host", "on-demand", 0.5, ""],
-        ["card", "spot", 0.2, "by eye"],
-    ]
-    assert table["rate_low"].isna().to_list() == [True, False]
-    assert (table["rate_low"][1], table["rate_high"][1]) == (0.15, 0.3)
+    host, card = book.read([write(tmp_path / "a.csv", GOOD, cheap)])
+    assert list(host) == list(book.COLUMNS)
+    assert [host[key] for key in ("item", "purchase", "rate", "inferred")] == ["host", "on-demand", 0.5, ""]
+    assert [card[key] for key in ("item", "purchase", "rate", "inferred")] == ["card", "spot", 0.2, "by eye"]
+    assert isnan(host["rate_low"])
+    assert (card["rate_low"], card["rate_high"]) == (0.15, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +102,9 @@ def test_missing_book_is_named_beside_those_there_are() -> None:
 
 
 def test_book_without_rows_has_no_prices(tmp_path: Path) -> None:
-    table = book.read([write(tmp_path / "a.csv")])
-    assert len(table) == 0
-    assert book.rent(table, TERMS, "cloud", {"host": 1}, "on-demand") is None
+    rows = book.read([write(tmp_path / "a.csv")])
+    assert not rows
+    assert book.rent(rows, TERMS, "cloud", {"host": 1}, "on-demand") is None
 
 
 def test_files_of_a_config(tmp_path: Path) -> None:
@@ -120,13 +119,12 @@ def test_first_book_that_prices_an_item_counts(tmp_path: Path) -> None:
     first = write(tmp_path / "first.csv", GOOD)
     others = [replaced(rate="9"), replaced(rate="9", region="eu"), replaced(rate="9", purchase="spot")]
     second = write(tmp_path / "second.csv", *others)
-    table = book.read([first, second])
-    assert table[["region", "purchase", "rate"]].values.tolist() == [
-        ["us", "on-demand", 0.5],
-        ["eu", "on-demand", 9.0],
-        ["us", "spot", 9.0],
+    assert [(row["region"], row["purchase"], row["rate"]) for row in book.read([first, second])] == [
+        ("us", "on-demand", 0.5),
+        ("eu", "on-demand", 9.0),
+        ("us", "spot", 9.0),
     ]
-    assert book.read([second, first])["rate"].to_list() == [9, 9, 9]
+    assert [row["rate"] for row in book.read([second, first])] == [9, 9, 9]
 
 
 # A machine's price
@@ -378,17 +376,17 @@ def test_fault_of_the_currencies_is_one_line(tmp_path: Path, currency: str, mess
 
 @pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
 def test_books_are_without_fault_and_every_rate_has_a_source(path: Path) -> None:
-    table, terms = book.read([path]), read_terms()
-    assert len(table)
-    assert (table["source"].str.len() > 5).all()
-    rows = [tuple(row[key] for key in book.KEY) for row in table.to_dict("records")]
-    assert path.stem != "current" or rows == sorted(rows), "the book that a command writes"
-    for row in table.to_dict("records"):
+    rows, terms = book.read([path]), read_terms()
+    assert rows
+    keys = [tuple(row[key] for key in book.KEY) for row in rows]
+    assert path.stem != "current" or keys == sorted(keys), "the book that a command writes"
+    for row in rows:
+        assert len(row["source"]) > 5
         assert terms.rule(row["provider"], row["as_of"])
         assert terms.exchange(row["currency"], row["as_of"])
     with path.open(newline="") as file:
         assert b"\r" not in path.read_bytes()
-        assert len(list(csv.reader(file))) == len(table) + 1
+        assert len(list(csv.reader(file))) == len(rows) + 1
 
 
 def test_no_book_is_missing_here() -> None:
@@ -398,8 +396,9 @@ def test_no_book_is_missing_here() -> None:
 
 
 def test_books_of_today_price_what_people_rent() -> None:
-    table = book.read(books.files(["current", "listed"]))
-    items = {provider: " ".join(rows["item"]) for provider, rows in table.groupby("provider")}
+    items: dict[str, str] = {}
+    for row in book.read(books.files(["current", "listed"])):
+        items[row["provider"]] = f"{items.get(row['provider'], '')} {row['item']}"
     for family in ("n1-", "n2-", "c3-", "c4-", "g2-", "-t4", "-v100", "-p100", "a2-highgpu", "a2-ultragpu", "a3-"):
         assert family in items["gce"]
     assert {"aws", "gce", "lambda", "paperspace", "vast"} == set(items)

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from math import isnan
 
 import pandas as pd
 import pytest
@@ -6,8 +7,7 @@ import pytest
 from scripts.costs import budget
 from scripts.costs.billing import Rule
 from scripts.costs.budget import Expected, Known, Rate, Wanted
-from scripts.storage import tables
-from tests.made import FAILED, prices, run, runs
+from tests.made import FAILED, rows_of, run, runs
 
 RUN = Wanted(
     "r1",
@@ -34,7 +34,8 @@ def known(
 ) -> Known:
     """`peaks` are of float32, by machine."""
     of_float32 = {(name, "float32"): peak for name, peak in peaks.items()}
-    return Known(earlier, published or {}, runs_, of_float32, by_cores or {})
+    rows = [rows_of(table, budget.TOLD) for table in (earlier, runs_)]
+    return Known(rows[0], published or {}, rows[1], of_float32, by_cores or {})
 
 
 def test_earlier_runs_of_the_cell_tell_best() -> None:
@@ -117,20 +118,9 @@ def test_nothing_that_could_pass_the_budget_is_allowed() -> None:
 
 
 def test_quote_is_by_machine_and_in_all() -> None:
-    table = budget.quote(priced(("cpu1", 600), ("cpu1", 1200), ("cpu4", 10)))
-    assert table["hardware"].to_list() == ["cpu1", "cpu4", "all"]
-    assert table["runs"].to_list() == [2, 1, 3]
-    assert table["hours"].to_list() == pytest.approx([0.5, 10 / 3600, 0.5 + 10 / 3600])
-    assert table["expected_usd"].to_list() == pytest.approx([0.18, 3.6, 3.78])
-    assert table["basis"].iloc[0] == "2 by earlier runs"
-    assert pd.isna(budget.quote(priced(("none", 5)))["expected_usd"].iloc[0]), "unknown, not nothing"
-
-
-def test_start_of_a_machine_is_spent_where_a_cluster_tells() -> None:
-    """An attempt of 50 s that began 60 s after its machine was started, and the life of a process."""
-    made = runs(run(), run(repeat=2, total_seconds=100.0))
-    told = [{"run": made["run"][0], "used_seconds": 50.0, "boot_seconds": 45.0, "wait_seconds": 15.0}]
-    attempts = tables.conform(pd.DataFrame(told, columns=list(tables.columns("attempts"))), "attempts")
-    table = budget.spent(made, attempts, prices().query("price_option == 'on-demand'"))
-    assert table["used_seconds"].to_list() == [50, 100]
-    assert table["usd"].to_list() == pytest.approx([110 * 0.00001, 100 * 0.00001])
+    quoted = budget.quote(priced(("cpu1", 600), ("cpu1", 1200), ("cpu4", 10)))
+    assert [(one.hardware, one.runs) for one in quoted] == [("cpu1", 2), ("cpu4", 1), ("all", 3)]
+    assert [one.hours for one in quoted] == pytest.approx([0.5, 10 / 3600, 0.5 + 10 / 3600])
+    assert [one.expected_usd for one in quoted] == pytest.approx([0.18, 3.6, 3.78])
+    assert quoted[0].basis == "2 by earlier runs"
+    assert isnan(budget.quote(priced(("none", 5)))[0].expected_usd), "unknown, not nothing"

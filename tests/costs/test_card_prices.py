@@ -2,6 +2,8 @@
 
 import re
 
+import pandas as pd
+
 from scripts.analysis import pricing
 from scripts.costs import book, books
 from scripts.storage import schemas
@@ -34,7 +36,7 @@ def cards(provider: str, item: str) -> dict[str, int]:
 
 def test_the_study_of_one_card_has_every_offer_of_one_and_no_other() -> None:
     _, study = definition.read("card", {})
-    rows = book.read(books.files(study["book"]))
+    rows = pd.DataFrame(book.read(books.files(study["book"])))
     made_of = [cards(provider, item) for provider, item in zip(rows["provider"], rows["item"], strict=True)]
     one = [next((card for card in CARDS if has == {card: 1}), "") for has in made_of]
     offers = rows.assign(hardware=one, usd_per_hour=rows["rate"])[[bool(card) for card in one]]

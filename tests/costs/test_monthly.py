@@ -5,6 +5,7 @@ from math import isnan
 import pytest
 
 from scripts.costs import billing, budget, monthly
+from scripts.costs.terms import Terms
 from tests.made import TERMS, offer, price_book
 
 RATE = budget.Rate(3.6, billing.Rule(1, 60), 1)
@@ -71,4 +72,4 @@ def test_disks_trigger_and_fees() -> None:
     assert monthly.fee(rows, TERMS_OF_GCE, "nothing", 1, "") is None
 
 
-TERMS_OF_GCE = type(TERMS)(TERMS.rules.assign(provider="gce"), TERMS.currencies)
+TERMS_OF_GCE = Terms([rule | {"provider": "gce"} for rule in TERMS.rules], TERMS.currencies)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scripts.costs import hourly
 from scripts.costs import prices as pricing
 from scripts.storage import tables
 from scripts.storage.errors import InputError
@@ -35,7 +36,7 @@ def priced(machine: dict, option: dict, *rows: dict) -> dict | None:
     return table.to_dict("records")[0] if len(table) else None
 
 
-def hourly(rent: dict, option: dict, *rows: dict) -> float:
+def usd_per_hour(rent: dict, option: dict, *rows: dict) -> float:
     """Return the hourly price of what `rent` names of the provider `cloud`."""
     return priced({"rent": {"provider": "cloud", "items": {"host": 1}} | rent}, option, *rows)["usd_per_hour"]
 
@@ -45,7 +46,7 @@ def hourly(rent: dict, option: dict, *rows: dict) -> float:
 
 def test_price_table_has_a_row_per_machine_and_option_it_is_offered_under() -> None:
     table = prices(CATALOGUE | {"office": {"own": OFFICE}})
-    assert table.columns.to_list() == list(tables.columns("prices")) == pricing.PRICE_COLUMNS
+    assert table.columns.to_list() == list(tables.columns("prices")) == hourly.COLUMNS
     assert table[["hardware", "price_option", "provider", "purchase", "usd_per_hour"]].values.tolist() == [
         ["cpu1", "on-demand", "cloud", "on-demand", 0.036],
         ["cpu4", "on-demand", "cloud", "on-demand", 0.144],
@@ -98,9 +99,9 @@ def test_rented_machine_is_not_owned_and_owned_one_not_rented() -> None:
 
 def test_option_that_does_not_say_buys_as_the_machine_does() -> None:
     rows = [offer("host", 1.0), offer("host", 0.4, purchase="spot")]
-    assert hourly({}, {}, *rows) == 1.0
-    assert hourly({"purchase": "spot"}, {}, *rows) == 0.4
-    assert hourly({"purchase": "spot"}, {"purchase": "on-demand"}, *rows) == 1.0
+    assert usd_per_hour({}, {}, *rows) == 1.0
+    assert usd_per_hour({"purchase": "spot"}, {}, *rows) == 0.4
+    assert usd_per_hour({"purchase": "spot"}, {"purchase": "on-demand"}, *rows) == 1.0
 
 
 def test_host_accelerators_region_and_premium_are_those_of_the_machine() -> None:
@@ -111,25 +112,25 @@ def test_host_accelerators_region_and_premium_are_those_of_the_machine() -> None
         offer("new-cpu", 0.1, purchase="premium", per="share"),
     ]
     rent = {"items": {"host": 1, "card": 4}, "region": "us", "premium": "new-cpu"}
-    assert hourly(rent, {}, *rows) == pytest.approx(0.55 + 8)
+    assert usd_per_hour(rent, {}, *rows) == pytest.approx(0.55 + 8)
     with pytest.raises(InputError, match="region: must be given"):
-        hourly(rent | {"region": ""}, {}, *rows)
+        usd_per_hour(rent | {"region": ""}, {}, *rows)
 
 
 def test_instead_replaces_the_machine_in_one_option() -> None:
     rows = [offer("host", 1.0), offer("newer", 0.4), offer("newer", 0.1, purchase="spot")]
     instead = {"box": {"provider": "cloud", "items": {"newer": 2}}}
-    assert hourly({}, {"instead": instead}, *rows) == 0.8
-    assert hourly({}, {"instead": {"box": instead["box"] | {"purchase": "spot"}}}, *rows) == 0.2
-    assert hourly({}, {"instead": {"another": instead["box"]}}, *rows) == 1.0
+    assert usd_per_hour({}, {"instead": instead}, *rows) == 0.8
+    assert usd_per_hour({}, {"instead": {"box": instead["box"] | {"purchase": "spot"}}}, *rows) == 0.2
+    assert usd_per_hour({}, {"instead": {"another": instead["box"]}}, *rows) == 1.0
     assert priced({"label": "has no rent"}, {"instead": instead}, *rows)["usd_per_hour"] == 0.8
 
 
 def test_every_option_has_its_own_book() -> None:
     books = {"then": price_book(offer("1-core", 1.0)), "now": price_book(offer("1-core", 0.5))}
     options = {name: {"purchase": "on-demand", "book": name} for name in books}
-    table = pricing.price_table(CATALOGUE, options, lambda option: books[option["book"]], TERMS)
-    assert table[["price_option", "usd_per_hour"]].values.tolist() == [["then", 1.0], ["now", 0.5]]
+    rows = hourly.price_rows(CATALOGUE, options, lambda option: books[option["book"]], TERMS)
+    assert [(row["price_option"], row["usd_per_hour"]) for row in rows] == [("then", 1.0), ("now", 0.5)]
 
 
 def test_discount_is_taken_off_and_named() -> None:
@@ -173,7 +174,7 @@ def test_month_and_setup_are_prorated_to_the_hours_used(option: dict, expected: 
         offer("host", 73.0, purchase="month", per="month"),
         offer("host", 146.0, purchase="setup", per="once"),
     ]
-    assert hourly({"purchase": "month"}, option, *rows) == pytest.approx(expected)
+    assert usd_per_hour({"purchase": "month"}, option, *rows) == pytest.approx(expected)
 
 
 SAVES: dict[str, dict] = {"quick": {}, "slow": {"save_seconds": 10}}
@@ -359,7 +360,7 @@ WAY_BOOKS = {
     ),
     "new": price_book(offer("1-core", 0.02), offer("4-core", 0.1, currency="EUR")),
 }
-WAY_PRICES = pricing.price_table(CATALOGUE, WAYS, lambda option: WAY_BOOKS[option["book"]], TERMS)
+WAY_PRICES = pricing.table(hourly.price_rows(CATALOGUE, WAYS, lambda option: WAY_BOOKS[option["book"]], TERMS))
 
 any_run = st.fixed_dictionaries(
     {
@@ -433,7 +434,7 @@ def test_pricing_ten_thousand_runs_is_pricing_each_alone() -> None:
 
 
 def test_book_of_the_tests_prices_what_the_tests_say() -> None:
-    assert BOOK["rate"].to_list() == [0.036, 0.018, 0.144]
+    assert [row["rate"] for row in BOOK] == [0.036, 0.018, 0.144]
     assert costs(runs(run()))["cost_usd"].to_list() == pytest.approx([0.001, 0.0005])
 
 
@@ -469,3 +470,13 @@ def test_run_without_a_rate_tells_the_cost_of_what_it_trained_alone(trained: int
     for column in ("cost_usd", "usd_per_million_samples"):
         assert table[column].notna().to_list() == [is_told, is_told], column
     assert table["billed_usd"].notna().all(), "the bill is that of the run as it was"
+
+
+def test_start_of_a_machine_is_spent_where_a_cluster_tells() -> None:
+    """An attempt of 50 s that began 60 s after its machine was started, and the life of a process."""
+    made = runs(run(), run(repeat=2, total_seconds=100.0))
+    told = [{"run": made["run"][0], "used_seconds": 50.0, "boot_seconds": 45.0, "wait_seconds": 15.0}]
+    attempts = tables.conform(pd.DataFrame(told, columns=list(tables.columns("attempts"))), "attempts")
+    table = pricing.spent(made, attempts, prices().query("price_option == 'on-demand'"))
+    assert table["used_seconds"].to_list() == [50, 100]
+    assert table["usd"].to_list() == pytest.approx([110 * 0.00001, 100 * 0.00001])

@@ -44,12 +44,12 @@ def test_month_is_the_sum_of_its_parts() -> None:
 
 @pytest.mark.parametrize(("per", "rate"), [("second", 1e-4), ("minute", 6e-3), ("month", 259.2)])
 def test_service_is_priced_by_any_unit(per: str, rate: float) -> None:
-    rows = price_book(*ROWS.iloc[:2].to_dict("records"), offer("function", rate, per=per))
+    rows = price_book(*ROWS[:2], offer("function", rate, per=per))
     assert schedule.monthly(DAILY, rows, TERMS, 0.36)["services_usd"][0] == pytest.approx(0.06)
 
 
 def test_fee_is_exchanged_and_paid_for_all_the_month() -> None:
-    rows = price_book(offer("disk-gb", 0.04 / 720, purchase="fee", currency="EUR"), *ROWS.iloc[1:].to_dict("records"))
+    rows = price_book(offer("disk-gb", 0.04 / 720, purchase="fee", currency="EUR"), *ROWS[1:])
     assert schedule.monthly(DAILY, rows, TERMS, 0.36)["fees_usd"][0] == pytest.approx(0.4 * 1.25 + 0.2)
 
 

@@ -48,13 +48,6 @@ def test_committed_facts_are_read_and_written_the_same(path: Path, tmp_path: Pat
     assert (tmp_path / "again.csv").read_bytes() == path.read_bytes()
 
 
-@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
-def test_times_without_a_table_are_those_of_the_table(path: Path) -> None:
-    columns = ["workload", "hardware", "train_seconds", "epochs_done"]
-    of_table = facts.read(path)[columns].dropna()
-    assert facts.times(path) == [tuple(row) for row in of_table.astype(object).to_numpy()]
-
-
 def test_facts_come_back_as_written(tmp_path: Path) -> None:
     written = table(row(), row(run="b", batch_size=64, val_acc=0.98, started_at="2017-07-01T00:00:00+00:00"))
     facts.write(written, tmp_path / "facts.csv")
