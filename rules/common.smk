@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+from snakemake.persistence import PersistenceBase
+
 from scripts import workloads
 from scripts.kit import contents
 from scripts.measurement import provenance
@@ -49,6 +51,7 @@ if UNSET:
     internals.leave_storage(workflow)
     BUCKET = None
 internals.store_only(workflow, ("runs/", "data/"))
+internals.take_parameters_as_they_are(PersistenceBase)
 
 
 pathvars:

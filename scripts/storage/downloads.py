@@ -8,7 +8,6 @@ from time import monotonic
 from typing import TypeVar
 
 import pooch
-import requests
 
 from scripts.storage.files import replacing
 
@@ -24,6 +23,8 @@ _LOOK_SECONDS = 0.2
 
 
 _Result = TypeVar("_Result")
+
+# requests is imported where something is fetched: trainings, which find their data on the disk, start without it.
 
 
 class NotFetched(Exception):
@@ -67,6 +68,8 @@ def fetch(url: str, path: Path, checksum: str | None = None) -> None:
 
 def answers(url: str, limit_seconds: float) -> bool:
     """Return whether there is something at `url`, within so many seconds."""
+    import requests
+
     asked = _started(lambda: requests.head(url, timeout=limit_seconds, allow_redirects=True).ok)
     wait([asked], limit_seconds)
     try:
@@ -91,6 +94,8 @@ def _started(work: Callable[[], _Result]) -> Future[_Result]:
 
 def _copy(url: str, path: Path) -> None:
     """Download to `path`. Raises NotFetched, also for what ends before its announced length."""
+    import requests
+
     try:
         pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS)(url, str(path), None)
     except requests.HTTPError as error:

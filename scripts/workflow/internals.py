@@ -3,7 +3,9 @@
 Tried with Snakemake 9.27, which envs/workflow.lock pins.
 """
 
+import signal
 from collections.abc import Callable, Iterable
+from threading import Thread
 from typing import Any
 
 from snakemake.exceptions import WorkflowError
@@ -93,6 +95,27 @@ def limit_no_rate(workflow: Any) -> None:
         scheduler = _need(workflow, "scheduler", why)
         _need(scheduler, "job_rate_limiter", why)
         scheduler.job_rate_limiter = None
+
+
+def end_when_told(workflow: Any) -> None:
+    """Let SIGTERM end a call at any moment.
+
+    Snakemake's handler waits for a lock that the main thread, in which it runs, may hold (Snakemake 9.27): a call that
+    was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free.
+    """
+    why = "a call ends when it is told to"
+    end = _need(_need(workflow, "scheduler", why), "exit_gracefully", why)
+    signal.signal(signal.SIGTERM, lambda *_: Thread(target=end, daemon=True).start())
+
+
+def take_parameters_as_they_are(persistence: Any) -> None:
+    """Keep Snakemake from loading pandas, a third of a second, to see that no parameter of a job is one of its tables.
+
+    `persistence` is `snakemake.persistence.PersistenceBase`.
+    """
+    why = "parameters of jobs are compared"
+    _need(persistence, "_serialize_param", why)
+    persistence._serialize_param = _need(persistence, "_serialize_param_builtin", why)
 
 
 def follow(handler: Any) -> None:

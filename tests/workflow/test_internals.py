@@ -1,9 +1,15 @@
 """What is used of Snakemake beside its documents, and what is said when it is gone."""
 
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Lock
 from types import SimpleNamespace
 
 import pytest
 from snakemake.exceptions import WorkflowError
+from snakemake.persistence import PersistenceBase
 
 from scripts.workflow import internals
 
@@ -16,6 +22,8 @@ from scripts.workflow import internals
         lambda workflow: internals.store_only(workflow, ("runs/",)),
         internals.jobs_to_run,
         internals.limit_no_rate,
+        internals.end_when_told,
+        internals.take_parameters_as_they_are,
         lambda workflow: internals.send(workflow, []),
         lambda workflow: internals.send_none_of(workflow, ("docs/",)),
     ],
@@ -46,6 +54,41 @@ def test_jobs_on_this_machine_have_no_limit_a_second_and_others_keep_it() -> Non
         workflow = SimpleNamespace(local_exec=local, scheduler=SimpleNamespace(job_rate_limiter="limiter"))
         internals.limit_no_rate(workflow)
         assert workflow.scheduler.job_rate_limiter == limiter
+
+
+@pytest.fixture
+def handler() -> Iterator[None]:
+    """What SIGTERM does is as before after a test."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("handler")
+def test_call_that_is_told_to_end_while_it_holds_its_lock_ends() -> None:
+    lock, told = Lock(), Event()
+
+    def exit_gracefully(*_: object) -> None:
+        with lock:
+            told.set()
+
+    internals.end_when_told(SimpleNamespace(scheduler=SimpleNamespace(exit_gracefully=exit_gracefully)))
+    with lock:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert not told.wait(0.2)
+    assert told.wait(10)
+
+
+def test_parameters_are_kept_as_snakemake_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [None, 1, 2.5, "a 'b'", ["--option", 3], {"a": (1, 2)}, {"set"}, Path("a")]
+    kept = type("Kept", (PersistenceBase,), {})
+    kept.__abstractmethods__ = frozenset()
+    persistence = kept.__new__(kept)
+    before = [persistence._serialize_param(value) for value in values]
+    # So that it is as before after the test.
+    monkeypatch.setattr(PersistenceBase, "_serialize_param", vars(PersistenceBase)["_serialize_param"])
+    internals.take_parameters_as_they_are(PersistenceBase)
+    assert [persistence._serialize_param(value) for value in values] == before
 
 
 def test_pages_and_documents_are_not_sent() -> None:
