@@ -5,10 +5,11 @@ from types import ModuleType
 
 import pandas as pd
 
+from scripts.charts import _theme
 from scripts.charts._relative import is_base
 from scripts.charts._view import View
 from scripts.storage.axes import CELL
-from scripts.storage.tables import known
+from scripts.storage.tables import known, records
 
 #: The most rows of bars or dots, how many of them are the best, and the most panels of machines likewise.
 ROWS, BEST_ROWS = 40, 28
@@ -18,16 +19,17 @@ PANELS, BEST_PANELS = 12, 8
 def readable(view: View, module: ModuleType) -> tuple[View, str]:
     """Return what is drawn of a view, and what the caption says of what is not; all of it where it can be read.
 
-    A chart whose rows are cells names in `ROWS_BY` what orders them (`train_seconds` or `cost_usd`), one with a panel
-    for each machine in `PANELS_BY`; other charts show all. With `ALIKE`, an axis, those cells stay, too, that differ
-    from one that is drawn in that axis alone.
+    A chart whose rows are cells names in `ROWS_BY` what orders them (`train_seconds` or `cost_usd`), and in `ROWS_EACH`
+    how many rows a cell has, if not one; one with a panel for each machine in `PANELS_BY`; other charts show all. With
+    `ALIKE`, an axis, those cells stay, too, that differ from one that is drawn in that axis alone. Long names leave
+    room for fewer rows.
     """
     by = getattr(module, "ROWS_BY", None) or getattr(module, "PANELS_BY", None)
     if by is None:
         return view, ""
     rows = hasattr(module, "ROWS_BY")
-    most, best = (ROWS, BEST_ROWS) if rows else (PANELS, BEST_PANELS)
     keys = CELL if rows else ["hardware"]
+    most, best = _most_rows(view, getattr(module, "ROWS_EACH", 1)) if rows else (PANELS, BEST_PANELS)
     values = view.costs[view.costs["price_option"] == view.price_option] if by == "cost_usd" else view.runs
     ordered = values.groupby(keys, sort=False, dropna=False)[by].median().sort_values(kind="stable")
     if len(ordered) <= most:
@@ -49,6 +51,13 @@ def readable(view: View, module: ModuleType) -> tuple[View, str]:
     words += f"{'dearest' if by == 'cost_usd' else 'slowest'} and the base are drawn; all are in the tables."
     epochs, costs = (frame[frame["run"].isin(runs["run"])] for frame in (view.epochs, view.costs))
     return replace(view, runs=runs, epochs=epochs, costs=costs), words
+
+
+def _most_rows(view: View, each: int) -> tuple[int, int]:
+    """Return how many cells of so many rows each can be read, and how many of them are the best."""
+    names = [view.name(cell) for cell in records(view.runs[CELL].drop_duplicates())]
+    most = min(ROWS // each, _theme.fitting(names, each))
+    return most, most * BEST_ROWS // ROWS
 
 
 def _key(key: object) -> tuple:

@@ -32,9 +32,9 @@ def lines(cells: pd.DataFrame, runs: pd.DataFrame, x: str, y: str, axis: str, vi
     """Draw `y` of the cells against `x`, which is logarithmic and goes along `axis`; `y` of single runs as dashes.
 
     A cell's `kind` is "median", "largest that fits" or "did not train", which stands at 0. Cells that differ in
-    another axis have another line.
+    another axis have another line, of more than there are styles of lines all in one: see `notes`.
     """
-    told = [name for name in _WORDS if name != axis and cells[name].nunique() > 1]
+    told = _told(cells, axis)
     machines = list(dict.fromkeys(cells["hardware"].map(view.labels)))
     cells, runs = (
         frame.assign(
@@ -50,9 +50,13 @@ def lines(cells: pd.DataFrame, runs: pd.DataFrame, x: str, y: str, axis: str, vi
     kinds = [kind for kind in _SHAPES if kind in set(cells["kind"])]
     trained = cells[cells["kind"] != "did not train"]
     joined = trained[trained.groupby(["hardware", "framework", "line"], observed=True)[x].transform("nunique") > 1]
+    if len(cells["line"].cat.categories) > len(LINETYPES):
+        each = geom_line(aes(group="framework.astype(str) + line.astype(str)"), data=joined, size=0.6)
+    else:
+        each = geom_line(aes(linetype="line"), data=joined, size=0.9, show_legend={"linetype": bool(told)})
     return (
         ggplot(cells, aes(x, y, color="framework"))
-        + geom_line(aes(linetype="line"), data=joined, size=0.9, show_legend={"linetype": bool(told)})
+        + each
         + ([geom_point(data=runs, shape="_", size=3, show_legend=False)] if len(runs) > len(trained) else [])
         + geom_point(aes(shape="kind"), size=2.2, show_legend={"shape": len(kinds) > 1})
         + facet_wrap("machine", ncol=1, scales="free_y")
@@ -75,5 +79,15 @@ def height(cells: pd.DataFrame) -> float:
     return 1.5 + 1.7 * cells["hardware"].nunique()
 
 
-#: What stands beside every chart of such lines.
-NOTES = ("Dashes are the single runs.",)
+def notes(cells: pd.DataFrame, axis: str) -> list[str]:
+    """Return what stands beside a chart of these lines."""
+    told = _told(cells, axis)
+    unlike = len(cells[told].drop_duplicates()) if told else 1
+    names = " and ".join(name.replace("_", " ") for name in told)
+    many = [f"The {unlike} kinds of lines differ in {names}; the tables name each."] if unlike > len(LINETYPES) else []
+    return ["Dashes are the single runs.", *many]
+
+
+def _told(cells: pd.DataFrame, axis: str) -> list[str]:
+    """Return in which axes but that of the chart cells differ."""
+    return [name for name in _WORDS if name != axis and cells[name].nunique() > 1]

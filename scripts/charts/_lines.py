@@ -1,7 +1,10 @@
-"""Colours of what is compared in one chart where that is not a framework."""
+"""Colours and shapes of what is compared in one chart where that is not a framework."""
+
+#: As often as a list may repeat itself: nothing that is to be drawn lacks its colour.
+_TIMES = 20
 
 #: At least 3:1 on white and on the dark page; told apart by colour-blind readers with the shapes.
-COLOURS = (
+COLOURS = _TIMES * (
     "#d97706",
     "#3b82c4",
     "#c2497a",
@@ -13,3 +16,6 @@ COLOURS = (
     "#cf6a6a",
     "#6b8e23",
 )
+
+#: Nine for ten colours: where both come again, it is not the same pair.
+SHAPES = _TIMES * ("o", "s", "^", "D", "v", "P", "X", "*", "h")

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import fill
 
 import matplotlib
@@ -30,6 +30,8 @@ TEXT = 12
 
 #: Letters of one line of a label, and the height (inches) of a row and of each of its lines.
 _LETTERS, _ROW, _LINE = 21, 0.2, 0.18
+#: Inches that the rows of a chart may take in all: nobody reads a longer one.
+_HIGHEST = 23.0
 #: Inches of a preview, drawn at as many dots as make it 1200 wide.
 _PREVIEW = (8.0, 4.2)
 
@@ -74,7 +76,17 @@ def _kept_together(label: str) -> str:
 
 def height(labels: Iterable[str]) -> float:
     """Return the height (inches) of a chart with a row for each of these labels, one below another."""
-    return 0.8 + sum(_ROW + _LINE * (label.count("\n") + 1) for label in wrapped(labels))
+    return 0.8 + _rows_height(labels)
+
+
+def fitting(labels: Sequence[str], each: int = 1) -> int:
+    """Return how many such labels, with `each` rows of each, a chart has room for that is still read."""
+    return int(_HIGHEST * max(1, len(labels)) / (each * max(_ROW, _rows_height(labels))))
+
+
+def _rows_height(labels: Iterable[str]) -> float:
+    """Return the height (inches) of these rows alone."""
+    return sum(_ROW + _LINE * (label.count("\n") + 1) for label in wrapped(labels))
 
 
 def png(chart: Chart, kind: str, caption: str) -> bytes:
@@ -113,6 +125,7 @@ def svg(chart: Chart, name: str) -> str:
             format="svg",
             verbose=False,
             metadata={"Date": None, "Creator": None},
+            limitsize=False,  # names of many lines may make it higher than plotnine allows: no reason to fail
         )
     # XML knows no control characters, and texts of logs may hold some.
     text = printable(stream.getvalue())

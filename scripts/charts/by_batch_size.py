@@ -52,7 +52,7 @@ def draw(view: View) -> Chart | None:
         caption=f"Samples/s by the samples of one step on all devices; {count_runs(cells)}.",
         description=f"Line chart of throughput (samples/s) by global batch size: {spoken}.",
         finding=_finding(known, view),
-        notes=_curves.NOTES,
+        notes=_curves.notes(cells, "batch_size"),
     )
 
 

@@ -50,5 +50,5 @@ def draw(view: View) -> Chart | None:
         description=f"Line chart of scaling efficiency by devices, 1 on one device: {spoken}.",
         finding=f"{several['devices'].max()} devices reach "
         f"{_findings.span(most.min(), most.max(), unit='')} of perfect scaling",
-        notes=["The batch size per device is the same.", *virtual, *_curves.NOTES],
+        notes=["The batch size per device is the same.", *virtual, *_curves.notes(cells, "devices")],
     )

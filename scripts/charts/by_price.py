@@ -23,7 +23,7 @@ from plotnine import (
 
 from scripts.analysis.verdicts import not_told
 from scripts.charts import _clocks, _prices
-from scripts.charts._lines import COLOURS
+from scripts.charts._lines import COLOURS, SHAPES
 from scripts.charts._relative import count_runs
 from scripts.charts._theme import LINE, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
@@ -38,8 +38,6 @@ ROWS_BY = "cost_usd"
 
 #: Of a line of the legend.
 _LETTERS = 30
-
-_SHAPES = ("o", "s", "^", "D", "v")
 
 
 def draw(view: View) -> Chart | None:
@@ -58,7 +56,7 @@ def draw(view: View) -> Chart | None:
         + geom_line(aes(group="label"), color=LINE, size=1.2)
         + geom_point(aes(color="price", shape="price"), size=3)
         + scale_color_manual(COLOURS)
-        + scale_shape_manual(_SHAPES)
+        + scale_shape_manual(SHAPES)
         + scale_y_discrete(limits=list(reversed(order)), labels=wrapped)
         + scale_x_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="cost, USD (log scale)", y="", color="", shape="")

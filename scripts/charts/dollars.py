@@ -14,7 +14,7 @@ TITLE = "Where the dollars go"
 #: Logs of others tell no parts: there is nothing to say of a chart that they could not have.
 MISSING = ""
 HELP = "Each bar is what one run costs; training and validation are what it is for, the rest is paid beside them."
-ROWS_BY = "cost_usd"
+ROWS_BY, ROWS_EACH = "cost_usd", 2
 
 _PANELS = {"cost_usd": "the published length", "billed_usd": "this run, as billed"}
 

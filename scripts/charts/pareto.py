@@ -36,8 +36,8 @@ HELP = (
 )
 
 
-#: So many cells are all named; of more, the front.
-_FEW = 8
+#: So many cells are all named; of more, the front, at most so many of it.
+_FEW, _MOST = 8, 16
 
 #: Height (inches) of a line of a name, room right of the points for names as part of the scale, letters of a line.
 _LINE, _ROOM, _LETTERS = 0.19, 1.5, 40
@@ -67,7 +67,7 @@ def draw(view: View) -> Chart | None:
     )
     cells["framework"] = pd.Categorical(cells["framework"], list(dict.fromkeys(cells["framework"])))
     front = cells[cells["front"]].sort_values("seconds")
-    chosen = cells if len(cells) <= _FEW else front
+    chosen = cells if len(cells) <= _FEW else _some(front)
     named = _beside(cells, chosen.assign(label=wrapped([view.name(cell) for cell in records(chosen)])))
     figure = (
         ggplot(cells, aes("seconds", "usd"))
@@ -97,11 +97,24 @@ def draw(view: View) -> Chart | None:
         finding=_finding(cells, priced, view),
         notes=[
             f"{_clocks.paid(view.runs)} and its cost at {view.price_label} ({_prices.dated(priced)}).",
-            "No cell is told apart as better from those that are named."
+            f"No cell is told apart as better from those that are named{_nor(len(front) - len(chosen))}."
             if len(cells) > _FEW
             else f"No cell is told apart as better from {'; '.join(view.name(cell) for cell in records(front))}.",
         ],
     )
+
+
+def _some(front: pd.DataFrame) -> pd.DataFrame:
+    """Return which of the front are named: all, or of more than can be read those of the line, from end to end."""
+    if len(front) <= _MOST:
+        return front
+    line = front[front["line"]]
+    ends = np.linspace(0, len(line) - 1, min(len(line), _MOST))
+    return line.iloc[ends.round().astype(int)]
+
+
+def _nor(more: int) -> str:
+    return f", nor from {more} more" if more > 0 else ""
 
 
 def _height(named: pd.DataFrame) -> float:

@@ -17,8 +17,8 @@ from plotnine import (
 )
 
 from scripts.charts import _findings, _prices
-from scripts.charts._lines import COLOURS
-from scripts.charts._theme import WIDTH, height, look, wrapped
+from scripts.charts._lines import COLOURS, SHAPES
+from scripts.charts._theme import WIDTH, fitting, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.importers import audit
 from scripts.storage.axes import CELL
@@ -34,8 +34,6 @@ _LONG = 10_000
 
 #: More cards cannot be read at a glance.
 _MOST = 40
-
-_SHAPES = ("o", "^", "s", "D", "v")
 
 
 def draw(view: View) -> Chart | None:
@@ -57,14 +55,15 @@ def draw(view: View) -> Chart | None:
         at=pd.Categorical(best["price_option"].map(view.prices), [view.prices[option] for option in options]),
     )
     every = list(dict.fromkeys(best["card"]))
-    order = every[:_MOST]
+    order = every[: min(_MOST, fitting(every))]
     best = best[best["card"].isin(order)]
-    crowd = [f"Of {len(every)} cards the best {_MOST} are drawn; all are in the tables."] if len(every) > _MOST else []
+    left = f"Of {len(every)} cards the best {len(order)} are drawn; all are in the tables."
+    crowd = [left] if len(every) > len(order) else []
     figure = (
         ggplot(best, aes("millions", "card", color="at", shape="at"))
         + geom_point(size=3)
         + scale_color_manual(COLOURS)
-        + scale_shape_manual(_SHAPES)
+        + scale_shape_manual(("o", "^", "s", *SHAPES[3:]))
         + scale_y_discrete(limits=list(reversed(order)), labels=wrapped)
         + scale_x_log10(labels=lambda ticks: [f"{tick / 1000:g}k" if tick >= _LONG else f"{tick:g}" for tick in ticks])
         + labs(x=f"million {view.unit} per USD (log scale)", y="", color="price", shape="price")

@@ -5,7 +5,7 @@ import pytest
 from scripts import charts
 from scripts.charts import _crowd, _theme
 from tests.charts.test_charts import CATALOGUE, view
-from tests.made import run
+from tests.made import FAILED, costs, run, runs
 
 #: More machines than a study of this project ever had; the base is in the middle.
 MACHINES = [f"m{i:03}" for i in range(120)]
@@ -26,18 +26,77 @@ ROWS = [
 BASE = [run(run="base", train_seconds=110.0)]
 
 
+#: As many batch sizes of one net on one machine, all of them as fast: none is told apart, each has all its parts.
+SIZES = [
+    run(run=f"size-{size}", batch_size=size, gpu_percent=50.0, flops_per_sample=1e6, total_seconds=140.0)
+    for size in range(1, 121)
+]
+#: A name of three lines, on as many machines.
+LONG = CATALOGUE | {
+    name: CATALOGUE["cpu1"] | {"label": f"a machine of a provider with a name that is long, and a number: {name}"}
+    for name in MACHINES
+}
+#: One in three has failed.
+FAILING = [row | (FAILED if place % 3 == 0 else {}) for place, row in enumerate(ROWS)]
+
+CROWDS = {
+    "machines": (ROWS, MANY),
+    "batch sizes": (SIZES, MANY),
+    "long names": (ROWS, LONG),
+    "some failed": (FAILING, MANY),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in charts.names() if not hasattr(charts.chart(name), "SCOPE")])
-def test_every_chart_of_many_cells_can_be_drawn(name: str) -> None:
-    rows = [row | {"devices": n} for row in ROWS for n in (1, 2)] if "devices" in name else ROWS
-    shown, words = _crowd.readable(view(*rows, *BASE, catalogue=MANY), charts.chart(name))
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_every_chart_of_many_cells_can_be_drawn(name: str, crowd: str) -> None:
+    rows, machines = CROWDS[crowd]
+    rows = [row | {"devices": n} for row in rows for n in (1, 2)] if "devices" in name else rows
+    shown, words = _crowd.readable(view(*rows, *BASE, catalogue=machines), charts.chart(name))
     made = charts.chart(name).draw(shown)
     if made is None:
         return
-    assert made.height < 25, "inches: matplotlib draws no more"
+    assert made.height < 26, "inches: nobody reads a longer one"
     assert _theme.svg(made, name).startswith("<svg")
     if hasattr(charts.chart(name), "ROWS_BY"):
         assert "are drawn; all are in the tables." in words
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["by_price", "per_usd"])
+def test_prices_of_more_kinds_than_there_are_colours(name: str) -> None:
+    off = {f"rate{i}": {"share": i / 20, "source": "a list"} for i in range(12)}
+    options = {key: {"purchase": "on-demand", "discount": share} for key, share in off.items()}
+    paid = costs(runs(*ROWS[:4], *BASE), MANY, options)
+    made = charts.chart(name).draw(view(*ROWS[:4], *BASE, catalogue=MANY, costs=paid, prices={key: key for key in off}))
+    assert made is not None
+    assert "rate11" in _theme.svg(made, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("axis", ["batch_size", "devices"])
+def test_lines_of_more_kinds_than_there_are_styles(axis: str) -> None:
+    rows = [
+        run(run=f"{size}-{mode}-{n}-{precision}", batch_size=size, mode=mode, devices=n, precision=precision)
+        for size in (32, 64)
+        for n in (1, 2)
+        for mode in ("stock", "tuned")
+        for precision in ("float32", "tf32", "bfloat16", "float16")
+    ]
+    name = {"batch_size": "by_batch_size", "devices": "by_devices"}[axis]
+    made = charts.chart(name).draw(view(*rows))
+    assert made is not None
+    assert _theme.svg(made, name).startswith("<svg")
+    other = {"batch_size": "devices", "devices": "batch size"}[axis]
+    assert any("16 kinds of lines differ in" in note and other in note for note in made.notes)
+
+
+def test_of_a_front_of_many_some_are_named() -> None:
+    made = charts.chart("pareto").draw(view(*SIZES, *BASE, catalogue=MANY))
+    assert made is not None
+    assert "16 of 121 cells named" in made.caption
+    assert made.notes[1].endswith("from those that are named, nor from 104 more.")
 
 
 def test_fastest_slowest_and_base_stay() -> None:
