@@ -53,6 +53,8 @@ def print_quote_of_dry_run():
         images = find_images() if plan.profile.startswith("gce-") else set()
         for line in filter(None, [*UNSET, checks.unbuilt(images)]):
             print(f"still to be set: {line}", file=sys.stderr)
+        if note := locks.note_for_dry_run(Path.cwd()):
+            print(note, file=sys.stderr)
 
 
 # Snakemake has no hook that a dry run reaches.

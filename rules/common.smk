@@ -19,6 +19,7 @@ from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
 from scripts.workflow.plan import Plan
 
+config.update(definition.texts(config))
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
     environment.DATA_DIR.write(config["data_dir"])
@@ -52,6 +53,7 @@ if UNSET:
     BUCKET = None
 internals.store_only(workflow, ("runs/", "data/"))
 internals.take_parameters_as_they_are(PersistenceBase)
+internals.refuse_locked(PersistenceBase, lambda: locks.refusal(Path.cwd()))
 
 
 pathvars:
@@ -65,12 +67,18 @@ try:
         config,
         lambda policy: data_kinds.chooser(policy, not workflow.is_main_process),
     )
-    analyses = Analyses(plan.studies, plan.catalogue, plan.published)
+    analyses = Analyses(
+        plan.studies,
+        plan.catalogue,
+        plan.published,
+        {plan.name: plan.asked} if plan.asked != plan.name else {},
+    )
     contents.check_python(config["kit_python"])
     quoted = quotes.Quotes(plan, quotes.budget_usd(config["budget_usd"]))
     canary = Canary(plan, {})
     if workflow.is_main_process:
         checks.check_beside(plan)
+        checks.check_prices(plan)
         quoted.limit(canary.is_given_up)
         canary = Canary(plan, quoted.rates())
     saved = config["checkpoints"] or (f"{BUCKET}/checkpoints" if BUCKET else "")

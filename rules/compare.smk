@@ -6,12 +6,11 @@ rule compare:
     conda:
         "../envs/workflow.yaml"
     params:
-        old=config["old"],
-        new=config["new"],
+        states=[config["old"], config["new"]],
     message:
-        "compare {params.new} with {params.old}"
+        "compare {params.states[1]} with {params.states[0]}"
     shell:
-        "python -m scripts.compare {params.old:q} {params.new:q} --output results/compare.html 2>&1 | tee {log}"
+        "python -m scripts.compare {params.states:q} --output results/compare.html 2>&1 | tee {log}"
 
 
 rule summary:

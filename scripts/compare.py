@@ -42,11 +42,17 @@ def read(key: str, text: str) -> states.State:
     folders = [Path(place), *(definition.ROOT / folder.format(place) for folder in _FOLDERS)]
     folder = next((one for one in folders if _table(one, "runs")), None)
     if folder is None:
-        raise InputError(f"{key}: {place}: no such folder with runs.parquet or runs.csv, and no study with results")
+        there = {path.parent.name for place in _FOLDERS for path in definition.ROOT.glob(place.format("*/runs.*"))}
+        known = f"; with results there are {', '.join(sorted(there))}" if there else ""
+        raise InputError(
+            f"{key}: {place}: no such folder with runs.parquet or runs.csv, and no study with results{known}"
+        )
     runs, costs = (_read(folder, name) for name in ("runs", "costs"))
     if machine:
         if machine not in set(runs["hardware"]):
-            raise InputError(f"{key}: {machine}: {place} has the machines {', '.join(sorted(set(runs['hardware'])))}")
+            price = f"; a price option is given as {place}:{machine}" if machine in set(costs["price_option"]) else ""
+            has = ", ".join(sorted(set(runs["hardware"])))
+            raise InputError(f"{key}: {machine}: {place} has the machines {has}{price}")
         runs = runs[runs["hardware"] == machine]
     options = list(dict.fromkeys(costs["price_option"]))
     if option and option not in options:
@@ -96,8 +102,11 @@ def main() -> int:
     old, new = read("old", options.old), read("new", options.new)
     found = states.compare(old, new)
     counts = states.counts(found["cells"])
-    text = ", ".join(f"{count} {word}" for word, count in counts.items())
-    told = {"old": old.name, "new": new.name, "counts": counts} | found
+    unpriced = [state.name for state in (old, new) if state.costs.empty]
+    shown = {word: count for word, count in counts.items() if not unpriced or word in (states.FASTER, states.SLOWER)}
+    text = ", ".join(f"{count} {word}" for word, count in shown.items())
+    text += f"; costs are not compared: {' and '.join(unpriced)} has none" * bool(unpriced)
+    told = {"old": old.name, "new": new.name, "counts": shown} | found
     write_text(options.output.with_suffix(".json"), json.dumps(told, indent=1, allow_nan=False, default=str) + "\n")
     page = render.environment().get_template("compare.html.j2")
     write_text(options.output, page.render(told, name_of=name_of, axes=row_axes, sentence=text))
@@ -109,6 +118,9 @@ def main() -> int:
                 print(f"  {row['workload']}, {name_of(row_axes(row))}: {row[clock]['word']}, {ratio} x")
     for row in found["unlike"]:
         print(f"  not compared: {row['cell']['workload']}, {name_of(row['cell'])}: other {', '.join(row['differs'])}")
+    for state in (old, new):
+        if count := sum(row["state"] == state.name for row in found["only"]):
+            print(f"  not compared: {count} cell{'s' * (count > 1)} in {state.name} only")
     print(f"page: {options.output}")
     if not found["cells"]:
         why = "no cell of both was trained alike" if found["unlike"] else "no cell is in both"

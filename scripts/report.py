@@ -115,6 +115,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="page to write (.html)")
     parser.add_argument("--name", required=True, help="name of the study")
+    parser.add_argument("--path", default="", help="path of its file, where it is none of the project's")
     parser.add_argument("--claims", required=True, type=Path, help="verdicts to write, for the index (.json)")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
@@ -144,6 +145,7 @@ def main() -> int:
     beside_it = zip(json.loads(options.beside[0]), options.beside[1:], strict=True) if options.beside else ()
     inputs = Inputs(
         name=options.name,
+        path=options.path,
         study=study,
         machines=definition.machines(study, catalogue),
         runs=runs,

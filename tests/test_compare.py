@@ -121,11 +121,24 @@ def test_date_of_an_earlier_repetition_is_a_state(tmp_path: Path, monkeypatch: p
         read("old", "tiny@2026-11-24T021015Z")
 
 
+def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
+    old = kept(tmp_path / "old", *cells(100), run(framework="jax"))
+    new = kept(tmp_path / "new", *cells(150))
+    for file in new.glob("costs.*"):
+        file.unlink()
+    done = called("scripts.compare", str(old), str(new), "--output", str(tmp_path / "page.html"))
+    assert f"0 faster, 1 slower; costs are not compared: {new} has none" in done.stdout
+    assert "dearer" not in done.stdout
+    assert f"not compared: 1 cell in {old} only" in done.stdout
+    assert "dearer" not in json.loads((tmp_path / "page.json").read_text())["counts"]
+
+
 @pytest.mark.parametrize(
     ("old", "says"),
     [
         ("", "old: is not given: snakemake compare --config old=STUDY new=STUDY"),
         ("nowhere", "old: nowhere: no such folder with runs.parquet or runs.csv, and no study with results"),
+        ("nowhere", "; with results there are batch-size, "),
         ("two-cores@cpu9", "old: cpu9: two-cores has the machines cpu1, cpu2, cpu2-again"),
         ("a@b@c", "old: 'a@b@c': must be STUDY or FOLDER, then @MACHINE and :PRICE if wanted"),
     ],

@@ -1,7 +1,11 @@
 """What a study will cost is told before it runs, and a budget is kept."""
 
+import subprocess
+import sys
+
 import pytest
 
+from scripts.costs import book
 from tests.conftest import Project
 from tests.test_workflow import MLP_JAX
 
@@ -30,7 +34,7 @@ def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
     fresh.edit("config/studies/tiny.yaml", "scale:", "max_run_minutes: 30\nscale:")
     arguments = ("-n", "--config", "study=tiny", "budget_usd=0.1")
     done = fresh.run("snakemake", *arguments)
-    assert "0.00 USD are spent, and 2 of 4 runs could pass it: they are left out" in done.stderr
+    assert "0.00 USD is spent, and 2 of 4 runs could exceed it: they are left out" in done.stderr
     assert (
         said(fresh, *arguments).count("train mnist_mlp on") + said(fresh, *arguments).count("train imdb_fasttext on")
         == 2
@@ -38,8 +42,59 @@ def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
     for budget in ("0.01", "0"):
         none = said(fresh, "-n", "--config", "study=tiny", f"budget_usd={budget}", check=False)
         assert f"error: budget_usd: {budget}: no run is sure to cost less" in none
-    wrong = said(fresh, "-n", "--config", "study=tiny", "budget_usd=little", check=False)
-    assert "error: budget_usd: 'little' is not a number of dollars" in wrong
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("budget_usd=little", "error: budget_usd: little: must be dollars, 0 or more"),
+        ("budget_usd=nan", "error: budget_usd: nan: must be dollars, 0 or more"),
+        ("budget_usd=-1", "error: budget_usd: -1: must be dollars, 0 or more"),
+        ("budget_usd=1e400", "error: budget_usd: inf: must be dollars, 0 or more"),
+        ("budget_usd=", "error: budget_usd: it is empty: must be dollars, 0 or more"),
+        ("study=", "error: study '' is unknown: it is one of "),
+        ("study=2017", "error: study '2017' is unknown: it is one of "),
+        ("study=nowhere/mine.yaml", "error: study 'nowhere/mine.yaml': there is no such file in "),
+        ("book=mine.csv", "error: mine.csv:2: rate: '-1' is not a number from 0"),
+    ],
+)
+def test_what_a_call_cannot_use_is_a_line_before_anything_is_done(fresh: Project, setting: str, message: str) -> None:
+    row = "cloud,host,us,on-demand,-1,,,USD,hour,2026-01-02,a list,"
+    (fresh.path / "mine.csv").write_text(f"{','.join(book.COLUMNS)}\n{row}\n")
+    given = ["study=tiny", setting] if not setting.startswith("study") else [setting]
+    done = fresh.run("snakemake", "--profile", "profiles/local", "--config", *given, check=False)
+    assert done.returncode != 0
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("Using profile")]
+    assert len(errors) == 1, errors
+    assert errors[0].startswith(message)
+    assert not list((fresh.path / "results").glob("*/*/*/*/*/r*"))
+
+
+def test_machine_of_another_study_can_be_removed(fresh: Project) -> None:
+    """The question of the published two-cores is of cpu1 and cpu2."""
+    (fresh.path / "config" / "hardware.local.yaml").write_text("cpu2: null\n")
+    assert "train mnist_mlp on cpu1" in said(fresh, "-n", "--config", "study=tiny")
+
+
+def test_dry_run_beside_a_call_at_work_says_so_in_a_note(fresh: Project) -> None:
+    (fresh.path / "snakemake").write_text("import time\nprint('there', flush=True)\ntime.sleep(60)\n")
+    other = subprocess.Popen([sys.executable, "snakemake"], cwd=fresh.path, stdout=subprocess.PIPE, text=True)
+    try:
+        assert other.stdout is not None
+        other.stdout.readline()
+        locks = fresh.path / ".snakemake" / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        (locks / "0.output.lock").write_text("results/tiny/report.html\n")
+        done = fresh.run("snakemake", "-n", "--config", "study=tiny")
+        refused = fresh.run("snakemake", "--profile", "profiles/local", "--config", "study=tiny", check=False)
+    finally:
+        other.kill()
+        other.wait()
+    note = f"note: another snakemake works in this folder (process {other.pid}): what it has not ended is listed here"
+    assert note in done.stderr
+    assert "cannot be locked" not in done.stdout + done.stderr
+    assert refused.returncode != 0
+    assert f"error: another snakemake (process {other.pid}) works on the same files: nothing was done" in refused.stderr
 
 
 def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> None:

@@ -256,7 +256,11 @@ def test_mistake_on_the_command_line(kept: Desk, options: list[str], message: st
         ("[n1]", "['n1, n2']", "gce.machines[0]: 'n1, n2' does not match"),
         ("{A100: 1}", "{A100: 0}", "gce.built_in.a2.A100: 0 is less than the minimum of 1"),
         ("[east]", "[east]\n  elsewhere: {west: [n2]}", "gce.elsewhere.west: 'n2' is not one of its items"),
-        ("  machines: [p3]\n", "  machine: [p3]\n", "('machine' was unexpected)"),
+        (
+            "  machines: [p3]\n",
+            "  machine: [p3]\n",
+            "'machine' is unknown: it is one of catalogue, ",
+        ),
         ("  note: by hand\n", "  elsewhere: {west: [gpu]}\n", "'regions' is a dependency of 'elsewhere'"),
     ],
 )

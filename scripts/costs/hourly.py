@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.costs import billing, book, books, ownership, spot
+from scripts.costs import billing, book, books, fields, ownership, spot
 from scripts.costs.terms import Terms, read_terms
 from scripts.storage.errors import InputError
 
@@ -36,6 +36,7 @@ def _owned(hardware: str, own: Mapping[str, Any]) -> dict[str, Any]:
         machine = ownership.machine(own)
     except ValueError as error:
         raise InputError(f"{hardware}: own: {error}") from error
+    fields.day(f"{hardware}: own", "as_of", str(own["as_of"]))
     hourly = float(ownership.usd_per_hour(machine, own["hours_per_month"]))
     return {
         "provider": "own",

@@ -1,5 +1,6 @@
 """All cells of a study, and how far the runs of each lie apart."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -46,12 +47,10 @@ def _with_more(inputs: Inputs) -> list[dict[str, Any]]:
         groups.setdefault(tables.known(run[axis] for axis in CELL), []).append(run)
     warned = comparisons.warnings(inputs.runs)
     rows = tables.records(inputs.cells)
-    return [
-        row | {"about": _about(inputs.name, groups[tables.known(row[axis] for axis in CELL)], warned)} for row in rows
-    ]
+    return [row | {"about": _about(inputs, groups[tables.known(row[axis] for axis in CELL)], warned)} for row in rows]
 
 
-def _about(study: str, runs: Sequence[Mapping[str, Any]], warned: Mapping[str, list[str]]) -> list[str]:
+def _about(inputs: Inputs, runs: Sequence[Mapping[str, Any]], warned: Mapping[str, list[str]]) -> list[str]:
     clocks = []
     for name, column, unit in (
         ("steady", "samples_per_second", "samples/s"),
@@ -65,7 +64,9 @@ def _about(study: str, runs: Sequence[Mapping[str, Any]], warned: Mapping[str, l
     told = [str(runs[-1][name]) for name in ("settings", "packages") if not pd.isna(runs[-1][name])]
     log = "" if pd.isna(runs[-1]["log_tail"]) else runs[-1]["log_tail"]
     ends = [f"log of {runs[-1]['run'].rpartition('/')[2]}: {line}" for line in log.split(LOG_LINE) if line]
-    again = f"again: snakemake --profile profiles/local -R results/{study}/{runs[-1]['run']}/run.json"
+    asked = f"study={shlex.quote(inputs.path or inputs.name)}{' tables=' * bool(inputs.study.get('tables'))}"
+    record = f"results/{inputs.name}/{runs[-1]['run']}/run.json"
+    again = f"again: snakemake --profile profiles/local --config {asked} -R {record}"
     return [*clocks, *doubts[:5], *told, *ends, again]
 
 

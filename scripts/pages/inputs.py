@@ -34,6 +34,7 @@ class Inputs:
         derived: tables that the study derives, by name.
         words: name of a derived table -> title, prose and columns (config/schemas/words.schema.json).
         others: the studies beside it.
+        path: of the study's file, empty for a study of the project.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Inputs:
     derived: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
     others: Sequence[Side] = ()
+    path: str = ""
 
     @property
     def trained(self) -> bool:

@@ -54,6 +54,18 @@ def _is_whole(text: str) -> bool:
     return True
 
 
+#: JSON's types in words of YAML.
+_KINDS = {
+    "object": "a mapping (key: value)",
+    "array": "a list ([one, another])",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "empty",
+}
+
+
 def validate(value: Any, name: str, source: str | Path) -> None:
     """Raise InputError for the most telling fault of `value` under the schema `name`."""
     for path, leaf in _leaves(value):
@@ -68,6 +80,12 @@ def validate(value: Any, name: str, source: str | Path) -> None:
         message = fault.message
         if fault.validator == "anyOf":  # jsonschema's own words would not say what is allowed
             message = f"{fault.instance!r} is not allowed: {fault.schema['description']}"
+        elif fault.validator == "additionalProperties" and "properties" in fault.schema:
+            unknown = min(set(fault.instance) - set(fault.schema["properties"]), key=str)
+            message = f"{unknown!r} is unknown: it is one of {', '.join(fault.schema['properties'])}"
+        elif fault.validator == "type" and isinstance(fault.validator_value, str):
+            kind = _KINDS[fault.validator_value]
+            message = f"is empty: must be {kind}" if fault.instance is None else f"{fault.instance!r} is not {kind}"
         raise InputError(f"{source}: {key + ': ' if key else ''}{message}")
 
 

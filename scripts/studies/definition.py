@@ -104,7 +104,14 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """
     path = file(name)
     if not path.is_file():
+        if name.endswith((".yaml", ".yml")):
+            raise InputError(f"study {name!r}: there is no such file in {Path.cwd()}")
         raise InputError(f"study {name!r} is unknown: it is one of {', '.join(_studies())}, or a path to a .yaml file")
+    if path.stem in _studies() and path.resolve() != file(path.stem).resolve():
+        raise InputError(
+            f"{path}: {path.stem!r} is a study of the project, and results/{path.stem} would be of both: give the "
+            "file another name"
+        )
     if not _NAME.fullmatch(path.stem):
         raise InputError(
             f"{path}: a study's name is its file's, of letters, digits, '.', '_' and '-': {path.stem!r} is not"
@@ -131,6 +138,18 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     _check_beside(path, config)
     _check_question(path, config)
     return path.stem, config
+
+
+#: Settings of config/config.yaml that are texts, whatever else the command line takes them for: a number, or nothing.
+_TEXTS = (
+    *("study", "profile", "data_dir", "checkpoints", "logs_dir", "catalogue", "catalogue_as_of", "kit_python"),
+    *("file", "old", "new", "every", "by", "what"),
+)
+
+
+def texts(config: Mapping[str, Any]) -> dict[str, str]:
+    """Return those settings of a config that are texts, "" for what is empty."""
+    return {key: "" if config[key] is None else str(config[key]) for key in _TEXTS if key in config}
 
 
 def _axes(replaced: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ The rules take its `get_*` as input functions: each gets the wildcards of a job 
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,15 @@ _OF_MONEY = ("book", "price", "prices")
 
 @dataclass(frozen=True, repr=False)
 class Analyses:
-    """The studies of a call (name -> config), the catalogue of machines, and which studies are published."""
+    """The studies of a call (name -> config), the catalogue of machines, and which studies are published.
+
+    `paths` are those of the files of studies that are not the project's, by name: a page says how it is made again.
+    """
 
     studies: dict[str, dict[str, Any]]
     catalogue: dict[str, Any]
     published: list[str]
+    paths: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def supplied(self) -> list[str]:
@@ -141,10 +145,11 @@ class Analyses:
 
     def get_report_arguments(self, wildcards: Any, input: Any) -> list[str]:
         """Return what the report is given of some studies only: words, and where imported runs are from."""
+        path = ["--path", self.paths[wildcards.study]] if wildcards.study in self.paths else []
         words = ["--words", input.words] if input.words else []
         problems = ["--problems", input.problems] if input.problems else []
         facts = ["--facts", input.facts, "--others", *input.others] if input.facts else []
-        return [*words, *problems, *facts]
+        return [*path, *words, *problems, *facts]
 
     def _beside(self, wildcards: Any) -> dict[str, dict[str, Any]]:
         return definition.beside({"": self.studies[wildcards.study]})

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from scripts.costs import hourly
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition
@@ -181,6 +182,13 @@ def check_beside(plan: Plan, results: Path = Path("results")) -> None:
                 f"study {plan.name}: {other!r}, with which it is compared, is trained here and has no runs yet: "
                 f"snakemake --config study={other}"
             )
+
+
+def check_prices(plan: Plan) -> None:
+    """Refuse what is wrong with the study's prices, its books and own machines before anything is trained."""
+    machines = definition.machines(plan.settings, plan.catalogue)
+    named = {*plan.settings["machines"], *(cell.hardware for cell in plan.cells.values())}
+    hourly.of_study(plan.settings, machines, named)
 
 
 def check_bucket(prefix: str, plan: Plan) -> None:

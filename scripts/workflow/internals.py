@@ -4,7 +4,9 @@ Tried with Snakemake 9.27, which envs/workflow.lock pins.
 """
 
 import signal
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import Thread
 from typing import Any
 
@@ -98,14 +100,23 @@ def limit_no_rate(workflow: Any) -> None:
 
 
 def end_when_told(workflow: Any) -> None:
-    """Let SIGTERM end a call at any moment.
+    """Let SIGTERM end a call at any moment, and say what to do then, as after Ctrl-C.
 
     Snakemake's handler waits for a lock that the main thread, in which it runs, may hold (Snakemake 9.27): a call that
     was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free.
     """
     why = "a call ends when it is told to"
     end = _need(_need(workflow, "scheduler", why), "exit_gracefully", why)
-    signal.signal(signal.SIGTERM, lambda *_: Thread(target=end, daemon=True).start())
+
+    def told(number: int, frame: Any) -> None:
+        print("interrupted: the same command goes on from what is there", file=sys.stderr)
+        if number == signal.SIGINT:
+            signal.default_int_handler(number, frame)
+        Thread(target=end, daemon=True).start()
+
+    signal.signal(signal.SIGTERM, told)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, told)
 
 
 def take_parameters_as_they_are(persistence: Any) -> None:
@@ -116,6 +127,30 @@ def take_parameters_as_they_are(persistence: Any) -> None:
     why = "parameters of jobs are compared"
     _need(persistence, "_serialize_param", why)
     persistence._serialize_param = _need(persistence, "_serialize_param_builtin", why)
+
+
+def refuse_locked(persistence: Any, why_locked: Callable[[], str]) -> None:
+    """Print a line where another call has locked the files of this one: the profiles keep Snakemake's off the screen.
+
+    A dry run locks nothing and needs no warning. `persistence` is `snakemake.persistence.PersistenceBase`.
+    """
+    why = "a call that is refused says so"
+    lock: Callable[[Any], AbstractContextManager[None]] = _need(persistence, "lock", why)
+    _need(persistence, "lock_warn_only", why)
+
+    @contextmanager
+    def lock_or_say(self: Any) -> Iterator[None]:
+        from snakemake.exceptions import LockException
+
+        try:
+            with lock(self):
+                yield
+        except LockException:
+            print(why_locked(), file=sys.stderr)
+            raise
+
+    persistence.lock = lock_or_say
+    persistence.lock_warn_only = lambda _: nullcontext()
 
 
 def follow(handler: Any) -> None:

@@ -50,6 +50,27 @@ def others(folder: Path) -> list[int]:
     return sorted(found)
 
 
+def _numbers(working: list[int]) -> str:
+    return f"process {', '.join(map(str, working))}"
+
+
+def refusal(folder: Path) -> str:
+    """Return in a line why a call ends whose files another one has locked. `folder` is where it was called."""
+    working = others(folder)
+    which = f"another snakemake ({_numbers(working)})" if working else "another snakemake, here or on another machine,"
+    return f"error: {which} works on the same files: nothing was done; repeat this call when that one has ended" + (
+        "" if working else ", or if there is none: snakemake --unlock"
+    )
+
+
+def note_for_dry_run(folder: Path) -> str | None:
+    """Return what a dry run beside a call at work says of what it lists; None where there is none."""
+    working = others(folder) if _locks(folder) else []
+    if not working:
+        return None
+    return f"note: another snakemake works in this folder ({_numbers(working)}): what it has not ended is listed here"
+
+
 def clear(folder: Path, is_local: bool) -> None:
     """Take away the locks of a Snakemake that was killed; say so in a line. `folder` is where it was called.
 
@@ -60,12 +81,7 @@ def clear(folder: Path, is_local: bool) -> None:
     if not locks:
         return
     if working := others(folder):
-        numbers = ", ".join(map(str, working))
-        print(
-            f"note: another snakemake works in this folder (process {numbers}): if both need the same "
-            "files, this call ends; repeat it when that one has ended",
-            file=sys.stderr,
-        )
+        print(f"note: another snakemake works in this folder ({_numbers(working)})", file=sys.stderr)
         return
     if not is_local:
         print("note: this folder is locked; if no call works in it: snakemake --unlock", file=sys.stderr)

@@ -53,8 +53,7 @@ class Plan:
         name, settings = definition.read(config["study"], dict(config))
         studies = dict(definition.read(study, {}) for study in config["published"])
         studies[name] = settings
-        for study, about in studies.items():
-            definition.check_machines(f"study {study}", about, catalogue)
+        definition.check_machines(f"study {name}", settings, catalogue)
         studies = definition.beside(studies) | definition.compared(studies) | studies
         plan = cls(
             name, config["study"], studies, catalogue, definition.profile(dict(config)), list(config["published"])

@@ -1,8 +1,9 @@
 """What the runs of a plan will cost, told before they run, and which of them a budget allows."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,19 @@ from scripts.workflow.plan import Plan
 
 
 def budget_usd(given: Any) -> float | None:
-    """Return a budget as it was typed, None for none; 0 is one. Raises InputError for what is not a number."""
+    """Return a budget as it was typed, None for "", which is none; 0 is one.
+
+    Raises InputError for what is no amount: an empty one may be a variable that is not set, and limits nothing.
+    """
+    if given == "":
+        return None
     try:
-        return None if given in ("", None) else float(given)
-    except (TypeError, ValueError):
-        raise InputError(f"budget_usd: {given!r} is not a number of dollars") from None
+        found = float(given)
+    except (TypeError, ValueError, OverflowError):
+        found = nan
+    if not 0 <= found < inf:
+        raise InputError(f"budget_usd: {'it is empty' if given is None else given}: must be dollars, 0 or more")
+    return found
 
 
 def missing(runs: Iterable[str]) -> list[str]:
@@ -53,7 +62,7 @@ class Quotes:
         priced, refused, spent = self._within(runs)
         self._print_table(budget.quote(priced))
         if refused:
-            raise InputError(f"{self._words(len(priced), len(refused), spent)}: nothing was submitted")
+            raise InputError(f"{self._words(priced, refused, spent)}: nothing was submitted")
         return {one.wanted.folder: one.expected_usd for one in priced}
 
     def rates(self) -> dict[str, Any]:
@@ -73,7 +82,7 @@ class Quotes:
             return runs
         priced, refused, spent = self._within(asked)
         if refused:
-            print(f"{self._words(len(priced), len(refused), spent)}: they are left out", file=sys.stderr)
+            print(f"{self._words(priced, refused, spent)}: they are left out", file=sys.stderr)
         left_out = {one.wanted.folder for one in refused}
         return [run for run in runs if run not in left_out]
 
@@ -103,9 +112,12 @@ class Quotes:
     def _cells(self, runs: Iterable[str]) -> list[dict[str, Any]]:
         return [{"folder": run, "cell": asdict(self.plan.find_cell(run))} for run in runs]
 
-    def _words(self, priced: int, refused: int, spent: float) -> str:
+    def _words(self, priced: Sequence[Any], refused: Sequence[Any], spent: float) -> str:
+        unpriced = sum(isnan(one.worst_usd) for one in refused)
+        why = f", {unpriced} of them without a price" * bool(unpriced)
         return (
-            f"budget_usd: {self.budget_usd:g}: {spent:.2f} USD are spent, and {refused} of {priced} runs could pass it"
+            f"budget_usd: {self.budget_usd:g}: {spent:.2f} USD is spent, and {len(refused)} of {len(priced)} runs "
+            f"could exceed it{why}"
         )
 
     def _print_table(self, quote: Any) -> None:

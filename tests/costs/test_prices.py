@@ -126,6 +126,18 @@ def test_instead_replaces_the_machine_in_one_option() -> None:
     assert priced({"label": "has no rent"}, {"instead": instead}, *rows)["usd_per_hour"] == 0.8
 
 
+@pytest.mark.parametrize(
+    ("as_of", "message"),
+    [
+        ("2999-01-01", "box: own: as_of: 2999-01-01 has not come yet"),
+        ("2026-13-21", "box: own: as_of: .* is not a date"),
+    ],
+)
+def test_date_of_an_own_machine_is_one(as_of: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        priced({"own": OFFICE | {"as_of": as_of}}, {"purchase": "owned"})
+
+
 def test_every_option_has_its_own_book() -> None:
     books = {"then": price_book(offer("1-core", 1.0)), "now": price_book(offer("1-core", 0.5))}
     options = {name: {"purchase": "on-demand", "book": name} for name in books}
