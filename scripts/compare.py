@@ -110,7 +110,9 @@ def main() -> int:
     write_text(options.output.with_suffix(".json"), json.dumps(told, indent=1, allow_nan=False, default=str) + "\n")
     page = render.environment().get_template("compare.html.j2")
     write_text(options.output, page.render(told, name_of=name_of, axes=row_axes, sentence=text))
-    print(f"{new.name} against {old.name}: {len(found['cells'])} cells compared: {text}")
+    print(
+        f"{new.name} against {old.name}: {len(found['cells'])} cell{'s' * (len(found['cells']) != 1)} compared: {text}"
+    )
     for row in found["cells"]:
         for clock in ("time", "cost"):
             if row[clock] and row[clock]["word"]:

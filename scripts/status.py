@@ -18,6 +18,7 @@ from scripts.costs import billing, prices
 from scripts.measurement import checkpoint
 from scripts.storage import environment, errors, schemas
 from scripts.storage.files import read_text
+from scripts.storage.numbers import number
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 from scripts.workflow import running
@@ -98,8 +99,8 @@ def main() -> int:
         table.add_row(
             cell["cell"],
             words,
-            f"{hours:.2f}",
-            "" if mine.empty or usd != usd else f"{usd:.2f}",
+            "" if mine.empty else number(float(hours)),
+            "" if mine.empty or usd != usd else number(float(usd)),
             printable(cell["reason"]),
         )
     console = Console(markup=False, highlight=False)

@@ -101,7 +101,7 @@ def test_page_json_and_exit_code(tmp_path: Path) -> None:
     old, new = kept(tmp_path / "old", *cells(100)), kept(tmp_path / "new", *cells(150, packages=f"keras {EVIL}"))
     done = called("scripts.compare", f"{old}:on-demand", f"{new}:on-demand", "--output", str(tmp_path / "page.html"))
     assert done.returncode == 1, "something got worse"
-    assert "1 cells compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
+    assert "1 cell compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
     told = json.loads((tmp_path / "page.json").read_text())
     assert told["counts"][states.SLOWER] == 1
     html = (tmp_path / "page.html").read_text()

@@ -277,7 +277,7 @@ def test_broken_book_is_not_overwritten(kept: Desk) -> None:
     kept.book.write_text(broken)
     code, _, said = kept.run("--as-of", "2026-03-01")
     assert code == 2
-    assert "current.csv:5: rate: 'much' is not a number from 0" in said
+    assert "current.csv:5: rate: 'much' is not a number of 0 or more" in said
     assert kept.book.read_text() == broken
 
 

@@ -274,4 +274,4 @@ def test_study_that_was_trained_is_trained_anew(trained: Project) -> None:
         compared = trained.run(
             "snakemake", "compare", "--config", f"old={state}", "new=tiny", "study=tiny", check=False
         )
-        assert "1 cells compared" in compared.stdout + compared.stderr
+        assert "1 cell compared" in compared.stdout + compared.stderr

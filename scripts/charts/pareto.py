@@ -97,9 +97,9 @@ def draw(view: View) -> Chart | None:
         finding=_finding(cells, priced, view),
         notes=[
             f"{_clocks.paid(view.runs)} and its cost at {view.price_label} ({_prices.dated(priced)}).",
-            f"No cell is told apart as better from those that are named{_nor(len(front) - len(chosen))}."
+            f"No cell is measurably better than those that are named{_nor(len(front) - len(chosen))}."
             if len(cells) > _FEW
-            else f"No cell is told apart as better from {'; '.join(view.name(cell) for cell in records(front))}.",
+            else f"No cell is measurably better than {' or '.join(view.name(cell) for cell in records(front))}.",
         ],
     )
 
@@ -114,7 +114,7 @@ def _some(front: pd.DataFrame) -> pd.DataFrame:
 
 
 def _nor(more: int) -> str:
-    return f", nor from {more} more" if more > 0 else ""
+    return f", nor than {more} more" if more > 0 else ""
 
 
 def _height(named: pd.DataFrame) -> float:

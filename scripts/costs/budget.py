@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, nan
+from math import inf, isnan, nan
 from statistics import median
 from typing import Any
 
@@ -246,7 +246,10 @@ def within(priced: Sequence[Priced], budget_usd: float, spent_usd: float) -> tup
 
 @dataclass(frozen=True)
 class Quoted:
-    """What the runs on a machine will take (hours) and cost (USD, NaN without a price), and what that is based on."""
+    """What the runs on a machine will take (hours) and cost (USD, NaN without a price), and what that is based on.
+
+    Of all machines, the sum is of those that have a price; `basis` counts the runs of the others.
+    """
 
     hardware: str
     runs: int
@@ -266,11 +269,15 @@ def quote(priced: Sequence[Priced]) -> list[Quoted]:
 
 def _quoted(name: str, priced: Sequence[Priced]) -> Quoted:
     based = Counter(one.expected.basis for one in priced)
+    paid = [one for one in priced if not isnan(one.worst_usd)]
+    bases = [f"{based[basis]} by {basis}" for basis in BASES if basis in based]
+    if paid and len(paid) < len(priced):
+        bases.append(f"{len(priced) - len(paid)} without a price, not in the sum")
     return Quoted(
         name,
         len(priced),
         sum(one.expected.seconds for one in priced) / SECONDS_PER_HOUR,
-        sum(one.expected_usd for one in priced),
-        sum(one.worst_usd for one in priced),
-        "; ".join(f"{based[basis]} by {basis}" for basis in BASES if basis in based),
+        sum(one.expected_usd for one in paid) if paid else nan,
+        sum(one.worst_usd for one in paid) if paid else nan,
+        "; ".join(bases),
     )

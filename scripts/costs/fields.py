@@ -18,7 +18,7 @@ def number(place: str, key: str, value: str, *, optional: bool = False) -> float
     # Not `1_000`, nor the digits of other scripts, which Python takes for numbers too.
     number = float(value) if _NUMBER.fullmatch(value) else -1.0
     if not isfinite(number) or number < 0:
-        raise InputError(f"{place}: {key}: {value!r} is not a number from 0")
+        raise InputError(f"{place}: {key}: {value!r} is not a number of 0 or more")
     return number
 
 

@@ -43,11 +43,16 @@ def _citation(inputs: Inputs) -> str:
     dates = (f"{days[0]} to {days[-1]}" if days[0] != days[-1] else days[0]) if days else ""
     measured = sorted({started[:10] for started in inputs.runs["started_at"].dropna()})
     when = about.get("date") or (measured[-1] if measured else "")
+    by = about.get("by") or "Epochs per Dollar"
     parts = [
-        about.get("by") or "Epochs per Dollar",
+        by,
         f"“{about.get('title', inputs.study['title'])}”",
         str(when),
         about.get("url", ""),
-        f"priced by Epochs per Dollar{f' at prices of {dates}' if dates else ''}",
+        " ".join(
+            filter(
+                None, ["priced by Epochs per Dollar" * (by != "Epochs per Dollar"), dates and f"at prices of {dates}"]
+            )
+        ),
     ]
     return ", ".join(filter(None, parts)) + "."

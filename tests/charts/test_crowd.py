@@ -96,7 +96,7 @@ def test_of_a_front_of_many_some_are_named() -> None:
     made = charts.chart("pareto").draw(view(*SIZES, *BASE, catalogue=MANY))
     assert made is not None
     assert "16 of 121 cells named" in made.caption
-    assert made.notes[1].endswith("from those that are named, nor from 104 more.")
+    assert made.notes[1].endswith("than those that are named, nor than 104 more.")
 
 
 def test_fastest_slowest_and_base_stay() -> None:

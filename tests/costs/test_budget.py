@@ -124,3 +124,6 @@ def test_quote_is_by_machine_and_in_all() -> None:
     assert [one.expected_usd for one in quoted] == pytest.approx([0.18, 3.6, 3.78])
     assert quoted[0].basis == "2 by earlier runs"
     assert isnan(budget.quote(priced(("none", 5)))[0].expected_usd), "unknown, not nothing"
+    *_, every = budget.quote(priced(("cpu1", 600), ("none", 5)))
+    assert every.expected_usd == pytest.approx(0.06)
+    assert every.basis == "2 by earlier runs; 1 without a price, not in the sum"
