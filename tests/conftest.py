@@ -103,6 +103,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Each gets an equal part of the list in a row, and takes from the others when it has done its own.
     """
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if processes == 1:
+        return
     kinds = [[item for item in items if bool(item.get_closest_marker("slow")) is slow] for slow in (True, False)]
     items[:] = [
         item
