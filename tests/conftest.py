@@ -97,23 +97,6 @@ class Project:
         return runs.read(self.path / "results" / study / cell / "r1" / "run.json")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each test process begin with its share of the slow tests: a long one begun last has a core to itself.
-
-    Each gets an equal part of the list in a row, and takes from the others when it has done its own.
-    """
-    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if processes == 1:
-        return
-    kinds = [[item for item in items if bool(item.get_closest_marker("slow")) is slow] for slow in (True, False)]
-    items[:] = [
-        item
-        for process in range(processes)
-        for kind in kinds
-        for item in kind[len(kind) * process // processes : len(kind) * (process + 1) // processes]
-    ]
-
-
 def on_every_core() -> None:
     os.sched_setaffinity(0, CORES)
 
