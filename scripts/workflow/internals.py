@@ -3,14 +3,17 @@
 Tried with Snakemake 9.27, which envs/workflow.lock pins.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from threading import Thread
 from typing import Any
 
 from snakemake.exceptions import WorkflowError
+
+_STDERR = 2
 
 
 def _need(thing: Any, name: str, why: str) -> Any:
@@ -109,7 +112,9 @@ def end_when_told(workflow: Any) -> None:
     end = _need(_need(workflow, "scheduler", why), "exit_gracefully", why)
 
     def told(number: int, frame: Any) -> None:
-        print("interrupted: the same command goes on from what is there", file=sys.stderr)
+        # Not by `print`, which the signal may have interrupted, and which cannot be called within itself.
+        with suppress(OSError):  # a terminal that is gone
+            os.write(_STDERR, b"interrupted: the same command goes on from what is there\n")
         if number == signal.SIGINT:
             signal.default_int_handler(number, frame)
         Thread(target=end, daemon=True).start()
