@@ -45,6 +45,8 @@ def test_the_wheel_passes_its_own_tests_in_an_empty_environment(tmp_path: Path) 
         "-q",
         "-n",
         "3",
+        "--dist",
+        "worksteal",
         "-p",
         "no:cacheprovider",
         "-c",

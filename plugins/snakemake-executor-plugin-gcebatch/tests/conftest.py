@@ -31,7 +31,7 @@ rule make:
         machine_type="n1-standard-4",
         gpu=lambda wildcards: 1 if wildcards.name == "b" else 0,
         gpu_model="nvidia-tesla-t4",
-        runtime=1,
+        runtime=10,
         labels="study=small",
     shell:
         "COMMAND"
@@ -63,7 +63,16 @@ class Site:
     environment: dict[str, str]
 
     def write(self, command: str = PLAIN) -> None:
+        """Let each job run a command, in which MAY_END is a file that is there when jobs are let end."""
+        command = command.replace("MAY_END", str(self._may_end))
         (self.folder / "Snakefile").write_text(SNAKEFILE.replace("COMMAND", command))
+
+    @property
+    def _may_end(self) -> Path:
+        return self.folder / "may_end"
+
+    def let_jobs_end(self) -> None:
+        self._may_end.touch()
 
     def start(self, *arguments: str) -> subprocess.Popen:
         options = {

@@ -11,14 +11,20 @@ import pytest
 from conftest import PLAIN, Site
 from emulator import Emulator, machines_boot
 
-SLOW = "echo begun; sleep 60; echo {wildcards.name} > {output}"
+#: Each job runs until the test lets it end.
+WAITING = "echo begun; until [ -e MAY_END ]; do sleep 0.2; done; echo {wildcards.name} > {output}"
 
 
-def wait_for(condition, seconds: float = 60) -> None:
+def wait_for(condition, seconds: float = 180) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.1)
+
+
+def wait_until_said(site: Site, words: str, times: int) -> None:
+    logs = site.folder / ".snakemake" / "log"
+    wait_for(lambda: sum(log.read_text().count(words) for log in logs.glob("*.log")) == times)
 
 
 def machines(emulator: Emulator) -> dict[str, list[str]]:
@@ -95,53 +101,57 @@ def test_preempted_job_is_run_again_on_another_machine(site: Site) -> None:
 
 
 def test_ctrl_c_deletes_every_machine(site: Site) -> None:
-    site.write(SLOW)
+    site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=180)
     assert process.returncode != 0
     assert sorted(site.emulator.deleted) == sorted(job.name for job in site.emulator.created), said
 
 
 def test_restarted_snakemake_waits_for_the_jobs_that_run(site: Site) -> None:
-    site.write(SLOW.replace("60", "20"))
+    site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     site.run("--unlock")
-    code, said = site.run("--rerun-incomplete")
-    assert code == 0, said
-    assert said.count("runs already") == 2
+    process = site.start("--rerun-incomplete")
+    wait_until_said(site, "runs already", 2)
+    site.let_jobs_end()
+    said, _ = process.communicate(timeout=180)
+    assert process.returncode == 0, said
     assert len(site.emulator.created) == 2, "nothing is paid twice"
 
 
 def test_second_snakemake_elsewhere_waits_for_the_jobs_of_the_first(site: Site) -> None:
-    # Longer than the second one takes to begin, on a machine with other work, too.
-    site.write(SLOW.replace("60", "45"))
+    site.write(WAITING)
     first = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     elsewhere = replace(site, folder=shutil.copytree(site.folder, site.folder.with_name("elsewhere")))
     shutil.rmtree(elsewhere.folder / ".snakemake")
+    second = elsewhere.start()
+    wait_until_said(elsewhere, "runs already", 2)
+    site.let_jobs_end()
     # Snakemake 9.27: whoever ends last does not find the archive of the sources, and says so by its exit code.
-    _, said = elsewhere.run()
-    assert said.count("runs already") == 2
+    said, _ = second.communicate(timeout=180)
     assert "(100%) done" in said
-    said, _ = first.communicate(timeout=60)
+    said, _ = first.communicate(timeout=180)
     assert "(100%) done" in said
     assert len(site.emulator.created) == 2
 
 
 def test_lost_connection_is_waited_for(site: Site) -> None:
-    site.write(SLOW.replace("60", "5"))
+    site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     site.emulator.away = True
+    site.let_jobs_end()
     time.sleep(10)
     assert process.poll() is None
     site.emulator.away = False
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=180)
     assert process.returncode == 0, said
     assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
 
@@ -153,17 +163,17 @@ def test_lost_connection_delays_what_is_submitted(site: Site) -> None:
     assert process.poll() is None
     assert site.emulator.created == []
     site.emulator.away = False
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=180)
     assert process.returncode == 0, said
     assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
 
 
 def test_job_that_would_do_something_else_is_deleted_first(site: Site) -> None:
-    site.write(SLOW)
+    site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=180)
     site.run("--unlock")
     site.write()
     code, said = site.run("--rerun-incomplete")
@@ -190,13 +200,14 @@ def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str
 
 
 def test_job_waits_for_its_turn_while_others_have_machines(site: Site) -> None:
-    site.write(SLOW.replace("60", "20"))
+    site.write(WAITING)
     site.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
     process = site.start("--gcebatch-queue-timeout", "8", "--keep-going")
     wait_for(lambda: len(site.emulator.running()) == 1)
     time.sleep(14)
     assert site.emulator.deleted == []
-    said, _ = process.communicate(timeout=120)
+    site.let_jobs_end()
+    said, _ = process.communicate(timeout=180)
     assert "quota: " in said, "nobody had one any more"
 
 
@@ -212,8 +223,8 @@ def test_how_it_ended_can_be_recorded_here(site: Site) -> None:
 
 def test_worker_that_never_answers_is_ended(site: Site) -> None:
     site.emulator.silent.add("nvidia-tesla-t4")
-    site.emulator.minute_seconds = 5.0
-    code, said = site.run("--keep-going", "--default-resources", "runtime=1")
+    site.emulator.minute_seconds = 0.5
+    code, said = site.run("--keep-going", "--default-resources", "runtime=10")
     assert code != 0
     assert "timed_out" in said
 
