@@ -12,6 +12,8 @@ BIN := .venv/bin
 LOCKS := envs/workflow.lock $(foreach framework,$(FRAMEWORKS),envs/$(framework).lock)
 PIP := $(BIN)/python -m pip install --quiet --no-cache-dir --disable-pip-version-check --require-hashes
 
+# Where a system forbids to keep what Python compiles, each call would compile all files anew.
+unexport PYTHONDONTWRITEBYTECODE
 # What the tools would else keep in the home directory stays in the clone.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export XDG_CACHE_HOME := $(CURDIR)/.cache
@@ -21,7 +23,7 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS:%-gpu=%)))]
 
-.PHONY: simulate faults gce slurm smoke-gce report kit test quick lint bench docs lock clean
+.PHONY: simulate faults gce slurm smoke-gce report kit test quick nightly lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
@@ -42,12 +44,19 @@ KIT_PYTHON ?= 3.12
 kit: .venv/report-$(NAMES)
 	snakemake --profile profiles/local kit --config 'study=$(STUDY)' 'kit_python=$(KIT_PYTHON)'
 
-# Three on two cores: many of them wait for what they have started.
-test: .venv/test-$(NAMES) lint
-	pytest -n 3 --dist worksteal
+# docs/testing.md says what each of the three guards. Three processes on two cores: many tests wait for what they start.
+PYTEST := pytest -n 3 --dist worksteal
 
+test: .venv/test-$(NAMES) lint
+	$(PYTEST) -m "not nightly"
+
+# Of one room alone: make quick ROOM=costs
+ROOM ?=
 quick: .venv/test-$(NAMES)
-	pytest -n 2 --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow and not nightly" $(if $(ROOM),tests/$(ROOM) tests/test_rooms.py)
+
+nightly: .venv/test-$(NAMES) lint
+	$(PYTEST) --hypothesis-profile nightly
 
 lint: .venv/test-$(NAMES)
 	ruff check

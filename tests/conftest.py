@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -21,15 +22,23 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.analysis import runs  # noqa: E402, found by the line above
 
-# How long an example takes is no verdict: the machine may have other work.
-settings.register_profile("epochs", deadline=None)
-settings.load_profile("epochs")
+# How long an example takes is no verdict: the machine may have other work. `make nightly` tries ten times as many.
+settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("nightly", deadline=None, max_examples=200)
+settings.load_profile("few")
 
 # What a shell starts in the background ignores Ctrl-C, and so would all that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Some systems forbid it; each process would then compile the project's files anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 CORES = sorted(os.sched_getaffinity(0))
+
+#: Ends what hangs (s): ten times what the longest call of a test takes. No test passes or fails by it.
+LIMIT_SECONDS = 1800
 
 #: Which of the test processes this is that run beside each other, None where there is one.
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
@@ -68,8 +77,8 @@ class Project:
     def run(self, *command: str, check: bool = True, cores: int = 1, **variables: str) -> subprocess.CompletedProcess:
         """Run a command in the project, with this Python first on the path; on every core if it needs several."""
         done = subprocess.run(
-            command, cwd=self.path, env=self.environment(**variables), capture_output=True, text=True, timeout=900,
-            preexec_fn=on_every_core if cores > 1 else None,
+            command, cwd=self.path, env=self.environment(**variables), capture_output=True, text=True,
+            timeout=LIMIT_SECONDS, preexec_fn=on_every_core if cores > 1 else None,
         )  # fmt: skip
         if check:
             assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
@@ -95,6 +104,31 @@ class Project:
     def record(self, cell: str, study: str = "tiny") -> dict:
         """Return the record of a cell's first run, with what follows from it."""
         return runs.read(self.path / "results" / study / cell / "r1" / "run.json")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave the cases of a test that others represent, named by how their ids begin, to `make nightly`."""
+    cases: dict[pytest.Function, list[bool]] = {}
+    for item in items:
+        if (mark := item.get_closest_marker("represented_by")) and isinstance(item, pytest.Function):
+            stands = item.callspec.id.startswith(mark.args)
+            cases.setdefault(item.function, []).append(stands)
+            if not stands:
+                item.add_marker(pytest.mark.nightly)
+    lost = [function.__qualname__ for function, stand in cases.items() if len(stand) > 1 and not any(stand)]
+    if lost:
+        raise pytest.UsageError(f"represented by no case: {', '.join(lost)}")
+
+
+def wait_for(condition: Callable[[], object], process: subprocess.Popen | None = None) -> None:
+    """Return when a condition holds; fail where `process`, which is to bring it about, has ended before."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while not condition():
+        # Looked at once more: it may have come true while the process was ending.
+        if process and process.poll() is not None and not condition():
+            pytest.fail(f"ended with {process.returncode}: {process.communicate()[0]}")
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
 
 
 def on_every_core() -> None:

@@ -97,6 +97,7 @@ def kept(folder: Path, *rows: dict) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_page_json_and_exit_code(tmp_path: Path) -> None:
     old, new = kept(tmp_path / "old", *cells(100)), kept(tmp_path / "new", *cells(150, packages=f"keras {EVIL}"))
     done = called("scripts.compare", f"{old}:on-demand", f"{new}:on-demand", "--output", str(tmp_path / "page.html"))
@@ -121,6 +122,7 @@ def test_date_of_an_earlier_repetition_is_a_state(tmp_path: Path, monkeypatch: p
         read("old", "tiny@2026-11-24T021015Z")
 
 
+@pytest.mark.slow
 def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
     old = kept(tmp_path / "old", *cells(100), run(framework="jax"))
     new = kept(tmp_path / "new", *cells(150))
@@ -133,6 +135,7 @@ def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
     assert "dearer" not in json.loads((tmp_path / "page.json").read_text())["counts"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "says"),
     [

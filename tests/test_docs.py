@@ -56,6 +56,13 @@ def test_there_are_commands() -> None:
     assert {name for name in STARTED if any(line.endswith(name) for line in commands())} == set(STARTED)
 
 
+@pytest.mark.represented_by(
+    "make report",
+    "make test",
+    "snakemake published",
+    "snakemake compare --config old=two-cores@cpu1 new=two-cores@cpu2",
+    "python scripts/train.py --help",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_command_of_the_documents(fresh: Project, command: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from scripts.analysis import runs
 from scripts.measurement import record
-from tests.conftest import Project, frameworks_here
+from tests.conftest import LIMIT_SECONDS, Project, frameworks_here
 
 pytestmark = pytest.mark.slow
 
@@ -40,11 +40,12 @@ def interrupt(project: Project, arguments: list[str], after: str, number: signal
         if after in line:
             process.send_signal(number)
             break
-    rest, _ = process.communicate(timeout=120)
+    rest, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert after in said, said + rest
     return process.returncode
 
 
+@pytest.mark.represented_by("jax-tuned")
 @pytest.mark.parametrize("mode", ["stock", "tuned"])
 @pytest.mark.parametrize("framework", frameworks_here())
 def test_run_that_is_taken_up_again_has_the_losses_of_one_that_was_not(
@@ -84,6 +85,7 @@ def test_run_that_takes_too_long_is_ended_and_recorded(trained: Project, tmp_pat
     assert (run["status"], run["reason"]) == ("timed_out", "took longer than 0.05 minutes")
 
 
+@pytest.mark.nightly
 def test_notice_before_the_training_began_loses_nothing(trained: Project, tmp_path: Path) -> None:
     kept = ("--checkpoints", str(tmp_path / "kept"))
     code = interrupt(trained, command("jax", "tuned", tmp_path / "cut", *kept), "import", signal.SIGTERM)
@@ -94,6 +96,7 @@ def test_notice_before_the_training_began_loses_nothing(trained: Project, tmp_pa
     assert run["attempts"][0]["useful_seconds"] == 0
 
 
+@pytest.mark.nightly
 def test_search_for_the_largest_batch_is_ended_by_a_notice_and_by_its_time(trained: Project, tmp_path: Path) -> None:
     search = command("jax", "tuned", tmp_path / "cut", "--batch-size", "largest")
     kept = ("--checkpoints", str(tmp_path / "kept"))

@@ -12,7 +12,7 @@ import pytest
 
 from scripts.storage import tables
 from scripts.workflow.repetitions import WHOLE
-from tests.conftest import Project, copy_project
+from tests.conftest import LIMIT_SECONDS, Project, copy_project, wait_for
 from tests.made import costs, run, runs
 from tests.reading import Read
 
@@ -32,7 +32,7 @@ signal.signal(signal.SIGINT, told)
 Path("results/tiny").mkdir(parents=True, exist_ok=True)
 if how == "wait":
     Path("waiting").touch()
-    time.sleep(60)
+    time.sleep(1800)  # it is ended by a signal
 if how == "done":
     shutil.copytree("made", "results/tiny", dirs_exist_ok=True)
 sys.exit(how == "fail")
@@ -143,14 +143,11 @@ def start(project: Project) -> subprocess.Popen:
         [sys.executable, "-m", "scripts.repeat", "tiny"],
         cwd=project.path, env=project.environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    end = time.monotonic() + 60
-    while not (project.path / "waiting").exists():
-        assert time.monotonic() < end
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.05)
+    wait_for(lambda: (project.path / "waiting").exists(), process)
     return process
 
 
+@pytest.mark.represented_by("15")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_second_trigger_overlaps_and_signals_are_passed_on(project: Project, number: signal.Signals) -> None:
     process = start(project)
@@ -159,7 +156,7 @@ def test_second_trigger_overlaps_and_signals_are_passed_on(project: Project, num
     assert second.stderr.count("\n") == 1
     assert second.stderr.startswith("overlapped: tiny is at work already")
     process.send_signal(number)
-    process.communicate(timeout=60)
+    process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 1
     assert (project.path / "told").read_text() == str(int(signal.SIGINT)), "as Ctrl-C"
     assert whats(project) == ["started", "overlapped", "failed"]
@@ -179,10 +176,8 @@ def test_trigger_that_is_killed_leaves_its_snakemake_the_lock(project: Project) 
         if folder == str(project.path) and b"snakemake" in words:
             os.kill(int(file.parent.name), signal.SIGKILL)
     how(project, "done")
-    end = time.monotonic() + 30
-    while (done := repeat(project)).returncode == 3 and time.monotonic() < end:
-        time.sleep(0.1)
-    assert done.returncode == 0
+    wait_for(lambda: repeat(project).returncode != 3)
+    assert whats(project)[-1] == "done"
     assert "no end is recorded: it was killed" in Read((project.path / "history/tiny/history.html").read_text()).text
 
 
@@ -194,9 +189,7 @@ def test_snakemake_by_hand_is_not_disturbed(project: Project) -> None:
     how(project, "wait")
     by_hand = subprocess.Popen([sys.executable, "-m", "snakemake"], cwd=project.path, env=project.environment())
     try:
-        while not (project.path / "waiting").exists():
-            assert by_hand.poll() is None
-            time.sleep(0.05)
+        wait_for(lambda: (project.path / "waiting").exists(), by_hand)
         assert repeat(project).returncode == 3
         assert whats(project) == ["overlapped"]
     finally:
@@ -229,6 +222,7 @@ def test_repetitions_on_a_cluster_have_places_of_their_own_in_the_bucket(project
     assert len(kept(project)) == 1, "nothing was moved"
 
 
+@pytest.mark.represented_by("words0", "words5")
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -259,6 +253,7 @@ def test_refreshed_prices_are_recorded(project: Project) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_study_that_was_trained_is_trained_anew(trained: Project) -> None:
     before = trained.record("mnist_mlp/cpu1/jax/b128")
     one = ["--config", "workloads=[mnist_mlp]", "frameworks=[jax]"]

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.conftest import ROOT, Project
+from tests.conftest import LIMIT_SECONDS, ROOT, Project
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +35,7 @@ def opened(browser: Browser, path: Path, width: int, scheme: str) -> Page:
     page.on("request", lambda sent: page.asked.append(sent.url))
     page.on("console", lambda message: page.said.append(message.text))
     page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.set_default_timeout(1000 * LIMIT_SECONDS)
     page.goto(path.as_uri(), wait_until="load")
     return page
 
@@ -42,9 +43,9 @@ def opened(browser: Browser, path: Path, width: int, scheme: str) -> Page:
 SCREENS = [(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")]
 
 
-@pytest.fixture(params=SCREENS, ids=lambda p: f"{p[0]}-{p[1]}")
-def page(browser: Browser, tiny_study: Project, request: pytest.FixtureRequest) -> Iterator[Page]:
-    page = opened(browser, tiny_study.path / "results/tiny/report.html", *request.param)
+@pytest.fixture(scope="module")
+def page(browser: Browser, tiny_study: Project) -> Iterator[Page]:
+    page = opened(browser, tiny_study.path / "results/tiny/report.html", *SCREENS[0])
     yield page
     page.close()
 
@@ -60,6 +61,7 @@ def published(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page
     page.close()
 
 
+@pytest.mark.represented_by("two-cores-390-dark", "mlperf-1400-light", "index-390-light")
 @pytest.mark.parametrize(("width", "scheme"), SCREENS, ids=lambda value: str(value))
 def test_published_page_fits_the_screen_and_can_be_read(published: Page, width: int, scheme: str) -> None:
     published.set_viewport_size({"width": width, "height": 900})
@@ -67,6 +69,7 @@ def test_published_page_fits_the_screen_and_can_be_read(published: Page, width: 
     fits_and_can_be_read(published)
 
 
+@pytest.mark.represented_by("two-cores-390-dark")
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")], ids=lambda value: str(value))
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
 def test_published_page_breaks_no_rule_of_accessibility(browser: Browser, path: Path, width: int, scheme: str) -> None:
@@ -83,6 +86,7 @@ def test_published_page_breaks_no_rule_of_accessibility(browser: Browser, path: 
     assert [(one["id"], one["nodes"][0]["html"][:200]) for one in found] == []
 
 
+@pytest.mark.represented_by("two-cores", "index")
 def test_published_page_is_whole(published: Page) -> None:
     assert [url for url in published.asked if not url.startswith("data:")] == [published.url]
     assert published.said == []
@@ -153,7 +157,10 @@ def fits_and_can_be_read(page: Page) -> None:
         assert "rgb(0, 0, 0)" not in fills
 
 
-def test_page_fits_the_screen_and_can_be_read(page: Page) -> None:
+@pytest.mark.parametrize(("width", "scheme"), SCREENS, ids=lambda value: str(value))
+def test_page_fits_the_screen_and_can_be_read(page: Page, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=scheme)
     assert page.locator("svg text").count() > 0
     fits_and_can_be_read(page)
 

@@ -22,7 +22,7 @@ def test_training_of_another_clone_is_not_running_here(
     monkeypatch.chdir(tmp_path / "here")
     words = ["scripts.train", "--output", f"results/small/{CELL.path}/r1"]
     process = subprocess.Popen(
-        [sys.executable, "-c", "print(flush=True); import time; time.sleep(60)", *words],
+        [sys.executable, "-c", "print(flush=True); import time; time.sleep(1800)", *words],
         cwd=tmp_path / clone, stdout=subprocess.PIPE,
     )  # fmt: skip
     try:

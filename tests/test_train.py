@@ -12,8 +12,8 @@ import pytest
 from scripts import workloads
 from scripts.analysis import runs
 from scripts.measurement import record
-from tests.conftest import CORES, Project, frameworks_here
-from tests.test_workflow import OWN_NET, interruptible, spawned, wait_for
+from tests.conftest import CORES, LIMIT_SECONDS, Project, frameworks_here, wait_for
+from tests.test_workflow import OWN_NET, interruptible, spawned
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +56,7 @@ def test_every_workload_is_tried() -> None:
     assert set(LARGE) < set(workloads.names())
 
 
+@pytest.mark.represented_by("imdb_bidirectional_lstm-jax", "mnist_mlp-torch", "mnist_cnn-jax")
 @pytest.mark.parametrize(
     ("workload", "framework", "size"),
     [
@@ -91,6 +92,7 @@ def test_every_workload_trains(tiny_study: Project, tmp_path: Path, workload: st
     assert {"import", "train"} & stages
 
 
+@pytest.mark.represented_by("jax")
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_tuned_training_is_recorded_and_ends_at_its_target(tiny_study: Project, tmp_path: Path, framework: str) -> None:
     need(framework)
@@ -105,6 +107,7 @@ def test_tuned_training_is_recorded_and_ends_at_its_target(tiny_study: Project, 
     assert 0 < only["warmup_seconds"] < only["training_seconds"]
 
 
+@pytest.mark.represented_by("jax-tuned")
 @pytest.mark.parametrize("mode", ["stock", "tuned"])
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_two_devices_share_a_step(tiny_study: Project, tmp_path: Path, framework: str, mode: str) -> None:
@@ -121,6 +124,7 @@ def test_two_devices_share_a_step(tiny_study: Project, tmp_path: Path, framework
     assert run["final"]["loss"] > 0
 
 
+@pytest.mark.nightly
 def test_mixed_precision_is_another_training(tiny_study: Project, tmp_path: Path) -> None:
     losses = []
     for precision in ("float32", "bfloat16"):
@@ -157,6 +161,7 @@ def test_what_this_machine_cannot_do_is_recorded(tiny_study: Project, tmp_path: 
     assert "mode plain_lstm: cuDNN is on a GPU only" in runs.read(tmp_path / "run.json")["reason"]
 
 
+@pytest.mark.nightly
 def test_frameworks_get_the_same_samples(tiny_study: Project, tmp_path: Path) -> None:
     counts = set()
     for framework in frameworks_here():
@@ -185,6 +190,7 @@ def build(split):
 '''
 
 
+@pytest.mark.represented_by("np.ones", "body2", "import os")
 @pytest.mark.parametrize(
     ("body", "status", "reason"),
     [
@@ -225,7 +231,7 @@ def started(project: Project) -> subprocess.Popen:
 def test_killed_run_keeps_its_epochs(trained: Project) -> None:
     process = started(trained)
     spawned(process.pid)[0].kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 3
     run = written(trained)
     assert run["status"] == "killed"
@@ -238,7 +244,7 @@ def test_run_that_somebody_ends_is_no_result(trained: Project) -> None:
     """SIGTERM to all processes, as when a session ends."""
     process = started(trained)
     os.killpg(process.pid, signal.SIGTERM)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 4, said
     assert "the same call trains it again" in said
     assert not (trained.path / "out" / "run.json").exists()
@@ -248,7 +254,7 @@ def test_interrupted_run_writes_nothing(trained: Project) -> None:
     process = started(trained)
     training = spawned(process.pid)[0]
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 130
     assert not (trained.path / "out").exists()
     wait_for(lambda: not training.is_running())
@@ -258,10 +264,11 @@ def test_training_dies_with_its_watcher(trained: Project) -> None:
     process = started(trained)
     training = spawned(process.pid)[0]
     process.kill()
-    process.communicate(timeout=60)
-    wait_for(lambda: not training.is_running(), seconds=10)
+    process.communicate(timeout=LIMIT_SECONDS)
+    wait_for(lambda: not training.is_running())
 
 
+@pytest.mark.represented_by("arguments0", "arguments6")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

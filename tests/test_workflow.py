@@ -7,14 +7,13 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 import yaml
 
-from tests.conftest import ROOT, Project, copy_of, copy_project, jobs, made_once
+from tests.conftest import LIMIT_SECONDS, ROOT, Project, copy_of, copy_project, jobs, made_once, wait_for
 from tests.reading import Read
 
 pytestmark = pytest.mark.slow
@@ -50,6 +49,7 @@ def test_dry_run_lists_the_cells(fresh: Project) -> None:
     assert trainings(fresh.snakemake("-n")) == sorted(ALL)
 
 
+@pytest.mark.nightly
 def test_large_study_is_trained_in_parts(fresh: Project) -> None:
     part = ("results/tiny/runs.csv", "--batch", "collect=1/20")
     assert 0 < len(trainings(fresh.snakemake("-n", *part))) < len(ALL)
@@ -70,6 +70,7 @@ def test_cell_that_is_not_in_the_study_is_named(fresh: Project) -> None:
     assert "KeyError" not in done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None:
     """It would take CPU from the runs that are timed."""
     targets = [f"results/tiny/{cell}/r1/run.json" for cell in (MLP_JAX, FASTTEXT_JAX)]
@@ -85,6 +86,7 @@ def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
     assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
+@pytest.mark.represented_by("workload")
 @pytest.mark.parametrize(
     ("old", "new", "cells"),
     [
@@ -105,6 +107,7 @@ def test_addition_to_the_grid_trains_the_new_cells(trained: Project, old: str, n
     assert trainings(trained.snakemake("-n")) == cells
 
 
+@pytest.mark.nightly
 def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     fresh.edit("config/studies/tiny.yaml", "workloads: [mnist_mlp, imdb_fasttext]", "workloads: [mnist_mlp]")
     fresh.edit("config/studies/tiny.yaml", "frameworks: [jax, tensorflow]", "frameworks: [tensorflow]")
@@ -113,6 +116,7 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     assert trainings(fresh.snakemake()) == [MLP_JAX]
 
 
+@pytest.mark.represented_by("price row", "label")
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
@@ -158,6 +162,7 @@ def test_fault_in_an_own_machine_is_one_line(fresh: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.represented_by("workload")
 @pytest.mark.parametrize(
     ("file", "old", "new", "cells"),
     [
@@ -174,6 +179,7 @@ def test_edit_trains_again_what_it_touches(trained: Project, file: str, old: str
     assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
 
 
+@pytest.mark.represented_by("comment")
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
@@ -213,6 +219,7 @@ def test_results_in_a_fresh_clone_train_nothing(trained: Project, tmp_path: Path
     assert trainings(clone.snakemake("-n")) == []
 
 
+@pytest.mark.represented_by("threshold")
 @pytest.mark.parametrize(
     ("file", "old", "new", "shown"),
     [
@@ -341,6 +348,7 @@ def own(own_report: Path, tmp_path: Path) -> Project:
     return Project(copy_of(own_report, tmp_path) / "project")
 
 
+@pytest.mark.represented_by("own book", "importer")
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
@@ -374,6 +382,7 @@ def test_added_log_is_imported_with_the_others(own: Project) -> None:
     assert own.snakemake(study="../mine/mine.yaml") == []
 
 
+@pytest.mark.nightly
 def test_removed_log_leaves_the_report(own: Project) -> None:
     (own.path / "../mine/logs/node-a/own_net_torch.csv").unlink()
     assert IMPORT in own.snakemake(study="../mine/mine.yaml")
@@ -411,6 +420,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     assert fresh.snakemake("published") == [PUBLISH], "a copy of pages that are up to date"
 
 
+@pytest.mark.nightly
 def test_report_of_snakemake_itself_has_page_charts_and_captions(fresh: Project) -> None:
     fresh.run("snakemake", "--config", "study=keras-cntk-2017")
     fresh.run("snakemake", "--report", "own.html", "--config", "study=keras-cntk-2017")
@@ -426,6 +436,7 @@ def test_report_of_snakemake_itself_has_page_charts_and_captions(fresh: Project)
     assert "Its data lie beside it as CSV" in results[charts[0]]["caption"]
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not SHARED_LOGS.is_dir(), reason=f"the published logs are not here: {SHARED_LOGS}")
 def test_facts_are_made_again_from_the_published_logs_byte_for_byte(fresh: Project, tmp_path: Path) -> None:
     for path in SHARED_LOGS.iterdir():  # as clones of the repositories lie beside one another
@@ -508,6 +519,7 @@ def prices_of(book: Path) -> dict[str, tuple[str, str]]:
     return {f"{row['provider']} {row['item']} {row['purchase']}": (row["rate"], row["as_of"]) for row in rows}
 
 
+@pytest.mark.nightly
 def test_refresh_takes_what_is_good_and_refuses_what_is_not(fresh: Project, catalogue: Path) -> None:
     book = fresh.path / "config/prices/current.csv"
     before = prices_of(book)
@@ -539,9 +551,9 @@ def test_interrupted_study_leaves_nothing_half_written_and_goes_on(fresh: Projec
         command, cwd=fresh.path, env=fresh.environment(), start_new_session=True, preexec_fn=interruptible,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    wait_for(lambda: any("train.log" in str(path) for path in (fresh.path / "results").rglob("*.log")))
+    wait_for(lambda: any("train.log" in str(path) for path in (fresh.path / "results").rglob("*.log")), workflow)
     os.killpg(workflow.pid, signal.SIGINT)
-    workflow.communicate(timeout=120)
+    workflow.communicate(timeout=LIMIT_SECONDS)
     assert workflow.returncode != 0
     left = [path.name for path in (fresh.path / "results").rglob("*") if path.is_file()]
     assert {name for name in left if not name.endswith(".log")} == set()
@@ -555,9 +567,9 @@ def test_killed_training_is_a_result(trained: Project) -> None:
         command, cwd=trained.path, env=trained.environment(),
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    wait_for(lambda: spawned(workflow.pid))
+    wait_for(lambda: spawned(workflow.pid), workflow)
     spawned(workflow.pid)[0].kill()
-    output, _ = workflow.communicate(timeout=300)
+    output, _ = workflow.communicate(timeout=LIMIT_SECONDS)
     assert workflow.returncode == 0, output
     assert trained.record(MLP_JAX)["status"] == "killed"
     page = (trained.path / "results" / "tiny" / "report.html").read_text()
@@ -577,13 +589,6 @@ def spawned(pid: int) -> list[psutil.Process]:
         return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
     except psutil.Error:
         return []
-
-
-def wait_for(condition, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
 
 
 REPEATED = """
@@ -636,6 +641,7 @@ def build(split):
 '''
 
 
+@pytest.mark.nightly
 def test_workload_of_ones_own_lies_anywhere(fresh: Project, tmp_path: Path) -> None:
     (tmp_path / "my_net.py").write_text(OWN_NET)
     study = yaml.safe_load(REPEATED) | {"workloads": [str(tmp_path / "my_net.py")], "modes": ["stock"], "repeats": 1}
@@ -655,11 +661,11 @@ def test_snakemake_that_is_killed_goes_on_and_trains_nothing_beside(fresh: Proje
     workflow = subprocess.Popen(
         command, cwd=fresh.path, env=fresh.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    wait_for(lambda: spawned(workflow.pid))
+    wait_for(lambda: spawned(workflow.pid), workflow)
     (training,) = spawned(workflow.pid)
     workflow.kill()
     workflow.wait()
-    training.wait(timeout=20)
+    training.wait(timeout=LIMIT_SECONDS)
     done = fresh.run(*command)
     assert "the last call in this folder was killed; going on" in done.stderr
     assert sum(len(list(path.parent.glob("run.json"))) for path in fresh.path.rglob("train.log")) == len(ALL)

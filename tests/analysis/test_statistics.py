@@ -3,13 +3,12 @@ from statistics import median
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 from scripts.analysis import statistics
 
-quick = settings(deadline=None, max_examples=60)
 runs = st.lists(st.integers(1, 20).map(float), min_size=1, max_size=5)
 
 SLOW = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
@@ -78,7 +77,6 @@ def test_confidence_that_cannot_be_is_refused(confidence: float) -> None:
         statistics.median_interval([1, 2, 3], confidence)
 
 
-@quick
 @given(st.integers(2, 200), st.floats(0.3, 0.999))
 def test_coverage_is_that_of_the_binomial_and_no_closer_pair_has_it(n: int, confidence: float) -> None:
     found = statistics.median_interval(range(1, n + 1), confidence)
@@ -94,7 +92,6 @@ def test_coverage_is_that_of_the_binomial_and_no_closer_pair_has_it(n: int, conf
     assert low + 1 >= high - 1 or tosses.cdf(high - 2) - tosses.cdf(low) < confidence
 
 
-@quick
 @given(st.lists(st.floats(-1e6, 1e6), min_size=6, max_size=50))
 def test_median_lies_in_its_interval(values: list[float]) -> None:
     found = statistics.median_interval(values)

@@ -76,6 +76,7 @@ def test_step_between_repetitions_is_no_noise_of_the_page() -> None:
     assert judge(found).noise == noise.project()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repetitions", [2, 4, 6, 10, 30])
 def test_stable_histories_are_seldom_marked(repetitions: int) -> None:
     """2 % over all kinds of noise of the simulation; 150 of each here, with room for chance."""

@@ -19,6 +19,7 @@ PROJECT = Judge(noise.project())
 MODES = ("stock", "tuned", "sparse")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(simulation.kinds()))
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 12])
 def test_identical_cells_are_told_apart_in_one_case_of_a_hundred(kind: str, count: int) -> None:
@@ -91,6 +92,7 @@ def words(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     return found
 
 
+@pytest.mark.represented_by("3")
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3, 6, 12])
 def test_no_function_that_words_a_verdict_gives_more_false_alarms(count: int) -> None:

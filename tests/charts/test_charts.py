@@ -693,6 +693,7 @@ def svgs() -> dict[str, str]:
     return {name: _theme.svg(drawn(name, seen), f"{name}-mnist_mlp") for name in charts.names()}
 
 
+@pytest.mark.slow
 def test_svg_is_one_element_without_metadata(svgs: dict[str, str]) -> None:
     for svg in svgs.values():
         assert ElementTree.fromstring(svg).tag.endswith("svg")
@@ -701,6 +702,7 @@ def test_svg_is_one_element_without_metadata(svgs: dict[str, str]) -> None:
         assert "<script" not in svg
 
 
+@pytest.mark.slow
 def test_svgs_of_one_page_share_no_id_and_find_their_own(svgs: dict[str, str]) -> None:
     ids = [identity for svg in svgs.values() for identity in re.findall(r'\sid="([^"]+)"', svg)]
     assert len(set(ids)) == len(ids)

@@ -47,6 +47,9 @@ CROWDS = {
 }
 
 
+@pytest.mark.represented_by(
+    "machines-pareto", "batch sizes-by_batch_size", "some failed-relative_time", "long names-dollars"
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in charts.names() if not hasattr(charts.chart(name), "SCOPE")])
 @pytest.mark.parametrize("crowd", CROWDS)

@@ -9,12 +9,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
+
+from tests.conftest import LIMIT_SECONDS, wait_for
 
 ETC = Path("/etc/slurm")
 
@@ -132,7 +133,7 @@ class Slurm:
         subprocess.run(["slurmctld", "-c"], check=True)
         for node in ("cpu1", "gpu1"):
             self._start_node(node)
-        self.wait_for(lambda: self.states() == {"cpu1": "idle", "gpu1": "idle"}, 30)
+        wait_for(lambda: self.states() == {"cpu1": "idle", "gpu1": "idle"})
 
     def stop(self) -> None:
         for file in (self.base / "run").rglob("*.pid"):
@@ -161,7 +162,7 @@ class Slurm:
     def bring_back(self, node: str) -> None:
         self._start_node(node)
         # It comes back by itself (ReturnToService) once it has registered.
-        self.wait_for(lambda: not self.states()[node].startswith("down"), 60)
+        wait_for(lambda: not self.states()[node].startswith("down"))
 
     def states(self) -> dict[str, str]:
         """Return the state of each node."""
@@ -175,14 +176,7 @@ class Slurm:
 
     @staticmethod
     def say(*command: str) -> str:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
-
-    @staticmethod
-    def wait_for(condition, seconds: float) -> None:
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end, "waited in vain"
-            time.sleep(0.5)
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT_SECONDS).stdout
 
 
 @contextmanager

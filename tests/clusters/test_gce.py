@@ -2,13 +2,12 @@
 
 import re
 import signal
-import time
 
 import pytest
 from google.cloud import batch_v1 as batch
 
 from tests.clusters.conftest import IMAGE, Cloud, machines_boot
-from tests.conftest import jobs
+from tests.conftest import LIMIT_SECONDS, jobs, wait_for
 from tests.reading import Read
 
 pytestmark = pytest.mark.slow
@@ -33,6 +32,7 @@ def record(cloud: Cloud, cell: str) -> dict:
     return cloud.project.record(cell, "small")
 
 
+@pytest.mark.nightly
 def test_each_profile_trains_its_machines_and_both_fill_one_report(cloud: Cloud) -> None:
     done = cloud.snakemake("gce-gpu")
     assert machines(cloud) == ["n1-standard-4"], "the GPU machine alone"
@@ -60,14 +60,10 @@ def test_each_profile_trains_its_machines_and_both_fill_one_report(cloud: Cloud)
 def test_preempted_training_goes_on_where_it_was(cloud: Cloud) -> None:
     cloud.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 12}")
     process = cloud.start("gce-gpu", "results/small/attempts.csv")
-    end = time.monotonic() + 120
-    while not any("epoch 3/12" in cloud.emulator.log(name) for name in cloud.emulator.running()):
-        assert time.monotonic() < end, "it never trained"
-        assert process.poll() is None, "it ended"
-        time.sleep(0.2)
+    wait_for(lambda: any("epoch 3/12" in cloud.emulator.log(name) for name in cloud.emulator.running()), process)
     (name,) = cloud.emulator.running()
     cloud.emulator.preempt(name)
-    said, _ = process.communicate(timeout=240)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, said[-3000:]
     run = record(cloud, GPU)
     assert run["status"] == "done"
@@ -79,6 +75,7 @@ def test_preempted_training_goes_on_where_it_was(cloud: Cloud) -> None:
     assert len(attempts) == 3
 
 
+@pytest.mark.nightly
 def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cloud: Cloud) -> None:
     cloud.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 400}")
     process = cloud.start("gce-gpu")
@@ -103,6 +100,7 @@ def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cloud: Cloud)
     assert cloud.emulator.deleted == [mine]
 
 
+@pytest.mark.nightly
 def test_cell_without_quota_is_recorded_as_that(cloud: Cloud) -> None:
     cloud.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 0.0 in region us-central1."
     cloud.emulator.zones["nvidia-tesla-t4"] = ["europe-west4-b"]
@@ -115,6 +113,7 @@ def test_cell_without_quota_is_recorded_as_that(cloud: Cloud) -> None:
     assert cloud.emulator.running() == []
 
 
+@pytest.mark.nightly
 def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(cloud: Cloud) -> None:
     cloud.emulator.refuse["nvidia-tesla-t4"] = (
         "ZONE_RESOURCE_POOL_EXHAUSTED: us-central1-a does not have enough resources"
@@ -131,6 +130,7 @@ def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(c
     assert cloud.emulator.running() == []
 
 
+@pytest.mark.nightly
 def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: Cloud) -> None:
     with (cloud.project.path / "config/hardware.yaml").open("a") as catalogue:
         catalogue.write(DEARER)
@@ -173,6 +173,7 @@ def test_nothing_is_submitted_that_could_pass_the_budget(cloud: Cloud) -> None:
     assert cloud.emulator.created == []
 
 
+@pytest.mark.nightly
 def test_second_call_is_refused_and_ctrl_c_leaves_no_machine(cloud: Cloud) -> None:
     # Longer than the second call takes.
     cloud.edit("config/studies/small.yaml", "{samples: 0.02, epochs: 2}", "{samples: 0.5, epochs: 400}")
@@ -181,7 +182,7 @@ def test_second_call_is_refused_and_ctrl_c_leaves_no_machine(cloud: Cloud) -> No
     assert second.returncode != 0
     assert "cannot be locked" in second.stdout + second.stderr
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode != 0
     assert machines(cloud) == ["n1-standard-1"], "nothing for the second one"
     assert cloud.emulator.deleted == [job.name for job in cloud.emulator.created], said

@@ -5,11 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import LIMIT_SECONDS, ROOT
 
 PLUGIN = ROOT / "plugins" / "snakemake-executor-plugin-gcebatch"
 
@@ -21,7 +22,23 @@ def pins() -> str:
     return "\n".join(sorted(found))
 
 
+def run_tests(python: Path | str, folder: Path, environment: Mapping[str, str], *arguments: str) -> None:
+    """Run the plugin's tests in `folder` with their own settings; most of them wait for emulated machines."""
+    command = [python, "-m", "pytest", "-q", "-n", "3", "--dist", "worksteal", "-p", "no:cacheprovider"]
+    command += ["-c", os.devnull, "--rootdir", ".", *arguments, "tests"]
+    clean = {name: value for name, value in environment.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    assert done.returncode == 0, done.stdout[-5000:]
+
+
 @pytest.mark.slow
+def test_the_sources_pass_their_short_tests(plugins: Path, tmp_path: Path) -> None:
+    (tmp_path / "tests").symlink_to(PLUGIN / "tests")
+    run_tests(sys.executable, tmp_path, os.environ | {"PYTHONPATH": str(plugins / "gce")}, "-m", "not nightly")
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_wheel_passes_its_own_tests_in_an_empty_environment(tmp_path: Path) -> None:
     # Built in a copy, as building leaves files behind.
     plugin = Path(shutil.copytree(PLUGIN, tmp_path / "plugin"))
@@ -35,25 +52,4 @@ def test_the_wheel_passes_its_own_tests_in_an_empty_environment(tmp_path: Path) 
     (tmp_path / "pins").write_text(pins())
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile", "-c", "pins"]
     subprocess.run([*install, f"{wheel}[test]", "pytest-xdist"], **run)
-    environment = os.environ | {"PATH": f"{python.parent}:/usr/bin:/bin", "PYTHONPATH": ""}
-    environment.pop("PYTEST_XDIST_WORKER", None)
-    # Most of them wait for emulated machines: three at once.
-    command = [
-        python,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "3",
-        "--dist",
-        "worksteal",
-        "-p",
-        "no:cacheprovider",
-        "-c",
-        os.devnull,
-        "--rootdir",
-        ".",
-        "tests",
-    ]
-    done = subprocess.run(command, cwd=plugin, env=environment, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stdout[-5000:]
+    run_tests(python, plugin, os.environ | {"PATH": f"{python.parent}:/usr/bin:/bin", "PYTHONPATH": ""})

@@ -43,6 +43,7 @@ def on_slurm(
     )  # fmt: skip
 
 
+@pytest.mark.represented_by("CANCEL")
 @pytest.mark.parametrize("mode", ["CANCEL", "GANG,CANCEL"])
 def test_slurm_that_cancels_what_it_preempts_is_refused(site: Project, plugins: Path, mode: str) -> None:
     done = on_slurm(site, plugins, mode)

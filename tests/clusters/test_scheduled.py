@@ -3,13 +3,13 @@
 import base64
 import json
 import sys
-import time
 from urllib.parse import quote
 from urllib.request import urlopen
 
 import pytest
 
 from tests.clusters.conftest import IMAGE, Cloud
+from tests.conftest import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -40,11 +40,8 @@ def trigger(cloud: Cloud, request: dict, turn: int) -> str:
     job = batch.Job.from_json(base64.b64decode(request["httpTarget"]["body"]).decode())
     parent = request["httpTarget"]["uri"].split("/v1/")[1].removesuffix("/jobs")
     name = client.create_job(parent=parent, job=job, job_id=f"trigger-{turn}").name
-    end = time.monotonic() + 300
-    while (state := client.get_job(name=name).status.state.name) not in ("SUCCEEDED", "FAILED"):
-        assert time.monotonic() < end, cloud.emulator.log(name)
-        time.sleep(0.5)
-    assert state == "SUCCEEDED", cloud.emulator.log(name)[-4000:]
+    wait_for(lambda: client.get_job(name=name).status.state.name in ("SUCCEEDED", "FAILED"))
+    assert client.get_job(name=name).status.state.name == "SUCCEEDED", cloud.emulator.log(name)[-4000:]
     return cloud.emulator.log(name)
 
 
@@ -60,6 +57,7 @@ def objects(cloud: Cloud, prefix: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.nightly
 def test_each_trigger_is_a_machine_that_repeats_the_study_and_keeps_its_history(cloud: Cloud) -> None:
     made = cloud.project.run(sys.executable, "-c", MAKE, **cloud.variables | ACCOUNT)
     request = json.loads(made.stdout)

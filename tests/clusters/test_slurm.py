@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from filelock import FileLock
 
 from tests.clusters import slurm
-from tests.conftest import Project, copy_project, on_every_core
+from tests.conftest import LIMIT_SECONDS, Project, copy_project, on_every_core, wait_for
 
 pytestmark = [
     pytest.mark.slow,
@@ -69,11 +68,7 @@ class Cluster:
 
     def wait_for_epoch(self, cell: str, number: int, process: subprocess.Popen) -> None:
         log = self.project.path / "results/small" / cell / "r1/train.log"
-        end = time.monotonic() + 120
-        while not (log.is_file() and f"epoch {number}/" in log.read_text()):
-            assert time.monotonic() < end, "it never trained"
-            assert process.poll() is None, "it ended"
-            time.sleep(0.2)
+        wait_for(lambda: log.is_file() and f"epoch {number}/" in log.read_text(), process)
 
     def job_on(self, partition: str) -> str:
         (found,) = [job for job, _, where in self.slurm.jobs() if where == partition]
@@ -98,8 +93,8 @@ def cluster(service: slurm.Slurm, plugins: Path, tmp_path: Path) -> Cluster:
     return made
 
 
-def ended(process: subprocess.Popen, seconds: float = 300) -> str:
-    said, _ = process.communicate(timeout=seconds)
+def ended(process: subprocess.Popen) -> str:
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, said[-3000:]
     return said
 
@@ -111,6 +106,7 @@ def test_both_partitions_fill_one_report(cluster: Cluster) -> None:
     assert (cluster.project.path / "results/small/report.html").is_file()
 
 
+@pytest.mark.nightly
 def test_jobs_of_one_machine_go_as_an_array(cluster: Cluster) -> None:
     study = "config/studies/small.yaml"
     cluster.project.edit(study, "hardware: [node-cpu, node-gpu]", "hardware: [node-cpu]\nrepeats: 2\nunstable_above: 9")
@@ -121,6 +117,7 @@ def test_jobs_of_one_machine_go_as_an_array(cluster: Cluster) -> None:
         assert json.loads(run.read_text())["status"] == "done"
 
 
+@pytest.mark.nightly
 def test_training_that_fails_is_recorded_and_not_tried_again(cluster: Cluster) -> None:
     cluster.project.edit(
         "scripts/workloads/mnist_mlp.py", "def build(", "def build(*nothing):\n    1 / 0\n\n\ndef built("
@@ -129,6 +126,7 @@ def test_training_that_fails_is_recorded_and_not_tried_again(cluster: Cluster) -
     assert cluster.project.record(GPU, "small")["status"] == "failed"
 
 
+@pytest.mark.represented_by("requeue")
 @pytest.mark.parametrize("event", ["requeue", "scancel"])
 def test_training_that_is_interrupted_goes_on_where_it_was(cluster: Cluster, event: str) -> None:
     cluster.write(samples=0.5, epochs=12)
@@ -143,6 +141,7 @@ def test_training_that_is_interrupted_goes_on_where_it_was(cluster: Cluster, eve
     assert run["attempts"][0]["useful_seconds"] > 0
 
 
+@pytest.mark.nightly
 def test_node_that_is_lost_costs_what_was_not_saved(cluster: Cluster) -> None:
     cluster.write(samples=0.5, epochs=12)
     process = cluster.start(f"results/small/{GPU}/r1/run.json")
@@ -155,6 +154,7 @@ def test_node_that_is_lost_costs_what_was_not_saved(cluster: Cluster) -> None:
     assert [attempt["ended"] for attempt in run["attempts"]] == ["lost", "done"]
 
 
+@pytest.mark.nightly
 def test_fresh_clone_runs_on_another_cluster_by_its_local_file_alone(cluster: Cluster, tmp_path: Path) -> None:
     path = cluster.project.path
     (path / "config" / "studies" / "small.yaml").unlink()
@@ -191,16 +191,17 @@ def test_node_of_the_cluster_may_be_without_network(cluster: Cluster) -> None:
 
 def test_partition_that_is_not_there_is_named_with_those_that_are(cluster: Cluster) -> None:
     cluster.project.edit("config/hardware.local.yaml", "slurm_partition: gpu", "slurm_partition: gpus")
-    said, _ = cluster.start().communicate(timeout=60)
+    said, _ = cluster.start().communicate(timeout=LIMIT_SECONDS)
     words = "node-gpu: slurm_partition: 'gpus' is unknown: it is one of accel, cpu, gpu, short; name yours in config/"
     assert words in said
     assert cluster.slurm.jobs() == []
 
 
+@pytest.mark.nightly
 def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cluster: Cluster, tmp_path: Path) -> None:
     cluster.write(samples=0.5, epochs=400)
     process = cluster.start()
-    cluster.slurm.wait_for(lambda: [state for _, state, _ in cluster.slurm.jobs()] == ["RUNNING"] * 2, 60)
+    wait_for(lambda: [state for _, state, _ in cluster.slurm.jobs()] == ["RUNNING"] * 2, process)
     process.kill()
     process.communicate()
     others = []
@@ -212,5 +213,5 @@ def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cluster: Clus
         said = ended(cluster.start("stop_all"))
         assert len([line for line in said.splitlines() if line.startswith("ended: mnist_mlp/node-")]) == expected, said
     assert "study small: no job runs or waits on this Slurm" in said
-    cluster.slurm.wait_for(lambda: [job for job, _, _ in cluster.slurm.jobs()] == others, 60)
+    wait_for(lambda: [job for job, _, _ in cluster.slurm.jobs()] == others)
     cluster.slurm.say("scancel", *others)

@@ -3,12 +3,11 @@ from math import inf, nan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.costs import outcomes
 
-quick = settings(deadline=None, max_examples=60)
 positive = st.floats(1e-3, 1e6)
 
 
@@ -41,7 +40,6 @@ def test_columns_keep_their_index() -> None:
     assert outcomes.relative(prices, prices["k80"]).to_dict() == pytest.approx({"k80": 1.0, "p100": 2.0})
 
 
-@quick
 @given(positive, positive)
 def test_samples_per_dollar_are_the_inverse_of_dollars_per_sample(usd_per_hour: float, speed: float) -> None:
     per_million = outcomes.usd_per_million_samples(usd_per_hour, speed)
@@ -117,7 +115,6 @@ def test_no_epochs_reach_nothing() -> None:
     assert len(outcomes.to_target(epochs("a", (1, 1)).iloc[:0], "acc", 0.9, True)) == 0
 
 
-@quick
 @given(st.lists(st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=6), max_size=4))
 def test_target_is_that_of_a_loop(runs: list[list[tuple[int, int]]]) -> None:
     table = outcomes.to_target(
@@ -161,7 +158,6 @@ def test_front_is_what_nothing_beats(seconds: list, usd: list, front: list) -> N
 coordinates = st.integers(0, 6).map(float) | st.just(nan)
 
 
-@quick
 @given(st.lists(st.tuples(coordinates, coordinates), max_size=25))
 def test_front_is_that_of_all_pairs(points: list[tuple[float, float]]) -> None:
     seconds, usd = ([point[axis] for point in points] for axis in (0, 1))

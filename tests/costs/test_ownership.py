@@ -3,7 +3,7 @@ from math import inf, nan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scripts.costs import ownership
@@ -12,7 +12,6 @@ from scripts.costs.ownership import Machine
 #: The box of "cloud vs office" (2018), used 10 days a month.
 OFFICE = Machine(acquisition_usd=6500, life_months=30, power_watts=1000, usd_per_kwh=0.20)
 
-quick = settings(deadline=None, max_examples=60)
 machines = st.builds(
     lambda residual, **figures: Machine(**figures, residual_usd=residual * figures["acquisition_usd"]),
     residual=st.floats(0, 1),
@@ -97,7 +96,6 @@ def test_machines_that_cannot_be_are_refused(figures: dict, named: str) -> None:
         Machine(**{"acquisition_usd": 6500, "life_months": 30, "power_watts": 1000, "usd_per_kwh": 0.2} | figures)
 
 
-@quick
 @given(machines, st.floats(1, 700), st.floats(1, 700))
 def test_use_makes_the_hour_cheaper_and_the_month_dearer(machine: Machine, hours: float, more: float) -> None:
     assert ownership.usd_per_hour(machine, hours + more) <= ownership.usd_per_hour(machine, hours)
@@ -106,7 +104,6 @@ def test_use_makes_the_hour_cheaper_and_the_month_dearer(machine: Machine, hours
     assert by_hour == pytest.approx(ownership.usd_per_month(machine, hours))
 
 
-@quick
 @given(machines, st.floats(0.01, 100))
 def test_owning_is_cheaper_above_the_break_even_and_dearer_below(machine: Machine, rented: float) -> None:
     hours = ownership.break_even_hours_per_month(machine, rented)

@@ -3,7 +3,7 @@ from math import exp, inf, nan
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.costs import hourly
@@ -27,7 +27,6 @@ SPOT = {"spot": {"purchase": "spot"}}
 PREEMPTION = {"preemptions_per_hour": 0.5, "checkpoint_seconds": 1800, "restart_seconds": 120, "source": "a guess"}
 
 some = st.floats(0.01, 1e6)
-few = settings(deadline=None, max_examples=12)
 
 
 def priced(machine: dict, option: dict, *rows: dict) -> dict | None:
@@ -343,7 +342,6 @@ def test_no_attempts_are_one_attempt_each() -> None:
     pd.testing.assert_frame_equal(pricing.price_runs(frame, table, attempts()), pricing.price_runs(frame, table))
 
 
-@few
 @given(st.lists(some, min_size=1, max_size=5), some, some)
 def test_cost_is_linear_in_seconds_and_rate(seconds: list[float], rate: float, factor: float) -> None:
     frame = runs(*(run(repeat=i, train_seconds=time) for i, time in enumerate(seconds)))
@@ -387,7 +385,6 @@ any_run = st.fixed_dictionaries(
 )
 
 
-@few
 @given(st.lists(any_run, max_size=8))
 def test_bill_is_never_below_the_cost_nor_the_time(rows: list[dict]) -> None:
     frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows)))
@@ -404,7 +401,6 @@ def test_bill_is_never_below_the_cost_nor_the_time(rows: list[dict]) -> None:
     assert not (table["usd_per_million_samples"] < 0).any()
 
 
-@few
 @given(st.lists(any_run, min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_order_of_the_runs_does_not_matter(rows: list[dict], random) -> None:
     frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows)))
@@ -416,9 +412,9 @@ def test_order_of_the_runs_does_not_matter(rows: list[dict], random) -> None:
     pd.testing.assert_frame_equal(straight, mixed)
 
 
-def test_pricing_ten_thousand_runs_is_pricing_each_alone() -> None:
+def test_pricing_many_runs_is_pricing_each_alone() -> None:
     random = np.random.default_rng(3)
-    count = 10_000
+    count = 2_000
     seconds = random.lognormal(6, 3, count)
     frame = runs(run()).iloc[np.zeros(count, dtype=int)].reset_index(drop=True)
     frame = frame.assign(
@@ -439,7 +435,7 @@ def test_pricing_ten_thousand_runs_is_pricing_each_alone() -> None:
         for name, hardware, status in frame[["run", "hardware", "status"]].values
         if hardware != "gpu" and status == "done"
     }
-    for i in random.choice(count, 120, replace=False):
+    for i in random.choice(count, 40, replace=False):
         alone = pricing.price_runs(frame.iloc[[i]], WAY_PRICES, tried[tried["run"] == frame["run"][i]])
         same = together[together["run"] == frame["run"][i]].reset_index(drop=True)
         pd.testing.assert_frame_equal(same, alone, check_dtype=False)

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.costs import schedule
@@ -75,7 +75,6 @@ def test_missing_price_or_rule_is_named(changed: dict, message: str) -> None:
         schedule.monthly(DAILY | changed, ROWS, TERMS, 0.36)
 
 
-@settings(deadline=None, max_examples=20)
 @given(st.floats(0.001, 1e5), st.floats(0, 10), st.floats(0.5, 48), st.floats(1.1, 5))
 def test_more_starts_and_longer_ones_cost_more(
     seconds: float, usd_per_hour: float, every: float, factor: float

@@ -3,12 +3,11 @@ from math import ceil, e, inf, nan, sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from scripts.costs import spot
 
-quick = settings(deadline=None, max_examples=60)
 useful = st.floats(1, 1e6)
 rates = st.just(0.0) | st.floats(1e-4, 3)
 intervals = st.floats(60, 1e5) | st.just(inf)
@@ -157,7 +156,6 @@ def test_simulation_without_preemptions_is_the_work_and_its_saves() -> None:
     assert simulate_seconds(0, 5, 600, 120, 10, trials=3, seed=1).tolist() == [0, 0, 0]
 
 
-@quick
 @given(st.floats(1, 1e4), st.floats(0, 4), st.floats(100, 1e4), waits, st.floats(0, 100), st.integers(0, 99))
 def test_no_simulated_training_is_shorter_than_its_work_and_saves(
     work: float, rate: float, checkpoint: float, restart: float, save: float, seed: int
@@ -167,7 +165,6 @@ def test_no_simulated_training_is_shorter_than_its_work_and_saves(
     assert min(seconds) >= spot.expected_seconds(work, 0, checkpoint, restart, save) * (1 - 1e-9)
 
 
-@quick
 @given(useful, rates, intervals, waits, waits)
 def test_no_training_is_expected_to_be_shorter_than_its_work_and_saves(
     work: float, rate: float, checkpoint: float, restart: float, save: float
@@ -177,7 +174,6 @@ def test_no_training_is_expected_to_be_shorter_than_its_work_and_saves(
     assert spot.expected_seconds(work, rate, checkpoint, restart, save) >= least * (1 - 1e-9)
 
 
-@quick
 @given(st.tuples(useful, rates, intervals, waits, waits), st.sampled_from([0, 1, 3, 4]), st.floats(1, 3))
 def test_time_rises_with_work_preemptions_restart_and_saving(figures: tuple, which: int, factor: float) -> None:
     more = list(figures)
@@ -185,14 +181,12 @@ def test_time_rises_with_work_preemptions_restart_and_saving(figures: tuple, whi
     assert spot.expected_seconds(*more) >= spot.expected_seconds(*figures) * (1 - 1e-9)
 
 
-@quick
 @given(useful, st.floats(1e-4, 3), waits, st.integers(2, 9))
 def test_free_checkpoints_are_worth_it(work: float, rate: float, restart: float, parts: int) -> None:
     often, never = (spot.expected_seconds(work, rate, checkpoint, restart) for checkpoint in (work / parts, inf))
     assert often <= never * (1 + 1e-9)
 
 
-@quick
 @given(st.floats(0.01, 1e5), st.floats(1e-15, 1e-9))
 def test_rare_preemptions_cost_no_precision(work: float, rate: float) -> None:
     """Half of the time between two checkpoints is lost on average: 1 + w / 2M."""
@@ -214,7 +208,6 @@ def test_optimum_of_what_cannot_be_is_refused(save: float, rate: float, named: s
         spot.optimum_checkpoint_seconds(save, rate)
 
 
-@quick
 @given(st.floats(1, 60), st.floats(0.001, 0.1), waits)
 def test_no_other_interval_is_much_better_than_the_optimum(save: float, rate: float, restart: float) -> None:
     best = spot.optimum_checkpoint_seconds(save, rate)

@@ -1,12 +1,11 @@
 from math import nan
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.costs import uncertainty
 
-quick = settings(deadline=None, max_examples=60)
 samples = st.lists(st.integers(0, 20).map(float), min_size=1, max_size=12)
 prices = st.floats(0, 5, allow_subnormal=False)
 ranges = st.tuples(prices, prices).map(sorted)
@@ -31,7 +30,6 @@ def test_prices_out_of_order_are_refused(prices: tuple) -> None:
         uncertainty.cost_range([1], *prices)
 
 
-@quick
 @given(samples, st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted))
 def test_median_cost_lies_in_its_range(seconds: list[float], prices: list[float]) -> None:
     low, middle, high = uncertainty.cost_range(seconds, *prices)

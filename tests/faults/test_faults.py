@@ -22,6 +22,7 @@ def lost(kind: trial.Kind, count: int | None) -> list[trial.Outcome]:
     return [outcome for outcome in trial.outcomes(kind, seed=7, count=count) if outcome.why is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", inputs.KINDS, ids=lambda kind: kind.name)
 def test_files_with_one_thing_changed_or_cut_are_a_result_or_a_line(kind: trial.Kind) -> None:
     assert lost(kind, 30 if kind.count else None) == []
@@ -31,10 +32,12 @@ def test_what_a_training_prints_ends_no_display_and_changes_no_terminal() -> Non
     assert lost(texts.KINDS[1], 60) == []
 
 
+@pytest.mark.slow
 def test_network_is_a_line_in_bounded_time() -> None:
     assert lost(network.KINDS[0], 4) == []
 
 
+@pytest.mark.represented_by("training killed", "verbs killed")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
 def test_what_takes_longer(name: str) -> None:

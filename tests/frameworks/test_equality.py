@@ -187,6 +187,7 @@ def assert_same(framework: str, tuned: Trained, stock: Trained, tolerance: float
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=max(tolerance, drift))
 
 
+@pytest.mark.represented_by("masked_sentences", "repeated_words", "accumulation")
 @pytest.mark.parametrize("name", EQUAL)
 def test_tuned_trains_what_stock_trains(processes: dict[str, ProcessPoolExecutor], name: str) -> None:
     make, tolerance = EQUAL[name], HALF_TOLERANCE if name == "half_precision" else TOLERANCE

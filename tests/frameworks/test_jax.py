@@ -129,6 +129,7 @@ def assert_same(
             assert one[key] == pytest.approx(other[key], rel=rtol, abs=turn * 1.001), key
 
 
+@pytest.mark.represented_by("mnist_mlp", "imdb_fasttext")
 @pytest.mark.parametrize(
     "name",
     [
@@ -144,6 +145,7 @@ def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) ->
     assert_same(one.submit(looped, name).result(), one.submit(fitted, name).result())
 
 
+@pytest.mark.represented_by("mnist_cnn-True")
 @pytest.mark.parametrize("patches", [False, True])
 @pytest.mark.parametrize("name", ["mnist_cnn", "cifar10_cnn"])
 def test_each_form_of_convolution_learns_what_fit_learns(one: ProcessPoolExecutor, name: str, patches: bool) -> None:
@@ -254,6 +256,7 @@ def test_a_model_without_convolutions_is_not_tried(one: ProcessPoolExecutor) -> 
     }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "policy"),
     [("mnist_mlp", "mixed_bfloat16"), ("mnist_mlp", "mixed_float16"), ("mnist_cnn", "mixed_bfloat16")],
@@ -291,6 +294,7 @@ def moved_rows(optimizer: str) -> tuple[list[int], list[int]]:
     return np.flatnonzero(moved).tolist(), np.unique(x).tolist()
 
 
+@pytest.mark.represented_by("adam")
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
 def test_sparse_moves_the_rows_of_the_batch_and_no_others(one: ProcessPoolExecutor, optimizer: str) -> None:
     moved, held = one.submit(moved_rows, optimizer).result()
@@ -325,6 +329,7 @@ def lazy_and_dense_step(optimizer: str) -> tuple[np.ndarray, np.ndarray]:
     return weights[0], weights[1]
 
 
+@pytest.mark.represented_by("adam")
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
 def test_sparse_is_the_dense_update_where_the_batch_holds_every_row(one: ProcessPoolExecutor, optimizer: str) -> None:
     sparse, dense = one.submit(lazy_and_dense_step, optimizer).result()
@@ -379,6 +384,7 @@ def test_pools_of_another_size_are_refused(one: ProcessPoolExecutor) -> None:
         one.submit(jax.start, 2, 1).result()
 
 
+@pytest.mark.represented_by("mnist_mlp")
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     alone = one.submit(looped, name).result()

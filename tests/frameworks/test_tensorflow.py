@@ -130,6 +130,7 @@ def assert_same(some: list[dict[str, float]], others: list[dict[str, float]], rt
     assert some[0]["loss"] != pytest.approx(some[1]["loss"], rel=1e-3), "nothing was learned"
 
 
+@pytest.mark.represented_by("mnist_mlp", "imdb_fasttext")
 @pytest.mark.parametrize(
     "name",
     [
@@ -145,6 +146,7 @@ def test_the_loop_learns_what_fit_learns(one: ProcessPoolExecutor, name: str) ->
     assert_same(one.submit(looped, name).result(), one.submit(fitted, name).result())
 
 
+@pytest.mark.represented_by("mnist_mlp-mixed_float16")
 @pytest.mark.parametrize(
     ("name", "policy"),
     [
@@ -157,6 +159,7 @@ def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> No
     assert_same(one.submit(looped, name, policy).result(), one.submit(fitted, name, policy).result(), rtol=0.02)
 
 
+@pytest.mark.represented_by("mnist_mlp")
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     # 21 samples leave 5 for the last batch, 3 and 2; 17 leave 1 for one device and none for the other.
@@ -165,6 +168,7 @@ def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: Proces
         assert_same(two.submit(looped, name, devices=2, size=size).result(), alone)
 
 
+@pytest.mark.nightly
 def test_fit_on_two_devices_learns_what_fit_on_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor) -> None:
     alone = one.submit(fitted, "mnist_mlp", size=16).result()
     both = two.submit(fitted, "mnist_mlp", devices=2, size=16).result()
@@ -192,6 +196,7 @@ def moved_rows(devices: int, optimizer: str) -> tuple[np.ndarray, np.ndarray]:
     return (np.array(model.layers[0].embeddings) != before).any(axis=1), np.isin(np.arange(len(before)), x[8:])
 
 
+@pytest.mark.represented_by("adam")
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
 def test_sparse_updates_move_only_the_rows_of_the_batch(one: ProcessPoolExecutor, optimizer: str) -> None:
     moved, expected = one.submit(moved_rows, 1, optimizer).result()
@@ -212,6 +217,7 @@ def embedding_after_a_step(optimizer: str, sparse: bool) -> np.ndarray:
     return np.array(model.layers[0].embeddings)
 
 
+@pytest.mark.represented_by("adam")
 @pytest.mark.parametrize("optimizer", ["adam", "rmsprop"])
 def test_the_first_sparse_update_is_the_dense_one(one: ProcessPoolExecutor, optimizer: str) -> None:
     # Words come many times in this batch; a row without a momentum does not move in a dense update either.

@@ -96,24 +96,28 @@ def assert_same(found: list[dict[str, float]], expected: list[dict[str, float]],
         assert a == pytest.approx(b, rel=rtol, abs=1e-6)
 
 
+@pytest.mark.represented_by("mnist_mlp", "imdb_fasttext")
 @pytest.mark.parametrize("name", FORMS)
 def test_loop_has_the_losses_of_fit(process, name):
     assert_same(process.submit(looped, name).result(), process.submit(fitted, name).result())
 
 
 # A step of the others is of the same layers; those with convolutions compile for minutes.
+@pytest.mark.represented_by("mnist_mlp")
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_bidirectional_lstm", "imdb_fasttext"])
 def test_compiled_loop_has_the_losses_of_fit(name):
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started, initargs=("g++",)) as pool:
         assert_same(pool.submit(looped, name, step=", compiled").result(), pool.submit(fitted, name).result())
 
 
+@pytest.mark.represented_by("mixed_float16")
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_loop_in_mixed_types(process, policy):
     found = process.submit(looped, "mnist_mlp", policy).result()
     assert_same(found, process.submit(fitted, "mnist_mlp", policy).result(), rtol=0.02)
 
 
+@pytest.mark.represented_by("True")
 @pytest.mark.parametrize("tuned", [True, False])
 def test_two_devices_have_the_losses_of_one(process, tuned):
     step = "not compiled" if tuned else "layer by layer"
@@ -140,6 +144,7 @@ def rows_that_move(optimiser: str) -> tuple[bool, bool]:
     return bool(np.all(moved[[4, 5]])), bool(np.any(moved[[0, 1, 2, 3, 6, 7]]))
 
 
+@pytest.mark.represented_by("adam")
 @pytest.mark.parametrize("optimiser", ["adam", "rmsprop"])
 def test_sparse_moves_the_rows_of_the_batch_only(process, optimiser):
     assert process.submit(rows_that_move, optimiser).result() == (True, False)
@@ -168,6 +173,7 @@ def own_loss_on_two_devices() -> None:
     torch.Loop(model, x, y, None, BATCH_SIZE, devices=2)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("train", "words"),
     [(summed_loss_on_two_devices, "a loss that is a sum"), (own_loss_on_two_devices, "cannot load the model: ")],
@@ -193,6 +199,7 @@ def test_wrong_thread_pool(process, monkeypatch):
         torch.start(4, virtual=2)
 
 
+@pytest.mark.nightly
 def test_parallel_fit_is_not_keras():
     with torch.parallel(1):
         pass

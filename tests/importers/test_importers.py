@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts import importers
@@ -252,7 +252,6 @@ NAMES = {
 
 @pytest.mark.parametrize("name", importers.names())
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_any_file_is_read_or_refused(name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     line = st.sampled_from(LINES.get(name, [""])) | st.text(max_size=20)
     text = st.lists(line, max_size=8).map("\n".join).map(lambda text: text.encode("utf-8", "surrogatepass"))

@@ -3,25 +3,29 @@
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import pytest
+
+from scripts.measurement import attempt
 from scripts.measurement.exclusive import exclusive
 from tests.conftest import ROOT
 
 HOLD = """
-import sys, time
+import sys
 from pathlib import Path
 from scripts.measurement.exclusive import exclusive
 with exclusive(Path(sys.argv[1]), Path(sys.argv[2])):
     print("holds", flush=True)
-    time.sleep(float(sys.argv[3]))
+    sys.stdin.readline()
+    (Path(sys.argv[2]) / "ended").touch()
 """
 
 
-def hold(output: Path, folder: Path, seconds: float) -> subprocess.Popen:
-    command = [sys.executable, "-c", HOLD, str(output), str(folder), str(seconds)]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def hold(output: Path, folder: Path) -> subprocess.Popen:
+    """Start a process that holds a run until it is given a line."""
+    command = [sys.executable, "-c", HOLD, str(output), str(folder)]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "holds\n"
     return process
@@ -32,17 +36,26 @@ def test_nobody_to_wait_for(tmp_path: Path) -> None:
         assert (waited, other) == (False, False)
 
 
-def test_second_waits_until_the_first_has_ended(tmp_path: Path, capsys) -> None:
-    first, began = hold(tmp_path / "r1", tmp_path, 1.0), time.monotonic()
+def test_second_waits_until_the_first_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = hold(tmp_path / "r1", tmp_path)
+    said = []
+
+    def let_it_end(line: str) -> None:
+        said.append(line)
+        assert first.stdin is not None
+        first.stdin.write("\n")
+        first.stdin.close()
+
+    monkeypatch.setattr(attempt, "log", let_it_end)
     with exclusive(tmp_path / "r1", tmp_path) as waited:
         assert waited
-        assert time.monotonic() - began > 0.5
+        assert (tmp_path / "ended").exists()
     assert first.wait() == 0
-    assert "waiting for it" in capsys.readouterr().out
+    assert said == [f"another process trains {tmp_path / 'r1'}: waiting for it"]
 
 
 def test_one_that_was_killed_holds_nothing(tmp_path: Path) -> None:
-    first = hold(tmp_path / "r1", tmp_path, 60.0)
+    first = hold(tmp_path / "r1", tmp_path)
     first.kill()
     first.wait()
     with exclusive(tmp_path / "r1", tmp_path) as waited:

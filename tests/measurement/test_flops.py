@@ -75,6 +75,7 @@ def published(name: str) -> float:
     return flops.per_trained_sample(keras.Model(image, network(keras.layers.Rescaling(1 / 255)(image)))) / 6e9
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "multiply_adds"),

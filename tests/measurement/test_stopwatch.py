@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 
-keras = pytest.importorskip("keras", reason="no framework is installed")
-
-from scripts.measurement import stopwatch  # noqa: E402
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def model():
     """A model with a top-3 accuracy beside its accuracy, each called what the other might be."""
+    keras = pytest.importorskip("keras", reason="no framework is installed")
     top = keras.metrics.SparseTopKCategoricalAccuracy(3, name="acc")
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(4)])
     model.compile(loss="sparse_categorical_crossentropy", metrics=[top, "accuracy"])
@@ -21,6 +20,7 @@ def model():
 @pytest.fixture
 def rows(monkeypatch: pytest.MonkeyPatch, model):
     """Return a function that plays two epochs to a stopwatch, a second per event, and returns its rows."""
+    from scripts.measurement import stopwatch
 
     def play(batches: int, validation: bool, warmup_steps: int = 1, target: float | None = None) -> list[dict]:
         ticks = iter(range(1000))

@@ -130,7 +130,7 @@ held = bytearray(1 << 26)
 while time.process_time() < 0.5:
     pass
 print(1, flush=True)
-time.sleep(60)
+time.sleep(1800)
 """
 
 
@@ -141,8 +141,8 @@ def test_children_belong_to_the_run_also_when_they_have_ended(monkeypatch: pytes
     began = run._cpu_seconds
     with subprocess.Popen(["sh", "-c", f"{sys.executable} -c '{WORK}' & wait"], stdout=subprocess.PIPE) as shell:
         shell.stdout.read(1)
-        percent, memory = run.use()
-        assert percent > 10
+        _, memory = run.use()
+        assert run._cpu_seconds - began > 0.4, "those of a grandchild that still runs"
         assert memory - alone > 64
         psutil.Process(shell.pid).children()[0].kill()
     _, memory = run.use()
@@ -151,7 +151,7 @@ def test_children_belong_to_the_run_also_when_they_have_ended(monkeypatch: pytes
 
 
 def test_ended_process_gives_no_sample() -> None:
-    process = subprocess.Popen(["sleep", "60"])
+    process = subprocess.Popen(["sleep", "1800"])
     sampler = Sampler(process.pid, gpus=0)
     process.kill()
     process.wait()

@@ -26,7 +26,7 @@ def test_stale_locks_go_with_a_line(locked: Path, capsys: pytest.CaptureFixture)
 
 
 def test_locks_of_one_that_works_stay(locked: Path, capsys: pytest.CaptureFixture) -> None:
-    (locked / "snakemake").write_text("import time\nprint('there', flush=True)\ntime.sleep(60)\n")
+    (locked / "snakemake").write_text("import time\nprint('there', flush=True)\ntime.sleep(1800)\n")
     other = subprocess.Popen(
         [sys.executable, "-u", "-B", "-W", "ignore", "snakemake"], cwd=locked, stdout=subprocess.PIPE, text=True
     )

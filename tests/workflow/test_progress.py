@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.workflow import progress
-from tests.conftest import ROOT
+from tests.conftest import LIMIT_SECONDS, ROOT
 
 HOSTILE = [
     *(b"[/INST]", b"[/job:localhost/replica:0]", b"[bold", b"\\", b"\xff\xfe\x00"),
@@ -23,7 +23,8 @@ def test_any_text_of_a_training_is_shown_or_passed_over(tmp_path: Path, line: by
     environment |= {"EPOCHS_TRAININGS": "1", "EPOCHS_STARTED": "0"} if counted else {}
     done = subprocess.run(
         [sys.executable, "-m", "scripts.workflow.progress", str(tmp_path), "a/cell"],
-        input=b"starts\n" + line + b"\ndone in 3 s\n", capture_output=True, env=environment, cwd=ROOT, timeout=60,
+        input=b"starts\n" + line + b"\ndone in 3 s\n", capture_output=True, env=environment, cwd=ROOT,
+        timeout=LIMIT_SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     assert b"done in 3 s" in done.stdout + done.stderr

@@ -35,7 +35,7 @@ def start() -> Iterator[Start]:
     started = []
 
     def make(folder: Path, output: str) -> subprocess.Popen:
-        words = [sys.executable, "-c", "import time; time.sleep(60)", "scripts.train", "--output", output]
+        words = [sys.executable, "-c", "import time; time.sleep(1800)", "scripts.train", "--output", output]
         started.append(subprocess.Popen(words, cwd=folder))
         return started[-1]
 

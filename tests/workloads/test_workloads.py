@@ -181,6 +181,7 @@ def test_noise_is_said_to_teach_nothing(name: str) -> None:
     assert (work.DATASET, work.REFERENCE, work.LEARNABLE) == ("imagenet_like", None, False)
 
 
+@pytest.mark.represented_by("cifar10_resnet20-269722", "twitter_bidirectional_lstm-100225")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameters"),

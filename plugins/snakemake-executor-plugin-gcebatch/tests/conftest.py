@@ -12,6 +12,9 @@ import pytest
 from emulator import Emulator
 from gcp_storage_emulator.server import create_server
 
+#: Ends what hangs (s); no test passes or fails by it.
+LIMIT_SECONDS = 1800
+
 #: What stands for the image: this environment's own programs. The project's tests make one from the image's lock.
 BIN = Path(sys.executable).parent
 
@@ -52,6 +55,10 @@ PLAIN = (
     "pwd; ls -A; echo up $(cut -d' ' -f1 /proc/uptime); "
     "echo {wildcards.name} on ${{BATCH_TASK_RETRY_ATTEMPT}} > {output}"
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "nightly: takes long and guards little that no other test guards")
 
 
 @dataclass
@@ -100,7 +107,7 @@ class Site:
 
     def run(self, *arguments: str) -> tuple[int, str]:
         process = self.start(*arguments)
-        said, _ = process.communicate(timeout=180)
+        said, _ = process.communicate(timeout=LIMIT_SECONDS)
         return process.returncode, said
 
 

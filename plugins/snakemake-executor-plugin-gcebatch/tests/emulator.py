@@ -64,8 +64,8 @@ class Emulator:
 
     `refuse` holds for accelerator types or machine types the words with which Compute Engine refuses a VM;
     `silent` the types whose VMs start and never do anything. `zones` says which zones have a type. While it is `away`
-    nobody reaches it, and its jobs go on. A minute of the longest time that a job may run takes `minute_seconds`.
-    `left` are VMs (name and labels) that no job has any more.
+    nobody reaches it, its jobs go on, and `turned_away` counts who tried. A minute of the longest time that a job may
+    run takes `minute_seconds`. `left` are VMs (name and labels) that no job has any more.
     """
 
     def __init__(self, folder: Path, images: Mapping[str, Path], variables: Mapping[str, str] | None = None) -> None:
@@ -77,6 +77,7 @@ class Emulator:
         self.zones: dict[str, list[str]] = {}
         self.left: list[dict] = []
         self.away = False
+        self.turned_away = 0
         self.minute_seconds = 60.0
         self.created: list[batch.Job] = []
         self.deleted: list[str] = []
@@ -155,6 +156,7 @@ class Emulator:
     def _reached(self, function):
         def answer(request, context: grpc.ServicerContext):
             if self.away:
+                self.turned_away += 1
                 context.abort(grpc.StatusCode.UNAVAILABLE, "the network is away")
             return function(request, context)
 

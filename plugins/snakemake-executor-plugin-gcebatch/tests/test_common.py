@@ -11,6 +11,7 @@ from snakemake_interface_common.plugin_registry.plugin import TaggedSettings
 from snakemake_storage_plugin_gcs import StorageProviderSettings
 
 
+@pytest.mark.nightly
 class TestWorkflows(TestWorkflowsBase):
     __test__ = True
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import PLAIN, Site
+from conftest import LIMIT_SECONDS, PLAIN, Site
 from emulator import Emulator, machines_boot
 
 #: Each job runs until the test lets it end.
 WAITING = "echo begun; until [ -e MAY_END ]; do sleep 0.2; done; echo {wildcards.name} > {output}"
 
 
-def wait_for(condition, seconds: float = 180) -> None:
-    end = time.monotonic() + seconds
+def wait_for(condition) -> None:
+    end = time.monotonic() + LIMIT_SECONDS
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.1)
@@ -52,6 +52,7 @@ def test_jobs_run_on_machines_of_their_own(site: Site) -> None:
     assert len(site.emulator.created) == 2, "what is in the bucket is not made again"
 
 
+@pytest.mark.nightly
 def test_the_example_runs(site: Site) -> None:
     shutil.copy(Path(__file__).parents[1] / "example" / "Snakefile", site.folder / "Snakefile")
     code, said = site.run()
@@ -63,6 +64,7 @@ def test_the_example_runs(site: Site) -> None:
     assert site.object("joined.txt").startswith("cpu\n")
 
 
+@pytest.mark.nightly
 def test_settings_of_a_call_reach_its_vms(site: Site) -> None:
     settings = {"provisioning-model": "FLEX_START", "boot-disk-type": "pd-ssd", "network": "ours"}
     code, said = site.run(*(word for key, value in settings.items() for word in (f"--gcebatch-{key}", value)))
@@ -86,6 +88,7 @@ def test_failing_job_shows_the_end_of_its_log(site: Site) -> None:
     assert len(site.emulator.created) == 2, "it is not tried again"
 
 
+@pytest.mark.nightly
 def test_preempted_job_is_run_again_on_another_machine(site: Site) -> None:
     told = "trap 'echo saved; exit 1' TERM; echo begun; sleep 300 & wait"
     site.write(f"[ $BATCH_TASK_RETRY_ATTEMPT -ge 1 ] || {{{{ {told}; }}}}; {PLAIN}")
@@ -95,36 +98,39 @@ def test_preempted_job_is_run_again_on_another_machine(site: Site) -> None:
     for name in names:
         site.emulator.preempt(name)
     wait_for(lambda: all("saved" in site.emulator.log(name) for name in names))
-    said, _ = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, said
     assert "exit code 50001" in said
 
 
+@pytest.mark.nightly
 def test_ctrl_c_deletes_every_machine(site: Site) -> None:
     site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode != 0
     assert sorted(site.emulator.deleted) == sorted(job.name for job in site.emulator.created), said
 
 
+@pytest.mark.nightly
 def test_restarted_snakemake_waits_for_the_jobs_that_run(site: Site) -> None:
     site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     process.kill()
-    process.communicate(timeout=180)
+    process.communicate(timeout=LIMIT_SECONDS)
     site.run("--unlock")
     process = site.start("--rerun-incomplete")
     wait_until_said(site, "runs already", 2)
     site.let_jobs_end()
-    said, _ = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, said
     assert len(site.emulator.created) == 2, "nothing is paid twice"
 
 
+@pytest.mark.nightly
 def test_second_snakemake_elsewhere_waits_for_the_jobs_of_the_first(site: Site) -> None:
     site.write(WAITING)
     first = site.start()
@@ -135,45 +141,48 @@ def test_second_snakemake_elsewhere_waits_for_the_jobs_of_the_first(site: Site) 
     wait_until_said(elsewhere, "runs already", 2)
     site.let_jobs_end()
     # Snakemake 9.27: whoever ends last does not find the archive of the sources, and says so by its exit code.
-    said, _ = second.communicate(timeout=180)
+    said, _ = second.communicate(timeout=LIMIT_SECONDS)
     assert "(100%) done" in said
-    said, _ = first.communicate(timeout=180)
+    said, _ = first.communicate(timeout=LIMIT_SECONDS)
     assert "(100%) done" in said
     assert len(site.emulator.created) == 2
 
 
+@pytest.mark.nightly
 def test_lost_connection_is_waited_for(site: Site) -> None:
     site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     site.emulator.away = True
     site.let_jobs_end()
-    time.sleep(10)
+    wait_for(lambda: site.emulator.turned_away >= 3)
     assert process.poll() is None
     site.emulator.away = False
-    said, _ = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, said
     assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
 
 
+@pytest.mark.nightly
 def test_lost_connection_delays_what_is_submitted(site: Site) -> None:
     site.emulator.away = True
     process = site.start()
-    time.sleep(15)
+    wait_for(lambda: site.emulator.turned_away >= 3)
     assert process.poll() is None
     assert site.emulator.created == []
     site.emulator.away = False
-    said, _ = process.communicate(timeout=180)
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, said
     assert (len(site.emulator.created), site.emulator.deleted) == (2, [])
 
 
+@pytest.mark.nightly
 def test_job_that_would_do_something_else_is_deleted_first(site: Site) -> None:
     site.write(WAITING)
     process = site.start()
     wait_for(lambda: len(site.emulator.running()) == 2)
     process.kill()
-    process.communicate(timeout=180)
+    process.communicate(timeout=LIMIT_SECONDS)
     site.run("--unlock")
     site.write()
     code, said = site.run("--rerun-incomplete")
@@ -182,6 +191,7 @@ def test_job_that_would_do_something_else_is_deleted_first(site: Site) -> None:
     assert "in another way: deleted" in said
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("words", "status"),
     [
@@ -199,18 +209,7 @@ def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str
     assert len(site.emulator.deleted) == 1
 
 
-def test_job_waits_for_its_turn_while_others_have_machines(site: Site) -> None:
-    site.write(WAITING)
-    site.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
-    process = site.start("--gcebatch-queue-timeout", "8", "--keep-going")
-    wait_for(lambda: len(site.emulator.running()) == 1)
-    time.sleep(14)
-    assert site.emulator.deleted == []
-    site.let_jobs_end()
-    said, _ = process.communicate(timeout=180)
-    assert "quota: " in said, "nobody had one any more"
-
-
+@pytest.mark.nightly
 def test_how_it_ended_can_be_recorded_here(site: Site) -> None:
     site.write("echo ${{HOW_IT_ENDED:-trained}} > {output}")
     site.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 0.0"
@@ -221,6 +220,7 @@ def test_how_it_ended_can_be_recorded_here(site: Site) -> None:
     assert "trained" in ended, "the other job had a machine"
 
 
+@pytest.mark.nightly
 def test_worker_that_never_answers_is_ended(site: Site) -> None:
     site.emulator.silent.add("nvidia-tesla-t4")
     site.emulator.minute_seconds = 0.5
