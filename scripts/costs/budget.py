@@ -15,7 +15,7 @@ from scripts.costs import billing
 
 SECONDS_PER_HOUR = billing.SECONDS_PER_HOUR
 
-#: Seconds of a run's process that are not training, where no run of the framework is known: imports and a compilation.
+#: Seconds of a run's process that are not training, where no run of the framework is known, published or not.
 START_SECONDS = 60.0
 
 #: What a machine may cost beside what the run may take: its start, and the time until one that hangs is ended.
@@ -58,10 +58,15 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Expected:
-    """The life of a run's process (s), and on what that is based."""
+    """The life of a run's process (s), and on what that is based: nothing, where it is the most that it may take."""
 
     seconds: float
     basis: str
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything is known of how long it will take."""
+        return self.basis != UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -119,11 +124,12 @@ class Known:
 
     @cached_property
     def ours(self) -> dict[tuple[Any, ...], dict[int, float]]:
-        """Samples/s of published runs without a GPU of what `_ALIKE` names, by cores."""
+        """Samples/s of published runs without a GPU by cores: of what `_ALIKE` names, and of each batch size."""
         told = [run for run in _with_throughput(self.published_runs) if run["gpu_model"] is None]
         found: dict[tuple[Any, ...], dict[int, float]] = {}
-        for (*alike, cores), rate in _medians(told, [*_ALIKE, "cores"]).items():
-            found.setdefault(tuple(alike), {})[int(cores)] = rate
+        for by in ([*_ALIKE, "cores"], [*_ALIKE, "batch_size", "cores"]):
+            for (*alike, cores), rate in _medians(told, by).items():
+                found.setdefault(tuple(alike), {})[int(cores)] = rate
         return found
 
     @cached_property
@@ -134,13 +140,17 @@ class Known:
 
     @cached_property
     def starts(self) -> dict[str, float]:
-        """What a run of each framework takes beside its training (s)."""
-        beside = [
-            {"framework": run["framework"], "seconds": run["total_seconds"] - run["train_seconds"]}
-            for run in self.runs
-            if run["status"] == "done" and None not in (run["total_seconds"], run["train_seconds"])
-        ]
-        return {name: rest for (name,), rest in _medians(beside, ["framework"], "seconds").items()}
+        """What a run of each framework takes beside its training (s): the study's own, else published ones."""
+
+        def beside(runs: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+            rest = [
+                {"framework": run["framework"], "seconds": run["total_seconds"] - run["train_seconds"]}
+                for run in runs
+                if run["status"] == "done" and None not in (run["total_seconds"], run["train_seconds"])
+            ]
+            return {name: seconds for (name,), seconds in _medians(rest, ["framework"], "seconds").items()}
+
+        return beside(self.published_runs) | beside(self.runs)
 
 
 #: In what runs agree whose cells differ in machine and batch size alone.
@@ -192,9 +202,10 @@ def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
             return median(cards), ANOTHER
         if flops := known.flops.get(wanted.workload):
             return UTILISATION * peak * wanted.devices / flops, SPEED
-    fewer = {cores: rate for cores, rate in known.ours.get(alike, {}).items() if cores <= wanted.cores}
-    if fewer:
-        return fewer[max(fewer)], FEWER
+    for of in ((*alike, *size), alike):
+        fewer = {cores: rate for cores, rate in known.ours.get(of, {}).items() if cores <= wanted.cores}
+        if fewer:
+            return fewer[max(fewer)], FEWER
     measured = [cores for workload, cores in known.by_cores if workload == wanted.workload and cores <= wanted.cores]
     if measured:
         return known.by_cores[wanted.workload, max(measured)], ARTICLE
@@ -248,7 +259,9 @@ def within(priced: Sequence[Priced], budget_usd: float, spent_usd: float) -> tup
 class Quoted:
     """What the runs on a machine will take (hours) and cost (USD, NaN without a price), and what that is based on.
 
-    Of all machines, the sum is of those that have a price; `basis` counts the runs of the others.
+    `hours` and `expected_usd` are of the runs of which something is known. The others are apart: `unknown` counts them,
+    and `unknown_hours` is the most that they may take. `worst_usd` is of both. Of all machines, the sum is of those
+    that have a price; `basis` counts the runs of the others.
     """
 
     hardware: str
@@ -256,6 +269,8 @@ class Quoted:
     hours: float
     expected_usd: float
     worst_usd: float
+    unknown: int
+    unknown_hours: float
     basis: str
 
 
@@ -268,16 +283,21 @@ def quote(priced: Sequence[Priced]) -> list[Quoted]:
 
 
 def _quoted(name: str, priced: Sequence[Priced]) -> Quoted:
-    based = Counter(one.expected.basis for one in priced)
+    known = [one for one in priced if one.expected.is_known]
+    unknown = [one.expected.seconds for one in priced if not one.expected.is_known]
+    based = Counter(one.expected.basis for one in known)
     paid = [one for one in priced if not isnan(one.worst_usd)]
+    expected = [one.expected_usd for one in known if not isnan(one.expected_usd)]
     bases = [f"{based[basis]} by {basis}" for basis in BASES if basis in based]
     if paid and len(paid) < len(priced):
         bases.append(f"{len(priced) - len(paid)} without a price, not in the sum")
     return Quoted(
         name,
         len(priced),
-        sum(one.expected.seconds for one in priced) / SECONDS_PER_HOUR,
-        sum(one.expected_usd for one in paid) if paid else nan,
+        sum(one.expected.seconds for one in known) / SECONDS_PER_HOUR,
+        sum(expected) if expected else nan,
         sum(one.worst_usd for one in paid) if paid else nan,
+        len(unknown),
+        sum(unknown) / SECONDS_PER_HOUR,
         "; ".join(bases),
     )

@@ -28,6 +28,10 @@ def budget_usd(given: Any) -> float | None:
     return found
 
 
+def _usd(amount: float) -> str:
+    return numbers.number(amount) if amount == amount else "no price"
+
+
 def missing(runs: Iterable[str]) -> list[str]:
     """Return the runs without a record."""
     return [run for run in runs if not Path(run, "run.json").is_file()]
@@ -129,8 +133,11 @@ class Quotes:
             "machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({study['price']})"
         )
         for row in quote:
-            usd = [numbers.number(one) if one == one else "no price" for one in (row.expected_usd, row.worst_usd)]
-            shown.add_row(row.hardware, str(row.runs), numbers.number(row.hours), *usd, row.basis)
+            is_known = row.unknown < row.runs
+            expected = [numbers.number(row.hours), _usd(row.expected_usd)] if is_known else ["unknown", "unknown"]
+            at_most = f"{row.unknown} unknown, at most {numbers.number(row.unknown_hours)} hours, not in the sums"
+            basis = "; ".join(filter(None, [row.basis, at_most * bool(row.unknown)]))
+            shown.add_row(row.hardware, str(row.runs), *expected, _usd(row.worst_usd), basis)
         console = Console(stderr=True, markup=False, highlight=False)
         console.print(shown)
         if study["repeats"] > 1:

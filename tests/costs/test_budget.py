@@ -117,6 +117,39 @@ def test_nothing_that_could_pass_the_budget_is_allowed() -> None:
     assert budget.within(runs_, 1.0, 0.5)[0] == []
 
 
+def test_starts_of_published_runs_count_where_there_are_none_of_its_own() -> None:
+    """9 s beside each of three published trainings; 2 s beside the one of this study."""
+    published = [run(repeat=i, hardware="other", train_seconds=100.0, total_seconds=109.0) for i in (1, 2, 3)]
+    rates = {("mnist_mlp", "cpu1"): 1_000.0}
+    assert budget.expect(RUN, known(published=rates, runs_=runs(*published))).seconds == 1_009
+    own = runs(run(hardware="another", train_seconds=50.0, total_seconds=52.0))
+    assert budget.expect(RUN, known(own, rates, runs(*published))).seconds == 1_002
+
+
+def test_published_runs_of_the_batch_size_tell_better_than_of_any() -> None:
+    rows = [run(run=f"b{size}", cores=2, batch_size=size, samples_per_second=rate)
+            for size, rate in ((32, 100.0), (128, 400.0), (512, 1600.0))]  # fmt: skip
+    wanted, told = replace(RUN, most_seconds=100_000), known(runs_=runs(*rows))
+    assert budget.expect(replace(wanted, batch_size=32), told).seconds == pytest.approx(10_000, abs=60)
+    any_size = budget.expect(replace(wanted, batch_size=64), told).seconds
+    assert any_size == pytest.approx(2_500, abs=60), "of any size the median"
+
+
+def test_what_nothing_is_known_of_is_apart_from_the_sums() -> None:
+    """Ten minutes at 0.36 USD an hour are expected; two runs may take two hours each, and cost .81 USD at worst."""
+    wanted = [replace(RUN, workload=name) for name in ("mnist_mlp", "mine", "yours")]
+    expected = [Expected(600, "earlier runs"), *[Expected(7200, budget.UNKNOWN)] * 2]
+    machine, every = budget.quote(budget.price(wanted, expected, RATES))
+    for one in (machine, every):
+        assert (one.runs, one.unknown, one.unknown_hours) == (3, 2, 4)
+        assert one.hours == pytest.approx(1 / 6)
+        assert one.expected_usd == pytest.approx(0.06)
+        assert one.worst_usd == pytest.approx(3 * 0.81)
+        assert one.basis == "1 by earlier runs"
+    only, _ = budget.quote(budget.price(wanted[1:], expected[1:], RATES))
+    assert (only.hours, isnan(only.expected_usd), only.basis) == (0, True, "")
+
+
 def test_quote_is_by_machine_and_in_all() -> None:
     quoted = budget.quote(priced(("cpu1", 600), ("cpu1", 1200), ("cpu4", 10)))
     assert [(one.hardware, one.runs) for one in quoted] == [("cpu1", 2), ("cpu4", 1), ("all", 3)]
