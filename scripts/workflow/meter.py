@@ -33,6 +33,7 @@ class Meter:
     is_given_up: Callable[[str], bool] = lambda run: False
     clock: Callable[[], float] = time.monotonic
     ended: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _since: dict[str, float] = field(default_factory=dict)
     _seconds: dict[str, list[float]] = field(default_factory=dict)
@@ -44,11 +45,18 @@ class Meter:
             self._hardware[run] = hardware
             self._since[run] = self.clock()
             self.ended.discard(run)
+            self.refused.discard(run)
 
     def end(self, run: str) -> None:
         with self._guard:
             self._seconds.setdefault(run, []).append(self.clock() - self._since.pop(run))
             self.ended.add(run)
+
+    def refuse(self, run: str) -> None:
+        """Note that a run was not taken by the cluster: it had no machine, and has not ended."""
+        with self._guard:
+            self._since.pop(run)
+            self.refused.add(run)
 
     def _spans(self, run: str) -> list[float]:
         """Return the seconds of each machine that a run has had."""
@@ -76,7 +84,9 @@ class Meter:
             run: usd for run, usd in self.expected_usd.items() if run in self._hardware or not self.is_given_up(run)
         }
         runs = len(wanted.keys() | self._hardware.keys())
-        said = f"{len(self.ended)} of {runs} runs ended, {len(self._since)} submitted; at most {hours:.2f} hours"
+        refused = f", {len(self.refused)} refused" * bool(self.refused)
+        said = f"{len(self.ended)} of {runs} runs ended{refused}, {len(self._since)} submitted"
+        said += f"; at most {hours:.2f} hours"
         so_far = sum(self._usd(run) for run in self._hardware)
         left = {run: usd for run, usd in wanted.items() if run not in self.ended}
         in_all = so_far + sum(max(usd - self._usd(run), 0.0) if usd == usd else usd for run, usd in left.items())
@@ -102,7 +112,9 @@ class Follower(logging.Handler):
             case LogEvent.JOB_FINISHED if about["job_id"] in self._runs:
                 self._meter.end(self._runs.pop(about["job_id"]))
             case LogEvent.JOB_ERROR if about["jobid"] in self._runs:
-                self._meter.end(self._runs.pop(about["jobid"]))
+                run = self._runs.pop(about["jobid"])
+                was_taken = "external_jobid" in about["aux"]
+                (self._meter.end if was_taken else self._meter.refuse)(run)
 
 
 def print_every_minute(meter: Meter) -> None:

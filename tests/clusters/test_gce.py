@@ -166,6 +166,16 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     assert len(machines(cloud)) == 3
 
 
+def test_what_google_refuses_is_on_the_last_screen_and_counts_as_no_end(cloud: Cloud) -> None:
+    cloud.emulator.forbidden = "Batch API has not been used in project 123 before or it is disabled. Enable it first."
+    done = cloud.snakemake("gce-gpu", check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert "Error in rule train" in said
+    assert cloud.emulator.forbidden in " ".join(said.split())
+    assert "0 of 1 runs ended, 1 refused, 0 submitted; at most 0.00 hours and 0.00 USD" in said
+
+
 def test_nothing_is_submitted_that_could_pass_the_budget(cloud: Cloud) -> None:
     done = cloud.snakemake("gce-gpu", config=("budget_usd=0.1",), check=False)
     assert done.returncode != 0

@@ -77,5 +77,17 @@ def test_log_of_snakemake_tells_which_trainings_are_submitted() -> None:
     log(LogEvent.JOB_FINISHED, job_id=1)
     log(LogEvent.JOB_FINISHED, job_id=3)
     assert meter.ended == {"mlp"}
-    log(LogEvent.JOB_ERROR, jobid=2)
+    log(LogEvent.JOB_ERROR, jobid=2, aux={"external_jobid": "jobs/2"})
     assert "2 of 2 runs ended, 0 submitted" in meter.line()
+
+
+def test_run_that_the_cluster_refuses_has_not_ended_and_costs_nothing() -> None:
+    clock = Clock()
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1}, clock=clock)
+    follower = Follower(meter, lambda wildcards: wildcards["workload"])
+    about = {"rule_name": "train", "wildcards": {"workload": "a", "hardware": "t4"}}
+    follower.emit(logging.makeLogRecord({"event": LogEvent.JOB_INFO, "jobid": 1} | about))
+    clock.now = 3600.0
+    follower.emit(logging.makeLogRecord({"event": LogEvent.JOB_ERROR, "jobid": 1, "aux": {}}))
+    expected = "0 of 2 runs ended, 1 refused, 0 submitted; at most 0.00 hours and 0.00 USD in this call"
+    assert meter.line() == f"{expected}, of about 0.20 USD"

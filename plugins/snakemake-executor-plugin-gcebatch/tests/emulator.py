@@ -64,7 +64,8 @@ class Emulator:
 
     `refuse` holds for accelerator types or machine types the words with which Compute Engine refuses a VM;
     `silent` the types whose VMs start and never do anything. `zones` says which zones have a type. While it is `away`
-    nobody reaches it, its jobs go on, and `turned_away` counts who tried. A minute of the longest time that a job may
+    nobody reaches it, its jobs go on, and `turned_away` counts who tried. While something is
+    `forbidden` every call is refused in these words. A minute of the longest time that a job may
     run takes `minute_seconds`. `left` are VMs (name and labels) that no job has any more.
     """
 
@@ -78,6 +79,7 @@ class Emulator:
         self.left: list[dict] = []
         self.away = False
         self.turned_away = 0
+        self.forbidden = ""
         self.minute_seconds = 60.0
         self.created: list[batch.Job] = []
         self.deleted: list[str] = []
@@ -158,6 +160,8 @@ class Emulator:
             if self.away:
                 self.turned_away += 1
                 context.abort(grpc.StatusCode.UNAVAILABLE, "the network is away")
+            if self.forbidden:
+                context.abort(grpc.StatusCode.PERMISSION_DENIED, self.forbidden)
             return function(request, context)
 
         return answer
