@@ -7,7 +7,6 @@ what was typed does not fit; 130 ended by a signal.
 """
 
 import argparse
-import fcntl
 import json
 import lzma
 import os
@@ -26,7 +25,7 @@ if __package__ in (None, ""):  # `python kit/scripts/run_kit.py`: Python puts sc
 from scripts.kit import records, wheels
 from scripts.storage import environment, errors
 from scripts.storage.errors import InputError
-from scripts.storage.files import replacing, write_text
+from scripts.storage.files import locked, replacing, write_text
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -121,11 +120,9 @@ def _check_machine(about: Mapping[str, Any], cpu: bool) -> tuple[str, dict[str, 
 @contextmanager
 def _alone() -> Iterator[None]:
     """Hold the kit's folder: two at once would measure each other."""
-    with (ROOT / ".running").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(f"{ROOT}: another call of this kit is training") from None
+    with locked(ROOT / ".running", wait=False) as held:
+        if held is None:
+            raise InputError(f"{ROOT}: another call of this kit is training")
         yield
 
 

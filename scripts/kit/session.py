@@ -17,7 +17,7 @@ from scripts.kit.queue import Run, expected_seconds, next_run
 from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
 from scripts.storage.errors import InputError
-from scripts.storage.files import replacing
+from scripts.storage.files import opened, replacing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -204,7 +204,7 @@ class Session:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "run.json").unlink(missing_ok=True)
         start = monotonic()
-        with (folder / "train.log").open("w") as log:
+        with opened(folder / "train.log", empty=True) as log:
             process = subprocess.Popen(
                 self._command(run), stdout=log, stderr=subprocess.STDOUT, cwd=ROOT, preexec_fn=children.end_with_parent
             )

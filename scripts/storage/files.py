@@ -1,40 +1,52 @@
 """Files that are whole or not there: written under a temporary name, then renamed; and CSV read strictly."""
 
 import csv
+import errno
 import fcntl
 import glob
 import os
-import tempfile
+import secrets
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from scripts.storage.errors import InputError
 
 #: Younger files are left alone.
 _NEW_SECONDS = 2.0
 
+#: Of a temporary name, by chance.
+_LETTERS = 8
+
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, within: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path beside `path`; renamed to `path` when the block ends without an error.
 
-    Raises InputError when the disk is full, the folder cannot be written, or `path` is a device, a pipe or a folder.
+    `within` is the folder that `path` must lie in, wherever links lead: for a name that a file of others gives. A link
+    at `path` is replaced, never followed. A file that is written over keeps its permissions, a new one gets those of
+    the user's umask. Raises InputError when the disk is full, the folder cannot be written, or `path` lies outside
+    `within` or is a device, a pipe or a folder.
     """
+    if within is not None:
+        check_within(path, within)
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: cannot be written: it is not a file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_strays(path)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-        temporary = Path(name)
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(_LETTERS // 2)}{path.suffix}")
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         try:
             # Held until this process ends, however it ends: what nobody holds is a stray.
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(handle, fcntl.LOCK_EX)
+            if path.is_file() and not path.is_symlink():
+                os.fchmod(handle, path.stat().st_mode & 0o777)
             yield temporary
-            temporary.chmod(0o644)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
@@ -43,10 +55,52 @@ def replacing(path: Path) -> Iterator[Path]:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
+def check_within(path: Path, folder: Path) -> None:
+    """Raise InputError unless `path` lies below `folder` wherever links lead; it need not exist."""
+    if not path.parent.resolve().is_relative_to(folder.resolve()) or path.name in ("", ".."):
+        raise InputError(f"{path}: lies outside {folder}: nothing is written there")
+
+
+@contextmanager
+def opened(path: Path, empty: bool = False) -> Iterator[BinaryIO]:
+    """Yield a file that is added to in place, made if need be; `empty` takes out what it held.
+
+    Raises InputError where it is a link, which could lead anywhere, or is no file.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        why = "it is a link" if error.errno == errno.ELOOP else error.strerror
+        raise InputError(f"{path}: cannot be written: {why}") from error
+    with os.fdopen(handle, "ab") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise InputError(f"{path}: cannot be written: it is not a file")
+        if empty:
+            file.truncate(0)
+        yield file
+
+
+@contextmanager
+def locked(path: Path, wait: bool = True) -> Iterator[int | None]:
+    """Yield the number of a lock file that is this process's alone, None where another holds it and nobody is to wait.
+
+    The lock is the kernel's: it ends with the process and with those that were given the number, however they end.
+    What the file holds is left as it is. Raises InputError as `opened` does.
+    """
+    with opened(path) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield None
+        else:
+            yield file.fileno()
+
+
 def _remove_strays(path: Path) -> None:
     """Remove what a process that was killed left half-written of `path`; a living one holds a lock on its own."""
-    # Named by mkstemp, eight letters: an editor's file of a similar name is not ours.
-    for stray in path.parent.glob(f".{glob.escape(path.name)}.????????{glob.escape(path.suffix)}"):
+    # An editor's file of a similar name has other letters and is not ours.
+    for stray in path.parent.glob(f".{glob.escape(path.name)}.{'?' * _LETTERS}{glob.escape(path.suffix)}"):
         with suppress(OSError), stray.open("rb") as file:
             # A file that was made this very second may not be locked yet.
             if time.time() - stray.stat().st_mtime > _NEW_SECONDS:
@@ -54,16 +108,15 @@ def _remove_strays(path: Path) -> None:
                 stray.unlink()
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write `content` to `path`, whole or not at all."""
-    with replacing(path) as temporary:
+def write_bytes(path: Path, content: bytes, within: Path | None = None) -> None:
+    """Write `content` to `path`, whole or not at all; see `replacing`."""
+    with replacing(path, within) as temporary:
         temporary.write_bytes(content)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path`, whole or not at all."""
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+def write_text(path: Path, text: str, within: Path | None = None) -> None:
+    """Write `text` to `path`, whole or not at all; see `replacing`."""
+    write_bytes(path, text.encode(), within)
 
 
 def read_text(path: Path) -> str:

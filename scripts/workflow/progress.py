@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from scripts.storage import environment, errors
+from scripts.storage.files import opened
 from scripts.storage.numbers import duration
 from scripts.storage.words import printable
 
@@ -26,8 +27,7 @@ def ended(folder: Path, started: float, one_more: bool = False) -> int:
     They are the bytes of a file: no record is read, however many there are.
     """
     path = folder / "logs" / "ended"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
+    with opened(path) as file:
         if os.fstat(file.fileno()).st_mtime < started:  # of a call before
             file.truncate(0)
         if one_more:

@@ -5,12 +5,10 @@ one before. Every step leaves what the next trigger can go on from, wherever it 
 """
 
 import csv
-import fcntl
 import io
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +18,7 @@ import pandas as pd
 
 from scripts.storage import tables
 from scripts.storage.errors import InputError
-from scripts.storage.files import read_csv, read_text, write_text
+from scripts.storage.files import locked, read_csv, read_text, write_text
 
 #: What a trigger may come to.
 STARTED, RESUMED, DONE, FAILED, OVERLAPPED = "started", "resumed", "done", "failed", "overlapped"
@@ -81,26 +79,16 @@ class History:
         """The page of the history: with what it shows, where no `make clean` removes it and no repetition moves it."""
         return self.folder / "history.html"
 
-    @contextmanager
-    def locked(self) -> Iterator[int | None]:
+    def locked(self) -> AbstractContextManager[int | None]:
         """Yield the lock of this study as a file number, None where another trigger holds it.
 
         A child that is given the number holds the lock too, for as long as it lives.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield None
-            else:
-                yield lock.fileno()
+        return locked(self.folder / ".lock", wait=False)
 
     def record(self, what: str, when: datetime, every: str, seconds: float | None = None, code: int | None = None):
         """Add a row to triggers.csv, which is whole at any time; triggers that overlap write one after the other."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".triggers.lock").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self.folder / ".triggers.lock"):
             rows = [row for _, row in self.triggers()]
             rows.append(
                 {

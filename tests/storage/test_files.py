@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts.storage.errors import InputError
-from scripts.storage.files import read_csv, replacing, write_text
+from scripts.storage.files import locked, opened, read_csv, replacing, write_text
 
 
 def test_text_is_written_into_new_folders(tmp_path: Path) -> None:
@@ -112,3 +112,85 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> 
         assert temporary.exists()
     assert (tmp_path / "runs.csv").read_text() == "whole"
     assert {path.name for path in tmp_path.iterdir()} == {"runs.csv", other.name, editor.name}
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    """A file of somebody, outside of the folder that is written into."""
+    file = tmp_path / "secret"
+    file.write_text("untouched")
+    return file
+
+
+@pytest.mark.parametrize("name", ["../secret", "a/../../secret", "/etc/hosts", "link/secret", "a/.."])
+def test_what_lies_outside_its_folder_is_not_written(tmp_path: Path, secret: Path, name: str) -> None:
+    folder = tmp_path / "charts"
+    (folder / "a").mkdir(parents=True)
+    (folder / "link").symlink_to(tmp_path)
+    with pytest.raises(InputError, match=r"lies outside .*charts: nothing is written there"):
+        write_text(folder / name, "text", within=folder)
+    assert secret.read_text() == "untouched"
+
+
+def test_what_lies_in_its_folder_is_written_also_where_that_is_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "results").symlink_to(tmp_path / "disk")
+    write_text(tmp_path / "results" / "study" / "a.csv", "text", within=tmp_path / "results")
+    assert (tmp_path / "disk" / "study" / "a.csv").read_text() == "text"
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path, secret: Path) -> None:
+    path = tmp_path / "page.html"
+    path.symlink_to(secret)
+    write_text(path, "page")
+    assert (path.read_text(), path.is_symlink(), secret.read_text()) == ("page", False, "untouched")
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_permissions_of_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        write_text(tmp_path / "new", "text")
+        with opened(tmp_path / "log") as log:
+            log.write(b"line")
+    finally:
+        os.umask(before)
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "log")] == [mode, mode]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_that_is_written_over_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("old")
+    path.chmod(mode)
+    write_text(path, "new")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
+
+
+def test_a_lock_empties_no_file_and_follows_no_link(tmp_path: Path, secret: Path) -> None:
+    (tmp_path / "lock").symlink_to(secret)
+    with pytest.raises(InputError, match="lock: cannot be written: it is a link"), locked(tmp_path / "lock"):
+        pass
+    with locked(secret):
+        pass
+    assert secret.read_text() == "untouched"
+
+
+def test_a_lock_is_one_holders_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "lock"
+    with locked(path) as first, locked(path, wait=False) as second:
+        assert isinstance(first, int)
+        assert second is None
+    with locked(path, wait=False) as third:
+        assert third is not None
+
+
+def test_a_file_that_grows_is_added_to_or_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "log"
+    for text, empty in ((b"one", False), (b"two", False), (b"three", True)):
+        with opened(path, empty) as log:
+            log.write(text)
+    assert path.read_bytes() == b"three"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="it is not a file"), opened(tmp_path / "pipe"):
+        pass
