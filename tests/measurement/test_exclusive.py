@@ -9,6 +9,7 @@ import pytest
 
 from scripts.measurement import attempt
 from scripts.measurement.exclusive import exclusive
+from scripts.storage.errors import InputError
 from tests.conftest import ROOT
 
 HOLD = """
@@ -34,6 +35,18 @@ def hold(output: Path, folder: Path) -> subprocess.Popen:
 def test_nobody_to_wait_for(tmp_path: Path) -> None:
     with exclusive(tmp_path / "r1", tmp_path) as waited, exclusive(tmp_path / "r2", tmp_path) as other:
         assert (waited, other) == (False, False)
+
+
+def test_a_link_in_the_place_of_a_lock_empties_nothing(tmp_path: Path) -> None:
+    """Whoever hands over a folder may have put one there."""
+    with exclusive(tmp_path / "r1", tmp_path / "locks"):
+        (lock,) = (tmp_path / "locks").iterdir()
+    (tmp_path / "mine").write_text("untouched")
+    lock.unlink()
+    lock.symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match="it is a link"), exclusive(tmp_path / "r1", tmp_path / "locks"):
+        pass
+    assert (tmp_path / "mine").read_text() == "untouched"
 
 
 def test_second_waits_until_the_first_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
