@@ -133,8 +133,9 @@ def _interrupt(number: int, frame: object) -> None:
 def _about() -> dict[str, Any]:
     try:
         return json.loads((ROOT / records.ABOUT).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{ROOT / records.ABOUT}: {error.strerror}: this is not an unpacked kit (make kit)") from error
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{ROOT / records.ABOUT}: {why}: this is not an unpacked kit (make kit)") from error
 
 
 def _prepare(about: Mapping[str, Any]) -> None:

@@ -1,8 +1,9 @@
 """Check the records that a kit brought back, put them into their study, and propose the machine's catalogue entry."""
 
 import argparse
-import json
+import shlex
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,16 +13,17 @@ from scripts.measurement import record
 from scripts.measurement.cell import Cell
 from scripts.storage import errors, schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import replacing
+from scripts.storage.files import locked, write_bytes
+from scripts.storage.words import printable
 from scripts.studies import definition, grid
 
 CATALOGUE = Path("config/hardware.yaml")
 
 
-def check(source: Path, path: str, folder: Path, study: grid.Study) -> Cell:
-    """Return the cell of a run whose files lie in `folder`: whole, the run of that path, and one of the study.
+def check(source: Path, path: str, folder: Path, study: grid.Study, machine: str) -> None:
+    """Raise InputError unless the files of a run, in `folder`, are whole, and of that path, machine and study.
 
-    Raises InputError that names file, run and what is wrong.
+    It names file, run and what is wrong.
     """
     try:
         run = recorded.read(folder / "run.json")
@@ -32,6 +34,8 @@ def check(source: Path, path: str, folder: Path, study: grid.Study) -> Cell:
     named = f"{cell.path}/r{run['repeat']}"
     if named != path:
         raise InputError(f"{source}: {path}: its record is of {named}")
+    if cell.hardware != machine:
+        raise InputError(f"{source}: {path}: is of {cell.hardware}, and {records.MACHINE} describes {machine}")
     if run["seed"] != cell.seed(run["repeat"]):
         raise InputError(f"{source}: {path}: seed {run['seed']} is not that of the run, {cell.seed(run['repeat'])}")
     planned = {replace(one, hardware=cell.hardware, data=cell.data).path: one for one in study.cells}
@@ -43,17 +47,18 @@ def check(source: Path, path: str, folder: Path, study: grid.Study) -> Cell:
             raise InputError(
                 f"{source}: {path}: {key} {found} is not that of the study, {value}: it was trained at another size"
             )
-    return cell
 
 
 def take(source: Path, results: Path, given: str) -> str:
     """Put the records of a kit's file below `results`, all or none, and return what was done and what to do next.
 
-    `given` is the study that was asked for, a name or a path: that of the kit, if it is one of the reader's own.
+    `given` is the study that was asked for, a name or a path: that of the kit, if it is one of the reader's own. The
+    archive names a study, and no file: what is in it never decides what code is run.
     Raises InputError where a record is not whole, or its run has another record already.
     """
     runs, beside = records.read(source)
-    packed = json.loads(beside[records.ABOUT])["study"]
+    packed = records.about(beside[records.ABOUT], str(source))["study"]
+    machine, entry = records.machine(beside[records.MACHINE], str(source))
     given = given if Path(given).stem == packed else packed
     try:
         name, config = definition.read(given, {})
@@ -62,36 +67,46 @@ def take(source: Path, results: Path, given: str) -> str:
     catalogue = schemas.read_yaml(CATALOGUE, "hardware")
     study = grid.planned(name, config, catalogue)
     whole = {path: files for path, files in runs.items() if "run.json" in files}
+    with locked(results / "kit" / ".take.lock"):  # of two at once the second would not see what the first writes
+        new, known = _put(source, whole, results / name, study, machine)
+    there_already = f", {len(known)} were there already" if known else ""
+    lines = [f"{source}: {len(new)} runs taken into {results / name}{there_already}"]
+    if whole and machine not in catalogue:
+        lines += [f"{CATALOGUE} lacks {machine}; proposed, to be given a `rent` or `own`:"]
+        lines += ["", *map(printable, entry.splitlines())]
+    if whole and machine not in config["hardware"]:
+        lines += [f"study {name}: hardware: add {machine}"]
+    lines += [f"then: snakemake --profile profiles/local --config study={shlex.quote(given)}"]
+    return "\n".join(lines)
+
+
+def _put(
+    source: Path, whole: Mapping[str, Mapping[str, bytes]], results: Path, study: grid.Study, machine: str
+) -> tuple[list[str], list[str]]:
+    """Write the records of a machine's runs (path -> files) below `results`, all or none.
+
+    Return the runs that are new, and those that were there. Raises InputError as `take` does.
+    """
     new: list[str] = []
     known: list[str] = []
-    machines: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         for path, files in whole.items():
             (Path(folder) / path).mkdir(parents=True)
             for file, content in files.items():
                 (Path(folder) / path / file).write_bytes(content)
-            machines.add(check(source, path, Path(folder) / path, study).hardware)
-            there = results / name / path / "run.json"
+            check(source, path, Path(folder) / path, study, machine)
+            there = results / path / "run.json"
             if there.is_file() and there.read_bytes() != files["run.json"]:
                 raise InputError(
                     f"{source}: {path}: {there} is the record of another run: nothing was taken; "
-                    f"to take this one, move {results / name} away"
+                    f"to take this one, move {results} away"
                 )
             (known if there.is_file() else new).append(path)
     for path in new:
         for file in records.FILES:  # run.json comes last
             if file in whole[path]:
-                with replacing(results / name / path / file) as temporary:
-                    temporary.write_bytes(whole[path][file])
-    there_already = f", {len(known)} were there already" if known else ""
-    lines = [f"{source}: {len(new)} runs taken into {results / name}{there_already}"]
-    if missing := sorted(machines - set(catalogue)):
-        lines += [f"{CATALOGUE} lacks {', '.join(missing)}; proposed, to be given a `rent` or `own`:"]
-        lines += ["", beside[records.MACHINE].decode()]
-    if machines - set(config["hardware"]):
-        lines += [f"study {name}: hardware: add {', '.join(sorted(machines - set(config['hardware'])))}"]
-    lines += [f"then: snakemake --profile profiles/local --config study={given}"]
-    return "\n".join(lines)
+                write_bytes(results / path / file, whole[path][file], within=results)
+    return new, known
 
 
 def main() -> int:

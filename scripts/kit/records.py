@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from scripts.kit import RECORDS_BYTES
 from scripts.storage.errors import InputError
@@ -19,10 +20,14 @@ FILES = ("train.log", "epochs.csv", "telemetry.csv", "run.json")
 
 #: workload/hardware/framework/variant/rN
 _RUN = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*/\w+/b(?:\d+|largest)[\w-]*/r\d+"
-_MEMBER = re.compile(rf"({_RUN})/({'|'.join(map(re.escape, FILES))}|cut-\d+)")
+_MEMBER = re.compile(rf"({_RUN})/({'|'.join(map(re.escape, FILES))}|cut-\d+)", re.ASCII)
 
-#: More than any file of a record holds: what is larger was not written by a kit.
-_MEMBER_BYTES = 64 * 2**20
+#: More than a file of a record holds (bytes): what is larger was not written by a kit.
+_MOST_BYTES = {"run.json": 2**20, "epochs.csv": 8 * 2**20, "telemetry.csv": 16 * 2**20, "train.log": 32 * 2**20}
+_MOST_OTHER_BYTES = 2**20
+
+#: More than all of them together (bytes): sixteen times what they may weigh in the archive.
+_MOST_IN_ALL_BYTES = 16 * RECORDS_BYTES
 
 
 def add(archive: Path, members: Mapping[str, bytes]) -> None:
@@ -67,17 +72,18 @@ def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
     """
     runs: dict[str, dict[str, bytes]] = {}
     beside: dict[str, bytes] = {}
+    if archive.exists() and not archive.is_file():  # a pipe would never end
+        raise InputError(f"{archive}: is not a file")
     try:
+        if (size := archive.stat().st_size) > RECORDS_BYTES:
+            raise InputError(
+                f"{archive}: {size / 2**20:.1f} MiB, and records weigh {RECORDS_BYTES / 2**20:.0f} at most"
+            )
         with zipfile.ZipFile(archive) as packed:
-            for member in packed.infolist():
-                name = member.filename
-                found = _MEMBER.fullmatch(name)
-                if not found and name not in (ABOUT, MACHINE):
-                    raise InputError(f"{archive}: {name!r} is not a file of a kit's records")
-                if member.file_size > _MEMBER_BYTES:
-                    raise InputError(f"{archive}: {name}: {member.file_size} bytes are more than a record holds")
+            for member in _members(archive, packed):
+                found = _MEMBER.fullmatch(member.filename)
                 group = runs.setdefault(found[1], {}) if found else beside
-                group[found[2] if found else name] = packed.read(member)
+                group[found[2] if found else member.filename] = packed.read(member)
     except OSError as error:
         raise InputError(f"{archive}: {error.strerror or error}") from error
     # What zipfile raises for a compression that it does not know is NotImplementedError, for a password RuntimeError.
@@ -89,6 +95,51 @@ def read(archive: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, bytes]]:
         if name not in beside:
             raise InputError(f"{archive}: {name} is missing: not a file of records that a kit wrote")
     return runs, beside
+
+
+def _members(archive: Path, packed: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return what is in an archive. Raises InputError for what no kit writes, before anything is unpacked."""
+    members = packed.infolist()
+    names: set[str] = set()
+    for member in members:
+        name = member.filename
+        found = _MEMBER.fullmatch(name)
+        if not found and name not in (ABOUT, MACHINE):
+            raise InputError(f"{archive}: {name!r} is not a file of a kit's records")
+        if name in names:
+            raise InputError(f"{archive}: {name} is there twice: which one was measured is not known")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InputError(f"{archive}: {name}: is compressed in another way than a kit's records are")
+        if member.file_size > _MOST_BYTES.get(found[2] if found else name, _MOST_OTHER_BYTES):
+            raise InputError(f"{archive}: {name}: {member.file_size} bytes are more than a record holds")
+        names.add(name)
+    if (size := sum(member.file_size for member in members)) > _MOST_IN_ALL_BYTES:
+        raise InputError(f"{archive}: {size / 2**20:.0f} MiB unpacked are more than records hold")
+    return members
+
+
+def about(content: bytes, source: str) -> dict[str, Any]:
+    """Return what the `kit.json` of `source` says. Raises InputError where it is none."""
+    from scripts.storage import schemas  # which a kit that starts cannot import yet
+
+    return schemas.parse_json(content, "kit", f"{source}: {ABOUT}")
+
+
+def machine(content: bytes, source: str) -> tuple[str, str]:
+    """Return the name of the one machine that the `machine.yaml` of `source` describes, and its text.
+
+    Raises InputError where it is no entry of the catalogue of machines.
+    """
+    from scripts.storage import schemas
+
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{source}: {MACHINE}: not UTF-8: {error}") from error
+    names = list(schemas.parse_yaml(text, "hardware", f"{source}: {MACHINE}"))
+    if len(names) != 1:
+        raise InputError(f"{source}: {MACHINE}: describes {len(names)} machines, and a kit is carried to one")
+    return names[0], text
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

@@ -10,12 +10,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import yaml
-
 from scripts.kit import RECORDS_BYTES, children, machine, records
 from scripts.kit.queue import Run, expected_seconds, next_run
 from scripts.measurement import record
 from scripts.measurement.cell import LARGEST, Cell
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import opened, replacing
 
@@ -134,13 +133,13 @@ class Session:
                 self.pack(run)
 
     def _check(self, beside: Mapping[str, bytes]) -> None:
-        earlier = json.loads(beside[records.ABOUT])
+        earlier = records.about(beside[records.ABOUT], str(self.archive))
         if earlier["study"] != self.about["study"]:
             raise InputError(
                 f"{self.archive}: holds records of study {earlier['study']}, not {self.about['study']}: name another "
                 "(--records)"
             )
-        (name,) = yaml.safe_load(beside[records.MACHINE])
+        name, _ = records.machine(beside[records.MACHINE], str(self.archive))
         if name != self.hardware:
             raise InputError(
                 f"{self.archive}: holds records of {name}, this is {self.hardware}: name another (--records)"
@@ -151,7 +150,7 @@ class Session:
     def _take(self, path: str, files: Mapping[str, bytes], run: Run | None) -> None:
         """Note a run of the archive, and put its record where a training finds it."""
         if "run.json" in files:
-            told = json.loads(files["run.json"])
+            told = schemas.parse_json(files["run.json"], "run", f"{self.archive}: {path}/run.json")
             if run and told["cell"] != asdict(run.cell):
                 said, planned = told["cell"], asdict(run.cell)
                 differs = [f"{key} {said[key]}, not {planned[key]}" for key in planned if said.get(key) != planned[key]]

@@ -1,6 +1,7 @@
 """Checks files against the JSON schemas of `config/schemas/`; a fault is one line: file, key, value, allowed."""
 
 import json
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -17,9 +18,16 @@ from scripts.storage.files import read_text
 _FOLDER = Path(__file__).resolve().parents[2] / "config" / "schemas"
 
 
+def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
+    """Yield what breaks a pattern; `$` is the end: Python's own would leave a line break after it."""
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+        yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
+
+
 #: JSON would take 2.0 for an integer; Python's ranges and our paths would not.
 _Validator = jsonschema.validators.extend(
     jsonschema.Draft202012Validator,
+    {"pattern": _pattern},
     type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
     ),
@@ -170,9 +178,7 @@ def read_yaml(path: Path, schema: str) -> Any:
 @cache
 def _valid(path: Path, text: str, schema: str) -> Any:
     """Return what a text says that obeys `schema`, once: a call reads a study to publish, to show and to quote it."""
-    value = _parsed(path, text)
-    validate(value, schema, path)
-    return value
+    return parse_yaml(text, schema, path)
 
 
 #: Schemas of files that a person has their own beside, see `own`.
@@ -192,7 +198,36 @@ def _merged(value: Any, changes: Any) -> Any:
     return found
 
 
-def _parsed(path: Path, text: str) -> Any:
+def parse_yaml(text: str, schema: str, source: str | Path) -> Any:
+    """Return what a text of `source` says in YAML that obeys `schema`. Raises InputError."""
+    value = _parsed(source, text)
+    validate(value, schema, source)
+    return value
+
+
+def parse_json(text: str | bytes, schema: str, source: str | Path) -> Any:
+    """Return what a text (UTF-8) of `source` says in JSON that obeys `schema` and gives no key twice.
+
+    Raises InputError.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: not JSON: {error}") from error
+    validate(value, schema, source)
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"{key!r} is given twice")
+        found[key] = value
+    return found
+
+
+def _parsed(path: str | Path, text: str) -> Any:
     try:
         if _is_deep(text):
             raise InputError(f"{path}: not YAML: nested too deep")

@@ -1,5 +1,7 @@
 """The file in which records travel is whole at any moment, and holds nothing else."""
 
+import json
+import os
 import resource
 import signal
 import zipfile
@@ -12,6 +14,17 @@ from scripts.storage.errors import InputError
 
 RUN = "mnist_mlp/h100/jax/b128-tuned/r1"
 BEGUN = {records.ABOUT: b"{}", records.MACHINE: b"h100: {}"}
+
+#: What a kit says of itself, and its machine's entry.
+ABOUT = {
+    "study": "card",
+    "commit": ["0" * 40, False],
+    "code": "1",
+    "made_at": "2026-11-20",
+    "python": "3.12",
+    "workload_files": {},
+}
+ENTRY = b"# Found by a kit: H100\nh100: {label: H100, machine: {cores: 26}, clusters: {kit: {}}}\n"
 
 
 @pytest.fixture
@@ -92,10 +105,93 @@ def test_a_zip_that_no_kit_wrote_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_unpacks_to_more_than_a_record_is_refused(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "_MEMBER_BYTES", 1000)
+    monkeypatch.setitem(records._MOST_BYTES, "train.log", 1000)
     records.add(archive, {f"{RUN}/train.log": b"0" * 1001})
     with pytest.raises(InputError, match="1001 bytes are more than a record holds"):
         records.read(archive)
+
+
+def test_what_unpacks_to_more_than_records_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gigabyte of zeros in a megabyte of ZIP."""
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
+        for repeat in range(1, 33):
+            packed.writestr(f"{RUN[:-1]}{repeat}/train.log", bytes(32 * 2**20))
+    assert bomb.stat().st_size < 2 * 2**20
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("unpacked"))
+    with pytest.raises(InputError, match="1024 MiB unpacked are more than records hold"):
+        records.read(bomb)
+
+
+def test_a_zip_that_is_larger_than_records_is_refused(archive: Path) -> None:
+    with archive.open("ab") as file:
+        file.truncate(records.RECORDS_BYTES + 1)
+    with pytest.raises(InputError, match=r"16\.0 MiB, and records weigh 16 at most"):
+        records.read(archive)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("name", [f"{RUN}/run.json", records.ABOUT])
+def test_a_file_that_is_there_twice_is_refused(archive: Path, name: str) -> None:
+    with zipfile.ZipFile(archive, "a") as packed:
+        packed.writestr(name, b"1")
+        packed.writestr(name, b"2")
+    with pytest.raises(InputError, match=f"{name} is there twice"):
+        records.read(archive)
+
+
+def test_a_pipe_and_another_compression_are_refused(archive: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive, "a", zipfile.ZIP_LZMA) as packed:
+        packed.writestr(f"{RUN}/run.json", b"{}")
+    with pytest.raises(InputError, match="is compressed in another way"):
+        records.read(archive)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: is not a file"):
+        records.read(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"study": "/any/mine.yaml"}, "study: '/any/mine.yaml' does not match"),
+        ({"study": "mine.yaml"}, "study: 'mine.yaml' does not match"),
+        ({"study": "../card"}, "study: '../card' does not match"),
+        ({"study": "card\n"}, "study: .* does not match"),
+        ({"study": ["card"]}, "study: .* is not a text"),
+        ({"study": None}, "study: is empty"),
+        ({"code": 1}, "code: 1 is not a text"),
+        ({"commit": ["0", 1]}, r"commit\[1\]: 1 is not true or false"),
+        ({"commit": ["0"]}, "commit: .* is too short"),
+        ({"workload_files": {"w": "/any/w.py"}}, "workload_files.w: '/any/w.py' does not match"),
+        ({"workload_files": []}, "workload_files: .* is not a mapping"),
+        ({"extra": 1}, "'extra' is unknown"),
+        ({"made_at": "2026"}, "made_at: '2026' does not match"),
+    ],
+)
+def test_what_no_kit_says_of_itself_is_one_line(change: dict, message: str) -> None:
+    with pytest.raises(InputError, match=rf"^records\.zip: kit\.json: {message}"):
+        records.about(json.dumps(ABOUT | change).encode(), "records.zip")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"1", b"null", b"\xff", b'{"study": "a", "study": "b"}', b"[" * 10**5, b"NaN"]
+)
+def test_what_is_no_kit_json_is_one_line(content: bytes) -> None:
+    with pytest.raises(InputError, match=r"^records\.zip: kit\.json: "):
+        records.about(content, "records.zip")
+    assert records.about(json.dumps(ABOUT).encode(), "records.zip") == ABOUT
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"h100: {}", b"a: [", b"\xff", ENTRY.replace(b"h100:", b"../h:"), ENTRY + ENTRY.replace(b"h100:", b"b:")],
+)
+def test_what_is_no_entry_of_one_machine_is_one_line(content: bytes) -> None:
+    with pytest.raises(InputError, match=r"^records\.zip: machine\.yaml: "):
+        records.machine(content, "records.zip")
+    assert records.machine(ENTRY, "records.zip") == ("h100", ENTRY.decode())
 
 
 def test_a_file_beyond_its_limit_stays_as_it_was(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:

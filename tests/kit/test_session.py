@@ -9,6 +9,7 @@ from scripts.kit import records, session
 from scripts.kit.queue import Run
 from scripts.kit.session import Session
 from scripts.measurement.cell import Cell
+from tests.kit.test_records import ABOUT, ENTRY
 
 RUNS = [Run(Cell("mnist_mlp", "h100", "jax", 128, 20, 1.0, "real"), repeat) for repeat in (1, 2)]
 
@@ -22,8 +23,8 @@ def test_what_a_kill_kept_from_being_packed_is_packed_but_what_failed_is_tried_a
         folder = tmp_path / "results" / "borrowed" / run.path
         folder.mkdir(parents=True)
         (folder / "run.json").write_text(json.dumps({"status": status, "times": {"total_seconds": 9.0}}))
-    archive, about = tmp_path / "records.zip", {"study": "borrowed", "code": "1", "runs": []}
-    records.add(archive, {records.ABOUT: json.dumps(about).encode(), records.MACHINE: b"h100: {}"})
+    archive, about = tmp_path / "records.zip", ABOUT | {"study": "borrowed"}
+    records.add(archive, {records.ABOUT: json.dumps(about).encode(), records.MACHINE: ENTRY})
     call = Session(about, archive, "h100", 0.0, RUNS, retry)
     call.restore()
     assert call.packed == {RUNS[0].path: "done"} | ({} if retry else {RUNS[1].path: "killed"})

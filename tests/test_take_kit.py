@@ -1,0 +1,135 @@
+"""What a kit brings back is taken in whole, once, and never decides what code runs."""
+
+import json
+import shutil
+import sys
+import zipfile
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from scripts import take_kit
+from scripts.kit import records
+from scripts.storage.errors import InputError
+from tests.kit.test_records import ABOUT, ENTRY
+
+RECORD = Path(__file__).parent / "records" / "2" / "trained"
+RUN = "mnist_mlp/cpu1/jax/b128/r1"
+
+STUDY = """
+title: Mine
+data: synthetic
+workloads: [mnist_mlp]
+hardware: [cpu1]
+frameworks: [jax]
+scale: {samples: 0.05, epochs: 2}
+base: {hardware: cpu1, framework: jax}
+charts: [relative_time]
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> str:
+    """A study of the reader's own, of which there is one record."""
+    (tmp_path / "mine.yaml").write_text(STUDY)
+    return str(tmp_path / "mine.yaml")
+
+
+def brought(path: Path, about: dict | None = None, entry: bytes = ENTRY.replace(b"h100:", b"cpu1:"), **changes) -> Path:
+    """Return an archive of the record, changed at the top of `run.json`."""
+    run = json.loads((RECORD / "run.json").read_text()) | changes
+    files = {name: (RECORD / name).read_bytes() for name in ("epochs.csv", "telemetry.csv")}
+    files["run.json"] = json.dumps(run).encode()
+    told = json.dumps(ABOUT | {"study": "mine"} | (about or {})).encode()
+    records.add(path, {f"{RUN}/{name}": content for name, content in files.items()})
+    records.add(path, {records.ABOUT: told, records.MACHINE: entry})
+    return path
+
+
+def test_records_are_taken_in_once(tmp_path: Path, mine: str) -> None:
+    archive, results = brought(tmp_path / "r.zip"), tmp_path / "results"
+    assert "1 runs taken" in take_kit.take(archive, results, mine)
+    assert "0 runs taken" in take_kit.take(archive, results, mine)
+    assert (results / "mine" / RUN / "epochs.csv").read_bytes() == (RECORD / "epochs.csv").read_bytes()
+
+
+@pytest.mark.parametrize("path", ["evil.yaml", "{folder}/evil.yaml", "../evil.yaml", "{folder}/evil"])
+def test_a_study_that_an_archive_names_by_path_runs_no_code(
+    tmp_path: Path, mine: str, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    (tmp_path / "config").symlink_to(Path("config").resolve())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.py").write_text("import sys\nsys.ran = True\n")
+    (tmp_path / "evil.yaml").write_text(STUDY.replace("[mnist_mlp]", f"[{tmp_path}/w.py]"))
+    archive = brought(tmp_path / "r.zip", {"study": path.format(folder=tmp_path)})
+    with pytest.raises(InputError, match=r"kit\.json: study: .* does not match"):
+        take_kit.take(archive, tmp_path / "results", mine)
+    assert not hasattr(sys, "ran")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_link_below_the_results_is_not_followed(tmp_path: Path, mine: str) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "results" / "mine").mkdir(parents=True)
+    (tmp_path / "results" / "mine" / "mnist_mlp").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="lies outside"):
+        take_kit.take(brought(tmp_path / "r.zip"), tmp_path / "results", mine)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_of_two_at_once_with_other_records_of_a_run_one_is_refused(
+    tmp_path: Path, mine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second begins while the first has looked, and has written nothing."""
+    archives = [brought(tmp_path / f"{n}.zip", reason=f"of {n}") for n in "ab"]
+    took: list[str] = []
+    written, second = take_kit.write_bytes, Thread(target=lambda: took.append(taken(archives[1])))
+
+    def taken(archive: Path) -> str:
+        try:
+            return take_kit.take(archive, tmp_path / "results", mine)
+        except InputError as error:
+            return str(error)
+
+    def write(*args, **options) -> None:
+        if not second.ident:
+            second.start()
+            second.join(0.2)  # as long as it likes, were there no lock
+        written(*args, **options)
+
+    monkeypatch.setattr(take_kit, "write_bytes", write)
+    took.append(taken(archives[0]))
+    second.join()
+    assert ["1 runs taken" in said for said in took] == [True, False]
+    assert "is the record of another run: nothing was taken" in took[1]
+    run = json.loads((tmp_path / "results" / "mine" / RUN / "run.json").read_text())
+    assert run["reason"] == "of a"
+
+
+def test_what_an_archive_says_of_its_machine_is_shown_without_what_a_terminal_obeys(
+    tmp_path: Path, mine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy("config/hardware.yaml", tmp_path / "hardware.yaml")
+    text = (tmp_path / "hardware.yaml").read_text()
+    (tmp_path / "hardware.yaml").write_text(text.replace("\ncpu1:", "\nother:"))
+    monkeypatch.setattr(take_kit, "CATALOGUE", tmp_path / "hardware.yaml")
+    (tmp_path / "mine.yaml").write_text(STUDY.replace("cpu1", "cpu2"))
+    entry = '# \u202egp.exe\ncpu1: {label: "a\\e]52;c;eA==\\ab", machine: {cores: 1}}\n'
+    told = take_kit.take(brought(tmp_path / "r.zip", entry=entry.encode()), tmp_path / "results", mine)
+    assert "lacks cpu1; proposed" in told
+    assert not {"\x1b", "\u202e", "\x07"} & set(told)
+
+
+def test_records_of_another_machine_than_is_described_are_refused(tmp_path: Path, mine: str) -> None:
+    with pytest.raises(InputError, match=r"is of cpu1, and machine\.yaml describes h100"):
+        take_kit.take(brought(tmp_path / "r.zip", entry=ENTRY), tmp_path / "results", mine)
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_with_two_records_of_a_run_is_refused(tmp_path: Path, mine: str) -> None:
+    archive = brought(tmp_path / "r.zip")
+    with zipfile.ZipFile(archive, "a") as packed:
+        packed.writestr(f"{RUN}/run.json", b"{}")
+    with pytest.raises(InputError, match=r"run\.json is there twice"):
+        take_kit.take(archive, tmp_path / "results", mine)
