@@ -142,8 +142,9 @@ def main() -> int:
                 drawn.append({"workload": workload, "missing": f"No chart: {missing}."})
             continue
         file = workload or "study"
-        write_text(options.output / f"{file}.svg", _theme.svg(made, f"{options.chart}-{file}".replace(".", "-")))
-        write_text(options.output / f"{file}.csv", made.data.to_csv(index=False, lineterminator="\n"))
+        drawing = _theme.svg(made, f"{options.chart}-{file}".replace(".", "-"))
+        write_text(options.output / f"{file}.svg", drawing, within=options.output)
+        write_text(options.output / f"{file}.csv", tables.to_csv(made.data), within=options.output)
         where = scale(seen.runs) if definition.is_grid(study) else origin(study)
         brief = trained(seen.runs) if definition.is_grid(study) else source(study)
         caption = f"{made.caption} {brief}".strip()

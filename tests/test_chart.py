@@ -7,6 +7,7 @@ import pytest
 
 from scripts import chart
 from scripts.storage import tables
+from scripts.storage.errors import InputError
 from scripts.workflow import code
 from tests.made import BOOK, CATALOGUE, JUDGE, OPTIONS, costs, offer, prices, run, runs, write_book
 
@@ -167,3 +168,21 @@ def test_workload_that_is_not_ours_has_no_published_training() -> None:
 def test_frameworks_are_named_in_a_grid_and_where_there_are_several() -> None:
     one, two = (run(),), (run(), run(framework="jax"))
     assert [seen(*given).one_framework for given in ((GRID, *one), (LOGS, *one), (LOGS, *two))] == [False, True, False]
+
+
+@pytest.mark.parametrize("workload", ["../../stolen", "/tmp/stolen", '"><img src=x onerror=alert(1)>'])
+def test_a_workload_of_others_is_no_path_and_no_part_of_a_page(draw, tmp_path: Path, workload: str) -> None:
+    (tmp_path / "stolen.csv").write_text("untouched")
+    rows = (run(workload=workload), run(workload=workload, hardware="cpu4"))
+    with pytest.raises(InputError, match=r"runs\.parquet: workload: .* is not a name"):
+        draw("relative_time", LOGS, *rows)
+    assert (tmp_path / "stolen.csv").read_text() == "untouched"
+
+
+def test_a_chart_is_written_into_its_folder_alone(draw, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a name had come past the table's reader."""
+    monkeypatch.setattr(tables, "check", lambda frame, source: None)
+    rows = (run(workload="../stolen"), run(workload="../stolen", hardware="cpu4"))
+    with pytest.raises(InputError, match="lies outside"):
+        draw("relative_time", LOGS, *rows)
+    assert not (tmp_path / "stolen.svg").exists()

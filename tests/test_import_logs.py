@@ -55,7 +55,7 @@ def test_folder_of_logs_becomes_a_table_of_facts_in_the_order_of_the_study(
 
 def test_bad_log_is_named_and_the_good_ones_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (logs(tmp_path / "logs") / "gpu" / "mnist_cnn_tensorflow.csv").write_text(LOG + "2,fast,0,0,0,0\n")
-    beside = tmp_path / "problems.txt", tmp_path / "epochs.parquet"
+    beside = tmp_path / "problems.txt", tmp_path / "log-epochs.parquet"
     arguments = ("--problems", str(beside[0]), "--epochs", str(beside[1]))
     assert imported(study(tmp_path / "logs"), tmp_path / "facts.csv", *arguments) == 0
     assert len(facts.read(tmp_path / "facts.csv")) == 2

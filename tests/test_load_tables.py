@@ -19,9 +19,9 @@ def test_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     [
         ("run,workload\nr1,net\n", "the columns are those of docs/tables.md"),
         ("run,mood\nr1,good\n", "column mood is not documented"),
-        ("batch_size\nmany\n", "not the table runs"),
-        ("", "not the table runs"),
-        (None, "not the table runs"),
+        ("batch_size\nmany\n", "2: batch_size: 'many' is not a number"),
+        ("", "is empty"),
+        (None, "No such file"),
     ],
 )
 def test_other_file_is_named(tmp_path: Path, text: str | None, message: str) -> None:
@@ -30,7 +30,7 @@ def test_other_file_is_named(tmp_path: Path, text: str | None, message: str) -> 
         path.write_text(text)
     with pytest.raises(InputError, match=message) as error:
         tables.read_csv("runs", path)
-    assert str(error.value).startswith(f"{path}: ")
+    assert str(error.value).startswith(f"{path}:")
 
 
 def test_older_table_lacks_what_was_added_since(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,11 @@ def png(chart: Chart, kind: str, caption: str) -> bytes:
 
 
 def svg(chart: Chart, name: str) -> str:
-    """Return the chart as one `<svg>` element, the same bytes for the same data; `name` keeps its ids apart."""
+    """Return the chart as one `<svg>` element, the same bytes for the same data; `name` keeps its ids apart.
+
+    What an id, or the text around it, could take for more than a part of one is left out of the name.
+    """
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", name)
     settings = {
         "svg.fonttype": "none",
         "svg.hashsalt": name,

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 
 from scripts.importers import CELL, COLUMNS, EPOCHS, Imported, Layout, Problem
+from scripts.storage.axes import NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
-_NAME = re.compile(r"[a-z0-9][\w.+-]*", re.ASCII | re.IGNORECASE)
 
 #: What names of files and folders say of the precision -> as the runs table calls it.
 _PRECISIONS = {"fp32": "float32", "tf32": "tf32", "fp16": "float16", "bf16": "bfloat16"}
@@ -198,8 +198,8 @@ def _completed(run: dict[str, Any], given: Mapping[str, str | None]) -> dict[str
     for key, name in names.items():
         if name is None:
             raise Refused(f"the log names no {key}, so the import must")
-        if not _NAME.fullmatch(name):
-            raise Refused(f"{key}: {shown(name)} is not a name: letters, digits and _ . + - are allowed")
+        if not re.fullmatch(NAME, name):
+            raise Refused(f"{key}: {shown(name)} is not {NAME_WORDS}")
     return run | names
 
 

@@ -1,13 +1,14 @@
 """The table of facts as a file: one row per run of somebody's logs, columns as `scripts.importers.COLUMNS`."""
 
 from collections.abc import Mapping
-from math import isfinite
+from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from scripts.importers import COLUMNS
+from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
 
@@ -15,15 +16,20 @@ from scripts.storage.files import read_csv, write_text
 _ADDED = ("precision", "devices")
 
 
+#: Facts that may be below 0.
+_LOSSES = ("loss", "val_loss")
+
+
 def _number(place: str, key: str, value: str, whole: bool) -> float | None:
     """Return a finite number, None for nothing."""
     try:
         number = float(value) if value else None
-        if number is None or (isfinite(number) and (number.is_integer() or not whole)):
-            return number
     except ValueError:
-        pass
-    raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number")
+        number = nan
+    if number is None or (isfinite(number) and (number.is_integer() or not whole) and (number >= 0 or key in _LOSSES)):
+        return number
+    least = "" if key in _LOSSES else " of 0 or more"
+    raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number{least}")
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -34,19 +40,25 @@ def read(path: Path) -> pd.DataFrame:
     header = path.open(encoding="utf-8", errors="replace").readline() if path.is_file() else ""
     there = header.strip().split(",")
     expected = [name for name in COLUMNS if name in there or name not in _ADDED]
-    rows = [(place, dict.fromkeys(_ADDED, "") | row) for place, row in read_csv(path, expected)]
+    rows = [(place, dict.fromkeys(_ADDED, "") | row) for place, row in read_csv(path, expected, cut=False)]
     table = pd.DataFrame([row for _, row in rows], columns=list(COLUMNS), dtype="string")
     for name, kind in COLUMNS.items():
-        if kind != "string":
+        if kind == "string":
+            table = table.assign(**{name: tables.without_apostrophe(table[name])})
+        else:
             numbers = [_number(place, name, row[name], kind == "Int64") for place, row in rows]
             table = table.assign(**{name: pd.Series(numbers, dtype="Float64")}).astype({name: kind})
-    return table.assign(**{name: table[name].replace("", pd.NA) for name in ("precision", "started_at")})
+    table = table.assign(**{name: table[name].replace("", pd.NA) for name in ("precision", "started_at")})
+    for name in ("workload", "hardware", "framework", "status"):
+        if missing := [place for place, row in rows if not row[name]]:
+            raise InputError(f"{missing[0]}: {name} is empty")
+    tables.check(table, path)
+    return table
 
 
 def write(facts: pd.DataFrame, path: Path) -> None:
     """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros."""
-    rounded = facts[list(COLUMNS)].round(9)
-    write_text(path, rounded.to_csv(index=False, lineterminator="\n", float_format="%.12g"))
+    write_text(path, tables.to_csv(facts[list(COLUMNS)].round(9), float_format="%.12g"))
 
 
 def in_order(facts: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:

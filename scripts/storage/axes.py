@@ -2,3 +2,9 @@
 
 #: The axes of a study, in every table of runs.
 CELL = ["workload", "hardware", "framework", "batch_size", "mode", "precision", "devices"]
+
+#: What a workload, a machine or a framework may be called: it is part of paths, commands, and ids of pages.
+NAME = r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}"
+
+#: That in words.
+NAME_WORDS = "a name: up to 100 letters, digits and _ . + -, the first a letter or a digit"

@@ -131,9 +131,10 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8: {error}") from error
 
 
-def read_csv(path: Path, columns: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+def read_csv(path: Path, columns: Sequence[str], cut: bool = True) -> list[tuple[str, dict[str, str]]]:
     """Return (file:line, row) for each row of a CSV file with exactly these columns.
 
+    Without `cut` it must end with a line's end, as what a program wrote does unless it was cut.
     Raises InputError with file and line where it is no such file.
     """
     if path.exists() and not path.is_file():  # a pipe would never end
@@ -145,6 +146,9 @@ def read_csv(path: Path, columns: Sequence[str]) -> list[tuple[str, dict[str, st
                 if list(reader.fieldnames or ()) != list(columns):
                     raise InputError(f"{path}:1: the columns must be {','.join(columns)}")
                 rows = [(f"{path}:{reader.line_num}", row) for row in reader]
+                text.seek(0)
+                if not cut and not text.read().endswith("\n"):
+                    raise InputError(f"{path}: ends within its last row: it was cut")
             except csv.Error as error:
                 raise InputError(f"{path}:{reader.reader.line_num}: not CSV: {error}") from error
     except OSError as error:

@@ -1,5 +1,7 @@
 """The tables of a study as files: parquet for programs, CSV for people, columns as documented."""
 
+import csv
+import io
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -12,9 +14,9 @@ import pyarrow as pa
 import yaml
 from pyarrow import compute
 
-from scripts.storage.axes import CELL
+from scripts.storage.axes import CELL, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
-from scripts.storage.files import replacing
+from scripts.storage.files import read_text, replacing
 
 #: Columns that tables have since the first step is part of the time to train.
 _SINCE_2026_11 = {"spawn_seconds", "exit_seconds", "published_samples", "published_seconds"}
@@ -22,11 +24,37 @@ _SINCE_2026_11 = {"spawn_seconds", "exit_seconds", "published_samples", "publish
 #: What a spreadsheet would take for a formula, as the first character of a text: an apostrophe is put before it.
 _FORMULA = re.compile(r"^('*[=+\-@\t\r])")
 
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-?inf", re.ASCII | re.IGNORECASE)
+
 _RETURN = re.compile(r"\r\n?")
 _TO_QUOTE = re.compile(r'[,"\n]')
 
 #: Of a table of millions of rows, so many are in memory as text.
 _ROWS_AT_ONCE = 50_000
+
+#: How a run may have ended.
+STATUSES = (
+    *("done", "disturbed", "diverged", "learned_nothing", "out_of_memory", "killed", "failed", "timed_out"),
+    *("preempted", "quota", "no_capacity"),
+)
+
+
+def _one_of(*words: str) -> tuple[str, str]:
+    return "|".join(words), f"one of {', '.join(words)}"
+
+
+#: What a column of any table may hold: a pattern, and that in words.
+_ALLOWED = {
+    **dict.fromkeys(("workload", "hardware", "framework"), (NAME, NAME_WORDS)),
+    "price_option": ("[a-z0-9][a-z0-9-]*", "a name: small letters, digits and -"),
+    "mode": _one_of("stock", "tuned", "sparse", "plain_lstm"),
+    "precision": _one_of("float32", "tf32", "bfloat16", "float16"),
+    "data": _one_of("real", "synthetic", "own"),
+    "status": _one_of(*STATUSES),
+}
+
+#: Numbers that may be infinite: of a training that diverges, and of a machine that is never saved.
+_BOUNDLESS = {"loss", "val_loss", "checkpoint_seconds"}
 
 _COLUMNS = Path(__file__).resolve().parents[2] / "config" / "schemas" / "tables.yaml"
 
@@ -96,6 +124,23 @@ def write(frame: pd.DataFrame, table: str, path: Path) -> None:
         frame.to_parquet(temporary, index=False)
 
 
+def to_csv(frame: pd.DataFrame, float_format: str | None = None) -> str:
+    """Return a table of any columns as the text of a CSV: no text in it is a formula for a spreadsheet."""
+    texts = frame.select_dtypes(["object", "string", "category"])
+    plain: dict[str, Any] = {str(name): texts[name].map(_no_formula).astype(object) for name in texts}
+    frame = frame.assign(**plain).rename(columns=_no_formula)
+    return frame.to_csv(index=False, lineterminator="\n", float_format=float_format)
+
+
+def _no_formula(value: Any) -> Any:
+    return _FORMULA.sub(r"'\1", value) if isinstance(value, str) else value
+
+
+def without_apostrophe(column: "pd.Series[str]") -> "pd.Series[str]":
+    """Return texts of a CSV as they were before an apostrophe kept them from being formulas."""
+    return column.str.replace(r"^'('*[=+\-@\t\r])", r"\1", regex=True)
+
+
 def lines(frame: pd.DataFrame) -> pa.Buffer:
     """Return rows as lines of CSV (UTF-8), as `DataFrame.to_csv` writes them, in a twentieth of its time."""
     columns = [_texts(column.combine_chunks()) for column in pa.Table.from_pandas(frame, preserve_index=False).columns]
@@ -124,16 +169,77 @@ def _each_once(column: pa.Array) -> pa.Array:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         return "" if value != value else str(value)
-    value = _FORMULA.sub(r"'\1", _RETURN.sub("\n", value))
+    value = _no_formula(_RETURN.sub("\n", value))
     return '"' + value.replace('"', '""') + '"' if _TO_QUOTE.search(value) else value
 
 
+def check(frame: pd.DataFrame, source: str | Path) -> None:
+    """Raise InputError for a name or a word that its column cannot hold, and for a number that is not finite.
+
+    Tables come from others too: what their names are, paths and ids are made of.
+    """
+    for name in map(str, frame.columns):
+        if name in _ALLOWED:
+            pattern, words = _ALLOWED[name]
+            for value in frame[name].dropna().unique():
+                if not isinstance(value, str) or not re.fullmatch(pattern, value):
+                    raise InputError(f"{source}: {name}: {value!r} is not {words}")
+        elif name not in _BOUNDLESS and pd.api.types.is_float_dtype(frame[name].dtype):
+            values = frame[name].to_numpy(dtype=float, na_value=0.0)
+            if not np.isfinite(values).all():
+                raise InputError(f"{source}: {name}: {values[~np.isfinite(values)][0]} is not a finite number")
+
+
 def read(path: Path) -> pd.DataFrame:
-    """Return a table that `write` wrote. Raises InputError when the file is not one."""
+    """Return a table that `write` wrote, named by its file; one of another name is read as it is.
+
+    Raises InputError when the file is not one.
+    """
+    if path.exists() and not path.is_file():  # a pipe would never end
+        raise InputError(f"{path}: is not a file")
     try:
-        return pd.read_parquet(path)
-    except (OSError, ValueError) as error:
+        frame = pd.read_parquet(path)
+        if path.stem in _documented():
+            frame = conform(_completed(frame, path.stem), path.stem)
+    except KeyError as error:
+        raise InputError(f"{path}: {error.args[0]}; the columns are those of docs/tables.md") from error
+    except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path}: not a table: {error}") from error
+    check(frame, path)
+    return frame
+
+
+def _completed(frame: pd.DataFrame, table: str) -> pd.DataFrame:
+    """Return a table with the columns that were `added` since it was written."""
+    lacking = [name for name, about in columns(table).items() if "added" in about and name not in frame]
+    return frame.reindex(columns=[*frame.columns, *lacking]) if lacking else frame
+
+
+def _whole(path: Path, numbers: set[str]) -> str:
+    """Return the text of a CSV file.
+
+    Raises InputError where a column is there twice, a part of a row is missing, or a value of `numbers` is no number:
+    pandas would take it for one that is not known.
+    """
+    text = read_text(path).removeprefix("\ufeff")
+    if not text:
+        raise InputError(f"{path}: is empty")
+    if not text.endswith("\n"):
+        raise InputError(f"{path}: ends within its last row: it was cut")
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(rows)
+        if twice := [name for name in header if header.count(name) > 1]:
+            raise InputError(f"{path}: column {twice[0]} is there twice")
+        for row in rows:
+            if row and len(row) != len(header):
+                raise InputError(f"{path}:{rows.line_num}: this row does not have {len(header)} values")
+            for name, value in zip(header, row, strict=False):
+                if value and name in numbers and not _NUMBER.fullmatch(value):
+                    raise InputError(f"{path}:{rows.line_num}: {name}: {value!r} is not a number")
+    except csv.Error as error:
+        raise InputError(f"{path}:{rows.line_num}: not CSV: {error}") from error
+    return text
 
 
 def read_csv(table: str, path: Path) -> pd.DataFrame:
@@ -141,19 +247,19 @@ def read_csv(table: str, path: Path) -> pd.DataFrame:
 
     Raises InputError that names the file and what is wrong.
     """
+    types = {name: about["type"] for name, about in columns(table).items()}
+    text = _whole(path, {name for name, kind in types.items() if kind in ("Int64", "Float64")})
     try:
-        types = {name: about["type"] for name, about in columns(table).items()}
-        frame = pd.read_csv(path, dtype=types, keep_default_na=False, na_values=[""])
-        for text in map(str, frame.select_dtypes("string")):
-            frame[text] = frame[text].str.replace(r"^'('*[=+\-@\t\r])", r"\1", regex=True)
+        frame = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False, na_values=[""])
+        for name in map(str, frame.select_dtypes("string")):
+            frame[name] = without_apostrophe(frame[name])
         if {"train_seconds", "first_step_seconds"} <= set(frame) and not _SINCE_2026_11 & set(frame):
             # Until 2026-11 the time to train had no first step.
             frame["train_seconds"] = frame["train_seconds"] + frame["first_step_seconds"].fillna(0.0)
-        for name, about in columns(table).items():
-            if "added" in about and name not in frame:
-                frame[name] = pd.NA
-        return conform(frame, table)
+        frame = conform(_completed(frame, table), table)
     except KeyError as error:
         raise InputError(f"{path}: {error.args[0]}; the columns are those of docs/tables.md") from error
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path}: not the table {table}: {error}") from error
+    check(frame, path)
+    return frame

@@ -713,6 +713,14 @@ def test_svgs_of_one_page_share_no_id_and_find_their_own(svgs: dict[str, str]) -
         assert used <= own
 
 
+def test_svg_of_a_name_with_markup_has_plain_ids() -> None:
+    svg = _theme.svg(drawn("relative_time", view(*AXES)), 'x"><img src=x onerror=alert(1)>')
+    assert {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()} & {"img"} == set()
+    ids = re.findall(r'\sid="([^"]+)"', svg)
+    assert ids
+    assert all(re.fullmatch(r"[\w.-]+", identity) for identity in ids)
+
+
 def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, str]) -> None:
     svg = svgs["relative_time"]
     words = [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]

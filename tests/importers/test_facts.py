@@ -42,6 +42,10 @@ def line(**values: str) -> str:
     return ",".join(texts.values())
 
 
+#: A run of an unknown status.
+NAMED = {"workload": "net", "framework": "jax", "status": "x"}
+
+
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_committed_facts_are_read_and_written_the_same(path: Path, tmp_path: Path) -> None:
     facts.write(facts.read(path), tmp_path / "again.csv")
@@ -75,6 +79,15 @@ def test_seconds_are_written_to_the_nanosecond_without_noise(tmp_path: Path) -> 
     assert ",2,0.3," in text, "whole numbers have no point"
 
 
+def test_no_path_of_a_log_is_a_formula_for_a_spreadsheet(tmp_path: Path) -> None:
+    written = table(row(run="=cmd|' /C calc'!A0/net", file="@SUM(A1)/net.csv"))
+    facts.write(written, tmp_path / "facts.csv")
+    assert (tmp_path / "facts.csv").read_text().splitlines()[1].startswith("'=cmd|' /C calc'!A0/net,'@SUM(A1)/net.csv,")
+    assert (
+        facts.read(tmp_path / "facts.csv")[["run", "file"]].values.tolist() == written[["run", "file"]].values.tolist()
+    )
+
+
 def test_table_without_runs_is_a_header(tmp_path: Path) -> None:
     facts.write(table(), tmp_path / "facts.csv")
     assert (tmp_path / "facts.csv").read_text() == HEADER + "\n"
@@ -89,6 +102,13 @@ def test_table_without_runs_is_a_header(tmp_path: Path) -> None:
         (None, "No such file"),
         ("", ":1: the columns must be run,file,sha256"),
         (HEADER.replace("run,", "name,"), ":1: the columns must be run,file,sha256"),
+        (f"{HEADER}\n{line()}", ": ends within its last row: it was cut"),
+        (f"{HEADER}\n{line(train_seconds='-1')}\n", ":2: train_seconds: '-1' is not a number of 0 or more"),
+        (f"{HEADER}\n{line()}\n", ":2: workload is empty"),
+        (f"{HEADER}\n{line(**NAMED)}\n", "status: 'x' is not one of done"),
+        (f"{HEADER}\n{line(**NAMED | {'workload': '../../x'})}\n", "workload: '../../x' is not a name"),
+        (f"{HEADER}\n{line(**NAMED | {'hardware': '<img>'})}\n", "hardware: '<img>' is not a name"),
+        (f"{HEADER}\n{line(**NAMED | {'precision': 'double'})}\n", "precision: 'double' is not one of"),
         (f"{HEADER}\n{line()}\n{line(train_seconds='long')}\n", ":3: train_seconds: 'long' is not a number"),
         (f"{HEADER}\n{line(train_seconds='nan')}\n", ":2: train_seconds: 'nan' is not a number"),
         (f"{HEADER}\n{line(loss='inf')}\n", ":2: loss: 'inf' is not a number"),

@@ -145,6 +145,7 @@ def test_bad_study_is_named_with_its_key(tmp_path: Path, text: str, message: str
         ("rent:", "prices:", "cpu1: 'prices' is unknown: it is one of"),
         ("cores: 1", "cores: many", "cpu1.machine.cores: 'many' is not a whole number"),
         ("cpu1:", "../cpu1:", "'../cpu1' does not match"),
+        ("cpu1:", '"cpu1\\n":', r"'cpu1\\n' does not match"),
     ],
 )
 def test_bad_machine_is_named_with_its_key(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -164,6 +165,7 @@ def test_machines_are_priced_alike_in_the_catalogue_and_in_a_study() -> None:
         ("format: keras_csv, ", "", "import: 'format' is a required property"),
         ("folder: logs", "folders: logs", "import: 'folders' is unknown: it is one of"),
         ("folder: logs", "commit: abc", "import.commit: 'abc' does not match"),
+        ("folder: logs", "repository: ../..", r"import.repository: '\.\./\.\.' does not match"),
         ("folder: logs", "repository: one", "import.repository: 'one' does not match"),
         ("where: {hardware: card}", "where: {gpu: card}", r"import.unlike\[0\].where: 'gpu' is unknown: it is one of"),
         ("{label: A card, ", "{", "machines.card: 'label' is a required property"),

@@ -1,6 +1,8 @@
 import csv
+import json
 import struct
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from scripts.storage import tables
 from scripts.storage.errors import InputError
+from tests.conftest import ROOT
 from tests.made import FAILED, costs, prices, run, runs
 
 BOTH = runs(run(), run(framework="jax", **FAILED))
@@ -160,3 +163,105 @@ def test_cells_stand_in_order_of_appearance_each_with_its_rows() -> None:
     found = [(cell["hardware"], cell["batch_size"], places.tolist()) for cell, places in tables.cells_of(frame)]
     assert found == [("b", 128, [0, 2]), ("a", 128, [1]), ("a", None, [3])]
     assert tables.cells_of(frame.iloc[:0]) == []
+
+
+#: What no workload, machine or framework is called: they are parts of paths, commands and ids.
+NO_NAMES = (
+    "../../../../config/prices/current",
+    "/etc/passwd",
+    '"><img src=x onerror=alert(1)>',
+    "a b",
+    "-rf",
+    ".hidden",
+    "",
+    "net\n",
+    "n" * 101,
+    "a\x1b[2J",
+    "=1+1",
+)
+
+
+@pytest.mark.parametrize("column", ["workload", "hardware", "framework"])
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_what_is_no_name_comes_in_by_no_table(tmp_path: Path, column: str, name: str) -> None:
+    frame = runs(run(**{column: name}))
+    tables.write(frame, "runs", tmp_path / "runs.parquet")
+    with pytest.raises(InputError, match=rf"runs\.parquet: {column}: .* is not a name") as said:
+        tables.read(tmp_path / "runs.parquet")
+    assert "\x1b" not in str(said.value)
+    if name:  # nothing is not known
+        with pytest.raises(InputError, match=rf"runs\.csv: {column}: .* is not a name"):
+            tables.read_csv("runs", tmp_path / "runs.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("status", "x"), ("mode", "tuned "), ("precision", "float8"), ("data", "Real")]
+)
+def test_a_word_that_a_column_does_not_know_is_refused(tmp_path: Path, column: str, value: str) -> None:
+    tables.write(runs(run(**{column: value})), "runs", tmp_path / "runs.parquet")
+    for read in (tables.read, lambda path: tables.read_csv("runs", path.with_suffix(".csv"))):
+        with pytest.raises(InputError, match=f"{column}: '{value}' is not one of"):
+            read(tmp_path / "runs.parquet")
+
+
+def test_words_are_those_that_trainings_write() -> None:
+    properties = json.loads((ROOT / "config" / "schemas" / "run.schema.json").read_text())["properties"]
+    assert set(properties["status"]["enum"]) | {"disturbed", "learned_nothing"} == set(tables.STATUSES)
+    words = {name: set(tables._ALLOWED[name][0].split("|")) for name in ("mode", "precision", "data")}
+    assert words == {name: set(properties["cell"]["properties"][name]["enum"]) for name in words}
+    for name in ("workload", "hardware", "framework"):
+        assert properties["cell"]["properties"][name]["pattern"] == f"^{tables.NAME}$"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:-1], "ends within its last row: it was cut"),
+        (lambda text: text[:-40], "ends within its last row: it was cut"),
+        (lambda text: text.rsplit(",", 3)[0] + "\n", ":3: this row does not have"),
+        (lambda text: text.replace("train_seconds", "training_seconds", 1), "column training_seconds is there twice"),
+        (lambda text: text.replace(",100.0,", ",NaN,", 1), ":2: train_seconds: 'NaN' is not a number"),
+        (lambda text: text.replace(",100.0,", ",1e999,", 1), "train_seconds: inf is not a finite number"),
+        (lambda text: text.replace(",100.0,", ",inf,", 1), "train_seconds: inf is not a finite number"),
+        (lambda text: text.replace(",100.0,", ',"100.0,', 1), "not CSV"),
+        (lambda text: "", "is empty"),
+    ],
+)
+def test_a_damaged_csv_is_one_line(tmp_path: Path, change: Callable[[str], str], message: str) -> None:
+    tables.write(runs(run(), run(repeat=2)), "runs", tmp_path / "runs.parquet")
+    path = tmp_path / "runs.csv"
+    assert len(tables.read_csv("runs", path)) == 2
+    path.write_text(change(path.read_text()))
+    with pytest.raises(InputError, match=rf"^{path}") as said:
+        tables.read_csv("runs", path)
+    assert message in str(said.value)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": [1]}),
+        pd.DataFrame({"workload": [1.5]}),
+        BOTH.drop(columns="train_seconds"),
+        BOTH.assign(extra=1),
+        BOTH.assign(train_seconds="fast"),
+        BOTH.assign(batch_size=0.5),
+        BOTH.assign(workload=[["a"], ["b"]]),
+        BOTH.assign(samples_per_second=float("inf")),
+    ],
+)
+def test_a_parquet_of_another_shape_is_one_line(tmp_path: Path, frame: pd.DataFrame) -> None:
+    frame.to_parquet(tmp_path / "runs.parquet", index=False)
+    with pytest.raises(InputError, match=rf"^{tmp_path}/runs\.parquet: "):
+        tables.read(tmp_path / "runs.parquet")
+
+
+def test_a_parquet_of_before_lacks_what_was_added_since(tmp_path: Path) -> None:
+    BOTH.drop(columns=["log_tail", "exit_seconds"]).to_parquet(tmp_path / "runs.parquet", index=False)
+    assert tables.read(tmp_path / "runs.parquet")["exit_seconds"].isna().all()
+
+
+def test_a_table_of_any_columns_holds_no_formula() -> None:
+    frame = pd.DataFrame({"=a": ["=1+1", "-1", "plain", None], "value": [-1.5, 2.0, None, 3.0]})
+    frame["kind"] = pd.Categorical(["@x", "@x", "b", "b"])
+    assert tables.to_csv(frame) == "'=a,value,kind\n'=1+1,-1.5,'@x\n'-1,2.0,'@x\nplain,,b\n,3.0,b\n"
