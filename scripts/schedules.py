@@ -15,8 +15,8 @@ def main() -> int:
     lines = [line for timer in (cron, systemd, github, cloud) for line in timer.installed()]
     print("\n".join(lines) if lines else "nothing is scheduled here")
     for folder in sorted(path.parent for path in (ROOT / "history").glob("*/triggers.csv")):
-        _, last = History(folder.name, ROOT).triggers()[-1]
-        print(f"{folder.name}: last trigger {last['at']}: {last['what']}")
+        for _, last in History(folder.name, ROOT).triggers()[-1:]:
+            print(f"{folder.name}: last trigger {last['at']}: {last['what']}")
     return 0
 
 

@@ -3,19 +3,28 @@
 import json
 import posixpath
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.workflow.repetitions import OVERLAPPED, WHOLE, History
+from scripts.storage.files import replacing
+from scripts.workflow.repetitions import OVERLAPPED, WHOLE, History, folder_time, moment
 
 #: What of a repetition is written last: where it is, all else is.
 _LAST = WHOLE[0]
+
+#: What is kept beside the repetitions, `current.json` last: it says which one is at work.
+_BESIDE = ("history.html", "triggers.csv", "current.json")
+
+_OVERLAPPED = "%Y-%m-%dT%H%M%S.%fZ"
 
 
 class Kept:
@@ -23,12 +32,17 @@ class Kept:
 
     `held` is a lease: an object that one machine alone can create. The machine of a lease that has run out is gone, as
     its job is ended before: its place is taken by creating the next number, which again one machine alone can.
+
+    A machine may be killed at any step. What it has not kept whole is not fetched; what it has kept, and could not say
+    any more, is found again: the repetition that was moved aside (`History.begin`), and triggers that overlapped.
     """
 
     def __init__(self, url: str, history: History) -> None:
         self._history = history
         self._files: Any = None
         self._base = ""
+        #: Notes of triggers that overlapped, which triggers.csv holds by now.
+        self._noted: list[str] = []
         if url:
             try:
                 self._files, root = fsspec.url_to_fs(url)
@@ -47,11 +61,11 @@ class Kept:
             return
         now = datetime.now(UTC)
         content = json.dumps({"until": (now + timedelta(minutes=most_minutes)).isoformat()}).encode()
-        lease = self._lease(now, content)
+        lease = self._lease(now, content, timedelta(minutes=most_minutes))
         if not lease:
             self._files.makedirs(f"{self._base}/overlapped", exist_ok=True)
             about = json.dumps({"every": every}).encode()
-            self._files.pipe_file(f"{self._base}/overlapped/{now:%Y-%m-%dT%H%M%S.%fZ}", about)
+            self._files.pipe_file(f"{self._base}/overlapped/{now.strftime(_OVERLAPPED)}", about)
             yield False
             return
         try:
@@ -66,18 +80,16 @@ class Kept:
                 if self._files.cat_file(lease) == content:
                     self._files.rm_file(lease)
 
-    def _lease(self, now: datetime, content: bytes) -> str:
+    def _lease(self, now: datetime, content: bytes, most: timedelta) -> str:
         """Create the lease that follows those that have run out, and remove these; return its path, empty if none."""
         self._files.makedirs(self._base, exist_ok=True)
         for _ in range(2):
             earlier = self._leases()
             path = f"{self._base}/lease-{max(earlier, default=0) + 1}.json"
             try:
-                if earlier:
-                    held = json.loads(self._files.cat_file(earlier[max(earlier)]))
-                    if datetime.fromisoformat(held["until"]) > now:
-                        return ""
-                self._files.pipe_file(path, content, mode="create")
+                if earlier and self._until(earlier[max(earlier)], most) > now:
+                    return ""
+                self._create(path, content)
             except FileNotFoundError:  # its machine has ended meanwhile
                 continue
             except FileExistsError:  # another machine was faster
@@ -87,6 +99,22 @@ class Kept:
                     self._files.rm_file(old)
             return path
         return ""
+
+    def _create(self, path: str, content: bytes) -> None:
+        """Write an object that is not there. Raises FileExistsError where another machine was faster."""
+        if isinstance(self._files, LocalFileSystem):  # fsspec looks first and writes then: another may come between
+            with Path(path).open("xb") as lease:
+                lease.write(content)
+        else:
+            self._files.pipe_file(path, content, mode="create")
+
+    def _until(self, lease: str, most: timedelta) -> datetime:
+        """Return when a lease runs out: one that cannot be read as if its machine took as long as this one may."""
+        try:
+            until = datetime.fromisoformat(schemas.parse_json(self._files.cat_file(lease), "lease", lease)["until"])
+        except ValueError:  # InputError too
+            until = self._files.modified(lease) + most
+        return until if until.tzinfo else until.replace(tzinfo=UTC)
 
     def _leases(self) -> dict[int, str]:
         """Return the paths of the leases by number: 0 is the name that they all had before they were numbered."""
@@ -99,18 +127,36 @@ class Kept:
         return found
 
     def _fetch(self) -> None:
-        self._get(f"{self._base}/history", self._history.folder)
-        self._get(self._place(), self._history.results)
+        place = f"{self._base}/history"
+        listed = [posixpath.relpath(path, place) for path in self._listed(place)]
+        folders = {posixpath.dirname(name) for name in listed if posixpath.basename(name) == _LAST}
+        whole = {folder for folder in folders if folder_time(folder)}
+        for name in listed:
+            if name in _BESIDE or PurePosixPath(name).parts[0] in whole:
+                self._get(f"{place}/{name}", self._history.folder / name, self._history.folder)
+        place = self._place()
+        for path in self._listed(place):
+            self._get(path, self._history.results / posixpath.relpath(path, place), self._history.results)
+        self._record_overlapped()
+
+    def _record_overlapped(self) -> None:
+        """Put triggers that overlapped into triggers.csv, but those that a machine which was killed has put there."""
+        known = [(row["at"], row["what"], row["every"]) for _, row in self._history.triggers()]
         for path in sorted(self._listed(f"{self._base}/overlapped")):
-            at = datetime.strptime(posixpath.basename(path), "%Y-%m-%dT%H%M%S.%fZ").replace(tzinfo=UTC)
-            self._history.record(OVERLAPPED, at, json.loads(self._files.cat_file(path)).get("every", ""))
-            self._files.rm_file(path)
+            try:
+                at = datetime.strptime(posixpath.basename(path), _OVERLAPPED).replace(tzinfo=UTC)
+                every = schemas.parse_json(self._files.cat_file(path), "overlapped", path)["every"]
+            except InputError:
+                every = ""
+            except ValueError:  # no machine called it so
+                continue
+            if (moment(at), OVERLAPPED, every) not in known:
+                self._history.record(OVERLAPPED, at, every)
+            self._noted.append(path)
 
     def _place(self) -> str:
         """Return where the repetition at work is kept: by its id, so that none is taken for another."""
-        current = self._history.folder / "current.json"
-        known = json.loads(current.read_text(encoding="utf-8"))["id"] if current.is_file() else ""
-        return f"{self._base}/results/{known or 'first'}"
+        return f"{self._base}/results/{self._history.current_id() or 'first'}"
 
     def store(self) -> None:
         """Keep what is new here: whole repetitions first, and last what says which one is at work."""
@@ -120,9 +166,12 @@ class Kept:
             if not self._files.exists(f"{self._base}/history/{folder.name}/{_LAST}"):
                 self._put(folder, f"{self._base}/history/{folder.name}")
         self._put(self._history.results, self._place())
-        for name in ("current.json", "history.html", "triggers.csv"):
+        for name in _BESIDE:
             if (self._history.folder / name).is_file():
                 self._put_file(self._history.folder / name, f"{self._base}/history/{name}")
+        while self._noted:
+            with suppress(FileNotFoundError):
+                self._files.rm_file(self._noted.pop())
         with suppress(FileNotFoundError):
             for path in self._files.ls(f"{self._base}/results", detail=False):
                 if posixpath.basename(path.rstrip("/")) != posixpath.basename(self._place()):
@@ -133,11 +182,9 @@ class Kept:
             return list(self._files.find(place))
         return []
 
-    def _get(self, place: str, folder: Path) -> None:
-        for path in self._listed(place):
-            target = folder / posixpath.relpath(path, place)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            self._files.get_file(path, str(target))
+    def _get(self, path: str, target: Path, folder: Path) -> None:
+        with replacing(target, within=folder) as temporary:
+            self._files.get_file(path, str(temporary))
 
     def _put(self, folder: Path, place: str) -> None:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -145,5 +192,8 @@ class Kept:
             self._put_file(path, f"{place}/{path.relative_to(folder)}")
 
     def _put_file(self, path: Path, place: str) -> None:
-        self._files.makedirs(posixpath.dirname(place), exist_ok=True)
-        self._files.put_file(str(path), place)
+        if isinstance(self._files, LocalFileSystem):  # a bucket's objects are whole or not there
+            with replacing(Path(place)) as temporary:
+                shutil.copyfile(path, temporary)
+        else:
+            self._files.put_file(str(path), place)

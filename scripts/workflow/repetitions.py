@@ -8,6 +8,8 @@ import csv
 import io
 import json
 import os
+import shutil
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,15 +18,18 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.storage import tables
+from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import locked, read_csv, read_text, write_text
+from scripts.workflow import intervals
 
 #: What a trigger may come to.
 STARTED, RESUMED, DONE, FAILED, OVERLAPPED = "started", "resumed", "done", "failed", "overlapped"
 
 #: From then on none is missed.
 UNSCHEDULED = "unscheduled"
+
+_WHATS = (STARTED, RESUMED, DONE, FAILED, OVERLAPPED, UNSCHEDULED)
 
 #: Columns of triggers.csv: when (UTC), what, how long it took (s) and its exit code where it ended, and the interval
 #: that it was scheduled with, empty for one by hand.
@@ -106,9 +111,12 @@ class History:
             write_text(self.folder / "triggers.csv", text.getvalue())
 
     def triggers(self) -> list[tuple[str, dict[str, str]]]:
-        """Return (place, row) of each trigger so far, the oldest first."""
+        """Return (place, row) of each trigger so far, the oldest first. Raises InputError for what is no such table."""
         path = self.folder / "triggers.csv"
-        return read_csv(path, COLUMNS) if path.exists() else []
+        rows = read_csv(path, COLUMNS, cut=False) if path.exists() else []
+        for place, row in rows:
+            _check_trigger(place, row)
+        return rows
 
     # The repetition at work.
 
@@ -129,8 +137,8 @@ class History:
             self._move_aside()
             return STARTED, folder_name(now)
         if self.results.is_dir():
-            self._write_current(current.get("id", ""))
-            return RESUMED, current.get("id", "")
+            self._write_current(self.current_id())
+            return RESUMED, self.current_id()
         if current and not current["ended"]:
             return RESUMED, current["id"]
         self._write_current(folder_name(now))
@@ -138,22 +146,29 @@ class History:
 
     def end(self) -> None:
         """Note that the repetition at work came to its end."""
-        self._write_current(self._current()["id"], ended=True)
+        self._write_current(self.current_id(), ended=True)
+
+    def current_id(self) -> str:
+        """Return the id of the repetition at work, empty where there is none or it has none."""
+        return self._current().get("id", "")
 
     def _current(self) -> dict[str, Any]:
         path = self.folder / "current.json"
-        if not path.is_file():
-            return {}
-        try:
-            return dict(json.loads(read_text(path)))
-        except ValueError as error:
-            raise InputError(f"{path}: not JSON: {error}") from error
+        return schemas.parse_json(read_text(path), "current", path) if path.exists() else {}
 
     def _write_current(self, repetition: str, ended: bool = False) -> None:
         write_text(self.folder / "current.json", json.dumps({"id": repetition, "ended": ended}) + "\n")
 
     def _move_aside(self) -> None:
         target = self.folder / folder_name(last_end(self.results))
+        if _is_same(target, self.results):
+            # A machine that kept it was killed before it could say so: see `scripts.workflow.kept`. Renamed first, so
+            # that a kill in between leaves no part of it that would be taken for the next one.
+            target = self.folder / f".{target.name}-again"
+            shutil.rmtree(target, ignore_errors=True)
+            os.rename(self.results, target)
+            shutil.rmtree(target)
+            return
         if target.exists():
             raise InputError(
                 f"{target}: is there already, and its last run ended when that of {self.results} did: move one of them "
@@ -168,6 +183,30 @@ class History:
         """Return the folders of the repetitions that are complete, in their order; the last may be `results`."""
         earlier = sorted(path for path in self.folder.glob("*Z") if folder_time(path.name) and path.is_dir())
         return [*earlier, *([self.results] if self.is_complete() else [])]
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Return whether two folders hold one repetition, whole: their runs are the same bytes."""
+    whole = all((folder / name).is_file() for folder in (one, other) for name in WHOLE)
+    return whole and (one / "runs.parquet").read_bytes() == (other / "runs.parquet").read_bytes()
+
+
+def _check_trigger(place: str, row: Mapping[str, str]) -> None:
+    """Raise InputError for a row of triggers.csv that no trigger wrote."""
+    try:
+        datetime.strptime(row["at"], _MOMENT)
+    except ValueError:
+        raise InputError(f"{place}: at: {row['at']!r} is not a time (UTC, YYYY-MM-DDThh:mm:ssZ)") from None
+    if row["what"] not in _WHATS:
+        raise InputError(f"{place}: what: {row['what']!r} is not one of {', '.join(_WHATS)}")
+    for key in ("seconds", "exit_code"):
+        if row[key] and not row[key].isdecimal():
+            raise InputError(f"{place}: {key}: {row[key]!r} is not a whole number")
+    if row["every"]:
+        try:
+            intervals.interval(row["every"])
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
 
 
 def last_end(folder: Path) -> datetime:

@@ -1,6 +1,8 @@
 """What a trigger finds on disk, wherever the one before was killed."""
 
 import multiprocessing
+import os
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -94,10 +96,20 @@ def test_id_of_one_that_ended_is_not_used_again_when_its_results_are_deleted(his
 def test_two_of_one_end_are_refused_and_nothing_is_lost(history: History) -> None:
     complete(history)
     history.begin(NOW)
-    complete(history)
+    complete(history, seed=8)
     with pytest.raises(InputError, match=f"{ENDED}: is there already"):
         history.begin(LATER)
     assert history.is_complete()
+
+
+def test_one_that_was_moved_aside_already_is_there_once(history: History) -> None:
+    """As a machine finds it whose predecessor had kept it in its new place and was killed."""
+    complete(history)
+    shutil.copytree(history.results, history.folder / ENDED)
+    assert history.begin(NOW) == (STARTED, folder_name(NOW))
+    assert not history.results.exists()
+    assert [path.name for path in history.repetitions()] == [ENDED]
+    assert [path.name for path in history.folder.iterdir() if path.is_dir()] == [ENDED]
 
 
 def test_repetition_whose_runs_never_began_is_named_by_its_tables(history: History) -> None:
@@ -122,13 +134,13 @@ def _record(root: Path, turn: int) -> None:
 
 
 def test_triggers_that_record_at_once_lose_no_row(history: History) -> None:
-    turns = [multiprocessing.Process(target=_record, args=(history.root, turn)) for turn in range(4)]
+    turns = [multiprocessing.Process(target=_record, args=(history.root, turn)) for turn in (1, 2, 3, 4)]
     for turn in turns:
         turn.start()
     for turn in turns:
         turn.join()
     rows = [row for _, row in history.triggers()]
-    assert sorted(row["every"] for row in rows) == sorted(f"{turn}m" for turn in range(4) for _ in range(10))
+    assert sorted(row["every"] for row in rows) == sorted(f"{turn}m" for turn in (1, 2, 3, 4) for _ in range(10))
 
 
 def test_row_of_a_trigger_that_ended(history: History) -> None:
@@ -137,8 +149,50 @@ def test_row_of_a_trigger_that_ended(history: History) -> None:
     assert row == {"at": "2026-11-23T02:10:15Z", "what": "done", "seconds": "62", "exit_code": "0", "every": "1d"}
 
 
-def test_broken_record_is_a_line(history: History) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "[]", "null", "1", '"a"', "{}", '{"id": "", "ended": false, "id": "2026-11-23T021015Z"}'),
+        *('{"id": "x"}', '{"id": "", "ended": 0}', '{"id": null, "ended": false}', '{"id": 1, "ended": false}'),
+        *('{"id": "../../x", "ended": false}', '{"id": "2026-11-23T021015Z\\n", "ended": false}', "[" * 100_000),
+        '{"id": "", "ended": false, "more": 1}',
+    ],
+)
+def test_broken_record_is_a_line(history: History, text: str) -> None:
     history.begin(NOW)
-    (history.folder / "current.json").write_text("{")
-    with pytest.raises(InputError, match=r"current\.json: not JSON"):
+    (history.folder / "current.json").write_text(text)
+    with pytest.raises(InputError, match=rf"^{history.folder}/current\.json: "):
         history.begin(LATER)
+
+
+def test_a_record_that_is_no_file_or_no_text_is_a_line(history: History) -> None:
+    history.folder.mkdir(parents=True)
+    path = history.folder / "current.json"
+    path.write_bytes(b"\xff")
+    with pytest.raises(InputError, match="not UTF-8"):
+        history.begin(LATER)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="is not a file"):
+        history.begin(LATER)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("yesterday,done,1,0,1d", "at: 'yesterday' is not a time"),
+        ("2026-13-45T00:00:00Z,done,1,0,1d", "at: .* is not a time"),
+        ("2026-11-23T02:10:15Z,slept,1,0,1d", "what: 'slept' is not one of started, resumed"),
+        ("2026-11-23T02:10:15Z,done,soon,0,1d", "seconds: 'soon' is not a whole number"),
+        ("2026-11-23T02:10:15Z,done,1,ok,1d", "exit_code: 'ok' is not a whole number"),
+        ("2026-11-23T02:10:15Z,done,1,0,0m", "every: '0m': must be"),
+        ("2026-11-23T02:10:15Z,done,1,0,99999999999d", "every: .*: must be"),
+        ("2026-11-23T02:10:15Z,done,1,0", "this row does not have 5 values"),
+    ],
+)
+def test_a_trigger_that_none_recorded_is_a_line(history: History, row: str, message: str) -> None:
+    history.record(DONE, NOW, "1d", 1, 0)
+    with (history.folder / "triggers.csv").open("a") as file:
+        file.write(f"{row}\n")
+    with pytest.raises(InputError, match=rf"triggers\.csv:3: {message}"):
+        history.triggers()
