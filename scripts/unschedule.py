@@ -4,7 +4,9 @@ import argparse
 from datetime import UTC, datetime
 
 from scripts.storage import errors
-from scripts.workflow.repetitions import UNSCHEDULED, History
+from scripts.storage.errors import InputError
+from scripts.studies import definition
+from scripts.workflow.repetitions import PRICES, UNSCHEDULED, History
 from scripts.workflow.timers import ROOT, cloud, cron, github, systemd
 
 
@@ -12,6 +14,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("label", help="the study's name, or _prices")
     options = parser.parse_args()
+    if options.label != PRICES and not definition.is_name(options.label):
+        raise InputError(f"{options.label!r} is not the name of a study, nor {PRICES}")
     timers = {"cron": cron, "systemd": systemd, "github": github, "cloud": cloud}
     removed = [by for by, timer in timers.items() if timer.remove(options.label)]
     if removed:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import schedule
+from scripts import schedule, unschedule
 from scripts.storage.errors import InputError
 from scripts.workflow.intervals import interval
 from scripts.workflow.timers import cloud, github
@@ -212,7 +213,7 @@ def test_request_is_a_job_of_cloud_scheduler_whose_body_is_one_of_batch(plugin: 
     from google.cloud import batch_v1, scheduler_v1
 
     job = scheduler_v1.Job.from_json(json.dumps(asked()))
-    assert job.name == "projects/our-project/locations/us-central1/jobs/epochs-per-dollar-my-study"
+    assert job.name == "projects/our-project/locations/us-central1/jobs/epochs-per-dollar-my-study-6f436b27"
     assert (job.schedule, job.time_zone) == ("0 0 * * *", "Etc/UTC")
     target = job.http_target
     assert target.uri == "https://batch.googleapis.com/v1/projects/our-project/locations/us-central1/jobs"
@@ -276,7 +277,7 @@ def test_cloud_is_created_replaced_listed_and_removed(
     for name in ("project", "region"):
         monkeypatch.setenv(f"SNAKEMAKE_GCEBATCH_{name.upper()}", getattr(SITE, name))
     for _ in range(2):
-        assert "epochs-per-dollar-my-study (0 0 * * *)" in cloud.install("my.study", asked(), SITE)
+        assert "epochs-per-dollar-my-study-6f436b27 (0 0 * * *)" in cloud.install("my.study", asked(), SITE)
     assert speaking.told == ["create", "create", "update"]
     assert json.loads((tmp_path / "history/my.study/cloud-scheduler.json").read_text()) == asked()
     assert len(cloud.installed()) == 1
@@ -298,3 +299,24 @@ def test_files_that_differ_from_the_commit_are_refused(clone: Path, monkeypatch:
     monkeypatch.setattr(cloud, "ROOT", clone)
     with pytest.raises(InputError, match=r"these differ from it: .*Makefile: commit them first"):
         cloud.send_sources("tiny", SITE)
+
+
+@pytest.mark.parametrize("word", ["studies/${{ secrets.X }}.yaml", "budget_usd=${{github.token}}", "a\nb"])
+def test_nothing_is_left_for_github_to_expand(word: str) -> None:
+    with pytest.raises(InputError, match="by: github: "):
+        github.workflow("tiny", ["tiny", "--config", word], ["jax"], interval("1d"))
+
+
+def test_no_two_studies_share_a_job_of_cloud_scheduler() -> None:
+    labels = ["a.b", "a-b", "a_b", "a..b", "a.-b", "\u00e4b", "ab"]
+    names = [cloud.name(label, SITE).rpartition("/")[2] for label in labels]
+    assert len(set(names)) == len(labels)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,500}", name) for name in names)
+    assert names[1] == "epochs-per-dollar-a-b", "as it was called before"
+
+
+@pytest.mark.parametrize("label", ["../x", "/etc/x", "kit", "", "mine.yaml", "a\n"])
+def test_what_is_no_study_is_not_unscheduled(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["unschedule", label])
+    with pytest.raises(InputError, match="is not the name of a study, nor _prices"):
+        unschedule.main()

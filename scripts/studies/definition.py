@@ -93,8 +93,11 @@ _DEFAULTS: dict[str, Any] = {
 _OLD_KEYS = {"trained": "tables"}
 _OLD_SETTINGS = {"reach": "profile"}
 
-#: A study's name is a folder of results/, and part of commands.
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+#: A study's name is a folder of results/, and part of commands; it is no path of a file.
+_NAME = re.compile(r"(?!.*\.ya?ml$)[A-Za-z0-9][\w.-]*")
+
+#: Folders of results/ that are of no study, and those of a study that are of no workload.
+_RESERVED, _RESERVED_WORKLOADS = ("kit", "logs"), ("charts", "logs")
 
 
 def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -116,6 +119,8 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         raise InputError(
             f"{path}: a study's name is its file's, of letters, digits, '.', '_' and '-': {path.stem!r} is not"
         )
+    if path.stem in _RESERVED:
+        raise InputError(f"{path}: results/{path.stem} is not for a study's runs: give the file another name")
     config = renamed(schemas.read_yaml(path, "study"), _OLD_KEYS, str(path))
     axes = _axes(replaced)
     if axes:
@@ -277,6 +282,11 @@ def _note_new_name(source: str, key: str, name: str) -> None:
     print(f"note: {source}: {key}: is called {name}: now; the old name goes with the next release", file=sys.stderr)
 
 
+def is_name(text: str) -> bool:
+    """Return whether a study may be called so."""
+    return bool(_NAME.fullmatch(text)) and text not in _RESERVED
+
+
 def file(name: str) -> Path:
     """Return the file of a study that is named, or given as a path."""
     return Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
@@ -297,6 +307,8 @@ def _own_files(path: Path, given: list[str]) -> tuple[list[str], dict[str, str]]
             raise InputError(
                 f"{path}: workloads: {file!r}: a workload's name is its file's: letters, digits and '_', no digit first"
             )
+        if name in _RESERVED_WORKLOADS:
+            raise InputError(f"{path}: workloads: {file!r}: {name}/ of a study is not for runs: give it another name")
     return [Path(item).stem if item.endswith(".py") else item for item in given], files
 
 

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,23 @@ def test_question_about_a_machine_that_is_nowhere_described_is_refused() -> None
 def test_numbers_within_a_mapping_of_the_command_line_are_numbers() -> None:
     _, config = definition.read("local", {"scale": {"samples": "0.1", "epochs": "2"}})
     assert config["scale"] == {"samples": 0.1, "epochs": 2}
+
+
+@pytest.mark.parametrize("name", ["kit", "logs", "mine.yaml", ".mine", "a b", "-a"])
+def test_a_name_that_is_no_folder_for_runs_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / f"{name}.yaml"
+    path.write_text((definition.ROOT / "config" / "studies" / "smoke.yaml").read_text())
+    with pytest.raises(InputError, match=r"is not for a study's runs|a study's name is its file's"):
+        definition.read(str(path), {})
+    assert not definition.is_name(name)
+    assert definition.is_name("two-cores")
+
+
+@pytest.mark.parametrize("name", ["charts", "logs"])
+def test_a_workload_whose_folder_holds_other_things_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text("")
+    text = (definition.ROOT / "config" / "studies" / "smoke.yaml").read_text()
+    path = tmp_path / "mine.yaml"
+    path.write_text(re.sub(r"(?m)^workloads:.*$", f"workloads: [{tmp_path}/{name}.py]", text))
+    with pytest.raises(InputError, match=f"{name}/ of a study is not for runs"):
+        definition.read(str(path), {})

@@ -4,7 +4,9 @@ Not tried on Google Cloud: the request is checked against Google's client librar
 """
 
 import base64
+import hashlib
 import json
+import re
 import shlex
 import subprocess
 import tempfile
@@ -20,7 +22,7 @@ from scripts.storage.files import write_text
 from scripts.studies import definition
 from scripts.workflow import checks
 from scripts.workflow.intervals import Interval
-from scripts.workflow.timers import MARK, ROOT
+from scripts.workflow.timers import MARK, ROOT, check_lines
 
 #: The machine that a trigger runs on: it submits and waits.
 MACHINE = "n1-standard-1"
@@ -98,8 +100,10 @@ def site(framework: str) -> Site:
 
 
 def name(label: str, at: Site) -> str:
-    """Return the full name of a schedule."""
-    return f"{at.parent}/jobs/{MARK}-{label.replace('.', '-')}"
+    """Return the full name of a schedule: letters, digits, `_` and `-`, no two labels alike."""
+    plain = re.sub(r"[^A-Za-z0-9_-]", "-", label)
+    other = "" if plain == label else f"-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
+    return f"{at.parent}/jobs/{MARK}-{plain}{other}"
 
 
 def request(
@@ -114,6 +118,7 @@ def request(
         from snakemake_executor_plugin_gcebatch import spec
     except ImportError as error:
         raise InputError(f"by: cloud: {error.name} is not installed: make gce") from None
+    check_lines("cloud", [*words, *variables.values()])
     most = min(round(minutes), _MOST_MINUTES)
     trigger = shlex.join([*words, "--keep", at.kept, "--most-minutes", str(most + definition.MORE_MINUTES)])
     script = _SCRIPT.replace("SOURCES", shlex.quote(at.sources(label)), 1).replace("PLUGIN", _PLUGIN)

@@ -10,7 +10,7 @@ import yaml
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 from scripts.workflow.intervals import Interval
-from scripts.workflow.timers import MARK, ROOT
+from scripts.workflow.timers import MARK, ROOT, check_lines
 
 #: Where PyTorch's CPU builds are.
 _TORCH = "https://download.pytorch.org/whl/cpu"
@@ -58,6 +58,9 @@ def workflow(label: str, words: Sequence[str], frameworks: Sequence[str], every:
     """Return the workflow; `words` are those after `python -m scripts.repeat`."""
     if every.seconds < _LEAST_SECONDS:
         raise InputError(f"every: {every.text}: GitHub Actions calls every 5 minutes at most")
+    check_lines("github", words)
+    if expanded := [word for word in words if "${{" in word]:
+        raise InputError(f"by: github: {expanded[0]!r}: GitHub would put a value of its own in the place of ${{{{")
     named = sorted(frameworks)
     names = {"label": label, "branch": branch(label), "mark": MARK}
     return {

@@ -9,7 +9,7 @@ from pathlib import Path
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 from scripts.workflow.intervals import Interval
-from scripts.workflow.timers import MARK, ROOT
+from scripts.workflow.timers import MARK, ROOT, check_lines
 
 
 def _folder() -> Path:
@@ -27,14 +27,13 @@ def _unit(label: str, kind: str) -> Path:
 
 def _quoted(text: str, is_command: bool = False) -> str:
     """Return a text as one word of a unit's line: `%` and, in commands, `$` mean something there."""
-    if "\n" in text:
-        raise InputError(f"by: systemd: a line break is in {text!r}")
     text = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{text.replace("$", "$$") if is_command else text}"'
 
 
 def units(label: str, words: Sequence[str], variables: Mapping[str, str], every: Interval) -> dict[str, str]:
     """Return the texts of the service and of the timer, by kind."""
+    check_lines("systemd", [str(ROOT), *words, *variables.values()])
     given = "".join(f"Environment={_quoted(f'{name}={value}')}\n" for name, value in variables.items())
     return {
         "service": (

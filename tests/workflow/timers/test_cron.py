@@ -2,6 +2,7 @@
 
 import subprocess
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -84,3 +85,43 @@ def test_crontab_that_refuses_is_a_line(table: Path) -> None:
     program.write_text("#!/bin/sh\necho 'you are not allowed' >&2\nexit 1\n")
     with pytest.raises(InputError, match="you are not allowed"):
         install()
+
+
+#: What Python would take for more lines than one.
+ODD = b"1 2 * * * echo a\x0cb \xe2\x80\xa8 \x0b \x1c \xc2\x85 c\r\n# not UTF-8: \xff\n"
+
+
+def test_lines_of_others_stay_to_the_byte(table: Path) -> None:
+    table.write_bytes(ODD)
+    install()
+    assert table.read_bytes().startswith(ODD)
+    assert cron.remove("tiny")
+    assert table.read_bytes() == ODD
+
+
+def test_of_three_installed_at_once_none_is_lost(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others begin when the first has read the table, and has not written it."""
+    write, others = cron._write, [Thread(target=install, args=(label,)) for label in ("second", "third")]
+
+    def begin(lines: list[str]) -> None:
+        for other in others:
+            if not other.ident:
+                other.start()
+                other.join(0.2)  # as long as it likes, were there no lock
+        write(lines)
+
+    monkeypatch.setattr(cron, "_write", begin)
+    install("first")
+    for other in others:
+        other.join()
+    assert {line.split(" # ")[1].split()[1] for line in cron.installed()} == {"first", "second", "third"}
+
+
+@pytest.mark.parametrize("text", ["/a\nb", "/a\rb", "/a\x0cb", "/a\u2028b", "/a\x1bb", "/a\u202eb", "/a\0b"])
+def test_what_is_more_than_a_part_of_a_line_is_refused(table: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"by: cron: .* holds a line break or a control character"):
+        install(words=("echo", text))
+    monkeypatch.setattr(cron, "ROOT", Path(text))
+    with pytest.raises(InputError, match=r"by: cron: .* holds a line break or a control character"):
+        install()
+    assert not table.exists()

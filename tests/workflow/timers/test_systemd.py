@@ -68,3 +68,13 @@ def test_systemd_that_is_not_there_is_a_line_and_leaves_nothing(
     with pytest.raises(InputError, match="there is no systemctl on this machine: use by=cron"):
         install()
     assert not (tmp_path / ".config").exists()
+
+
+@pytest.mark.parametrize("text", ["/a\nExecStartPost=/bin/evil", "/a\rb", "/a\u2028b", "/a\x1bb"])
+def test_what_would_be_a_line_of_its_own_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for words, variables in (((text,), {}), (("a",), {"A": text})):
+        with pytest.raises(InputError, match=r"by: systemd: .* holds a line break or a control character"):
+            systemd.units("tiny", words, variables, interval("1d"))
+    monkeypatch.setattr(systemd, "ROOT", Path(text))
+    with pytest.raises(InputError, match=r"by: systemd: .* holds a line break or a control character"):
+        systemd.units("tiny", ("a",), {}, interval("1d"))
