@@ -1,4 +1,6 @@
 import json
+import os
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -174,10 +176,27 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
     files[2].with_name("train.log").write_text("the end\n")
     read, fourth = again()
     assert (read, fourth[0]["log_tail"].iloc[2]) == (1, "the end"), "a log that comes later"
+    before = path.stat()
+    path.write_text(path.read_text().replace("0.91", "0.92"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    read, fifth = again()
+    assert (read, fifth[0]["acc"].to_list()) == (1, [0.9, 0.92, 0.9]), "of the same time and size"
+    times = fifth[0]["train_seconds"].to_list()
+    kept.write_text(re.sub(r'("train_seconds": )[\d.]+', r"\g<1>1.0", kept.read_text()))
+    read, sixth = again()
+    assert (read, sixth[0]["train_seconds"].to_list()) == (3, times), "what was kept was edited"
     monkeypatch.setattr(seen_before, "code", lambda: "another")
     assert again()[0] == 3, "other code"
-    kept.write_text("{")
-    assert again()[0] == 3, "damaged"
+    whole = json.loads(kept.read_text())
+    damaged = ["", "{", "[]", "1", "null", "{}", "[" * 100_000, "\ud800"]
+    damaged += [json.dumps(whole | change) for change in ({"rows": []}, {"rows": None}, {"sha256": 1}, {"rows": {}})]
+    for text in damaged:
+        kept.write_bytes(text.encode(errors="surrogatepass"))
+        assert again()[0] == 3, text[:20]
+    kept.unlink()
+    os.mkfifo(kept)
+    assert Seen(kept).read == 0, "a pipe is not waited for"
 
 
 def test_all_that_decides_what_a_record_comes_to_is_part_of_the_checksum(

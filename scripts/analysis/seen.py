@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scripts.storage.files import write_text
+from scripts.storage.files import read_text, write_text
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,35 +36,39 @@ def code() -> str:
 
 
 class Seen:
-    """The rows of each record by its name, kept in a file with what its files were then: times and sizes.
+    """The rows of each record by its name, kept in a file with checksums of the files that they were made from.
 
-    A file that is damaged, or was written by other code, is as none. What is not asked for again is forgotten.
+    A file that was edited or damaged, or was written by other code, is as none. What is not asked for again is
+    forgotten.
     """
 
     def __init__(self, file: Path) -> None:
         self._file, self._code = file, code()
         self._now: dict[str, list[Any]] = {}
         try:
-            kept = json.loads(file.read_text(encoding="utf-8"))
-            self._before: dict[str, list[Any]] = kept["rows"] if kept["code"] == self._code else {}
-        except (OSError, ValueError, KeyError, TypeError):
+            kept = json.loads(read_text(file))
+            is_whole = kept["code"] == self._code and kept["sha256"] == _digest(kept["rows"])
+            self._before: dict[str, list[Any]] = kept["rows"] if is_whole else {}
+        except (ValueError, KeyError, TypeError, RecursionError):
             self._before = {}
         self.read = 0
 
     def rows(self, name: str, record: Path, read: Callable[[], Rows]) -> Rows:
         """Return the rows of a record (the path of its `run.json`); `read` them if its files have changed."""
-        stamp = []
-        for file in _FILES:
-            path = record.with_name(file)
-            about = path.stat() if path.is_file() else None
-            stamp.append([about.st_mtime_ns, about.st_size] if about else None)
+        files = [record.with_name(file) for file in _FILES]
+        made_from = [hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None for path in files]
         kept = self._before.get(name)
-        if not kept or kept[0] != stamp:
+        if not kept or kept[0] != made_from:
             self.read += 1
-            kept = [stamp, *read()]
+            kept = [made_from, *read()]
         self._now[name] = kept
         return kept[1], kept[2], kept[3]
 
     def save(self) -> None:
         """Write what was seen."""
-        write_text(self._file, json.dumps({"code": self._code, "rows": self._now}))
+        kept = {"code": self._code, "sha256": _digest(self._now), "rows": self._now}
+        write_text(self._file, json.dumps(kept))
+
+
+def _digest(rows: Any) -> str:
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
