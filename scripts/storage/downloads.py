@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic
 from typing import TypeVar
 
@@ -21,6 +21,13 @@ _TIMEOUT_SECONDS = 30
 #: Between two looks (s).
 _LOOK_SECONDS = 0.2
 
+#: More than any file that is fetched here holds, unpacked: a host may send without an end, or a little that unpacks to
+#: all of a disk.
+MOST_BYTES = 2**30
+
+#: Read at a time, as it is sent: packed by gzip it may be a thousand times as much.
+_CHUNK_BYTES = 16 * 1024
+
 
 _Result = TypeVar("_Result")
 
@@ -32,7 +39,7 @@ class NotFetched(Exception):
 
 
 class Patience:
-    """Ends when what grows, `size` (bytes), has hardly grown for a while."""
+    """Ends when what grows, `size` (bytes), has hardly grown for a while, or to more than any download holds."""
 
     def __init__(self, size: Callable[[], int]) -> None:
         self._size = size
@@ -40,9 +47,11 @@ class Patience:
 
     def check(self) -> None:
         """Raise NotFetched if it has ended."""
+        now = self._size()
+        if now > MOST_BYTES:
+            raise NotFetched(f"more than {MOST_BYTES / 2**20:.0f} MiB")
         if monotonic() - self._since < STALL_SECONDS:
             return
-        now = self._size()
         if now - self._before < LEAST_BYTES:
             raise NotFetched(f"less than {LEAST_BYTES // 1024} KiB in {STALL_SECONDS:g} s")
         self._before, self._since = now, monotonic()
@@ -57,10 +66,13 @@ def fetch(url: str, path: Path, checksum: str | None = None) -> None:
     if checksum and path.is_file() and pooch.file_hash(str(path), alg=algorithm) == expected:
         return
     with replacing(path) as temporary:
-        patience = Patience(lambda: temporary.stat().st_size)
-        copied = _started(lambda: _copy(url, temporary))
-        while not wait([copied], _LOOK_SECONDS).done:
-            patience.check()
+        patience, given_up = Patience(lambda: temporary.stat().st_size), Event()
+        copied = _started(lambda: _copy(url, temporary, given_up))
+        try:
+            while not wait([copied], _LOOK_SECONDS).done:
+                patience.check()
+        finally:
+            given_up.set()
         copied.result()
         if checksum and (found := pooch.file_hash(str(temporary), alg=algorithm)) != expected:
             raise NotFetched(f"{algorithm} is {found}, must be {expected}")
@@ -92,12 +104,29 @@ def _started(work: Callable[[], _Result]) -> Future[_Result]:
     return future
 
 
-def _copy(url: str, path: Path) -> None:
-    """Download to `path`. Raises NotFetched, also for what ends before its announced length."""
+def _copy(url: str, path: Path, given_up: Event) -> None:
+    """Download to `path` until somebody has `given_up`.
+
+    Raises NotFetched, also for what ends before its announced length, and for more than `MOST_BYTES`.
+    """
     import requests
 
+    asked = {"Accept-Encoding": "identity"}
     try:
-        pooch.HTTPDownloader(timeout=_TIMEOUT_SECONDS)(url, str(path), None)
+        with (
+            requests.get(url, timeout=_TIMEOUT_SECONDS, stream=True, headers=asked) as response,
+            path.open("wb") as file,
+        ):
+            response.raise_for_status()
+            if "," in response.headers.get("Content-Encoding", ""):
+                raise NotFetched("it is packed more than once")
+            for chunk in response.iter_content(_CHUNK_BYTES):
+                file.write(chunk)
+                file.flush()
+                if file.tell() > MOST_BYTES:
+                    raise NotFetched(f"more than {MOST_BYTES / 2**20:.0f} MiB")
+                if given_up.is_set():
+                    return
     except requests.HTTPError as error:
         raise NotFetched(f"status {error.response.status_code}") from error
     except (requests.RequestException, ValueError) as error:  # ValueError: an address that is none

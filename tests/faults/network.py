@@ -1,5 +1,6 @@
 """Downloads from hosts that do all that hosts and networks do: one line in bounded time, and the next call goes on."""
 
+import gzip
 import io
 import shutil
 import socket
@@ -9,7 +10,7 @@ import time
 import zipfile
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
@@ -104,6 +105,22 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(200, None, Transfer_Encoding="chunked", Connection="close")
         self.wfile.write(b"%x\r\n" % len(content) + content[: len(content) // 2])
 
+    def _endless(self, content: bytes) -> None:
+        self._head(200, None)
+        with suppress(OSError):  # until who asked has gone
+            while True:
+                self.wfile.write(content)
+
+    def _gzip(self, content: bytes) -> None:
+        packed = gzip.compress(content)
+        self._head(200, len(packed), Content_Encoding="gzip")
+        self.wfile.write(packed)
+
+    def _gzip_twice(self, content: bytes) -> None:
+        packed = gzip.compress(gzip.compress(content))
+        self._head(200, len(packed), Content_Encoding="gzip, gzip")
+        self.wfile.write(packed)
+
     def _drip(self, content: bytes) -> None:
         self._head(200, len(content))
         self._slowly(content)
@@ -144,11 +161,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(429, 0)
 
 
-#: What a host can do, beside being right.
+#: What a host can do, beside being right, and what tests/storage/test_downloads.py tries within less than a gigabyte.
+_NO_FAULTS = ("head", "none", "end", "slowly", "endless", "gzip", "gzip_twice")
 FAULTS = sorted(
     name[1:]
     for name in vars(_Handler)
-    if name.startswith("_") and not name.startswith("__") and name[1:] not in ("head", "none", "end", "slowly")
+    if name.startswith("_") and not name.startswith("__") and name[1:] not in _NO_FAULTS
 )
 
 

@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -41,6 +42,43 @@ def test_drip_ends_in_bounded_time_and_leaves_the_old_file(
     with pytest.raises(downloads.NotFetched, match=r"less than 64 KiB in 0\.5 s"):
         downloads.fetch(f"{host.address}/a.txt", tmp_path / "a.txt", SUM)
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.txt", b"old")]
+
+
+@pytest.mark.parametrize("fault", ["endless", "gzip"])
+def test_a_host_that_sends_more_than_any_file_is_left(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    """Without an end, or 100 KiB that unpack to a thousand times as much."""
+    monkeypatch.setattr(downloads, "MOST_BYTES", 2**20)
+    (tmp_path / "a.txt").write_bytes(b"old")
+    host.fault, host.files["/a.txt"] = fault, bytes(100 * 2**20 if fault == "gzip" else 2**16)
+    with pytest.raises(downloads.NotFetched, match="more than 1 MiB"):
+        downloads.fetch(f"{host.address}/a.txt", tmp_path / "a.txt")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.txt", b"old")]
+
+
+def test_a_file_that_is_packed_once_comes_whole_and_twice_is_refused(host: Host, tmp_path: Path) -> None:
+    host.fault = "gzip"
+    downloads.fetch(f"{host.address}/a.txt", tmp_path / "a.txt", SUM)
+    assert (tmp_path / "a.txt").read_bytes() == TEXT
+    host.fault = "gzip_twice"
+    with pytest.raises(downloads.NotFetched, match="packed more than once"):
+        downloads.fetch(f"{host.address}/a.txt", tmp_path / "b.txt")
+
+
+def test_what_grows_beyond_any_download_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As pip's folder may, which somebody else writes."""
+    patience = downloads.Patience(lambda: downloads.MOST_BYTES + 1)
+    with pytest.raises(downloads.NotFetched, match="more than 1024 MiB"):
+        patience.check()
+
+
+def test_who_has_given_up_goes_on_writing_nothing(host: Host, tmp_path: Path) -> None:
+    host.fault = "endless"
+    given_up = Event()
+    given_up.set()
+    downloads._copy(f"{host.address}/a.txt", tmp_path / "a.txt", given_up)
+    assert (tmp_path / "a.txt").stat().st_size <= downloads._CHUNK_BYTES
 
 
 def test_slow_download_that_goes_on_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
