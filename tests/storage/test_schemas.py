@@ -263,3 +263,37 @@ def test_fault_of_an_own_machine_is_named_with_its_file(tmp_path: Path, text: st
     with pytest.raises(InputError, match=message) as error:
         schemas.read_yaml(path, "hardware")
     assert str(error.value).startswith(f"{own}: ")
+
+
+def _nested(levels: int, form: str) -> str:
+    """Return mappings each of which names the one before nine times."""
+    lines = ["a0: &a0 {" + ", ".join(f"k{i}: 1" for i in range(10)) + "}"]
+    return "\n".join(lines + [f"a{i}: &a{i} {form % ', '.join([f'*a{i - 1}'] * 9)}" for i in range(1, levels)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _nested(12, "{<<: [%s]}"),
+        _nested(12, "[%s]"),
+        "a: &a {"
+        + ", ".join(f"k{i}: 1" for i in range(1000))
+        + "}\n"
+        + "".join(f"b{i}: {{<<: *a}}\n" for i in range(101)),
+        "a: &a {<<: *a}",
+    ],
+)
+def test_a_few_lines_that_stand_for_millions_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=r"has more than [\d,]+ values|nested too deep, or in itself"):
+        schemas.read_yaml(written(tmp_path, text), "study")
+
+
+def test_what_is_merged_is_put_in(tmp_path: Path) -> None:
+    own = "{acquisition_usd: 1000, life_months: 48, power_watts: 100, usd_per_kwh: 0.2, hours_per_month: 240"
+    text = (
+        MACHINE.replace("  own: {", "  own: &own {")
+        + "cpu2: {label: b, machine: {cores: 2}, own: {<<: *own, power_watts: 7}}"
+    )
+    found = schemas.read_yaml(written(tmp_path, text), "hardware")
+    assert own in MACHINE
+    assert (found["cpu2"]["own"]["power_watts"], found["cpu2"]["own"]["life_months"]) == (7, 48)
