@@ -17,6 +17,7 @@ from scripts.costs import book, books, monthly
 from scripts.costs.terms import read_terms
 from scripts.storage import environment, errors, numbers, schemas
 from scripts.storage.errors import InputError
+from scripts.storage.words import printable
 from scripts.workflow import checks, intervals
 from scripts.workflow.repetitions import PRICES
 from scripts.workflow.timers import cloud, cron, github, systemd
@@ -84,7 +85,8 @@ def print_quote(name: str, parts: list[monthly.Part], took: monthly.Length, ever
     )
     for part in parts:
         hours = [numbers.number(value) if part.worst_hours else "" for value in (part.hours, part.worst_hours)]
-        table.add_row(part.what, hours[0], usd(part.usd), hours[1], usd(part.worst_usd), part.basis)
+        what, basis = printable(part.what), printable(part.basis)
+        table.add_row(what, hours[0], usd(part.usd), hours[1], usd(part.worst_usd), basis)
     table.add_section()
     table.add_row("all", "", usd(sum(part.usd for part in parts)), "", usd(sum(part.worst_usd for part in parts)), "")
     console = Console(markup=False, highlight=False, width=max(100, Console().width))

@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 
-from scripts.storage.words import printable
+from scripts.storage.words import Harmless, printable
 
 #: What is longer nobody reads: a value that somebody pasted.
 _LONGEST = 1000
@@ -25,12 +26,16 @@ def line(error: InputError | OSError) -> str:
 
 
 def run(main: Callable[[], int]) -> None:
-    """Run a command line's `main` and exit with its code; bad input or what the system refuses is a line and code 2."""
-    try:
-        code = main()
-    except (InputError, OSError) as error:
-        print(f"error: {line(error)}", file=sys.stderr)
-        code = 2
-    except KeyboardInterrupt:
-        code = 130
+    """Run a command line's `main` and exit with its code; bad input or what the system refuses is a line and code 2.
+
+    What it prints is printable, wherever it comes from.
+    """
+    with redirect_stdout(Harmless(sys.stdout)), redirect_stderr(Harmless(sys.stderr)):
+        try:
+            code = main()
+        except (InputError, OSError) as error:
+            print(f"error: {line(error)}", file=sys.stderr)
+            code = 2
+        except KeyboardInterrupt:
+            code = 130
     sys.exit(code)

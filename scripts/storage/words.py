@@ -1,6 +1,7 @@
 """Texts of others (labels, logs, reasons of failures), made harmless where they are shown."""
 
 import re
+from typing import Any, TextIO
 
 #: Control characters, those that turn the direction of what follows, halves of characters, and what XML cannot hold.
 _UNSEEN = re.compile(
@@ -11,3 +12,24 @@ _UNSEEN = re.compile(
 def printable(text: str) -> str:
     """Return `text` with a replacement character for each that does something unseen to a terminal or a page."""
     return _UNSEEN.sub("\ufffd", text)
+
+
+class Harmless:
+    """A stream of text on which all is `printable`: what a name of others holds reaches no terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        #: Where rich writes its colours and moves its cursor; what it shows of others is made printable by who asks it.
+        self.rich_proxied_file = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, without what a terminal would obey."""
+        return self._stream.write(printable(text))
+
+    def writelines(self, lines: list[str]) -> None:
+        """Write several texts, likewise."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

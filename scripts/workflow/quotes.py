@@ -9,6 +9,7 @@ from typing import Any
 
 from scripts.storage import numbers
 from scripts.storage.errors import InputError
+from scripts.storage.words import printable
 from scripts.workflow.plan import Plan
 
 
@@ -137,7 +138,7 @@ class Quotes:
             expected = [numbers.number(row.hours), _usd(row.expected_usd)] if is_known else ["unknown", "unknown"]
             at_most = f"{row.unknown} unknown, at most {numbers.number(row.unknown_hours)} hours, not in the sums"
             basis = "; ".join(filter(None, [row.basis, at_most * bool(row.unknown)]))
-            shown.add_row(row.hardware, str(row.runs), *expected, _usd(row.worst_usd), basis)
+            shown.add_row(row.hardware, str(row.runs), *expected, _usd(row.worst_usd), printable(basis))
         console = Console(stderr=True, markup=False, highlight=False)
         console.print(shown)
         if study["repeats"] > 1:

@@ -1,6 +1,10 @@
+import argparse
+import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+from rich.text import Text
 
 from scripts.storage import errors
 from scripts.storage.errors import InputError
@@ -28,6 +32,29 @@ def test_what_the_system_refuses_is_one_line_and_code_2(tmp_path: Path, capsys: 
     assert said.endswith("File name too long\n")
     assert len(said.splitlines()) == 1
     assert errors.line(OSError("no name")) == "no name"
+
+
+def test_what_is_printed_of_others_is_no_command_to_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder's name, as one that is imported from may have."""
+    evil = tmp_path / "a\x1b]52;c;eA==\x07b\u202egp.exe\udcff"
+
+    def main() -> int:
+        print(f"not imported: {evil}")
+        print(f"at {evil}", file=sys.stderr, flush=True)
+        Console(markup=False, width=500, force_terminal=True).print(Text("bold", style="bold"))
+        argparse.ArgumentParser(prog=str(evil)).parse_args(["--x"])
+        return 0
+
+    monkeypatch.setenv("TERM", "xterm")
+    with pytest.raises(SystemExit):
+        errors.run(main)
+    out, err = capsys.readouterr()
+    assert "\x1b[1mbold" in out, "colours of our own"
+    for text in (out.replace("\x1b[1m", "").replace("\x1b[0m", ""), err):
+        assert text.replace("\n", "").isprintable() or "\ufffd" in text
+        assert not {"\x1b", "\x07", "\u202e", "\udcff"} & set(text)
 
 
 @pytest.mark.parametrize("code", [0, 3])
