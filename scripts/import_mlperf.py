@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from scripts.importers import mlperf
-from scripts.storage import errors
+from scripts.storage import errors, tables
 from scripts.storage.files import write_text
 
 
@@ -19,7 +19,7 @@ def main() -> int:
     results, problems = mlperf.read(options.logs_dir, mlperf.read_cards())
     for problem in problems:
         print(f"not as it should be: {problem}", file=sys.stderr)
-    write_text(options.output, results.to_csv(index=False, lineterminator="\n"))
+    write_text(options.output, tables.to_csv(results))
     runs = sum(len(seconds.split()) for seconds in results["seconds"])
     print(f"read {runs} runs of {len(results)} results in {results['round'].nunique()} rounds")
     return 0

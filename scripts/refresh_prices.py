@@ -19,7 +19,7 @@ import pandas as pd
 from rich.console import Console
 
 from scripts.costs import book, books, catalogue, renewal
-from scripts.storage import downloads, errors, schemas
+from scripts.storage import downloads, errors, schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 
@@ -186,7 +186,7 @@ def main() -> int:
         print(f"{options.book}: not changed, nothing could be refreshed")
         return 1
     whole = pd.concat(frames).sort_values(book.KEY)
-    write_text(options.book, whole.to_csv(index=False, lineterminator="\n"))
+    write_text(options.book, tables.to_csv(whole))
     kinds = ("confirmed", "new", "changed", "gone", "dropped", "refused", "missing")
     told = [f"{len(whole)} prices", *(f"{counts[kind]} {kind}" for kind in kinds if counts[kind])]
     if done < len(wanted):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.storage.schemas import read_yaml
 from scripts.studies.definition import ROOT
@@ -50,4 +51,6 @@ def read(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: no table of results: {error}") from error
     if missing := COLUMNS.keys() - set(table):
         raise InputError(f"{path}: column {min(missing)} is missing")
+    for name in map(str, table.select_dtypes("string")):
+        table[name] = tables.without_apostrophe(table[name])
     return table

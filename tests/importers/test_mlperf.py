@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from scripts.importers import mlperf, results
+from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.studies import definition
 from tests.importers.formats.test_mllog import run
@@ -194,3 +195,14 @@ def test_committed_results_are_those_of_the_logs() -> None:
     study = definition.read("mlperf", {})[1]
     committed = (definition.ROOT / study["mlperf"]["results"]).read_text()
     assert table.to_csv(index=False, lineterminator="\n") == committed
+
+
+def test_results_come_back_as_written_and_hold_no_formula(tmp_path: Path) -> None:
+    committed = definition.ROOT / "reports" / "published" / "results" / "mlperf.csv"
+    table = results.read(committed)
+    assert tables.to_csv(table) == committed.read_text()
+    evil = table.iloc[:1].assign(submitter="=cmd|' /C calc'!A0", framework="@SUM(A1)")
+    (tmp_path / "results.csv").write_text(tables.to_csv(evil))
+    assert "'=cmd" in (tmp_path / "results.csv").read_text()
+    (row,) = results.read(tmp_path / "results.csv")[["submitter", "framework"]].values.tolist()
+    assert row == ["=cmd|' /C calc'!A0", "@SUM(A1)"]
