@@ -7,6 +7,7 @@ away, and the checkpoint is written; 2 bad input.
 
 import argparse
 import json
+import os
 import platform
 import signal
 import sys
@@ -248,6 +249,8 @@ def _run(options: argparse.Namespace) -> int:
     job = Job(cell, seed, claims["cores"], gpus, data, file and file.resolve(), checkpoints=place, identity=identity)
     origin = provenance.collect(found, file)
     attempt.log(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
+    if (ignored := environment.steering(os.environ)) and not file:
+        attempt.log(f"not passed on to the training: {', '.join(ignored)}")
     batch_size: int | None = None
     tries: list[dict[str, Any]] = []
     if ended:

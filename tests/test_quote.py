@@ -72,6 +72,7 @@ def test_what_a_call_cannot_use_is_a_line_before_anything_is_done(fresh: Project
     assert not list((fresh.path / "results").glob("*/*/*/*/*/r*"))
 
 
+@pytest.mark.nightly
 def test_machine_of_another_study_can_be_removed(fresh: Project) -> None:
     """The question of the published two-cores is of cpu1 and cpu2."""
     (fresh.path / "config" / "hardware.local.yaml").write_text("cpu2: null\n")
@@ -105,7 +106,7 @@ def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> Non
     assert "6 runs of 6 cells: 4 done, 2 missing" in said(trained, "status", "--config", "study=tiny")
 
 
-@pytest.mark.represented_by("gce-gpu")
+@pytest.mark.nightly
 @pytest.mark.parametrize("profile", ["gce-cpu", "gce-gpu"])
 def test_first_try_on_google_cloud_stays_below_a_dollar(fresh: Project, profile: str) -> None:
     """`make smoke-gce`: the second call has what the first one cost on its budget."""
@@ -113,6 +114,7 @@ def test_first_try_on_google_cloud_stays_below_a_dollar(fresh: Project, profile:
     assert "quote (on-demand)" in told
 
 
+@pytest.mark.nightly
 def test_quote_of_a_fresh_clone_knows_other_cards_and_fewer_cores(fresh: Project) -> None:
     """On CPUs, convolutions of CIFAR-10 and text generation are in the article of July 2017 only, on 8 vCPUs."""
     articles = "72 by published throughput of as many cores or fewer"

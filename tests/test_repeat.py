@@ -181,6 +181,7 @@ def test_trigger_that_is_killed_leaves_its_snakemake_the_lock(project: Project) 
     assert "no end is recorded: it was killed" in Read((project.path / "history/tiny/history.html").read_text()).text
 
 
+@pytest.mark.nightly
 def test_snakemake_by_hand_is_not_disturbed(project: Project) -> None:
     """Its locks tell the study; without it they are those of one that was killed."""
     locks = project.path / ".snakemake" / "locks"
@@ -199,6 +200,7 @@ def test_snakemake_by_hand_is_not_disturbed(project: Project) -> None:
     assert repeat(project).returncode == 0
 
 
+@pytest.mark.nightly
 def test_own_programs_are_found_without_a_path(project: Project) -> None:
     """Cron tells /usr/bin:/bin only."""
     repeat(project, PATH="/usr/bin:/bin")
@@ -207,6 +209,7 @@ def test_own_programs_are_found_without_a_path(project: Project) -> None:
     assert '"--profile", "profiles/local", "--config", "study=tiny"' in call
 
 
+@pytest.mark.nightly
 def test_repetitions_on_a_cluster_have_places_of_their_own_in_the_bucket(project: Project) -> None:
     for _ in range(2):
         assert repeat(project, "tiny", "--profile", "gce-cpu", EPOCHS_BUCKET="bucket/epochs").returncode == 0
@@ -242,6 +245,7 @@ def test_bad_input_is_a_line(project: Project, words: list[str], says: str) -> N
     assert not (project.path / "history").exists()
 
 
+@pytest.mark.nightly
 def test_refreshed_prices_are_recorded(project: Project) -> None:
     done = repeat(project, "--prices", "--config", "catalogue=a folder")
     assert done.returncode == 0

@@ -18,12 +18,14 @@ from tests.test_workflow import OWN_NET, interruptible, spawned
 pytestmark = pytest.mark.slow
 
 
-def train(project: Project, *arguments: str, workload: str = "mnist_mlp", framework: str = "jax"):
+def train(
+    project: Project, *arguments: str, workload: str = "mnist_mlp", framework: str = "jax", **variables: str
+) -> subprocess.CompletedProcess:
     """Train on synthetic data at a small scale and return the finished command."""
     return project.run(
         "python", "scripts/train.py", "--workload", workload, "--framework", framework, "--hardware", "cpu1",
         "--output", "out", "--data", "synthetic", "--samples", "0.02", "--epochs", "2", *arguments, check=False,
-        cores=2 if "cpu2" in arguments else 1,
+        cores=2 if "cpu2" in arguments else 1, **variables,
     )  # fmt: skip
 
 
@@ -90,6 +92,16 @@ def test_every_workload_trains(tiny_study: Project, tmp_path: Path, workload: st
     assert header.startswith("epoch,elapsed,loss,acc,val_loss,val_acc,")
     stages = {row["stage"] for row in csv.DictReader((tmp_path / "telemetry.csv").open())}
     assert {"import", "train"} & stages
+
+
+def test_variables_that_would_change_a_training_do_not_reach_it(tiny_study: Project, tmp_path: Path) -> None:
+    """Keras ends an epoch after one step, and a training after one epoch, where these say so."""
+    done = train(tiny_study, "--output", str(tmp_path), KERAS_MAX_EPOCHS="1", KERAS_MAX_STEPS_PER_EPOCH="1")
+    assert "not passed on to the training: " in done.stdout
+    assert "KERAS_MAX_EPOCHS, KERAS_MAX_STEPS_PER_EPOCH" in done.stdout
+    run = runs.read(tmp_path / "run.json")
+    assert run["final"]["epochs"] == run["cell"]["epochs"] > 1
+    assert run["timed_samples"] > run["batch_size"]
 
 
 @pytest.mark.represented_by("jax")

@@ -3,6 +3,7 @@
 import multiprocessing
 import signal
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import wait
@@ -14,6 +15,7 @@ import psutil
 
 from scripts.measurement import telemetry, worker
 from scripts.measurement.checkpoint import boot_seconds
+from scripts.storage import environment
 
 #: What a training has to save itself after SIGTERM: less than the 30 s of Google's notice.
 GRACE_SECONDS = 20.0
@@ -92,7 +94,9 @@ def run(
     handler = signal.signal(signal.SIGTERM, notices.take)
     follower = _Follower(process, receiver, outcome, job, progress, memory_limit_mib, alive)
     try:
-        process.start()
+        # A file of a person's own may need variables of its own.
+        with nullcontext() if job.workload_file else environment.of_training():
+            process.start()
         sender.close()
         follower.follow(start + limit_seconds, notices.have_come)
         if notices:

@@ -1,6 +1,9 @@
-"""The environment variables by which the processes of a call tell each other what is no parameter of a rule."""
+"""Environment variables: those by which processes of a call pass on what is no parameter, and those of a training."""
 
 import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -47,3 +50,46 @@ STARTED = Variable("EPOCHS_STARTED", "Snakefile", "Snakefile, scripts.workflow.p
 TRAININGS = Variable("EPOCHS_TRAININGS", "Snakefile", "scripts.workflow.progress")
 #: The process of the call on this machine, with which its trainings end.
 CALLER = Variable("EPOCHS_CALLER", "rules/common.smk under profile local", "scripts.train")
+
+#: What a training of this project sees: where programs, libraries, files and accounts are, and the language. Any other
+#: variable may change what is trained and stands in no record: KERAS_MAX_EPOCHS, JAX_ENABLE_X64, XLA_FLAGS, ...
+_OF_TRAINING = re.compile(
+    "PATH|HOME|USER|LOGNAME|SHELL|TERM|PWD|HOSTNAME|TZ|LANG|LANGUAGE|TMPDIR|TMP|TEMP|"
+    "LD_LIBRARY_PATH|LIBRARY_PATH|CPATH|CC|CXX|CUDA_HOME|CUDA_PATH|NVIDIA_VISIBLE_DEVICES|NVIDIA_DRIVER_CAPABILITIES|"
+    "PYTHONPATH|PYTHONHOME|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|VIRTUAL_ENV|CONDA_PREFIX|"
+    "SSL_CERT_FILE|SSL_CERT_DIR|STORAGE_EMULATOR_HOST|NO_GCE_CHECK|(HTTPS?|NO)_PROXY|(https?|no)_proxy|"
+    "(LC|XDG|EPOCHS|GOOGLE|GCE|CLOUDSDK|AWS|AZURE|BATCH)_[A-Z0-9_]+"
+)
+
+#: How variables begin that steer what trains: a person who has set one wants to know that it has no effect.
+_STEERING = (
+    "KERAS_",
+    "TF_",
+    "XLA_",
+    "JAX_",
+    "TORCH",
+    "PYTORCH_",
+    "OMP_",
+    "MKL_",
+    "OPENBLAS_",
+    "CUDA_",
+    "CUDNN_",
+    "NCCL_",
+)
+
+
+def steering(names: Iterable[str]) -> list[str]:
+    """Return those of the names of variables that would steer a training, and that it does not see."""
+    return sorted(name for name in names if name.startswith(_STEERING) and not _OF_TRAINING.fullmatch(name))
+
+
+@contextmanager
+def of_training() -> Iterator[None]:
+    """Leave to what is started meanwhile the variables that a training of this project may see."""
+    hidden = {name: value for name, value in os.environ.items() if not _OF_TRAINING.fullmatch(name)}
+    for name in hidden:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ |= hidden

@@ -729,6 +729,7 @@ def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, 
     assert "var(--ink" in svg
 
 
+@pytest.mark.represented_by("pareto", "relative_cost", "dollars", "by_mode")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", charts.names())
 def test_same_data_are_the_same_bytes(name: str) -> None:

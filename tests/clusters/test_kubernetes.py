@@ -97,6 +97,7 @@ def sent(site: Cloud, tmp_path: Path) -> Iterator[list[dict]]:
         server.shutdown()
 
 
+@pytest.mark.nightly
 def test_dry_run_has_the_cells_and_the_quote(site: Cloud) -> None:
     done = site.project.run("snakemake", "--profile", "k8s", "-n", **site.variables)
     assert re.search(r"^train +1$", done.stdout, re.MULTILINE)

@@ -37,7 +37,7 @@ def test_network_is_a_line_in_bounded_time() -> None:
     assert lost(network.KINDS[0], 4) == []
 
 
-@pytest.mark.represented_by("training killed", "verbs killed")
+@pytest.mark.represented_by("verbs killed")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
 def test_what_takes_longer(name: str) -> None:

@@ -384,7 +384,7 @@ def test_pools_of_another_size_are_refused(one: ProcessPoolExecutor) -> None:
         one.submit(jax.start, 2, 1).result()
 
 
-@pytest.mark.represented_by("mnist_mlp")
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     alone = one.submit(looped, name).result()
@@ -403,6 +403,7 @@ def uneven(devices: int) -> float:
     return loop.finish()["loss"]
 
 
+@pytest.mark.nightly
 def test_two_devices_share_an_odd_batch(one: ProcessPoolExecutor, two: ProcessPoolExecutor) -> None:
     assert two.submit(uneven, 2).result() == pytest.approx(one.submit(uneven, 1).result(), rel=1e-4)
 

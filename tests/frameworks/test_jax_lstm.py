@@ -64,6 +64,7 @@ def gradients(fast: bool, masked: bool, wrapped: str, policy: str, options: dict
     return [np.asarray(part, np.float32) for part in found], bool(made)
 
 
+@pytest.mark.represented_by("False--float32-options2", "True--float32-options7")
 @pytest.mark.parametrize(
     ("masked", "wrapped", "policy", "options", "by_hand"),
     [

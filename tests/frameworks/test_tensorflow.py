@@ -159,7 +159,7 @@ def test_mixed_precision(one: ProcessPoolExecutor, name: str, policy: str) -> No
     assert_same(one.submit(looped, name, policy).result(), one.submit(fitted, name, policy).result(), rtol=0.02)
 
 
-@pytest.mark.represented_by("mnist_mlp")
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_fasttext"])
 def test_two_devices_learn_what_one_learns(one: ProcessPoolExecutor, two: ProcessPoolExecutor, name: str) -> None:
     # 21 samples leave 5 for the last batch, 3 and 2; 17 leave 1 for one device and none for the other.
@@ -225,6 +225,7 @@ def test_the_first_sparse_update_is_the_dense_one(one: ProcessPoolExecutor, opti
     np.testing.assert_allclose(sparse, dense, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.nightly
 def test_sparse_updates_on_two_devices(two: ProcessPoolExecutor) -> None:
     moved, expected = two.submit(moved_rows, 2, "adam").result()
     np.testing.assert_array_equal(moved, expected)

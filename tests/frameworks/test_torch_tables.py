@@ -66,6 +66,7 @@ def trained(optimiser: str, form: str, options: dict[str, Any], large: bool) -> 
     return values, "embeddings" in loop.settings
 
 
+@pytest.mark.represented_by("twice-Adam", "regularised-RMSprop")
 @pytest.mark.parametrize("optimiser", ["Adam", "RMSprop"])
 @pytest.mark.parametrize("form", ["once", "twice", "regularised"])
 def test_the_update_is_the_dense_one(process, optimiser, form):
@@ -77,6 +78,7 @@ def test_the_update_is_the_dense_one(process, optimiser, form):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.represented_by("Adam-options0")
 @pytest.mark.parametrize(
     ("optimiser", "options"),
     [("Adam", {"global_clipnorm": 0.1}), ("Adam", {"amsgrad": True}), ("RMSprop", {"momentum": 0.9}), ("SGD", {})],
