@@ -50,7 +50,7 @@ CASES = list(itertools.product(range(12), (1, 2, 4, 6, 12)))
 
 @pytest.mark.parametrize(
     ("seed", "repeats"),
-    [pytest.param(*case, marks=pytest.mark.slow if case[0] >= 3 else ()) for case in CASES],
+    [pytest.param(*case, marks=pytest.mark.nightly if case[0] >= 2 else pytest.mark.slow) for case in CASES],
 )
 def test_page_says_one_thing(seed: int, repeats: int) -> None:
     frame = made_up(seed, repeats)
