@@ -23,6 +23,8 @@ config.update(definition.texts(config))
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
     environment.DATA_DIR.write(config["data_dir"])
+if config["trust"] and workflow.is_main_process:
+    environment.TRUST.write(config["trust"])
 # What libraries would else keep in the home directory stays in the clone.
 os.environ.setdefault("XDG_CACHE_HOME", str(Path(".cache").resolve()))
 os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
@@ -100,11 +102,13 @@ except (errors.InputError, OSError) as error:
 # What the machines that train are told beside the config.
 environment.DATA_KINDS.write_default("{}")
 environment.COMMIT.write_default("null")
+environment.TRUST.write_default("")
 
 
 envvars:
     environment.DATA_KINDS.name,
     environment.COMMIT.name,
+    environment.TRUST.name,
 
 
 def either(names):

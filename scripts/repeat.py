@@ -143,6 +143,9 @@ def main() -> int:
     if not (ROOT / "profiles" / options.profile / "config.yaml").is_file():
         known = ", ".join(sorted(path.parent.name for path in (ROOT / "profiles").glob("*/config.yaml")))
         raise InputError(f"--profile: {options.profile!r} is unknown: it is one of {known}")
+    for given in options.config:
+        if given.startswith("trust="):
+            environment.TRUST.write(given.removeprefix("trust="))
     name = PRICES
     if options.study:
         name, settings = definition.read(options.study, {})

@@ -136,6 +136,8 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
         study = str(Path(study).resolve().relative_to(ROOT))
     elif is_file:
         study = str(Path(study).resolve())
+    # A machine elsewhere has not been told yet whom to trust.
+    config = [*config, *(f"trust={trusted}" for trusted in [environment.TRUST.read()] if trusted)]
     parts, took = quote(asked, every, by)
     print_quote(name, parts, took, every)
     words = [study, "--profile", profile, "--every", every.text, *(["--config", *config] if config else [])]

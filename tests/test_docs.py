@@ -111,6 +111,7 @@ def test_the_documented_own_machines_are_valid_over_the_catalogue(tmp_path: Path
 
 def test_the_documented_study_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "_ADDED", {})
+    monkeypatch.setenv("EPOCHS_TRUST", "all")
     whole = documented("adding.md", "title") | documented("adding.md", "tables")
     (tmp_path / "my_net.py").touch()
     whole["workloads"] = [str(tmp_path / Path(file).name) for file in whole["workloads"]]

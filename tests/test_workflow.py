@@ -646,13 +646,19 @@ def test_workload_of_ones_own_lies_anywhere(fresh: Project, tmp_path: Path) -> N
     (tmp_path / "my_net.py").write_text(OWN_NET)
     study = yaml.safe_load(REPEATED) | {"workloads": [str(tmp_path / "my_net.py")], "modes": ["stock"], "repeats": 1}
     (fresh.path / "config/studies/own.yaml").write_text(yaml.safe_dump(study | {"scale": {"samples": 0.5}}))
-    assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"]
+    refused = fresh.run("snakemake", "--profile", "profiles/local", "--config", "study=own", check=False)
+    assert refused.returncode == 1
+    word = refused.stderr.strip().rpartition(" ")[2]
+    assert word.startswith("trust=sha256-")
+    fresh.run("snakemake", "--dry-run", "--quiet", "all", "--config", "study=own", word)
+    assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"], "once is enough"
     run = fresh.record("my_net/cpu1/jax/b16", study="own")
     assert (run["status"], run["data"]["kind"], run["train_samples"]) == ("done", "own", 160)
     assert len(run["provenance"]["workload_sha256"]) == 64
     assert "A net of mine on numbers of mine." in (fresh.path / "results/own/report.html").read_text()
     (tmp_path / "my_net.py").write_text(OWN_NET.replace("SGD(2.0)", "SGD(1.5)"))
-    assert trainings(fresh.snakemake(study="own")) == ["my_net/cpu1/jax/b16"], "an edited file trains again"
+    edited = fresh.run("snakemake", "--cores", "all", "--config", "study=own", "trust=all")
+    assert trainings(jobs(edited.stdout + edited.stderr)) == ["my_net/cpu1/jax/b16"], "an edited file trains again"
 
 
 def test_snakemake_that_is_killed_goes_on_and_trains_nothing_beside(fresh: Project) -> None:

@@ -44,6 +44,8 @@ MOST_MINUTES = Variable("EPOCHS_MOST_MINUTES", "rules/common.smk", "scripts.trai
 JOB = Variable("EPOCHS_JOB", "rules/common.smk on a machine of a cluster", "scripts.measurement.job_clock")
 #: How a run ended that got no machine: JSON, `status` and `reason`.
 ENDED = Variable("EPOCHS_ENDED", "the executor for Google Batch (profiles/gce-*)", "scripts.train")
+#: Code that studies bring along and that may run: checksums of `scripts.studies.trust`, or `all`; parted by commas.
+TRUST = Variable("EPOCHS_TRUST", "a person, rules/common.smk, scripts.studies.trust", "scripts.studies.trust")
 #: When the call began, in seconds since 1970.
 STARTED = Variable("EPOCHS_STARTED", "Snakefile", "Snakefile, scripts.workflow.progress")
 #: How many runs the call trains.

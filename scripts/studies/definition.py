@@ -13,6 +13,7 @@ from scripts.costs import books
 from scripts.storage import modules, schemas
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
+from scripts.studies import trust
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,6 +53,7 @@ _SETTINGS = (
     "every",
     "by",
     "what",
+    "trust",
 )
 
 #: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
@@ -133,6 +135,7 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if "workloads" in config:
         config["workloads"], config["workload_files"] = _own_files(path, config["workloads"])
         workloads.add(config["workload_files"])
+        trust.check(path, config["workload_files"])
     if "base" in config and is_grid(config):
         first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
         base = first | config["base"]
@@ -148,7 +151,7 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 #: Settings of config/config.yaml that are texts, whatever else the command line takes them for: a number, or nothing.
 _TEXTS = (
     *("study", "profile", "data_dir", "checkpoints", "logs_dir", "catalogue", "catalogue_as_of", "kit_python"),
-    *("file", "old", "new", "every", "by", "what"),
+    *("file", "old", "new", "every", "by", "what", "trust"),
 )
 
 

@@ -375,6 +375,7 @@ def build(split): ...
 @pytest.fixture(autouse=True)
 def no_workload_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workloads, "_ADDED", {})
+    monkeypatch.setenv("EPOCHS_TRUST", "all")
 
 
 def own_workload(folder: Path, name: str, text: str = OWN) -> str:
