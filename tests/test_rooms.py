@@ -184,3 +184,37 @@ def test_environment_variables_are_named_in_one_place() -> None:
     rules = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
     naming = [file for file in [*files(), *rules] if file != place and re.search(r"[\"']EPOCHS_", file.read_text())]
     assert naming == []
+
+
+#: What is written without `scripts.storage.files`: into folders that this process has made for itself and takes away
+#: again, a lease that one machine alone may create, and the mark of a kit's unpacked package.
+WRITTEN_ELSEWHERE = {
+    ("scripts/fetch_wheels.py", "requirements.write_text"),
+    ("scripts/frameworks/torch/ranks.py", "(root / 'samples.pickle').open"),
+    ("scripts/kit/wheels.py", "(site / f'.{wheel.name}').touch"),
+    ("scripts/take_kit.py", "(Path(folder) / path / file).write_bytes"),
+    ("scripts/workflow/kept.py", "Path(path).open"),
+}
+
+
+def writes(call: ast.Call) -> bool:
+    """Return whether a call makes a file, or opens one to be written."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    if name in ("open", "fdopen"):
+        modes = [*call.args, *(word.value for word in call.keywords if word.arg == "mode")]
+        texts = [str(mode.value) for mode in modes if isinstance(mode, ast.Constant)]
+        return any(re.fullmatch(r"[wax][bt+]*|r[bt]*\+", text) for text in texts)
+    return isinstance(call.func, ast.Attribute) and name in ("write_text", "write_bytes", "touch")
+
+
+def test_all_is_written_by_what_checks_where_and_keeps_permissions() -> None:
+    """Within `replacing` by its temporary path, else by `write_text`, `write_bytes`, `opened` or `locked`."""
+    found = {
+        (str(file.relative_to(ROOT)), ast.unparse(node.func))
+        for file in files()
+        if file != SCRIPTS / "storage" / "files.py"
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and writes(node)
+    }
+    ours = ("temporary.", "tarfile.")
+    assert {(file, called) for file, called in found if not called.startswith(ours)} == WRITTEN_ELSEWHERE

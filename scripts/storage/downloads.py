@@ -104,8 +104,8 @@ def _started(work: Callable[[], _Result]) -> Future[_Result]:
     return future
 
 
-def _copy(url: str, path: Path, given_up: Event) -> None:
-    """Download to `path` until somebody has `given_up`.
+def _copy(url: str, temporary: Path, given_up: Event) -> None:
+    """Download to a file until somebody has `given_up`.
 
     Raises NotFetched, also for what ends before its announced length, and for more than `MOST_BYTES`.
     """
@@ -115,7 +115,7 @@ def _copy(url: str, path: Path, given_up: Event) -> None:
     try:
         with (
             requests.get(url, timeout=_TIMEOUT_SECONDS, stream=True, headers=asked) as response,
-            path.open("wb") as file,
+            temporary.open("wb") as file,
         ):
             response.raise_for_status()
             if "," in response.headers.get("Content-Encoding", ""):
