@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import seen as seen_before
-from scripts.analysis.runs import collect
+from scripts.analysis.runs import collect, log_tail
 from scripts.analysis.seen import Seen
 from scripts.measurement import record, telemetry
 from scripts.storage import tables
@@ -149,6 +149,11 @@ def test_disturbed_run_that_was_measured_once_more_compares_with_nothing(tmp_pat
 @pytest.mark.parametrize("others", [(40.0, 2.0), (40.0, 2.0, 50.0), (9.0, 2.0, 3.0)])
 def test_what_has_no_sound_run_in_its_place_stands(tmp_path: Path, others: tuple[float, ...]) -> None:
     assert set(disturbed(tmp_path, *others)["status"]) == {"done"}
+
+
+def test_a_log_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "train.log")
+    assert log_tail(tmp_path / "train.log") is None
 
 
 def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

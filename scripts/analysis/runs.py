@@ -72,6 +72,8 @@ def _on_the_clock_of_today(run: dict[str, Any]) -> dict[str, Any]:
 
 def log_tail(path: Path) -> str | None:
     """Return the last lines of a run's log; None without one, as of a record that was handed over alone."""
+    if not path.is_file():  # a pipe would never end
+        return None
     try:
         with path.open("rb") as log:
             log.seek(max(0, path.stat().st_size - _LOG_LINES * 4 * _LOG_LETTERS))
