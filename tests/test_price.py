@@ -111,7 +111,7 @@ def test_command_writes_prices_and_costs(tmp_path: Path, monkeypatch: pytest.Mon
     }
     tables.write(runs(run()), "runs", tmp_path / "runs.parquet")
     attempts = tmp_path / "attempts.parquet"
-    pd.DataFrame({"run": pd.Series(dtype=str), "used_seconds": pd.Series(dtype=float)}).to_parquet(attempts)
+    tables.write(pd.DataFrame(columns=list(tables.columns("attempts"))), "attempts", attempts)
     costs, prices = tmp_path / "costs.parquet", tmp_path / "prices.parquet"
     arguments = ["--study", json.dumps(study), "--hardware", str(HARDWARE), "--costs", str(costs)]
     arguments += ["--attempts", str(attempts)]
