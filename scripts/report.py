@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from scripts import workloads
-from scripts.analysis import beside, cards, claims, figures, trainings
+from scripts.analysis import beside, cards, claims, clocks, figures, trainings
 from scripts.analysis.claim_verdict import Verdict, to_json
 from scripts.analysis.names import price_words
 from scripts.importers import audit, facts
@@ -89,19 +89,29 @@ def judge(
 
 
 def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
-    """Return what one training costs by this study, for the index: at its own price option, and at that of today.
+    """Return what this study says of costs, for the index: at its own price option, and at that of today.
 
-    Keys are those of `trainings.best` but the names of others, with workload, date, and the price option and its label.
+    Keys are those of `trainings.best` but the names of others, with workload, `of` (what is paid for, one of
+    `trainings.KINDS`), date, scale (from how much it is extrapolated), and the price option and its label.
     """
     study = inputs.study
     days = sorted({started[:10] for started in inputs.runs["started_at"].dropna()})
     date = study.get("published", {}).get("date", "") if not inputs.trained else days[-1] if days else ""
+    scales = {
+        str(name): words if (words := clocks.extrapolated(runs)) != clocks.AS_MEASURED else ""
+        for name, runs in inputs.runs.groupby("workload")
+    }
     found = []
     for option in dict.fromkeys([study["price"], *(["today"] if "today" in study["prices"] else [])]):
         price = price_words(study, option, inputs.labels)
         rows: list[dict[str, Any]] = [
-            {key: value for key, value in one.items() if key != "near"} | {"workload": workload, "date": date}
-            for workload, cells in trainings.by_workload(inputs.costs, option, inputs.name_of).items()
+            {key: value for key, value in one.items() if key != "near"}
+            | {"workload": workload, "of": kind, "date": date, "scale": scales[workload]}
+            for kind, by_workload in (
+                (trainings.TRAINING, trainings.by_workload),
+                (trainings.MILLION_SAMPLES, trainings.by_workload_per_million),
+            )
+            for workload, cells in by_workload(inputs.counted(inputs.costs), option, inputs.name_of).items()
             for one in trainings.best(cells, inputs.judge)
         ]
         if "trainings" in derived and option == study["price"]:

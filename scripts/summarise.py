@@ -29,7 +29,7 @@ def lines(study: Mapping[str, Any]) -> list[str]:
     foot = [", ".join(_count(*each) for each in counts if each[0]) + "."]
     if given:
         price = _plain(given[0]["price"])
-        foot[0] += f" {price[:1].upper()}{price[1:]}, of {given[0]['price_as_of']}; a training of the published length."
+        foot[0] += f" {price[:1].upper()}{price[1:]}, of {given[0]['price_as_of']}."
     room = _LINES - len(head) - len(foot) - len(claims)
     rows = [_workload(name, given) for name in workloads]
     if len(rows) > room:
@@ -43,7 +43,7 @@ def _workload(name: str, given: list[Mapping[str, Any]]) -> str:
     for role in (CHEAPEST, FASTEST):
         one = best[role]
         near = f", {one['not_told']} not told apart" if one["not_told"] else ""
-        of = f"{number(one['usd'])} USD, {duration(one['seconds'])}, {_count(one['runs'], 'run')}{near}"
+        of = f"{number(one['usd'])} USD {one['of']}, {duration(one['seconds'])}, {_count(one['runs'], 'run')}{near}"
         words.append(f"{role} {_plain(one['machine'])} ({of})")
     return f"- **{_plain(workload_name(name))}**: {'; '.join(words)}"
 

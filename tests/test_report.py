@@ -432,3 +432,19 @@ def test_page_without_studies_beside_it_has_no_such_section() -> None:
     for html in (page(run()), page(run(), others=[Side("Logs", runs(run(workload="resnet50")), {})])):
         assert 'id="beside"' not in html
         assert "#beside" not in html
+
+
+def test_what_is_no_training_is_given_to_the_index_as_a_speed() -> None:
+    """The million samples of the noise take 2,000 s: .02 USD at .036 USD/h."""
+    noise = run(workload="resnet50", is_training=False, samples_per_second=500.0, total_seconds=110.0)
+    given = inputs(STUDY | {"prices": {"on-demand": {"purchase": "on-demand"}}}, runs(run(), noise), rows=BOOK)
+    cheapest = [one for one in report.costing(given, {}) if one["role"] == "cheapest"]
+    assert [(one["workload"], one["of"], one["usd"], one["seconds"]) for one in cheapest] == [
+        ("mnist_mlp", "a training", pytest.approx(0.001), 100),
+        ("resnet50", "a million samples", pytest.approx(0.02), pytest.approx(2_000)),
+    ]
+    for_two = [run(workload="resnet50", is_training=False, batch_size=size, total_seconds=9.0) for size in (16, 32)]
+    text = Read(page(*for_two)).text
+    assert "A million samples, at the steady rate, on-demand" in text
+    assert "USD per 1,000 million samples" in text
+    assert "published length" not in text.partition("How it was measured")[0]

@@ -1,3 +1,4 @@
+from scripts.analysis.trainings import TRAINING
 from scripts.summarise import lines
 
 BEST = {"machine": "JAX · 2 vCPUs", "seconds": 100.0, "usd": 0.01, "runs": 6, "not_told": 1, "price_as_of": "2026-05"}
@@ -7,7 +8,7 @@ STUDY = {
     "findings": 0,
     "claims": [{"says": f"Claim {number}.", "word": "holds"} for number in range(9)],
     "trainings": [
-        BEST | {"workload": name, "role": role, "option": "on-demand", "price": "on-demand price"}
+        BEST | {"workload": name, "role": role, "of": TRAINING, "option": "on-demand", "price": "on-demand price"}
         for name in ("mnist_mlp", "own_net")
         for role in ("cheapest", "fastest", "best value")
     ],
@@ -23,6 +24,8 @@ def test_summary_has_at_most_ten_lines_and_no_markup_of_others() -> None:
 
 def test_summary_tells_cheapest_fastest_claims_and_prices() -> None:
     said = lines(STUDY)
-    assert said[1].startswith("- **MNIST · MLP**: cheapest JAX · 2 vCPUs (0.0100 USD, 100 s, 6 runs, 1 not told apart)")
+    assert said[1].startswith(
+        "- **MNIST · MLP**: cheapest JAX · 2 vCPUs (0.0100 USD a training, 100 s, 6 runs, 1 not told apart)"
+    )
     assert "- Claim 0. **Holds.**" in said
-    assert said[-1] == "12 runs, 9 claims. On-demand price, of 2026-05; a training of the published length."
+    assert said[-1] == "12 runs, 9 claims. On-demand price, of 2026-05."

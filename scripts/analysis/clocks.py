@@ -23,12 +23,19 @@ if TYPE_CHECKING:  # SciPy, which it imports, takes half a second of what only r
     from scripts.analysis.verdicts import Judge
 
 
+#: In the words of `extrapolated`: from all of the published length.
+AS_MEASURED = "as measured"
+
+
 def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
     """Return the samples and epochs of a published training of a run's workload, over all its data.
 
     `run` is a row of the runs table. A run that ended at its target is as long as it was, one of a workload that is not
-    the project's as long as was asked for. None where the run does not tell its samples, or which part they are.
+    the project's as long as was asked for. None where the run does not tell its samples, or which part they are, and
+    of a speed test, which is none (`is_training`).
     """
+    if is_training(run) is False:
+        return None
     part = _part(run)
     if part is None or any(pd.isna(run[name]) for name in ("train_samples", "epochs", "epochs_done")):
         return None
@@ -37,6 +44,20 @@ def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
     published = _published_epochs(run["workload"])
     epochs = float(run["epochs"] if published is None else published)
     return float(run["train_samples"]) / part * epochs, epochs
+
+
+def is_training(run: Mapping[str, Any]) -> bool | None:
+    """Return whether a run (a row of the runs table) is one of a training, False of a speed test: of random labels.
+
+    Tables that were written before records told it go by the workload; None where neither tells.
+    """
+    told = run.get("is_training")
+    return _is_learnable(run["workload"]) if pd.isna(told) else bool(told)
+
+
+@cache
+def _is_learnable(workload: str) -> bool | None:
+    return bool(getattr(workloads.workload(workload), "LEARNABLE", True)) if workload in workloads.names() else None
 
 
 @cache
@@ -128,10 +149,11 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
 
 
 def complete(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return a runs table with `published_samples` and `published_seconds` worked out for every run of it."""
+    """Return a runs table with `is_training`, `published_samples` and `published_seconds` worked out for every run."""
     rows = records(runs)
     lengths = [published_length(row) for row in rows]
     return runs.assign(
+        is_training=pd.array([is_training(row) for row in rows], dtype="boolean"),
         published_samples=_column([length and length[0] for length in lengths], runs),
         published_seconds=_column([published_seconds(row) for row in rows], runs),
     )
@@ -151,6 +173,6 @@ def extrapolated(runs: pd.DataFrame) -> str:
     told = runs.dropna(subset=["published_samples", "train_samples", "epochs_done"])
     done = (told["train_samples"] * told["epochs_done"] / told["published_samples"]).astype(float)
     if done.empty or ((done - 1).abs() < 0.01).all():
-        return "as measured"
+        return AS_MEASURED
     low, high = (number(100 * float(end), 2) for end in (done.min(), done.max()))
     return f"extrapolated from {low if low == high else f'{low} to {high}'} % of its samples"

@@ -29,7 +29,8 @@ def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sample
         epochs: rows of its `epochs.csv`.
         samples: those of its `telemetry.csv`.
 
-    Added are `times` (s), `timed_samples`, `samples_per_second`, `final`, `convergence`, `telemetry` and `warnings`.
+    Added are `times` (s), `timed_samples`, `samples_per_second`, `final`, `convergence`, `telemetry` and `warnings`; of
+    a speed test `learnable` stays, which is false.
     A run that is done and learned nothing gets that `status`, and a `reason`.
     """
     cell, machine = Cell(**raw["cell"]), raw["provenance"]["hardware"]
@@ -59,6 +60,7 @@ def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sample
     return (
         {name: value for name, value in raw.items() if name not in _RAW}
         | judged
+        | ({"learnable": False} if raw["learnable"] is False else {})
         | {
             "times": raw["times"] | times,
             "timed_samples": max(0, timed) if epochs else None,

@@ -80,7 +80,8 @@ def series() -> dict[str, Any]:
 def scored(results: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
     """Return the results with what follows from them and `config/mlperf/series.yaml`; a row each, in their order.
 
-    Added columns: series and its label (empty if none has the benchmark in that round), published (of the round),
+    Added columns: series and its label (empty if none has the benchmark in that round), is_part (whether it begins with
+    a checkpoint, and is not all of that model's training), published (of the round),
     runs, failed, minutes (the score), why (there is none), hours (accelerators x minutes), init_share (initialisation
     over the median run), copy_of (round and system that handed in the same seconds before), compared (whether it is a
     scored first appearance, closed, of a system that could be had).
@@ -93,6 +94,7 @@ def scored(results: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
         made.append(score(row["benchmark"], minutes, row["factor"]))
     table["series"] = named
     table["label"] = [about["series"][name]["label"] if name else "" for name in named]
+    table["is_part"] = [bool(name) and about["series"][name].get("checkpoint", False) for name in named]
     table["published"] = [str(about["rounds"][name]) for name in table["round"]]
     table["runs"] = [one.runs for one in made]
     table["failed"] = [one.failed for one in made]

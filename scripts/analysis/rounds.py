@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import card_prices
-from scripts.analysis.trainings import BY
+from scripts.analysis.trainings import BY, PART, TRAINING
 from scripts.storage.tables import records
 
 #: From so many submitters on it is worth telling how far they lie apart.
@@ -190,6 +190,7 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
             rows.append(
                 {
                     "workload": best["label"],
+                    "of": PART if best["is_part"] else TRAINING,
                     "role": role,
                     "card": best["card"],
                     "accelerators": int(best["accelerators"]),

@@ -97,6 +97,7 @@ def row(name: str, run: dict[str, Any]) -> dict[str, Any]:
         "batch_size": batch_size,
         "global_batch_size": batch_size and batch_size * cell.devices,
         "largest_batch": cell.batch_size == LARGEST,
+        "is_training": run.get("learnable"),
         "samples_fraction": cell.samples,
         "data_fraction": data["train_samples"] / data["complete_train_samples"],
         **{key: run[key] for key in ("repeat", "seed", "status", "reason", "train_samples")},

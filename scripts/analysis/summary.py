@@ -48,6 +48,17 @@ def cost_that_is_known(costs: pd.DataFrame) -> str:
     return PER_RUN if paid[PER_MILLION].isna().any() else PER_MILLION
 
 
+def rated_alone(runs: pd.DataFrame) -> set[str]:
+    """Return the workloads of which rates alone are known: speed tests, and logs that tell no time to train.
+
+    What costs something there is a million samples.
+    """
+    done = runs[runs["status"] == "done"]
+    is_training = done["is_training"].fillna(done["train_seconds"].notna()).astype(bool)
+    trained = set(done.loc[is_training, "workload"])
+    return {str(workload) for workload in done["workload"] if workload not in trained}
+
+
 def reference(workload: str) -> workloads.Reference | None:
     """Return what is published of a workload; None for one that is not the project's, as in the logs of others."""
     return workloads.workload(workload).REFERENCE if workload in workloads.names() else None

@@ -21,6 +21,9 @@ CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
 #: By which the best of each role is chosen; the best value is the least time x cost, as an article's winner is read.
 BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 
+#: What a cost is of: a whole training, a part of one, or a million samples of what tells its speed alone.
+TRAINING, PART, MILLION_SAMPLES = KINDS = ("a training", "a part of a training", "a million samples")
+
 #: A ratio of dollars within this share of 1 is neither cheaper nor dearer, where no runs can tell.
 _EVEN = 0.05
 

@@ -19,15 +19,23 @@ def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=hourly.COLUMNS)
 
 
+def useful_seconds(runs: pd.DataFrame) -> pd.Series:
+    """Return how long (s) a training of the published length keeps a machine busy; of a log, its time to train.
+
+    Missing where a run at a reduced scale does not tell its rate, and of a speed test, which is no training.
+    """
+    unknown = runs["published_seconds"].isna() & runs["total_seconds"].notna() & _is_short(runs)
+    return runs["published_seconds"].fillna(runs["train_seconds"]).mask(unknown | _is_speed_test(runs))
+
+
 def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return one row per run and price option, with what its training cost (USD).
 
-    `useful_seconds` is what a training of the published length keeps a machine busy, of a log its time to train. A run
-    at a reduced scale that does not tell its rate tells no cost of that length.
-    `used_seconds` adds what preemptions are expected to take (`spot.expected_seconds`), or what they took where
-    attempts were recorded. `cost_usd` is used_seconds x the hourly price, without minimum or rounding. `billed_usd` is
-    the bill of the run as it was: the whole life of its processes and, where a cluster tells, what its machines took
-    until these began, each attempt rounded as the provider does.
+    What has no `useful_seconds` has no cost but that of a million samples, by its rate. `used_seconds` adds what
+    preemptions are expected to take (`spot.expected_seconds`), or what they took where attempts were recorded.
+    `cost_usd` is used_seconds x the hourly price, without minimum or rounding. `billed_usd` is the bill of the run as
+    it was: the whole life of its processes and, where a cluster tells, what its machines took until these began, each
+    attempt rounded as the provider does.
 
     Args:
         runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
@@ -47,13 +55,12 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         "epochs_done",
         "samples_per_second",
         "total_seconds",
+        "is_training",
         "published_samples",
         "published_seconds",
         "train_seconds",
     ]
-    unknown = done["published_seconds"].isna() & done["total_seconds"].notna() & _is_short(done)
-    useful_seconds = done["published_seconds"].fillna(done["train_seconds"]).mask(unknown)
-    costs = done[keep].assign(useful_seconds=useful_seconds).merge(prices, on="hardware")
+    costs = done[keep].assign(useful_seconds=useful_seconds(done)).merge(prices, on="hardware")
     useful = costs["useful_seconds"].astype(float)
     lived = costs[["total_seconds", "train_seconds"]].astype(float).max(axis=1).fillna(useful)
     expected = spot.expected_seconds(
@@ -68,7 +75,8 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         # A run that was resumed has no clock of its own: what it lacks of the published length is told by its rate.
         missing = (costs["published_samples"].astype(float) - done_samples) / costs["samples_per_second"].astype(float)
         more = (useful - lived).where(costs["published_seconds"].notna(), missing).clip(lower=0)
-        costs = _bill_attempts(costs, several, more.where(more.notna() | _is_short(costs), 0.0))
+        untold = _is_short(costs) | _is_speed_test(costs)
+        costs = _bill_attempts(costs, several, more.where(more.notna() | untold, 0.0))
     for bound in ("", "_low", "_high"):
         costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
@@ -80,6 +88,10 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs["usd_per_million_samples"] = per_million
     costs["samples_per_usd"] = 1e6 / per_million.where(per_million > 0)
     return costs.drop(columns=keep[len(RUN) :])
+
+
+def _is_speed_test(runs: pd.DataFrame) -> pd.Series:
+    return runs["is_training"].eq(False).fillna(False).astype(bool)
 
 
 def _is_short(runs: pd.DataFrame) -> pd.Series:

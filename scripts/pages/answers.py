@@ -10,15 +10,13 @@ from scripts.pages.inputs import Inputs
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the fastest and the cheapest cell of each workload, how machines compare with the base's, and claims.
 
-    Where no log tells a time to train, the fastest takes the least for a million samples. Cells that do more than their
+    Where no run is one of a training, the fastest takes the least for a million samples. Cells that do more than their
     cards can are the best of nothing.
     """
-    beyond = [(one["workload"], one["hardware"], one["framework"]) for one in inputs.beyond]
-    keys = zip(*(inputs.cells[axis] for axis in ("workload", "hardware", "framework")), strict=True)
-    cells, hardware = inputs.cells.loc[[key not in beyond for key in keys]], inputs.base.get("hardware", "")
+    cells, hardware = inputs.counted(inputs.cells), inputs.base.get("hardware", "")
     by = summary.cost_that_is_known(inputs.shown)
     cost = summary.cost_column(inputs.price, by)
-    is_timed = inputs.trained or bool(cells["train_seconds"].notna().any())
+    is_timed = set(inputs.runs["workload"]) != summary.rated_alone(inputs.runs)
     seconds = "train_seconds" if is_timed else summary.SECONDS_PER_MILLION
     fastest = summary.best(cells, seconds, inputs.judge)
     cheapest = summary.best(cells, cost, inputs.judge)

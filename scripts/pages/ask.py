@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import clocks, trainings, verdicts
+from scripts.analysis import clocks, summary, trainings, verdicts
 from scripts.costs import ownership
+from scripts.costs.prices import useful_seconds
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
@@ -66,7 +67,7 @@ def _known(value: Any) -> float | None:
 def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
     """Return the unit of a workload, and how many samples one is (None where no run tells them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
-    if not inputs.costs.loc[inputs.costs["workload"] == name, "cost_usd"].notna().any():
+    if name in summary.rated_alone(inputs.runs):
         return {"unit": "a million samples", "samples": MILLION}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
@@ -98,20 +99,20 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
     attempts = inputs.attempts
     several = set(attempts.loc[attempts.duplicated("run", keep=False), "run"])
     taken = inputs.costs.drop_duplicates("run").set_index("run")[["useful_seconds", "used_seconds"]].astype(float)
-    beyond = {(one["workload"], one["hardware"], one["framework"]) for one in inputs.beyond}
     curves = _curves(inputs)
     done = inputs.runs[inputs.runs["status"] == "done"]
-    rated_alone = {name for name, about in done.groupby("workload") if about["train_seconds"].isna().all()}
+    of_log = useful_seconds(done).set_axis(done["run"])
+    rated_alone = summary.rated_alone(inputs.runs)
     found = []
     cells: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for run in records(done):
+    for run in records(inputs.counted(done)):
         cells.setdefault(known(run[axis] for axis in CELL), []).append(run)
     for of_cell in cells.values():
         runs = []
         for run in of_cell:
             parts = clocks.parts(run)
             used = taken["used_seconds"].get(run["run"])
-            useful = taken["useful_seconds"].get(run["run"], run["train_seconds"])
+            useful = taken["useful_seconds"].get(run["run"], of_log[run["run"]])
             about: dict[str, Any] = {"once": 0.0}
             if run["run"] in several and not pd.isna(used):
                 about |= {"rest": float(used), "recorded": True}
@@ -127,7 +128,7 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
                 about["reached"] = curves[run["run"]]
             runs.append(about)
         cell = {axis: of_cell[0][axis] for axis in CELL}
-        if runs and (cell["workload"], cell["hardware"], cell["framework"]) not in beyond:
+        if runs:
             name = inputs.name_of(cell) + inputs.dagger(cell)
             about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
             found.append(about | {"name": name, "runs": runs})

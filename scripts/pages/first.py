@@ -23,26 +23,27 @@ def context(inputs: Inputs) -> dict[str, Any]:
     configurations), of (how many there are) and rows (workload, cells: x the cheapest, and whether that is told apart;
     None for none).
     """
-    found = trainings.by_workload(inputs.costs, inputs.price, inputs.name_of)
-    per_million = trainings.by_workload_per_million(inputs.costs, inputs.price, inputs.name_of)
-    beyond = {(one["workload"], one["hardware"], one["framework"]) for one in inputs.beyond}
-    found = {
-        name: left
-        for name, cells in (found | per_million).items()
-        if len(left := [cell for cell in cells if _thing(cell["cell"]) not in beyond]) > 1
-    }
+    costs = inputs.counted(inputs.costs)
+    found = trainings.by_workload(costs, inputs.price, inputs.name_of)
+    per_million = trainings.by_workload_per_million(costs, inputs.price, inputs.name_of)
+    found = {name: cells for name, cells in (found | per_million).items() if len(cells) > 1}
     return {
         "question": inputs.study.get("question", {}).get("asks", ""),
         "answer": (answer := _answer(inputs, found)),
         "answer_words": _words(answer, inputs) if answer else "",
-        "unit_words": "A million samples" if per_million else "One training of the published length",
+        "unit_words": _units([name in per_million for name in found]),
         "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
         "glance": _glance(found, inputs) if len(found) > 1 else None,
     }
 
 
-def _thing(cell: Mapping[str, Any]) -> tuple[str, str, str]:
-    return cell["workload"], cell["hardware"], cell["framework"]
+def _units(per_million: Sequence[bool]) -> str:
+    """Return what the dollars of the panels are for, of which these are for a million samples."""
+    training, samples = "one training of the published length", "a million samples, at the steady rate"
+    if any(per_million) and not all(per_million):
+        return f"{training[:1].upper()}{training[1:]}, or {samples} where that is all that is known"
+    words = samples if any(per_million) else training
+    return words[:1].upper() + words[1:]
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:

@@ -1,31 +1,34 @@
-"""The front of the published studies: what it costs to train X, by whom, when and how surely."""
+"""The front of the published studies: what it costs to train X, by whom, when and how surely.
+
+What is no whole training stands apart: a part of one, and the speed of what was not trained.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scripts.analysis.trainings import ROLES
+from scripts.analysis.trainings import KINDS, ROLES, TRAINING
 
 #: An option of a study's own prices; that of today is told beside it where the study has both.
 _TODAY = "today"
 
 
-def answers(studies: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what each workload costs to train by each study, the newest measurement of a study alone.
+def answers(studies: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return what each workload costs by each study, the newest measurement of a study alone, by what is paid for.
 
-    A row for each workload of each study, studies in their order: workload, study, title, date, and for each role of
-    `trainings.ROLES` its entry. The prices are those of today where the study has them, else its own.
+    Of each of `trainings.KINDS` a row for each workload of each study, studies in their order: workload, study, title,
+    date, scale, and for each role of `trainings.ROLES` its entry. The prices are those of today where the study has
+    them, else its own.
     """
-    rows = []
+    rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for study in studies:
-        given = study.get("trainings", [])
-        options = {one["option"] for one in given}
-        shown = [one for one in given if one["option"] == _TODAY or _TODAY not in options]
+        shown = _shown(study)
         for workload in dict.fromkeys(one["workload"] for one in shown):
             of_it = [one for one in shown if one["workload"] == workload]
             last = [one for one in of_it if one["date"] == max(each["date"] for each in of_it)]
-            rows.append(
+            rows[last[0]["of"]].append(
                 {
                     "workload": workload,
+                    "scale": last[0].get("scale", ""),
                     "study": study["name"],
                     "title": study["title"],
                     "date": last[0]["date"],
@@ -37,17 +40,22 @@ def answers(studies: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
+def _shown(study: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what a study says of costs at the prices of today, at its own where it has no others."""
+    given = study.get("trainings", [])
+    options = {one["option"] for one in given}
+    return [one for one in given if one["option"] == _TODAY or _TODAY not in options]
+
+
 def by_year(studies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cheapest training of each workload and day, at the prices of today.
+    """Return the cheapest whole training of each workload and day, at the prices of today.
 
     Keys: workload, date, usd, machine, study.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for study in studies:
-        given = study.get("trainings", [])
-        options = {one["option"] for one in given}
-        for one in given:
-            if one["role"] != ROLES[0] or (one["option"] != _TODAY and _TODAY in options):
+        for one in _shown(study):
+            if one["role"] != ROLES[0] or one["of"] != TRAINING:
                 continue
             key = (one["workload"], one["date"])
             row = {key_: one[key_] for key_ in ("workload", "date", "usd", "machine")} | {"study": study["title"]}

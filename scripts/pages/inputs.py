@@ -6,6 +6,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scripts import workloads
@@ -111,6 +112,12 @@ class Inputs:
     def beyond(self) -> list[Mapping[str, Any]]:
         """The findings of the audit on machines that do more than their cards can."""
         return [one for one in self.findings if one["kind"] == BEYOND_PERFECT]
+
+    def counted(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of a table with the columns of cells that may be the best of something: none `beyond`."""
+        beyond = {(one["workload"], one["hardware"], one["framework"]) for one in self.beyond}
+        keys = zip(*(table[axis] for axis in ("workload", "hardware", "framework")), strict=True)
+        return table[np.array([key not in beyond for key in keys], dtype=bool)]
 
     def dagger(self, cell: Mapping[str, Any]) -> str:
         """Return the mark of a cell that the audit doubts, empty for any other."""

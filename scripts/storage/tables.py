@@ -19,7 +19,7 @@ from scripts.storage.errors import InputError
 from scripts.storage.files import read_text, replacing
 
 #: Columns that tables have since the first step is part of the time to train.
-_SINCE_2026_11 = {"spawn_seconds", "exit_seconds", "published_samples", "published_seconds"}
+_SINCE_2026_11 = {"spawn_seconds", "exit_seconds", "published_samples", "published_seconds", "is_training"}
 
 #: What a spreadsheet would take for a formula, as the first character of a text: an apostrophe is put before it.
 _FORMULA = re.compile(r"^('*[=+\-@\t\r])")

@@ -117,3 +117,20 @@ def test_tuned_pays_once_its_compilation_is_repaid() -> None:
 )
 def test_what_never_or_always_pays_says_so(tuned: tuple[float, float], words: str) -> None:
     assert repaid(tuned, (10.0, 500.0))["words"] == words
+
+
+def test_speed_test_has_no_published_length() -> None:
+    noise = run(workload="resnet50", epochs=1, epochs_done=1, train_samples=256, samples_fraction=0.0625, **TIMES)
+    assert clocks.published_length(noise) is None
+    assert clocks.published_seconds(noise | {"samples_per_second": 6.0}) is None
+    told = run(workload="of_a_user", epochs=1, epochs_done=1, is_training=False, **TIMES)
+    assert clocks.published_length(told) is None, "its record tells that its labels are random"
+
+
+def test_speed_tests_that_were_published_are_no_trainings() -> None:
+    """256 images of noise a run: written before records told it in the tables."""
+    read = tables.read_csv("runs", ROOT / "reports" / "published" / "tables" / "batch-size" / "runs.csv")
+    whole = clocks.complete(read)
+    assert len(whole) == 27
+    assert whole["is_training"].eq(False).all()
+    assert whole["published_seconds"].isna().all()

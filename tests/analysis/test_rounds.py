@@ -71,6 +71,14 @@ def test_what_is_not_compared(values: dict) -> None:
     assert not scored(result(60, **values))["compared"].any()
 
 
+def test_what_begins_with_a_checkpoint_is_a_part_of_a_training() -> None:
+    about = SERIES | {"series": {"bert": SERIES["series"]["bert"] | {"checkpoint": True}}}
+    prices = PRICES.assign(price_as_of="2026-01")
+    for series, of in ((SERIES, "a training"), (about, "a part of a training")):
+        table = pd.DataFrame([result(60)], columns=list(COLUMNS)).astype(COLUMNS)
+        assert set(rounds.trainings(mlperf.scored(table, series), ABOUT, prices, "today")["of"]) == {of}
+
+
 def test_logs_that_were_handed_in_before_are_no_second_result() -> None:
     again = scored(result(60), result(61, submitter="Other"), result(60, submitter="Third", round="v3.0"))
     assert again["copy_of"].to_list() == ["", "", "v2.0 Maker box"]

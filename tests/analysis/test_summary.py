@@ -155,3 +155,14 @@ def test_failed_cell_learned_nothing() -> None:
 
 def test_example_catalogue_prices_what_the_tests_say() -> None:
     assert costs(runs(run()), CATALOGUE)["cost_usd"].to_list() == pytest.approx([0.001, 0.0005])
+
+
+def test_rates_alone_are_known_of_speed_tests_and_of_logs_without_a_time() -> None:
+    rows = [
+        run(workload="noise", is_training=False),
+        run(workload="log of rates", train_seconds=None),
+        run(workload="log of times"),
+        run(workload="resumed", is_training=True, train_seconds=None),
+        run(workload="failed", **FAILED),
+    ]
+    assert summary.rated_alone(runs(*rows)) == {"noise", "log of rates"}

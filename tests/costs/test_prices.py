@@ -488,3 +488,23 @@ def test_start_of_a_machine_is_spent_where_a_cluster_tells() -> None:
     table = pricing.spent(made, attempts, prices().query("price_option == 'on-demand'"))
     assert table["used_seconds"].to_list() == [50, 100]
     assert table["usd"].to_list() == pytest.approx([110 * 0.00001, 100 * 0.00001])
+
+
+NOISE = {"is_training": False, "samples_per_second": 500.0, "total_seconds": 120.0}
+
+
+def test_speed_test_costs_by_the_million_samples_and_no_training() -> None:
+    """A million samples at 500/s take 2,000 s, .02 USD at .036 USD/h; the bill of the run is of its 120 s."""
+    (row,) = costs(runs(run(**NOISE)), options=ON_DEMAND).to_dict("records")
+    assert pd.isna(row["useful_seconds"])
+    assert pd.isna(row["cost_usd"])
+    assert row["usd_per_million_samples"] == pytest.approx(0.02)
+    assert row["billed_usd"] == pytest.approx(0.0012)
+
+
+def test_speed_test_of_several_attempts_costs_no_training_either() -> None:
+    frame = runs(run(**NOISE | {"total_seconds": None, "train_seconds": None}))
+    tries = [{"run": frame["run"][0], "used_seconds": 60.0, "lost_seconds": 10.0}] * 2
+    (row,) = pricing.price_runs(frame, prices(options=ON_DEMAND), pd.DataFrame(tries)).to_dict("records")
+    assert pd.isna(row["cost_usd"])
+    assert row["billed_usd"] == pytest.approx(0.0012)

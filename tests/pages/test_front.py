@@ -1,0 +1,29 @@
+"""The front of the published studies: trainings, parts of one and speeds stand apart."""
+
+from scripts.analysis.trainings import KINDS, MILLION_SAMPLES, PART, ROLES, TRAINING
+from scripts.pages import front
+
+ENTRY = {"machine": "a box", "seconds": 60.0, "runs": 1, "not_told": 0, "cells": 1, "date": "2026-11-23"}
+PRICED = {"price": "list price", "price_as_of": "2026-05-20", "option": "on-demand"}
+
+
+def study(*kinds: str, usd: float = 1.0) -> dict:
+    rows = [
+        ENTRY | PRICED | {"workload": f"net of {kind}", "of": kind, "role": role, "usd": usd}
+        for kind in kinds
+        for role in ROLES
+    ]
+    return {"name": "mine", "title": "Mine", "trainings": rows}
+
+
+def test_only_a_whole_training_stands_among_what_a_training_costs() -> None:
+    found = front.answers([study(*KINDS)])
+    assert {kind: [row["workload"] for row in rows] for kind, rows in found.items()} == {
+        TRAINING: ["net of a training"],
+        PART: ["net of a part of a training"],
+        MILLION_SAMPLES: ["net of a million samples"],
+    }
+
+
+def test_dollars_by_year_are_those_of_whole_trainings() -> None:
+    assert [row["workload"] for row in front.by_year([study(*KINDS)])] == ["net of a training"]
