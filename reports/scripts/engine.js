@@ -75,6 +75,20 @@ function hourly(price, machine, state) {
   return price.usd_per_hour * (1 - state.discount);
 }
 
+/** The seconds that are billed, by the rule of a price: scripts/costs/billing.py; as they are where it has none. */
+function billed(seconds, price) {
+  if (!price?.increment_seconds || !Number.isFinite(seconds)) return seconds;
+  const [used, step] = [seconds, price.increment_seconds].map((one) => Math.round(one * 1e6));
+  return used ? Math.max((Math.ceil(used / step) * step) / 1e6, price.minimum_seconds) : 0;
+}
+
+/** What a run is billed (USD) that takes so many seconds; a million samples at a rate have no start of their own. */
+function bill(run, seconds, usdPerHour, price, isRate) {
+  const each = run.tries ?? [seconds + (run.beside ?? 0)];
+  const paid = isRate || !price?.increment_seconds ? seconds : each.reduce((sum, one) => sum + billed(one, price), 0);
+  return (paid * usdPerHour) / SECONDS_PER_HOUR;
+}
+
 /** How long (s) a run keeps a machine busy; infinite where it did not reach the accuracy asked for. */
 function usefulSeconds(run, workload, state) {
   let times = state.samples === null || !workload.samples ? 1 : state.samples / workload.samples;
@@ -96,9 +110,9 @@ function ask(data, state) {
       state.restart ?? price?.restart_seconds ?? 0, price?.save_seconds ?? 0];
     const seconds = cell.runs.map((run) => {
       const useful = usefulSeconds(run, workload, state);
-      return run.recorded || !Number.isFinite(useful) ? useful : expectedSeconds(useful, rate, ...terms);
+      return run.tries || !Number.isFinite(useful) ? useful : expectedSeconds(useful, rate, ...terms);
     });
-    const of = {seconds, usd: seconds.map((one) => (one * usdPerHour) / SECONDS_PER_HOUR)};
+    const of = {seconds, usd: seconds.map((one, i) => bill(cell.runs[i], one, usdPerHour, price, workload.is_rate))};
     of.value = of.usd.map((one, i) => one * seconds[i]);
     const middle = Object.fromEntries(Object.entries(of).map(([key, values]) => [key, median(values)]));
     if (!Number.isFinite(middle.seconds)) return [];

@@ -25,8 +25,8 @@ PAID = (BOOT, *PROCESS, REST, PREEMPTIONS, IDLE)
 def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return two rows per cell, of the columns of the cell, `of`, `n`, `total` and those of `PAID` (USD).
 
-    `of` is a column of the costs table: `cost_usd`, a training of the published length from start to exit, and
-    `billed_usd`, the bill of the run as it was, with what its machine took to start and what the provider rounds up.
+    `of` is a column of the costs table: `cost_usd`, the bill of a training of the published length, and
+    `billed_usd`, that of the run as it was, with what its machine took to start and what the provider rounds up.
     `total` is the cell's median of it, over the `n` runs that have it. The parts are the medians of those runs that
     tell the life of their process, all scaled by what makes them add up to `total`. A cell without such a run has no
     rows; imported logs, which tell whole trainings only, have none.
@@ -58,7 +58,7 @@ def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
 def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the seconds of the parts of each run that tells them: of `cost_usd` and of `billed_usd`.
 
-    Columns: `run` and those of `PAID`, which add up to used_seconds, and to billed_seconds, of the costs table.
+    Columns: `run` and those of `PAID`, which add up to paid_seconds, and to billed_seconds, of the costs table.
     """
     clocks = [column for columns in PROCESS.values() for column in columns]
     rates = ["samples_per_second", "published_samples", "published_seconds"]
@@ -79,6 +79,7 @@ def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     steady = numbers["published_samples"] / numbers["samples_per_second"]
     training = steady.where(numbers["published_seconds"].notna(), named["training"] + more)
     validation = named["validation"] + more - (training - named["training"])
-    published = billed.assign(training=training, validation=validation)
-    published[[BOOT, IDLE]] = 0.0
+    start = boot.mask(table["in_a_row"].astype(bool), 0.0)
+    idle = numbers["paid_seconds"] - start - numbers["used_seconds"]
+    published = billed.assign(training=training, validation=validation, **{BOOT: start, IDLE: idle})
     return {of: parts.assign(run=table["run"]) for of, parts in (("cost_usd", published), ("billed_usd", billed))}

@@ -10,7 +10,7 @@ import pandas as pd
 from scripts.analysis import statistics, verdicts
 from scripts.analysis.summary import measure, reference
 from scripts.analysis.verdicts import Judge
-from scripts.costs import outcomes, ownership, uncertainty
+from scripts.costs import billing, outcomes, ownership, uncertainty
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
 from scripts.storage.tables import cell_of, cells_of, records
@@ -19,7 +19,7 @@ from scripts.storage.tables import cell_of, cells_of, records
 OLD_DAYS = 90
 
 #: What is known of the cost of each run, and the ends of what an hour costs.
-_FIGURES = ("useful_seconds", "used_seconds", "cost_usd", "billed_usd", "samples_per_usd")
+_FIGURES = ("useful_seconds", "paid_seconds", "cost_usd", "billed_usd", "samples_per_usd")
 _RATES = ("usd_per_hour_low", "usd_per_hour", "usd_per_hour_high")
 
 
@@ -29,7 +29,8 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
     `costs` are those of one price option; cells of which no run has a time, and so no cost, are left out. The base cell
     of a workload is its first that has the values of `base`; without any there is none.
 
-    Keys beside the cell's: `cost_usd` (median), `low` and `high` (observed ends: fastest run at the lowest price,
+    Keys beside the cell's: `cost_usd` (median of what a training of the published length is billed), `low` and
+    `high` (observed ends: fastest run at the lowest price,
     slowest at the highest), `interval` (low, high and coverage of a distribution-free interval of the median at the
     price; None below six runs), `runs`, `is_base`, `compared` with the base cell (a `Comparison`; None for itself),
     `cheaper` (the probability that its next run costs less than the base cell's; None below six runs on a side),
@@ -56,7 +57,7 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
             if of_base is not None and cell is not of_base[1]:
                 compared = judge.compare(cell["cost_usd"], of_base[1]["cost_usd"])
                 cheaper = _probability_cheaper((about, cell), of_base, judge)
-            low, cost, high = uncertainty.cost_range(cell["used_seconds"], *(float(cell[rate][0]) for rate in _RATES))
+            low, cost, high = uncertainty.cost_range(cell["paid_seconds"], *(float(cell[rate][0]) for rate in _RATES))
             rows.append(
                 about
                 | {
@@ -92,7 +93,9 @@ def _probability_cheaper(
     if about["hardware"] != about_base["hardware"] and other["usd_per_hour_low"][0] > 0:
         low = one["usd_per_hour_low"][0] / other["usd_per_hour_high"][0]
         price = float(low), float(one["usd_per_hour_high"][0] / other["usd_per_hour_low"][0])
-    return judge.probability_less(one["used_seconds"], other["used_seconds"], price)
+    if price[0] == price[1] and len({*one["cost_usd"], *other["cost_usd"]}) == 1:
+        return None  # each is billed the least that there is
+    return judge.probability_less(one["paid_seconds"], other["paid_seconds"], price)
 
 
 def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
@@ -132,7 +135,7 @@ def to_targets(
     `costs` are those of one price option. What made-up data teach has no target.
     """
     rows = []
-    hourly = costs.drop_duplicates("hardware").set_index("hardware")["usd_per_hour"]
+    priced = costs.drop_duplicates("hardware").set_index("hardware")
     for workload, target in targets.items():
         no_measurement = runs["data"].eq("synthetic").fillna(False) | runs["status"].eq("disturbed")
         left_out = runs.loc[no_measurement, "run"]
@@ -155,7 +158,7 @@ def to_targets(
             times = cell["seconds"].astype(float).fillna(inf)
             median = float(times.median())
             time = median if isfinite(median) else None
-            price = hourly.get(about["hardware"])
+            usd = _bill(time, priced.loc[about["hardware"]]) if time and about["hardware"] in priced.index else None
             rows.append(
                 about
                 | {
@@ -164,10 +167,17 @@ def to_targets(
                     "runs": len(cell),
                     "reached": int(times.lt(inf).sum()),
                     "seconds": time,
-                    "cost_usd": None if time is None or price is None else time * float(price) / 3600,
+                    "cost_usd": usd,
                 }
             )
     return rows
+
+
+def _bill(seconds: float, price: pd.Series) -> float:
+    """Return what so many seconds cost (USD) at a row of the costs table, whose rule of billing counts."""
+    rule = price["increment_seconds"], price["minimum_seconds"]
+    paid = seconds if price["in_a_row"] else billing.billed_seconds(seconds, *rule)
+    return float(billing.cost_usd(paid, price["usd_per_hour"]))
 
 
 def then_and_now(study: Mapping[str, Any], machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
@@ -205,6 +215,9 @@ def short_runs(price: str, costs: pd.DataFrame) -> str:
     short = rows[rows["useful_seconds"] < rows["minimum_seconds"]]
     if short.empty:
         return ""
+    if not short["in_a_row"].any():
+        least = number(short["minimum_seconds"].max())
+        return f"{len(short)} of {len(rows)} runs are shorter than the {least} s that their provider bills at least."
     more = (short["billed_usd"] / short["cost_usd"]).max()
     return (
         f"{len(short)} of {len(rows)} runs are shorter than the {number(short['minimum_seconds'].max())} s that their "

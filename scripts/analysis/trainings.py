@@ -1,6 +1,7 @@
 """What one training costs by each configuration of a study: cheapest, fastest, best value, and whether a machine pays.
 
-A training is one of the published length, as costs are (`scripts.costs.prices.price_runs`); of MLPerf, to its target.
+A training is one of the published length, billed alone as its provider does, unless the price option says that
+trainings follow one another (`scripts.costs.prices.price_runs`); of MLPerf, to its target, by the card-hour.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,8 +34,8 @@ def by_workload(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the configurations of each workload that have a cost under a price option, the cheapest first.
 
-    Keys: cell, machine (its name), usd, seconds and seconds_usd (medians over the runs), of (their values) and
-    price_as_of.
+    Keys: cell, machine (its name), usd, seconds and seconds_usd (medians over the runs), of (their values),
+    usd_per_hour (of the machine) and price_as_of.
     """
     paid = costs[costs["price_option"] == option].dropna(subset="cost_usd")
     return _by_workload(paid, paid["cost_usd"], paid["used_seconds"], name_of)
@@ -66,6 +67,7 @@ def _by_workload(
                 "cell": {axis: first[axis] for axis in CELL},
                 "machine": name_of(first),
                 "of": of,
+                "usd_per_hour": float(first["usd_per_hour"]),
                 "price_as_of": str(first["price_as_of"]),
             }
             | {column: float(np.median(values)) for column, values in of.items()}
@@ -182,7 +184,7 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
         cheaper=cheaper,
         dearer=sum(one.told for one in cost) - cheaper,
         faster=len(faster),
-        price=first["usd"] / first["seconds"] / (other["usd"] / other["seconds"]),
+        price=first["usd_per_hour"] / other["usd_per_hour"],
         speedup=speedup,
         where=where,
     )

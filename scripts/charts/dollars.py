@@ -1,4 +1,4 @@
-"""Where the dollars of a run go: of a training of the published length, and of the run as it was billed."""
+"""Where the dollars of a run go: of the bill of a training of the published length, and of the run as it was."""
 
 import pandas as pd
 
@@ -34,8 +34,8 @@ def draw(view: View) -> Chart | None:
     drawn = view.runs[view.runs["run"].isin(costs["run"])]
     notes = [
         f"Prices: {view.price_label or view.price_option} ({_prices.dated(costs)}).",
-        f"Above: from start to exit ({clocks.extrapolated(drawn)}), without minimum and rounding.",
-        f"Below: the bill of the run as it was, {_billing(costs)}.",
+        f"Above: a training of the published length ({clocks.extrapolated(drawn)}), {_billing(costs)}.",
+        "Below: the run as it was, likewise.",
         _start(costs),
         "The parts of a bar are scaled to add up.",
     ]
@@ -54,12 +54,14 @@ def draw(view: View) -> Chart | None:
 
 
 def _billing(costs: pd.DataFrame) -> str:
-    """Return in words how the providers count time."""
+    """Return in words how a training is billed."""
+    if costs["in_a_row"].all():
+        return "one after another, without minimum and rounding"
     steps, least = (
         " or ".join(f"{seconds:g} s" for seconds in sorted(set(costs[name].dropna())))
         for name in ("increment_seconds", "minimum_seconds")
     )
-    return f"in steps of {steps}" + (f", at least {least}" if (costs["minimum_seconds"] > 0).any() else "")
+    return f"billed alone in steps of {steps}" + (f", at least {least}" if (costs["minimum_seconds"] > 0).any() else "")
 
 
 def _start(costs: pd.DataFrame) -> str:

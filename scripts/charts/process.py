@@ -1,4 +1,4 @@
-"""Where the time of a run's process goes, from its start to its exit: what a machine that is rented is paid for."""
+"""Where the time of a run's process goes, from its start to its exit; what is billed for it is in `dollars`."""
 
 import pandas as pd
 
@@ -12,7 +12,9 @@ from scripts.storage.tables import records
 
 TITLE = "Where the time goes"
 MISSING = "no run tells the life of its process"
-HELP = "The whole bar is paid for; training and validation grow with the length of the training, the rest is paid once."
+HELP = (
+    "Training and validation grow with the length of the training, the rest is done once; bills have a minimum besides."
+)
 ROWS_BY = "train_seconds"
 
 
@@ -39,5 +41,15 @@ def draw(view: View) -> Chart | None:
         data=cells.assign(n=medians["n"]),
         caption=f"Seconds of a run's process, in parts; {count_runs(medians)}.",
         description=f"Stacked bars of seconds: {spoken}.",
-        finding=f"Training is {share:.0%} of the time that is paid for",
+        finding=f"Training is {share:.0%} of the time from start to exit{_of_bill(view, done)}",
     )
+
+
+def _of_bill(view: View, done: pd.DataFrame) -> str:
+    """Return in words how much of the bills of these runs is training, where these are longer than their processes."""
+    costs = view.costs[view.costs["price_option"] == view.price_option]
+    billed = done.merge(costs[["run", "billed_seconds"]].dropna(), on="run")
+    if billed.empty:
+        return ""
+    training, lived, paid = (float(billed[f"{name}_seconds"].sum()) for name in ("training", "total", "billed"))
+    return f", {number(100 * training / paid, 2)}% of what is billed" if paid > 1.01 * lived else ""

@@ -23,6 +23,7 @@ COLUMNS = [
     "usd_per_hour_high",
     "increment_seconds",
     "minimum_seconds",
+    "in_a_row",
     *PREEMPTION,
     "price_as_of",
     "price_source",
@@ -131,6 +132,7 @@ def price_rows(
             found.append(
                 {"hardware": hardware, "price_option": option}
                 | price
+                | {"in_a_row": bool(terms_of.get("in_a_row"))}
                 | {key: float(preemption.get(key, 0.0)) for key in PREEMPTION}
             )
     return found

@@ -33,9 +33,9 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
 
     What has no `useful_seconds` has no cost but that of a million samples, by its rate. `used_seconds` adds what
     preemptions are expected to take (`spot.expected_seconds`), or what they took where attempts were recorded.
-    `cost_usd` is used_seconds x the hourly price, without minimum or rounding. `billed_usd` is the bill of the run as
-    it was: the whole life of its processes and, where a cluster tells, what its machines took until these began, each
-    attempt rounded as the provider does.
+    `cost_usd` is what a training of the published length is billed alone on a machine (`paid_seconds`): used_seconds
+    and, where a cluster tells, what its machines took until its processes began, each attempt rounded as the provider
+    does; under a price option that is `in_a_row`, used_seconds alone. `billed_usd` is the bill of the run as it was.
 
     Args:
         runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
@@ -77,8 +77,9 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         more = (useful - lived).where(costs["published_seconds"].notna(), missing).clip(lower=0)
         untold = _is_short(costs) | _is_speed_test(costs)
         costs = _bill_attempts(costs, several, more.where(more.notna() | untold, 0.0))
+    costs["paid_seconds"] = costs["paid_seconds"].mask(costs["in_a_row"].astype(bool), costs["used_seconds"])
     for bound in ("", "_low", "_high"):
-        costs[f"cost_usd{bound}"] = billing.cost_usd(costs["used_seconds"], costs[f"usd_per_hour{bound}"])
+        costs[f"cost_usd{bound}"] = billing.cost_usd(costs["paid_seconds"], costs[f"usd_per_hour{bound}"])
     costs["billed_usd"] = billing.cost_usd(costs["billed_seconds"], costs["usd_per_hour"])
     samples = (costs["train_samples"] * costs["epochs_done"]).astype(float)
     is_published = costs["published_samples"].notna() & costs["cost_usd"].notna() & costs["total_seconds"].notna()
@@ -101,7 +102,7 @@ def _is_short(runs: pd.DataFrame) -> pd.Series:
 
 
 def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
-    """Add `boot_seconds` and `billed_seconds` of runs of one attempt.
+    """Add `boot_seconds`, `billed_seconds` and `paid_seconds` of runs of one attempt.
 
     The attempt begins before its process: what a cluster tells of its start is billed up to there.
     """
@@ -110,8 +111,11 @@ def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
     before = costs["run"].map(tells["wait_seconds"]).astype(float) + boot.fillna(0.0)
     of_attempt = costs["run"].map(tells["used_seconds"]).astype(float) + costs["lost_seconds"]
     kept = costs["lived_seconds"].where(~(of_attempt > costs["lived_seconds"]), of_attempt) + before.fillna(0.0)
-    billed = billing.billed_seconds(kept.to_numpy(), costs["increment_seconds"], costs["minimum_seconds"])
-    return costs.assign(boot_seconds=boot, billed_seconds=billed)
+    billed, paid = (
+        billing.billed_seconds(seconds.to_numpy(), costs["increment_seconds"], costs["minimum_seconds"])
+        for seconds in (kept, costs["used_seconds"] + kept - costs["lived_seconds"])
+    )
+    return costs.assign(boot_seconds=boot, billed_seconds=billed, paid_seconds=paid)
 
 
 def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame, more: pd.Series) -> pd.DataFrame:
@@ -120,13 +124,17 @@ def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame, more: pd.Series)
     `more` is what a training of the published length takes beyond the run as it was.
     """
     costs = costs.assign(more_seconds=more)
-    each = costs[["run", "price_option", "increment_seconds", "minimum_seconds"]].merge(attempts, on="run")
+    wanted = ["run", "price_option", "increment_seconds", "minimum_seconds", "more_seconds"]
+    each = costs[wanted].merge(attempts, on="run")
+    is_last = ~each.duplicated(["run", "price_option"], keep="last")
     kept = each["used_seconds"] + each[["boot_seconds", "wait_seconds"]].sum(axis=1)
-    each["billed_seconds"] = billing.billed_seconds(kept.to_numpy(), each["increment_seconds"], each["minimum_seconds"])
+    whole = kept + each["more_seconds"].where(is_last, 0.0)
+    for column, seconds in (("billed_seconds", kept), ("paid_seconds", whole)):
+        each[column] = billing.billed_seconds(seconds.to_numpy(), each["increment_seconds"], each["minimum_seconds"])
     # What the last attempt does beside training is no loss: it would have done so, too, as the first.
-    each["lost_seconds"] = each["lost_seconds"].where(each.duplicated(["run", "price_option"], keep="last"), 0.0)
+    each["lost_seconds"] = each["lost_seconds"].mask(is_last, 0.0)
     keys = each.groupby(["run", "price_option"])
-    real = keys[["used_seconds", "billed_seconds", "lost_seconds"]].sum(skipna=False)
+    real = keys[["used_seconds", "billed_seconds", "paid_seconds", "lost_seconds"]].sum(skipna=False)
     real["boot_seconds"] = keys["boot_seconds"].sum(min_count=1)
     real["lived_seconds"] = real["used_seconds"]
     costs = costs.merge(

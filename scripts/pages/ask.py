@@ -16,13 +16,16 @@ from scripts.storage.tables import known, records
 #: Of configurations whose logs tell a rate alone, so many samples are what is asked for.
 MILLION = 1e6
 
+_RULE = ("increment_seconds", "minimum_seconds")
+
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return `ask`: the rule, workloads, prices and cells with their runs; None where there is nothing to choose.
 
-    A run takes once + times x rest seconds, `times` being how much of a training of the published length is asked for.
+    A run takes once + times x rest seconds, `times` being how much of a training of the published length is asked for;
+    billed are `beside` seconds more, or, of a run that was preempted, each of its `tries`.
     """
     cells = _cells(inputs)
     counted = pd.Series([cell["workload"] for cell in cells], dtype=object).value_counts()
@@ -68,7 +71,7 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
     """Return the unit of a workload, and how many samples one is (None where no run tells them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
     if name in summary.rated_alone(inputs.runs):
-        return {"unit": "a million samples", "samples": MILLION}
+        return {"unit": "a million samples", "samples": MILLION, "is_rate": True}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
     return {"unit": "a training", "samples": _known(samples.median())}
@@ -78,6 +81,8 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {option: {} for option in inputs.study["prices"]}
     for row in records(inputs.prices[inputs.prices["hardware"].isin(machines)]):
         price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "as_of": row["price_as_of"]}
+        if not row["in_a_row"]:
+            price |= {key: row[key] for key in _RULE}
         if row["purchase"] == "month":
             price["by_month"] = True
         if row["preemptions_per_hour"]:
@@ -96,8 +101,7 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
 
 def _cells(inputs: Inputs) -> list[dict[str, Any]]:
     """Return every cell with runs that have a cost at some price, or that may have one at a price of the reader's."""
-    attempts = inputs.attempts
-    several = set(attempts.loc[attempts.duplicated("run", keep=False), "run"])
+    tries = {str(run): records(of) for run, of in inputs.attempts.groupby("run", sort=False)}
     taken = inputs.costs.drop_duplicates("run").set_index("run")[["useful_seconds", "used_seconds"]].astype(float)
     curves = _curves(inputs)
     done = inputs.runs[inputs.runs["status"] == "done"]
@@ -114,8 +118,11 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
             used = taken["used_seconds"].get(run["run"])
             useful = taken["useful_seconds"].get(run["run"], of_log[run["run"]])
             about: dict[str, Any] = {"once": 0.0}
-            if run["run"] in several and not pd.isna(used):
-                about |= {"rest": float(used), "recorded": True}
+            tried = tries.get(run["run"], [])
+            if len(tried) > 1 and not pd.isna(used):
+                lives = [float(one["used_seconds"]) for one in tried]
+                kept = [life + _start(one) for life, one in zip(lives, tried, strict=True)]
+                about |= {"rest": float(used), "tries": [*kept[:-1], kept[-1] + float(used) - sum(lives)]}
             elif parts is not None:
                 about |= {"once": parts[0], "rest": parts[1], "first_step": float(run["first_step_seconds"])}
             elif not pd.isna(useful):
@@ -124,6 +131,9 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
                 about["rest"] = MILLION / float(run["samples_per_second"])
             else:
                 continue
+            if len(tried) == 1 and not pd.isna(tried[0]["wait_seconds"]):
+                lived = max(float(run[name]) for name in ("total_seconds", "train_seconds") if not pd.isna(run[name]))
+                about["beside"] = max(0.0, float(tried[0]["used_seconds"]) - lived) + _start(tried[0])
             if run["run"] in curves:
                 about["reached"] = curves[run["run"]]
             runs.append(about)
@@ -133,6 +143,11 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
             about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
             found.append(about | {"name": name, "runs": runs})
     return found
+
+
+def _start(attempt: Mapping[str, Any]) -> float:
+    """Return what is billed before an attempt began (s), 0 where no cluster tells."""
+    return sum(float(attempt[name]) for name in ("boot_seconds", "wait_seconds") if not pd.isna(attempt[name]))
 
 
 def _side(cell: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "answer": (answer := _answer(inputs, found)),
         "answer_words": _words(answer, inputs) if answer else "",
         "unit_words": _units([name in per_million for name in found]),
+        "costs_trainings": any(name not in per_million for name in found),
         "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
         "glance": _glance(found, inputs) if len(found) > 1 else None,
     }

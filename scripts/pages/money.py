@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pandas as pd
+
 from scripts.analysis import clocks, money
 from scripts.analysis.names import price_words
 from scripts.costs.billing import DAYS_PER_MONTH
@@ -20,6 +22,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "old_prices": money.old_prices(prices[prices["price_option"] == inputs.price], inputs.runs)
         if inputs.trained
         else "",
+        "billing_words": _billing(inputs.shown),
         "tells_start": bool(inputs.shown["boot_seconds"].notna().any()),
         "least_bills": money.least_bills(inputs.shown) if inputs.trained else "",
         "intervals": any(row["interval"] for row in rows),
@@ -33,3 +36,14 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "today_words": price_words(study, "today", inputs.labels) if "today" in study["prices"] else "",
         "prices": tables.records(prices),
     }
+
+
+def _billing(shown: pd.DataFrame) -> str:
+    """Return in words how trainings are billed at a price option."""
+    if shown["in_a_row"].any():
+        return "one after another on one machine: without the provider's minimum and rounding"
+    return "billed alone, as the provider rounds" + (", and at least its minimum" if _has_least(shown) else "")
+
+
+def _has_least(shown: pd.DataFrame) -> bool:
+    return bool((shown["minimum_seconds"] > 0).any())

@@ -167,10 +167,13 @@ def test_study_without_both_has_no_then_and_now(options: dict) -> None:
 
 
 def test_short_runs_are_those_below_what_is_billed_at_least() -> None:
-    """Before 2020 the least was a minute: 10 s cost a sixth of their bill, 59 s nearly all of it."""
+    """Before 2020 the least was a minute: in a row, 10 s cost a sixth of their bill, 59 s nearly all of it."""
     book = price_book(offer("1-core", 0.36, as_of="2019"), offer("4-core", 0.36, as_of="2019"))
     rows = [run(train_seconds=10.0), run(hardware="cpu4", train_seconds=59.0), run(framework="jax", train_seconds=60.0)]
     text = money.short_runs("then", costs(runs(*rows), CATALOGUE, THEN_AND_TODAY, book))
+    assert text == "2 of 3 runs are shorter than the 60.0 s that their provider bills at least."
+    in_a_row = {"then": THEN_AND_TODAY["then"] | {"in_a_row": True}}
+    text = money.short_runs("then", costs(runs(*rows), CATALOGUE, in_a_row, book))
     assert text.startswith("2 of 3 runs are shorter than the 60.0 s that their provider billed at least")
     assert "cost up to 6.00 times what is shown" in text
 
