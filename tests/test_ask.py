@@ -283,6 +283,39 @@ def test_hostile_address_is_text(browser: Browser, page: Page) -> None:  # noqa:
     other.close()
 
 
+REFUSED = {
+    "discount=150": "discount, %: 0 to 100 is allowed, not 150.",
+    "price.cpu1=-1": "1 vCPU: 0 or more is allowed, not -1.",
+    "samples=-5": "samples: more than 0 is allowed, not -5.",
+    "samples=0": "samples: more than 0 is allowed, not 0.",
+    "samples=NaN": "samples: more than 0 is allowed, not NaN.",
+    "hours=0": "use of an owned box, hours a month: more than 0 and at most 744 is allowed, not 0.",
+    "deadline=0": "deadline, hours: more than 0 is allowed, not 0.",
+    "budget=Infinity": "budget, USD: 0 or more is allowed, not Infinity.",
+}
+
+
+def test_setting_that_cannot_be_is_refused_from_the_address_too(browser: Browser, page: Page) -> None:  # noqa: F811
+    for setting, said in REFUSED.items():
+        other = browser.new_page()
+        other.goto(f"{page.url.partition('#')[0]}#ask&{setting}")
+        assert other.locator("#asked").inner_text() == f"Not computed. {said}"
+        assert other.locator("#ask .problem:visible").all_inner_texts() == [said.partition(": ")[2].rstrip(".")]
+        other.locator("#ask [type=reset]").click()
+        other.wait_for_function("!document.querySelector('#asked').textContent.startsWith('Not computed')")
+        assert other.locator("#ask .problem:visible").count() == 0
+        other.close()
+
+
+def test_setting_that_cannot_be_is_said_beside_its_field(page: Page) -> None:
+    opened_up(page)
+    page.fill("[name=discount]", "150")
+    assert page.locator("label:has([name=discount]) .problem").inner_text() == "0 to 100 is allowed, not 150"
+    page.fill("[name=discount]", "50")
+    assert page.locator("#ask .problem:visible").count() == 0
+    page.fill("[name=discount]", "")
+
+
 def test_what_nothing_can_do_is_said(page: Page) -> None:
     opened_up(page)
     page.fill("[name=budget]", "0")

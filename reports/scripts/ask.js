@@ -167,7 +167,26 @@ function begin() {
       ["configuration", "USD", "s", "USD an hour", "cheapest below, USD an hour"], rows.map(line))));
   }
 
+  /** Say beside each field why what stands in it is no setting; return what is refused. */
+  function refused() {
+    const found = [];
+    for (const field of form.querySelectorAll("[data-limit]")) {
+      const text = unheld.get(field.name) ?? (field.validity.badInput ? "that" : field.value);
+      const why = field.disabled ? "" : refusal(text, data.limits[field.dataset.limit]), place = field.parentElement.querySelector(".problem");
+      field.setCustomValidity(why);
+      field.toggleAttribute("aria-invalid", why !== "");
+      Object.assign(place, {textContent: why, hidden: !why});
+      if (why) found.push(`${field.parentElement.firstChild.textContent}: ${why}.`);
+    }
+    return found;
+  }
+
   function answer() {
+    const wrong = refused();
+    if (wrong.length) {
+      place.replaceChildren(made("p", "answer", `Not computed. ${wrong.join(" ")}`));
+      return;
+    }
     const fields = new FormData(form), state = stateOf(fields), rows = ask(data, state);
     const about = data.workloads[state.workload];
     const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} samples` : about.unit;
@@ -200,6 +219,8 @@ function begin() {
 
   follow();
   const start = new FormData(form);
+  /** What an address asks for and no field of numbers can hold, by the name of the field. */
+  const unheld = new Map();
   if (location.hash.startsWith("#ask&")) {
     const kept = new URLSearchParams(location.hash.slice(5));
     // A link may be older than the study: what it no longer has stays as the page opens.
@@ -207,7 +228,9 @@ function begin() {
     for (const step of ["workload", null]) { // which base cells there are depends on the workload
       for (const [name, value] of kept) {
         const field = form.elements[name];
-        if ((step === null || name === step) && field && has(field, value)) field.value = value;
+        if ((step !== null && name !== step) || !field || !has(field, value)) continue;
+        field.value = value;
+        if (field.dataset?.limit && field.value === "" && value !== "") unheld.set(name, value);
       }
       follow();
     }
@@ -217,8 +240,8 @@ function begin() {
   form.hidden = place.hidden = false;
   place.setAttribute("aria-live", "polite");
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", () => (follow(), answer()));
-  form.addEventListener("reset", () => setTimeout(() => (follow(), answer())));
+  form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer()));
+  form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer())));
   document.getElementById("link").addEventListener("click", () => navigator.clipboard?.writeText(location.href));
   answer();
 }

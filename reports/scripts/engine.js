@@ -3,6 +3,17 @@
 
 const SECONDS_PER_HOUR = 3600;
 
+/** Why a text is no setting, by its limits (scripts/costs/limits.py); empty where it is one, or nothing is typed. */
+function refusal(text, limit) {
+  if (text === "") return "";
+  const value = Number(text), {minimum, exclusiveMinimum, maximum} = limit;
+  const fits = text.trim() !== "" && Number.isFinite(value) && !(value < minimum) && !(value <= exclusiveMinimum) && !(value > maximum);
+  const from = exclusiveMinimum === undefined ? minimum : `more than ${exclusiveMinimum}`;
+  const or = exclusiveMinimum === undefined ? " or more" : "", to = exclusiveMinimum === undefined ? " to " : " and at most ";
+  const allowed = maximum === undefined ? `${from}${or}` : `${from}${to}${maximum}`;
+  return fits ? "" : `${allowed} is allowed, not ${text.slice(0, 20)}`;
+}
+
 /** The median of numbers. */
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b), half = sorted.length >> 1;

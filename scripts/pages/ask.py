@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import clocks, summary, trainings, verdicts
-from scripts.costs import ownership
+from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
@@ -52,6 +52,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "machines": {name: label for name, label in inputs.labels.items() if name in machines},
             "prices": _prices(inputs, machines),
             "cells": cells,
+            "limits": limits.FIELDS,
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,
