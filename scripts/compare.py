@@ -4,16 +4,18 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import states
+from scripts.analysis import clocks, pricing, states
 from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.costs import prices
 from scripts.pages import render
-from scripts.storage import errors, tables
+from scripts.storage import errors, schemas, tables
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -32,7 +34,11 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{6}Z")
 
 
 def read(key: str, text: str) -> states.State:
-    """Return the state that `old` or `new` of the config names. Raises InputError that says what is allowed."""
+    """Return the state that `old` or `new` of the config names, at the price that it names, or at all of them.
+
+    The price that a study shows is the first. A study whose tables are committed has no costs among them: it is priced
+    by its books. Raises InputError that says what is allowed.
+    """
     found = _STATE.fullmatch(text)
     if found is None:
         raise InputError(f"{key}: {text!r}: must be STUDY or FOLDER, then @MACHINE and :PRICE if wanted")
@@ -47,19 +53,67 @@ def read(key: str, text: str) -> states.State:
         raise InputError(
             f"{key}: {place}: no such folder with runs.parquet or runs.csv, and no study with results{known}"
         )
-    runs, costs = (_read(folder, name) for name in ("runs", "costs"))
+    study = _study(place)
+    runs = clocks.complete(_read(folder, "runs"))
+    costs = _read(folder, "costs") if _table(folder, "costs") or not study else _priced(study, runs, folder)
     if machine:
         if machine not in set(runs["hardware"]):
             price = f"; a price option is given as {place}:{machine}" if machine in set(costs["price_option"]) else ""
             has = ", ".join(sorted(set(runs["hardware"])))
             raise InputError(f"{key}: {machine}: {place} has the machines {has}{price}")
         runs = runs[runs["hardware"] == machine]
-    options = list(dict.fromkeys(costs["price_option"]))
-    if option and option not in options:
-        raise InputError(f"{key}: {option}: {place} has the prices {', '.join(options) or 'none'}")
-    if options:
-        costs = costs[costs["price_option"] == (option or options[0])]
+    shown = study["price"] if study else ""
+    costs = costs.sort_values("price_option", key=lambda names: names != shown, kind="stable")
+    if option:
+        if option not in (options := _options(costs)):
+            raise InputError(f"{key}: {option}: {place} has the prices {', '.join(options) or 'none'}")
+        costs = costs[costs["price_option"] == option]
     return states.State(text, runs, costs)
+
+
+def _study(place: str) -> dict[str, Any] | None:
+    """Return the config of a study of the project, None of a folder or of a study that lies elsewhere."""
+    is_ours = "/" not in place and definition.file(place).is_file()
+    return definition.read(place, {})[1] if is_ours else None
+
+
+def _priced(study: Mapping[str, Any], runs: pd.DataFrame, folder: Path) -> pd.DataFrame:
+    machines = definition.machines(
+        dict(study), schemas.read_yaml(definition.ROOT / "config" / "hardware.yaml", "hardware")
+    )
+    table = pricing.price_table(study, machines, set(runs["hardware"]))
+    return tables.conform(prices.price_runs(runs, table, _read(folder, "attempts")), "costs")
+
+
+def _options(costs: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(costs["price_option"]))
+
+
+def at_one_price(old: states.State, new: states.State) -> tuple[states.State, states.State, str]:
+    """Return two states at prices that can be compared, and in words at which, or why there are none.
+
+    Prices that both states name are taken as they are, else those of one name that both have, that of `old` first.
+    """
+    has = [_options(state.costs) for state in (old, new)]
+    if not all(_named(state) for state in (old, new)):
+        shared = [name for name in has[0] if name in has[1]]
+        old, new = (replace(state, costs=_at(state.costs, shared[:1])) for state in (old, new))
+        if not shared:
+            without = [state.name for state, names in zip((old, new), has, strict=True) if not names]
+            both = (f"{state.name} has {', '.join(names)}" for state, names in zip((old, new), has, strict=True))
+            why = f"{' and '.join(without)} has none" if without else f"{', '.join(both)}: name one of each by :PRICE"
+            return old, new, f"costs are not compared: {why}"
+    names = dict.fromkeys(name for state in (old, new) for name in _options(state.costs))
+    return old, new, f"costs at {' and '.join(names)}"
+
+
+def _named(state: states.State) -> bool:
+    found = _STATE.fullmatch(state.name)
+    return found is not None and found["option"] is not None
+
+
+def _at(costs: pd.DataFrame, options: Sequence[str]) -> pd.DataFrame:
+    return costs[costs["price_option"].isin(options)]
 
 
 def _table(folder: Path, name: str) -> Path | None:
@@ -99,13 +153,12 @@ def main() -> int:
     for key in ("old", "new"):
         if not getattr(options, key):
             raise InputError(f"{key}: is not given: snakemake compare --config old=STUDY new=STUDY")
-    old, new = read("old", options.old), read("new", options.new)
+    old, new, at = at_one_price(read("old", options.old), read("new", options.new))
     found = states.compare(old, new)
     counts = states.counts(found["cells"])
-    unpriced = [state.name for state in (old, new) if state.costs.empty]
+    unpriced = old.costs.empty or new.costs.empty
     shown = {word: count for word, count in counts.items() if not unpriced or word in (states.FASTER, states.SLOWER)}
-    text = ", ".join(f"{count} {word}" for word, count in shown.items())
-    text += f"; costs are not compared: {' and '.join(unpriced)} has none" * bool(unpriced)
+    text = ", ".join(f"{count} {word}" for word, count in shown.items()) + f"; {at}"
     told = {"old": old.name, "new": new.name, "counts": shown} | found
     write_text(options.output.with_suffix(".json"), json.dumps(told, indent=1, allow_nan=False, default=str) + "\n")
     page = render.environment().get_template("compare.html.j2")

@@ -1,13 +1,15 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scripts import compare as compare_verb
 from scripts.analysis import states
 from scripts.analysis.states import State, compare, counts
-from scripts.compare import read
+from scripts.compare import at_one_price, read
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests.conftest import ROOT
@@ -133,6 +135,39 @@ def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
     assert "dearer" not in done.stdout
     assert f"not compared: 1 cell in {old} only" in done.stdout
     assert "dearer" not in json.loads((tmp_path / "page.json").read_text())["counts"]
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone in which nothing was made yet: only what is committed."""
+    monkeypatch.setattr(compare_verb, "_FOLDERS", compare_verb._FOLDERS[1:])
+
+
+@pytest.mark.usefixtures("fresh")
+def test_costs_of_a_study_that_is_committed_are_compared_by_default() -> None:
+    """As the page of the study says: two cores are dearer than one in 10 of 12 pairs, cheaper in none."""
+    old, new, at = at_one_price(read("old", "two-cores@cpu1"), read("new", "two-cores@cpu2"))
+    counted = counts(compare(old, new)["cells"])
+    assert at == "costs at on-demand"
+    assert (counted["cheaper"], counted["dearer"]) == (0, 10)
+
+
+@pytest.mark.usefixtures("fresh")
+def test_price_of_a_study_that_is_committed_can_be_named() -> None:
+    old, new, at = at_one_price(read("old", "two-cores@cpu1:spot"), read("new", "two-cores@cpu1:on-demand"))
+    assert at == "costs at spot and on-demand"
+    assert {row["cost"]["word"] for row in compare(old, new)["cells"]} == {"dearer"}
+    old, new, at = at_one_price(read("old", "two-cores@cpu1:spot"), read("new", "two-cores@cpu2"))
+    assert (at, set(new.costs["price_option"])) == ("costs at spot", {"spot"})
+    with pytest.raises(InputError, match="old: none: two-cores has the prices on-demand, spot, owned"):
+        read("old", "two-cores@cpu1:none")
+
+
+def test_prices_without_a_name_in_common_are_not_compared() -> None:
+    old, new = state("a", *cells(100)), state("b", *cells(150))
+    old, new, at = at_one_price(old, replace(new, costs=new.costs.assign(price_option="july")))
+    assert old.costs.empty
+    assert at == "costs are not compared: a has on-demand, b has july: name one of each by :PRICE"
 
 
 @pytest.mark.slow
