@@ -8,22 +8,33 @@ Exit code 1 if that is so of every provider.
 import argparse
 import hashlib
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from rich.console import Console
 
-from scripts.costs import book, books, catalogue, renewal
-from scripts.storage import downloads, errors, schemas, tables
+from scripts.costs import book, books, catalogue, renewal, repository
+from scripts.storage import errors, schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 
-URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs"
+URL = f"{repository.RAW}/skypilot-org/skypilot-catalog/master/catalogs"
+
+
+class File(NamedTuple):
+    """A provider's catalogue: where it was read, its name in a source, its content, and of which day it is.
+
+    The day is that on which the file last changed, empty where that is not told: never that of the download.
+    """
+
+    place: str
+    name: str
+    content: bytes
+    as_of: str = ""
 
 
 def read_wanted(path: Path) -> dict[str, Any]:
@@ -70,52 +81,46 @@ def check_date(text: str) -> None:
 
 
 def find(folder: Path, cloud: str) -> Path:
-    """Return the file of a provider in a folder: `<cloud>/vms.csv` or `<cloud>_vms*.csv`."""
-    files = [path for path in [folder / cloud / "vms.csv", *sorted(folder.glob(f"{cloud}_vms*.csv"))] if path.is_file()]
+    """Return the file of a provider in a folder: `<cloud>/vms.csv`, also below the newest `v<version>` that has one, or
+    `<cloud>_vms*.csv`."""
+    versions = [path for path in folder.glob(f"v*/{cloud}/vms.csv") if path.parts[-3][1:].isdecimal()]
+    newest = sorted(versions, key=lambda path: int(path.parts[-3][1:]))[-1:]
+    plain = [path for path in [folder / cloud / "vms.csv", *sorted(folder.glob(f"{cloud}_vms*.csv"))] if path.is_file()]
+    files = [*plain, *newest]
     if len(files) != 1:
-        there = f"there are {', '.join(path.name for path in files)}" if files else "there is none"
-        raise InputError(f"{folder}: must have one {cloud}/vms.csv or {cloud}_vms*.csv; {there}")
+        there = f"there are {', '.join(str(path.relative_to(folder)) for path in files)}" if files else "there is none"
+        raise InputError(f"{folder}: must have one of {cloud}/vms.csv, {cloud}_vms*.csv, v*/{cloud}/vms.csv; {there}")
     return files[0]
 
 
-def download(url: str, path: Path) -> bytes:
-    """Return what is at an address by way of `path`: it changes every day, so that no checksum is known.
-
-    Raises InputError with the reason.
-    """
-    try:
-        with Console(stderr=True).status(f"downloading {url}"):
-            downloads.fetch(url, path)
-    except downloads.NotFetched as error:
-        raise InputError(f"{url}: could not be fetched: {error}") from error
-    return path.read_bytes()
-
-
-def fetch(root: str, about: dict[str, Any]) -> tuple[str, str, bytes]:
-    """Return (where it was read, its name in a source, content) of one provider's catalogue."""
+def fetch(root: str, cloud: str, known: repository.Repository | None) -> File:
+    """Return one provider's catalogue: of the newest version in the repository, of an address, or of a folder."""
+    if known:
+        name = known.newest(cloud)
+        with Console(stderr=True).status(f"downloading {name}"):
+            place, content = known.read(name)
+        return File(place, name, content, known.changed(name))
     if "://" in root:
-        url = f"{root.rstrip('/')}/{about['catalogue']}/vms.csv"
-        with tempfile.TemporaryDirectory() as folder:
-            return url, f"{about['catalogue']}/vms.csv", download(url, Path(folder, "vms.csv"))
-    path = find(Path(root), about["catalogue"].split("/")[-1])
+        url = f"{root.rstrip('/')}/{cloud}/vms.csv"
+        return File(url, f"{cloud}/vms.csv", repository.download(url))
+    path = find(Path(root), cloud)
     try:
-        return str(path), str(path.relative_to(root)), path.read_bytes()
+        return File(str(path), str(path.relative_to(root)), path.read_bytes())
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
 
 
 def refresh(
-    old: pd.DataFrame, root: str, provider: str, about: dict[str, Any], as_of: str, note: str
+    old: pd.DataFrame, file: File, provider: str, about: dict[str, Any], as_of: str, note: str
 ) -> tuple[pd.DataFrame, list[renewal.Change]]:
     """Return the new rows of one provider, and what changed. Raises InputError when its catalogue is of no use."""
-    place, name, content = fetch(root, about)
     notes = "; ".join(filter(None, (about.get("note", ""), note)))
-    source = f"SkyPilot catalogue {name}, sha256 {hashlib.sha256(content).hexdigest()[:8]}"
+    source = f"SkyPilot catalogue {file.name}, sha256 {hashlib.sha256(file.content).hexdigest()[:8]}"
     try:
-        text = content.decode("utf-8-sig")
+        text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"{place}: not text: {error.reason} at byte {error.start}") from error
-    table = catalogue.read(text, place, zones="regions" in about)
+        raise InputError(f"{file.place}: not text: {error.reason} at byte {error.start}") from error
+    table = catalogue.read(text, file.place, zones="regions" in about)
     return renewal.renew(old, table, provider, about, as_of, f"{source} ({notes})" if notes else source)
 
 
@@ -125,8 +130,8 @@ def main() -> int:
         "--catalogue",
         default=URL,
         metavar="FOLDER or URL",
-        help="where it is: a folder with <cloud>/vms.csv or <cloud>_vms*.csv, or the address above v8/<cloud>/vms.csv "
-        "(%(default)s)",
+        help="where it is: a folder with <cloud>/vms.csv, <cloud>_vms*.csv or v<version>/<cloud>/vms.csv, the address "
+        "of such versions on GitHub, of which the newest counts (%(default)s), or any address above <cloud>/vms.csv",
     )
     parser.add_argument(
         "--book", type=Path, required=True, help="price book to refresh (.csv); made if it is not there"
@@ -139,7 +144,8 @@ def main() -> int:
         action="append",
         default=[],
         metavar="[PROVIDER=]DATE",
-        help="date of the catalogue, of all providers or of one; may stand several times (of a download: today)",
+        help="date of the catalogue, of all providers or of one; may stand several times (from GitHub without it: the "
+        "day on which a file last changed)",
     )
     parser.add_argument(
         "--note",
@@ -154,24 +160,29 @@ def main() -> int:
     local = "://" not in options.catalogue
     if local and not Path(options.catalogue).is_dir():
         raise InputError(f"--catalogue: {options.catalogue}: no such folder")
-    dates = by_provider("--as-of", ([] if local else [date.today().isoformat()]) + options.as_of, wanted)
+    known = repository.Repository(options.catalogue) if options.catalogue.startswith(f"{repository.RAW}/") else None
+    dates = by_provider("--as-of", options.as_of, wanted)
     notes = by_provider("--note", options.note, wanted)
     for provider, as_of in dates.items():
-        if not as_of:
+        if as_of:
+            check_date(as_of)
+        elif known is None:
             raise InputError(
-                f"--as-of (catalogue_as_of): must be given for a folder: the date of its catalogue of {provider}"
+                "--as-of (catalogue_as_of): must be given for a folder or a plain address: the date of its catalogue "
+                f"of {provider}"
             )
-        check_date(as_of)
 
     frames, counts, done = [], Counter[str](), 0
     for provider, about in wanted.items():
         last = old[old["provider"] == provider]
-        print(f"{provider}, catalogue of {dates[provider]}", flush=True)
         try:
-            rows, changes = refresh(last, options.catalogue, provider, about, dates[provider], notes[provider])
+            file = fetch(options.catalogue, about["catalogue"], known)
+            as_of = dates[provider] or file.as_of
+            print(f"{provider}, catalogue of {as_of}", flush=True)
+            rows, changes = refresh(last, file, provider, about, as_of, notes[provider])
         except InputError as error:
             kept = f"all {len(last)} prices kept from the last book" if len(last) else "no prices"
-            print(f"  not refreshed: {error}; {kept}")
+            print(f"  {provider} not refreshed: {error}; {kept}")
             rows, changes = last, []
         else:
             done += 1

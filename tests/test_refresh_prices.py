@@ -1,5 +1,6 @@
 import csv
 import hashlib
+import json
 import os
 import sys
 import threading
@@ -7,27 +8,28 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pooch
 import pytest
 
 from scripts import refresh_prices
-from scripts.costs import book, books, catalogue, renewal
+from scripts.costs import book, books, catalogue, renewal, repository
 from scripts.storage import errors
 from tests.conftest import ROOT
 
 WANTED = """
 gce:
-  catalogue: v8/gcp
+  catalogue: gcp
   regions: [east]
   machines: [n1]
   built_in: {a2: {A100: 1}}
 aws:
-  catalogue: v8/aws
+  catalogue: aws
   regions: [us]
   machines: [p3]
 lambda:
-  catalogue: v8/lambda
+  catalogue: lambda
   note: by hand
   machines: [gpu]
 """
@@ -163,7 +165,7 @@ def test_a_month_later(kept: Desk) -> None:
     [
         (
             lambda desk: (desk.folder / "gcp_vms.csv").unlink(),
-            "must have one gcp/vms.csv or gcp_vms*.csv; there is none",
+            "must have one of gcp/vms.csv, gcp_vms*.csv, v*/gcp/vms.csv; there is none",
         ),
         (lambda desk: (desk.folder / "gcp_vms_2.csv").touch(), "there are gcp_vms.csv, gcp_vms_2.csv"),
         (lambda desk: (desk.folder / "gcp_vms.csv").write_text(""), "gcp_vms.csv:1: column InstanceType is missing"),
@@ -230,7 +232,10 @@ def test_provider_that_is_not_wanted_any_more(kept: Desk) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--as-of (catalogue_as_of): must be given for a folder: the date of its catalogue of gce"),
+        (
+            [],
+            "--as-of (catalogue_as_of): must be given for a folder or a plain address: the date of its catalogue",
+        ),
         (["--as-of", "gce=2026-02-01"], "the date of its catalogue of aws"),
         (["--as-of", "yesterday"], "--as-of: 'yesterday' is not a date (YYYY-MM-DD, YYYY-MM or YYYY)"),
         (["--as-of", "2026-02-30"], "'2026-02-30' is not a date"),
@@ -250,7 +255,7 @@ def test_mistake_on_the_command_line(kept: Desk, options: list[str], message: st
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("v8/gcp", "gcp", "gce.catalogue: 'gcp' does not match"),
+        ("catalogue: gcp", "catalogue: v8/gcp", "gce.catalogue: 'v8/gcp' does not match"),
         ("[n1]", "[n1, n1]", "gce.machines: ['n1', 'n1'] has non-unique elements"),
         ("[n1]", "[n1, a2]", "catalogue.yaml: gce: 'a2' is given twice"),
         ("[n1]", "['n1, n2']", "gce.machines[0]: 'n1, n2' does not match"),
@@ -309,45 +314,98 @@ def test_full_disk_leaves_the_last_book(kept: Desk) -> None:
     assert kept.book.read_text() == BOOK
 
 
+#: What the repository holds: a version that lacks a provider, versions that are older, files that are no catalogue.
+SERVED = {
+    "v8/gcp": FILES["gcp"],
+    "v10/gcp": FILES["gcp"],
+    "v9/gcp": "an older one",
+    "v8/aws": FILES["aws"],
+    "v10/aws-old": "another provider",
+}
+CHANGED = {"v10/gcp": "2026-03-01T23:59:59Z", "v8/aws": "2026-02-20T01:02:03Z"}
+
+
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    """The address of a server on this machine that has the catalogue, but no file of lambda."""
-    for cloud in ("gcp", "aws"):
-        path = tmp_path / "served" / "v8" / cloud / "vms.csv"
+def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a catalogue's folder on a server on this machine that answers as GitHub does; none of lambda."""
+    folder = tmp_path / "served" / "raw" / "owner" / "repo" / "main" / "catalogs"
+    for name, text in SERVED.items():
+        path = folder / name / "vms.csv"
         path.parent.mkdir(parents=True)
-        path.write_text(FILES[cloud])
+        path.write_text(text)
+    tree = [{"path": f"catalogs/{name}/vms.csv"} for name in SERVED] + [{"path": "v11/gcp/vms.csv"}]
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_) -> None:
             pass
 
+        def do_GET(self) -> None:
+            path, _, query = self.path.partition("?")
+            if not path.startswith("/api/owner/repo/"):
+                super().do_GET()
+                return
+            asked = parse_qs(query).get("path", [""])[0]
+            of_file = asked.removeprefix("catalogs/").removesuffix("/vms.csv")
+            dated = [{"commit": {"committer": {"date": day}}} for name, day in CHANGED.items() if name == of_file]
+            told = {"tree": tree} if path.endswith("git/trees/main") else dated
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(told).encode())
+
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "served")) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        at = f"http://127.0.0.1:{server.server_address[1]}"
+        monkeypatch.setattr(repository, "RAW", f"{at}/raw")
+        monkeypatch.setattr(repository, "API", f"{at}/api")
+        yield f"{at}/raw/owner/repo/main/catalogs"
         server.shutdown()
 
 
-def test_download(kept: Desk, address: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_download_is_of_the_newest_version_and_of_the_day_of_its_file(
+    kept: Desk, github: str, caplog: pytest.LogCaptureFixture
+) -> None:
     kept.monkeypatch.setattr(pooch.get_logger(), "handlers", [caplog.handler])
-    code, said, _ = kept.run("--as-of", "2026-03-01", root=address)
+    code, said, _ = kept.run(root=github)
     assert code == 0
-    assert f"not refreshed: {address}/v8/lambda/vms.csv: could not be fetched: status 404; all 1 prices kept" in said
-    assert kept.rows()["p3 on-demand"] == ("3.06", "2026-03-01")
-    assert kept.rows()["gpu on-demand"] == ("1.29", "2026-02-01")
+    assert "gce, catalogue of 2026-03-01\n" in said
+    assert f"lambda not refreshed: {github}: no version has lambda/vms.csv; all 1 prices kept" in said
+    rows = kept.rows()
+    assert rows["n1 on-demand"] == ("0.1", "2026-03-01")
+    assert rows["p3 on-demand"] == ("3.06", "2026-02-20")
+    assert rows["gpu on-demand"] == ("1.29", "2026-02-01")
     digest = hashlib.sha256(FILES["gcp"].encode()).hexdigest()[:8]
-    assert f"SkyPilot catalogue v8/gcp/vms.csv, sha256 {digest}" in kept.book.read_text()
+    assert f"SkyPilot catalogue v10/gcp/vms.csv, sha256 {digest}" in kept.book.read_text()
     assert caplog.records == [], "pooch would advise to write the checksum down"
 
 
-def test_download_is_of_today(desk: Desk, address: str) -> None:
-    desk.run(root=address + "/")
-    assert refresh_prices.date.today().isoformat() in {as_of for _, as_of in desk.rows().values()}
+def test_what_is_older_than_the_book_is_never_made_new_by_downloading_it(kept: Desk, github: str) -> None:
+    kept.monkeypatch.setitem(CHANGED, "v10/gcp", "2024-03-05T00:00:00Z")
+    _, said, _ = kept.run(root=github)
+    assert "is of 2024-03-05, older than the book's 2026-02-01" in said
+    assert kept.rows()["n1 on-demand"] == ("0.1", "2026-02-01")
+
+
+def test_day_that_is_not_told_is_not_made_up(kept: Desk, github: str) -> None:
+    kept.monkeypatch.delitem(CHANGED, "v10/gcp")
+    _, said, _ = kept.run(root=github)
+    assert "does not tell when it last changed; all 4 prices kept" in said
+
+
+def test_plain_address_needs_a_date(kept: Desk, github: str) -> None:
+    code, _, said = kept.run(root=github.replace("/raw/", "/other/"))
+    assert code == 2
+    assert "--as-of (catalogue_as_of): must be given for a folder or a plain address" in said
+
+
+def test_newest_version_of_a_folder_counts(kept: Desk, github: str, tmp_path: Path) -> None:
+    folder = tmp_path / "served" / "raw" / "owner" / "repo" / "main" / "catalogs"
+    assert refresh_prices.find(folder, "gcp") == folder / "v10" / "gcp" / "vms.csv"
 
 
 def test_no_network(kept: Desk) -> None:
-    code, said, _ = kept.run(root="http://127.0.0.1:9")
+    code, said, _ = kept.run("--as-of", "2026-03-01", root="http://127.0.0.1:9")
     assert code == 1
-    assert "http://127.0.0.1:9/v8/gcp/vms.csv: could not be fetched: ConnectionError; all 4 prices kept" in said
+    assert "http://127.0.0.1:9/gcp/vms.csv: could not be fetched: ConnectionError; all 4 prices kept" in said
     assert kept.book.read_text() == BOOK
 
 
