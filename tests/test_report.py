@@ -96,8 +96,8 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
     read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
     fastest, cheapest = "TensorFlow · 4 vCPUs", "TensorFlow · 1 vCPU"
     assert f"MNIST · MLP: {cheapest} is cheapest, {fastest} fastest" in read.text
-    assert f"Cheapest {cheapest} 1.00 USD per 1,000 trainings, 100 s · 1 run" in read.text
-    assert f"Fastest {fastest} 40.0 s, 1.60 USD per 1,000 trainings · 1 run" in read.text
+    assert f"Cheapest {cheapest} 1.00 USD per 1,000 trainings, 100 s each · 1 run" in read.text
+    assert f"Fastest {fastest} 40.0 s each, 1.60 USD per 1,000 trainings · 1 run" in read.text
     assert "1.60× the money for 2.50× the speed" in read.text
     assert "4 vCPUs took less time in 1 of 1 cells" in read.text
 
@@ -105,7 +105,7 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
 def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
     read = Read(page(run(train_seconds=102.0), run(hardware="cpu4")))
     assert (
-        "Fastest TensorFlow · 4 vCPUs 100 s, 4.00 USD per 1,000 trainings · 1 run · not told apart: "
+        "Fastest TensorFlow · 4 vCPUs 100 s each, 4.00 USD per 1,000 trainings · 1 run · not told apart: "
         "TensorFlow · 1 vCPU" in read.text
     )
     assert "4 vCPUs took less time in 0 of 1 cells (1 not told apart)" in read.text
@@ -446,5 +446,5 @@ def test_what_is_no_training_is_given_to_the_index_as_a_speed() -> None:
     for_two = [run(workload="resnet50", is_training=False, batch_size=size, total_seconds=9.0) for size in (16, 32)]
     text = Read(page(*for_two)).text
     assert "A million samples, at the steady rate, on-demand" in text
-    assert "USD per 1,000 million samples" in text
+    assert "1.00 USD a thousand million samples, 27.8 h" in text, "10,000/s: dollars and hours are of as many samples"
     assert "published length" not in text.partition("How it was measured")[0]

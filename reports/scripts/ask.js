@@ -43,9 +43,16 @@ function begin() {
   const form = document.getElementById("ask"), place = document.getElementById("asked");
   const readable = (name) => form.elements.workload.querySelector(`[value="${CSS.escape(name)}"]`).textContent;
 
+  const asked = () => data.workloads[form.elements.workload.value];
+
+  /** Dollars, and for how much: of rates the seconds beside them are for as much (`time`). */
   function usd(value, times) {
-    const these = data.workloads[form.elements.workload.value].unit === "a training" ? "trainings" : "of these";
-    return times > 1 ? `${shown(value * times)} USD per ${shown(times, 4)} ${these}` : `${shown(value)} USD`;
+    const these = asked().is_rate ? (form.elements.samples.value === "" ? " a thousand " + asked().unit.slice(2) : ` per ${shown(times, 4)} of these`) : ` per ${shown(times, 4)} trainings`;
+    return `${shown(value * times)} USD${times > 1 ? these : ""}`;
+  }
+
+  function time(seconds, times) {
+    return asked().is_rate ? duration(seconds * times) : `${duration(seconds)}${times > 1 ? " each" : ""}`;
   }
 
   function card(head, name, ...words) {
@@ -60,11 +67,11 @@ function begin() {
 
   function sentence(state, rows, times, unit) {
     const [best, next] = rows, base = rows.find((row) => row.name === state.base);
-    const words = [made("strong", "", `${best.name}: ${usd(best.usd, times)} and ${duration(best.seconds)}`), ` for ${unit} of ${readable(state.workload)}.`];
+    const words = [made("strong", "", `${best.name}: ${usd(best.usd, times)} and ${time(best.seconds, times)}`), ` for ${times > 1 && asked().is_rate && state.samples === null ? "a thousand " + unit.slice(2) : unit} of ${readable(state.workload)}.`];
     const machines = new Set(rows.map((row) => row.cell.hardware));
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
     else if (best.wins_below && state.by === "cost") words.push(` It stays the cheapest up to ${shown(best.wins_below)} USD an hour (now ${shown(best.usd_per_hour)}).`);
-    else if (next && !next.out) words.push(` Next: ${next.name}, ${usd(next.usd, times)} and ${duration(next.seconds)}.`);
+    else if (next && !next.out) words.push(` Next: ${next.name}, ${usd(next.usd, times)} and ${time(next.seconds, times)}.`);
     const price = data.prices[state.option]?.[best.cell.hardware];
     if (price?.by_month && state.prices[best.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== best) words.push(` ${base.name} costs ${shown(base.usd / best.usd)}× as much and takes ${shown(base.seconds / best.seconds)}× as long.`);
@@ -86,8 +93,8 @@ function begin() {
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card("Cheapest", cheap[0].name, `${usd(cheap[0].usd, times)}, ${duration(cheap[0].seconds)}`, sure(cheap)),
-      card("Fastest", fast[0].name, `${duration(fast[0].seconds)}, ${usd(fast[0].usd, times)}`, sure(fast)), hurry(cheap, fast));
+    return made("div", "answers", card("Cheapest", cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap)),
+      card("Fastest", fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), hurry(cheap, fast));
   }
 
   function bars(state, rows, times) {
@@ -105,7 +112,7 @@ function begin() {
         return dot;
       }));
       fill.style.width = percent(row[key]);
-      const told = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
+      const told = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${asked().is_rate ? duration(row.seconds * times) : duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
       const bar = made("div", `bar${place ? "" : " best"}${row.near ? " near" : ""}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", told));
       bar.setAttribute("role", "listitem");
       return bar;
@@ -198,7 +205,7 @@ function begin() {
       place.replaceChildren(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : state.samples === null ? " per 1,000 trainings" : " for 1,000 times the samples"}, × the best, time. Dots are runs; dark is the best, lighter what is not told apart from it.`;
+      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times the samples"}, × the best, time. Dots are runs; dark is the best, lighter what is not told apart from it.`;
       place.replaceChildren(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), wins(rows.filter((row) => !row.out)));
     }

@@ -34,8 +34,8 @@ def by_workload(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the configurations of each workload that have a cost under a price option, the cheapest first.
 
-    Keys: cell, machine (its name), usd, seconds and seconds_usd (medians over the runs), of (their values),
-    usd_per_hour (of the machine) and price_as_of.
+    Keys: cell, run (its first), machine (its name), usd, seconds and seconds_usd (medians over the runs), of (their
+    values), usd_per_hour (of the machine) and price_as_of.
     """
     paid = costs[costs["price_option"] == option].dropna(subset="cost_usd")
     return _by_workload(paid, paid["cost_usd"], paid["used_seconds"], name_of)
@@ -65,6 +65,7 @@ def _by_workload(
         found.setdefault(str(first["workload"]), []).append(
             {
                 "cell": {axis: first[axis] for axis in CELL},
+                "run": str(first["run"]),
                 "machine": name_of(first),
                 "of": of,
                 "usd_per_hour": float(first["usd_per_hour"]),
@@ -159,28 +160,36 @@ class Question:
         return str(known.get(self.axis, f"{value} devices" if self.axis == "devices" else value))
 
 
-def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: Judge) -> Answer | None:
-    """Return whether what is asked costs less than the other for the trainings that both did; None without a pair."""
+def pairs(
+    found: Mapping[str, list[dict[str, Any]]], question: Question
+) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Return the pairs of configurations that differ in what is asked alone: workload, the one, the other."""
     axes = [axis for axis in CELL if axis != question.axis]
-    pairs = []
+    both = []
     for workload, cells in found.items():
         others = {_key(cell, axes): cell for cell in cells if cell["cell"][question.axis] == question.than}
         ours = [cell for cell in cells if cell["cell"][question.axis] == question.value]
-        pairs += [(workload, cell, others[_key(cell, axes)]) for cell in ours if _key(cell, axes) in others]
-    if not pairs:
+        both += [(workload, cell, others[_key(cell, axes)]) for cell in ours if _key(cell, axes) in others]
+    return both
+
+
+def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: Judge) -> Answer | None:
+    """Return whether what is asked costs less than the other for the trainings that both did; None without a pair."""
+    compared = pairs(found, question)
+    if not compared:
         return None
-    cost = [judge.compare(one["of"]["usd"], other["of"]["usd"]) for _, one, other in pairs]
-    time = [judge.compare(one["of"]["seconds"], other["of"]["seconds"]) for _, one, other in pairs]
+    cost = [judge.compare(one["of"]["usd"], other["of"]["usd"]) for _, one, other in compared]
+    time = [judge.compare(one["of"]["seconds"], other["of"]["seconds"]) for _, one, other in compared]
     faster = [
         (other["seconds"] / one["seconds"], f"{workload_name(workload)}: {one['machine']}")
-        for (workload, one, other), compared in zip(pairs, time, strict=True)
-        if compared.word == LESS
+        for (workload, one, other), told in zip(compared, time, strict=True)
+        if told.word == LESS
     ]
     speedup, where = max(faster, default=(0.0, ""))
     cheaper = sum(one.word == LESS for one in cost)
-    _, first, other = pairs[0]
+    _, first, other = compared[0]
     return Answer(
-        pairs=len(pairs),
+        pairs=len(compared),
         cheaper=cheaper,
         dearer=sum(one.told for one in cost) - cheaper,
         faster=len(faster),

@@ -72,7 +72,8 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
     """Return the unit of a workload, and how many samples one is (None where no run tells them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
     if name in summary.rated_alone(inputs.runs):
-        return {"unit": "a million samples", "samples": MILLION, "is_rate": True}
+        noun = inputs.study.get("import", {}).get("units", {}).get(name, "samples")
+        return {"unit": f"a million {noun}", "samples": MILLION, "is_rate": True}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
     return {"unit": "a training", "samples": _known(samples.median())}

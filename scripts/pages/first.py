@@ -1,6 +1,8 @@
 """The first screen: the study's question and its computed answer, the best, and every configuration."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from scripts.analysis import trainings
@@ -17,7 +19,8 @@ _MOST_COLUMNS = 16
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the question and its answer, a panel for each workload, and the table of all at a glance.
 
-    Keys of a panel: workload, best (`trainings.best` by role), bars, unit and times (x the dollars shown), hurry (usd:
+    Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
+    the seconds), each (what stands behind a time that is not for as much as the dollars), hurry (usd:
     the fastest's dollars over the cheapest's; faster: the cheapest's seconds over the fastest's; alike: in which of
     time and cost the two are not told apart). Of the glance: columns (names of
     configurations), of (how many there are) and rows (workload, cells: x the cheapest, and whether that is told apart;
@@ -32,6 +35,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "answer": (answer := _answer(inputs, found)),
         "answer_words": _words(answer, inputs) if answer else "",
         "unit_words": _units([name in per_million for name in found]),
+        "software_words": _software(inputs, found),
         "costs_trainings": any(name not in per_million for name in found),
         "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
         "glance": _glance(found, inputs) if len(found) > 1 else None,
@@ -45,6 +49,30 @@ def _units(per_million: Sequence[bool]) -> str:
         return f"{training[:1].upper()}{training[1:]}, or {samples} where that is all that is known"
     words = samples if any(per_million) else training
     return words[:1].upper() + words[1:]
+
+
+def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
+    """Return in words of which software the runs of others are, where that is told and is of several kinds."""
+    given = inputs.study.get("import", {}).get("software", {})
+
+    def of(run: str) -> str:
+        return next(
+            (words for pattern, words in given.items() if fnmatchcase(run, pattern)), "software that is not told"
+        )
+
+    counted = Counter(of(str(run)) for run in inputs.runs["run"]) if given else Counter[str]()
+    if len(counted) < 2:
+        return ""
+    several = sum(len({of(cell["run"]) for cell in cells}) > 1 for cells in found.values())
+    kinds = " and ".join(f"{words}: {count:,} results" for words, count in counted.items())
+    question = trainings.Question.of(inputs.study)
+    pairs = trainings.pairs(found, question) if question else []
+    alike = sum(of(one["run"]) == of(other["run"]) for _, one, other in pairs)
+    answer = f"Of the {len(pairs)} pairs of the answer {alike} are of one. " if pairs else ""
+    return (
+        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}{several} of {len(found)} rankings hold both: "
+        "a gap between them is of software, too."
+    )
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:
@@ -96,11 +124,16 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
-    unit = "million samples" if is_per_million else "training"
+    noun = inputs.study.get("import", {}).get("units", {}).get(workload, "samples")
+    unit = f"a {'thousand ' if times > 1 else ''}million {noun}" if is_per_million else "a training"
+    # Of rates both are for as many samples; a training keeps its own time beside dollars for a thousand.
+    longer = times if is_per_million else 1
     return {
         "workload": workload,
         "best": best,
-        "unit": f"USD per 1,000 {unit}s" if times > 1 else f"USD a {unit}",
+        "unit": "USD per 1,000 trainings" if times > 1 and not is_per_million else f"USD {unit}",
+        "longer": longer,
+        "each": " each" if times > 1 and not is_per_million else "",
         "times": times,
         "hurry": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
@@ -116,7 +149,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
                 "name": cell["machine"],
                 "dagger": inputs.dagger(cell["cell"]),
                 "usd": cell["usd"] * times,
-                "seconds": cell["seconds"],
+                "seconds": cell["seconds"] * longer,
                 "ratio": cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else None,
                 "percent": 100 * cell["usd"] / most if most else 0,
                 "runs": [100 * float(usd) / most if most else 0 for usd in cell["of"]["usd"]],

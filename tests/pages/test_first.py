@@ -1,0 +1,47 @@
+"""What stands beside the answer of a page."""
+
+from scripts.pages import first
+from tests.made import BOOK, STUDY, inputs, run, runs
+
+TWO = {"*-v2-*": "a container of 2024", "*": "tables of 2022"}
+
+
+def rate(name: str, **values) -> dict:
+    """Return a row of a table of throughput."""
+    told = {"train_seconds": None, "total_seconds": None, "samples_fraction": None, "train_samples": None}
+    return run(**told | values) | {"run": name}
+
+
+def context(*rows: dict, software: dict | None = None, units: dict | None = None) -> dict:
+    given = {"format": "throughput_table", "software": software or {}, "units": units or {}}
+    study = STUDY | {"import": given, "question": {"asks": "Does it pay?", "hardware": "cpu4", "than": "cpu1"}}
+    options = {"on-demand": {"purchase": "on-demand"}}
+    return first.context(inputs(study | {"prices": options, "price": "on-demand"}, runs(*rows), rows=BOOK))
+
+
+def test_software_of_two_dates_is_said_beside_the_answer() -> None:
+    rows = [
+        rate("table-v2-fp16#a"),
+        rate("table-v2-fp16#b", hardware="cpu4"),
+        rate("table-fp16#a", batch_size=64),
+        rate("table-v2-fp16#c", batch_size=64, hardware="cpu4"),
+    ]
+    words = context(*rows, software=TWO)["software_words"]
+    assert "Software of 2 kinds is compared: a container of 2024: 3 results and tables of 2022: 1 results." in words
+    assert "Of the 2 pairs of the answer 1 are of one." in words
+    assert "1 of 1 rankings hold both" in words
+
+
+def test_software_of_one_date_is_not_said() -> None:
+    rows = [rate("table-v2-fp16#a"), rate("table-v2-fp16#b", hardware="cpu4")]
+    assert context(*rows, software=TWO)["software_words"] == ""
+    assert context(*rows)["software_words"] == ""
+
+
+def test_dollars_and_seconds_of_rates_are_of_as_many_samples() -> None:
+    """A million tokens take 100 s at 10,000/s and .001 USD at .036 USD/h; a thousand million 27.8 h and 1 USD."""
+    rows = [rate("a"), rate("b", hardware="cpu4")]
+    (panel,) = context(*rows, units={"mnist_mlp": "tokens"})["panels"]
+    assert panel["unit"] == "USD a thousand million tokens"
+    shown = panel["bars"][0]
+    assert (round(shown["usd"], 6), round(shown["seconds"] / 3600, 1), panel["longer"]) == (1.0, 27.8, 1000)
