@@ -66,11 +66,11 @@ _NEEDS = {
 #: The checks that compare two sides.
 _PAIRED = ("less", "more", "same", "alike", "ratio")
 
-#: What is compared, in words.
+#: What is compared, in words: a time is that of a clock (docs/measuring.md), and says of which.
 _NOUNS = {
-    "train_seconds": "time",
-    "published_seconds": "time",
-    "total_seconds": "time",
+    "train_seconds": "time to train",
+    "published_seconds": "time of a process of the published length",
+    "total_seconds": "time of the process",
     "samples_per_second": "samples/s",
     "cost_usd": "cost",
     "usd_per_million_samples": "cost",

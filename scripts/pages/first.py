@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from scripts.analysis import trainings
+from scripts.analysis import clocks, trainings
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
 
@@ -34,7 +34,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "question": inputs.study.get("question", {}).get("asks", ""),
         "answer": (answer := _answer(inputs, found)),
         "answer_words": _words(answer, inputs) if answer else "",
-        "unit_words": _units([name in per_million for name in found]),
+        "unit_words": _units([name in per_million for name in found], clocks.is_paid_by_process(inputs.runs)),
         "software_words": _software(inputs, found),
         "costs_trainings": any(name not in per_million for name in found),
         "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
@@ -42,9 +42,11 @@ def context(inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _units(per_million: Sequence[bool]) -> str:
+def _units(per_million: Sequence[bool], by_process: bool) -> str:
     """Return what the dollars of the panels are for, of which these are for a million samples."""
-    training, samples = "one training of the published length", "a million samples, at the steady rate"
+    clock = "the clock of its process" if by_process else "the training clock"
+    training = f"one training of the published length, on {clock}"
+    samples = "a million samples, on the steady clock"
     if any(per_million) and not all(per_million):
         return f"{training[:1].upper()}{training[1:]}, or {samples} where that is all that is known"
     words = samples if any(per_million) else training
