@@ -110,7 +110,7 @@ def test_chart_of_another_price_option_has_its_own_name_title_and_ids(draw) -> N
     assert (usual["chart"], usual["title"]) == ("relative_cost", "Relative cost")
     assert (spot["chart"], spot["title"]) == ("relative_cost-spot", "Relative cost: what spot costs")
     assert "what on-demand costs" in usual["drawn"][0]["notes"][0]
-    assert "what spot costs, without minimum and rounding." in spot["drawn"][0]["notes"][0]
+    assert "what spot costs, billed alone in steps of 1 s." in spot["drawn"][0]["notes"][0]
     assert "1 vCPU 0.018 USD/h" in spot["drawn"][0]["notes"][1]
     assert 'id="relative_cost-mnist_mlp-' in ids
     assert 'id="relative_cost-spot-mnist_mlp-' in (folder / "mnist_mlp.svg").read_text()

@@ -81,7 +81,7 @@ def draw(view: View) -> Chart | None:
         description=f"Dots of USD for each cell: {spoken}.",
         finding=_finding(priced, options, view),
         notes=[
-            f"{_clocks.paid(view.runs)} × each price, without minimum and rounding.",
+            f"{_clocks.paid(view.runs)} × each price, {_prices.billing(priced)}.",
             *(
                 f"{view.prices[option]}: {_prices.dated(priced[priced['price_option'] == option])}."
                 for option in options

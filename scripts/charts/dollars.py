@@ -34,7 +34,7 @@ def draw(view: View) -> Chart | None:
     drawn = view.runs[view.runs["run"].isin(costs["run"])]
     notes = [
         f"Prices: {view.price_label or view.price_option} ({_prices.dated(costs)}).",
-        f"Above: a training of the published length ({clocks.extrapolated(drawn)}), {_billing(costs)}.",
+        f"Above: a training of the published length ({clocks.extrapolated(drawn)}), {_prices.billing(costs)}.",
         "Below: the run as it was, likewise.",
         _start(costs),
         "The parts of a bar are scaled to add up.",
@@ -51,17 +51,6 @@ def draw(view: View) -> Chart | None:
         finding=f"At the published length {share:.0%} of the dollars are for training and validation",
         notes=notes,
     )
-
-
-def _billing(costs: pd.DataFrame) -> str:
-    """Return in words how a training is billed."""
-    if costs["in_a_row"].all():
-        return "one after another, without minimum and rounding"
-    steps, least = (
-        " or ".join(f"{seconds:g} s" for seconds in sorted(set(costs[name].dropna())))
-        for name in ("increment_seconds", "minimum_seconds")
-    )
-    return f"billed alone in steps of {steps}" + (f", at least {least}" if (costs["minimum_seconds"] > 0).any() else "")
 
 
 def _start(costs: pd.DataFrame) -> str:

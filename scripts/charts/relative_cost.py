@@ -33,7 +33,7 @@ def draw(view: View) -> Chart | None:
         caption=f"Cost, × {base['label']} ({number(base['median'])} USD); {_relative.count_runs(cells)}; "
         f"{_prices.days(priced)}.",
         notes=[
-            f"{_clocks.paid(runs)} × {view.price_label}, without minimum and rounding.",
+            f"{_clocks.paid(runs)} × {view.price_label}, {_prices.billing(priced)}.",
             f"Rates: {rents}; {_prices.dated(priced)}.",
             "Points are the single runs.",
         ],

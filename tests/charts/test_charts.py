@@ -230,7 +230,7 @@ def test_cost_is_drawn_of_the_price_option_that_is_shown() -> None:
 
 def test_price_option_is_named_by_its_words() -> None:
     seen = view(*THREE, price_label="what I paid & owe")
-    assert "× what I paid & owe, without minimum and rounding. Rates: 1 vCPU 0.036 USD/h" in said(
+    assert "× what I paid & owe, billed alone in steps of 1 s. Rates: 1 vCPU 0.036 USD/h" in said(
         drawn("relative_cost", seen)
     )
     assert "× what I paid & owe (prices of 2026-01-02" in said(drawn("bill", seen))
@@ -743,14 +743,18 @@ def test_dollars_are_those_of_the_cost_and_of_the_bill() -> None:
     once = run(training_seconds=90.0, first_step_seconds=2.0, train_seconds=92.0, total_seconds=100.0)
     frame = runs(once)
     bills = costs(frame).assign(increment_seconds=60.0, minimum_seconds=60.0, boot_seconds=5.0)
-    bills = bills.assign(billed_seconds=120.0, billed_usd=0.0012, used_seconds=100.0, cost_usd=0.001)
+    bills = bills.assign(billed_seconds=120.0, billed_usd=0.0012, used_seconds=100.0)
+    bills = bills.assign(paid_seconds=120.0, cost_usd=0.0012)
     chart = drawn("dollars", view(once, costs=bills))
     cost, bill = chart.data.to_dict("records")
-    assert (cost["of"], cost["total"], cost["boot"], cost["idle"]) == ("cost_usd", pytest.approx(0.001), 0, 0)
+    assert (cost["of"], cost["total"], cost["boot"], cost["idle"]) == (
+        *("cost_usd", pytest.approx(0.0012)),
+        *(pytest.approx(0.00005), pytest.approx(0.00015)),
+    )
     assert (bill["of"], bill["total"], bill["training"]) == ("billed_usd", pytest.approx(0.0012), pytest.approx(0.0009))
     assert (bill["boot"], bill["idle"]) == (pytest.approx(0.00005), pytest.approx(0.00015))
     assert "Prices: on-demand price (prices of 2026-01-02)." in said(chart)
-    assert "in steps of 60 s, at least 60 s. 1 of 1 runs tell what their machine took to start" in said(chart)
+    assert "billed alone in steps of 60 s, at least 60 s. Below: the run as it was, likewise. 1 of 1 runs" in said(chart)
     assert "0.00120" in " ".join(filter(None, words(chart)))
     assert "No run tells what its machine took to start" in said(drawn("dollars", view(once)))
 
