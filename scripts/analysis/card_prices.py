@@ -49,6 +49,16 @@ def of_then(prices: pd.DataFrame, about: Mapping[str, Any], day: str) -> dict[st
     return hourly(prices, known[-1], about["accelerators"]) if known else {}
 
 
+def elsewhere(prices: pd.DataFrame, about: Mapping[str, Any], priced: Sequence[str]) -> dict[str, list[str]]:
+    """Return by whom the cards are rented that are not `priced` at the option of the page."""
+    found: dict[str, list[str]] = {}
+    for option in about["providers"]:
+        rows = prices[(prices["price_option"] == option) & ~prices["hardware"].isin(priced)]
+        for card, provider in zip(rows["hardware"], rows["provider"], strict=True):
+            found.setdefault(str(card), []).append(str(provider))
+    return found
+
+
 def providers(prices: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
     """Return what an hour of one accelerator costs: card, usd_<provider> of each, and apart (dearest / cheapest)."""
     table = pd.DataFrame(

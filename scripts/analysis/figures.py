@@ -188,7 +188,7 @@ def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.Data
         "providers": card_prices.providers(prices, about),
         "owned": card_prices.owned(scored, about, prices, option, study["machines"]),
         "rounds": rounds.counts(scored, priced),
-        "omitted": rounds.omitted(scored, priced, labels),
+        "omitted": rounds.omitted(scored, priced, labels, card_prices.elsewhere(prices, about, priced)),
     }
     return {
         name: table.assign(

@@ -14,6 +14,9 @@ from scripts.analysis import card_prices
 from scripts.analysis.trainings import BY, PART, TRAINING
 from scripts.storage.tables import records
 
+#: What stands beside each score that is worked out here, as MLCommons' guidelines for messages about results ask.
+UNVERIFIED = "unverified"
+
 #: From so many submitters on it is worth telling how far they lie apart.
 _SUBMITTERS = 4
 
@@ -26,7 +29,7 @@ _GENERATIONS = [
     *("hours", "hours_low", "hours_high", "usd", "first_list", "usd_then"),
 ]
 _CHEAPEST = [
-    *("series", "label", "round", "published", "card", "accelerators", "submitter"),
+    *("series", "label", "round", "published", "card", "accelerators", "submitter", "system"),
     *("minutes", "hours", "usd", "usd_then", "fastest_minutes"),
 ]
 _SCALE = [
@@ -60,8 +63,14 @@ def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def omitted(scored: pd.DataFrame, priced: Sequence[str], labels: Mapping[str, str]) -> pd.DataFrame:
-    """Return what has no score, no accelerator or no price, and how many results that is: reason, which, results."""
+def omitted(
+    scored: pd.DataFrame, priced: Sequence[str], labels: Mapping[str, str], elsewhere: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """Return what has no score, no accelerator or no price, and how many results that is: reason, which, results.
+
+    `elsewhere` are the providers of cards that are priced, at another option than the page's: prices of several
+    providers are not mixed, as they lie further apart than cards.
+    """
     rows = [
         {"reason": "no score", "which": f"{row['round']} {row['submitter']} {row['system']}", "what": row["why"]}
         for row in records(scored[scored["minutes"].isna()])
@@ -77,7 +86,13 @@ def omitted(scored: pd.DataFrame, priced: Sequence[str], labels: Mapping[str, st
     ]
     rest = scored[scored["compared"] & scored["card"].ne("") & ~scored["card"].isin(priced)]
     rows += [
-        {"reason": "no price", "which": labels.get(str(card), str(card)), "what": "rented by none of the price books"}
+        {
+            "reason": "no price",
+            "which": labels.get(str(card), str(card)),
+            "what": f"rented by {' and '.join(elsewhere[card])} alone, whose prices are not mixed with the page's"
+            if card in elsewhere
+            else "rented by none of the price books",
+        }
         for card in rest["card"]
     ]
     if not rows:
@@ -89,7 +104,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
     """Return what a newer card takes of an older one's accelerator-hours, and of its dollars, by series.
 
     Both sides are single machines of eight in one round, the last that has both, so software is of one age: medians
-    over the submitters, and the range from the best of one side over the worst of the other.
+    over the results, and the range from the best of one side over the worst of the other.
 
     Columns: pair, new, old, series, label, round, published, new_results, old_results, hours, hours_low, hours_high,
     usd (at `option`), first_list (the first dated list since the round was published that has both cards; empty if
@@ -139,8 +154,9 @@ def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
 def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
     """Return the cheapest priced result of each series in each round, at the prices of today.
 
-    Columns: series, label, round, published, card, accelerators, submitter, minutes, hours, usd (at `option`), usd_then
-    (that result at the list prices of then; missing where they are not known), fastest_minutes (of any result).
+    Columns: series, label, round, published, card, accelerators, submitter, system, minutes, hours, usd (at `option`),
+    usd_then (that result at the list prices of then; missing where they are not known), fastest_minutes (of any
+    result).
     """
     today = card_prices.hourly(prices, option, about["accelerators"])
     found = scored[scored["compared"] & scored["hours"].notna()].copy()
@@ -161,6 +177,7 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
                 "card": best["card"],
                 "accelerators": int(best["accelerators"]),
                 "submitter": best["submitter"],
+                "system": best["system"],
                 "minutes": float(best["minutes"]),
                 "hours": float(best["hours"]),
                 "usd": float(best["usd"]),
@@ -191,6 +208,7 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                 {
                     "workload": best["label"],
                     "of": PART if best["is_part"] else TRAINING,
+                    "scale": UNVERIFIED,
                     "role": role,
                     "card": best["card"],
                     "accelerators": int(best["accelerators"]),

@@ -48,6 +48,8 @@ _AVAILABILITY = (
 #: What descriptions call a fact, later rounds first.
 _KEYS = {
     "card": ("accelerator_model_name", "accelerator"),
+    "memory": ("accelerator_memory_capacity",),
+    "link": ("accelerator_interconnect",),
     "per_node": ("accelerators_per_node", "num_accelerators"),
     "nodes": ("number_of_nodes", "num_nodes"),
     "cpu": ("host_processor_model_name", "cpu"),
@@ -178,10 +180,12 @@ def _add(result: _Result, name: PurePosixPath, data: bytes, problems: list[Probl
     """Take a log into its result: a run that did not end, or not with success, failed."""
     result.sha256[name.name] = hashlib.sha256(data).hexdigest()
     result.seconds[name.name] = inf
+    passed: list[Refused] = []
     try:
-        runs = list(mllog.parse(name, data.decode("utf-8", errors="replace")))
+        runs = list(mllog.parse(name, data.decode("utf-8", errors="replace"), passed))
     except Refused as refused:
         runs = [refused]
+    problems += [Problem(str(name), one.line, f"passed over: {one}") for one in passed]
     for run in runs:
         if isinstance(run, Refused):
             problems.append(Problem(str(name), run.line, f"counts as failed: {run}"))
@@ -257,7 +261,9 @@ def _row(
     if named and named != benchmark and not {named, benchmark} <= {"ssd", "retinanet"}:
         problems.append(Problem("/".join(key), None, f"the folder says {benchmark}, its logs say {named}"))
         benchmark = ""  # neither is to be believed
-    card = cards.name(told.get("card", ""), system)
+    # A bare name may be of several cards: memory and link tell which.
+    more = " ".join(filter(None, (told.get(name) for name in ("card", "memory", "link"))))
+    card = cards.name(told.get("card", ""), system) or cards.name(more, system)
     counted = [int(float(told[name])) for name in ("nodes", "per_node") if _is_number(told.get(name))]
     accelerators = counted[0] * counted[1] if len(counted) == 2 else None
     if not accelerators:

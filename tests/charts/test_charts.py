@@ -754,7 +754,9 @@ def test_dollars_are_those_of_the_cost_and_of_the_bill() -> None:
     assert (bill["of"], bill["total"], bill["training"]) == ("billed_usd", pytest.approx(0.0012), pytest.approx(0.0009))
     assert (bill["boot"], bill["idle"]) == (pytest.approx(0.00005), pytest.approx(0.00015))
     assert "Prices: on-demand price (prices of 2026-01-02)." in said(chart)
-    assert "billed alone in steps of 60 s, at least 60 s. Below: the run as it was, likewise. 1 of 1 runs" in said(chart)
+    assert "billed alone in steps of 60 s, at least 60 s. Below: the run as it was, likewise. 1 of 1 runs" in said(
+        chart
+    )
     assert "0.00120" in " ".join(filter(None, words(chart)))
     assert "No run tells what its machine took to start" in said(drawn("dollars", view(once)))
 

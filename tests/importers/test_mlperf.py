@@ -168,6 +168,26 @@ def test_card_and_number_are_read_from_the_words_or_not_at_all(
     assert (CARDS.name(told, system), CARDS.count(system)) == (card, accelerators)
 
 
+def test_bare_name_of_a_card_is_told_by_its_memory_and_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Inspur's NF5488 of v0.7 has it."""
+    told = {"accelerator_memory_capacity": "40G", "accelerator_interconnect": "NVLink 600 GB/s"}
+    monkeypatch.setitem(SYSTEM, "accelerator_model_name", "NVIDIA A100")
+    for key, value in told.items():
+        monkeypatch.setitem(SYSTEM, key, value)
+    write(tmp_path, 2.0)
+    assert mlperf.read(tmp_path, CARDS)[0]["card"].to_list() == ["a100-40gb"]
+
+
+def test_garbled_line_is_named_and_its_run_counts(tmp_path: Path) -> None:
+    write(tmp_path, 2.0)
+    (path,) = tmp_path.rglob("result_0_2023.txt")
+    lines = path.read_text().split("\n")
+    path.write_text("\n".join([*lines[:3], ':::MLLOG {"key": "train_sam:::MLLOG {"key": "x"}', *lines[3:]]))
+    table, problems = mlperf.read(tmp_path, CARDS)
+    assert table["seconds"].to_list() == ["120"]
+    assert [(one.line, one.message.partition(":")[0]) for one in problems] == [(4, "passed over")]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

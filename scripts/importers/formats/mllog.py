@@ -62,6 +62,9 @@ _SAMPLES = {
     "unet3d": {168},
 }
 
+#: What no run may lack.
+_DECIDES = re.compile(r"run_(start|stop)")
+
 #: Events with which another run begins, once one has ended.
 _BEGINNINGS = ("submission_benchmark", "init_start", "run_start")
 
@@ -87,6 +90,7 @@ class _Run:
     init_stopped: float | None = None
     throughputs: list[float] = field(default_factory=list)
     samples: int = 0
+    garbled: bool = False
 
     def _samples_per_second(self, seconds: float) -> float | None:
         if self.throughputs:
@@ -106,12 +110,13 @@ class _Run:
         benchmark = self.values.get("submission_benchmark")
         samples = count(self.values.get("train_samples"))
         quality = _QUALITY.get(str(benchmark), "val_acc")
-        seconds = self.epoch_seconds if len(self.epoch_seconds) == self.epochs_ended else []
+        is_whole = len(self.epoch_seconds) == self.epochs_ended and not self.garbled
+        seconds = self.epoch_seconds if is_whole else []
         result = {
             "workload": benchmark,
             "batch_size": count(self.values.get("global_batch_size")),
             "status": self.status,
-            "epochs_done": self.epochs_ended or self.blocks_epochs or None,
+            "epochs_done": None if self.garbled else self.epochs_ended or self.blocks_epochs or None,
             "train_seconds": (stopped - started) / 1000,
             "first_epoch_seconds": seconds[0] if seconds else None,
             "median_epoch_seconds": median(seconds[1:]) if len(seconds) > 1 else None,
@@ -139,18 +144,31 @@ def _accurate(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refus
             yield Refused(f"eval_accuracy: {accuracy:g} is no accuracy: from 0 to 1")
 
 
-def parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:
-    """Return what each run of a log tells (`_Run.facts`), or why it tells none. Raises Refused for the whole log."""
+def parse(name: PurePosixPath, text: str, passed: list[Refused] | None = None) -> Iterator[dict[str, Any] | Refused]:
+    """Return what each run of a log tells (`_Run.facts`), or why it tells none. Raises Refused for the whole log.
+
+    A garbled line is passed over, and put into `passed`: start, end and success of a run must be whole, and where they
+    are its time is; how many epochs it had is unknown then.
+    """
     runs: list[_Run] = []
+    passed = [] if passed is None else passed
     for line, content in enumerate(text.split("\n"), start=1):
-        event = _read_event(content, line)
+        try:
+            event = _read_event(content, line)
+        except Refused as refused:
+            if _DECIDES.search(content):
+                raise
+            passed.append(refused)
+            if runs:
+                runs[-1].garbled = True
+            continue
         if event:
             key, value, time, metadata = event
             if not runs or (runs[-1].stopped is not None and key in _BEGINNINGS):
                 runs.append(_Run(line))
             _add(runs[-1], key, value, time, metadata, line)
     if not runs:
-        raise Refused("no :::MLLOG line", 1)
+        raise passed[0] if passed else Refused("no :::MLLOG line", 1)
     # What other ranks print of the beginning may come after the end of the run.
     for run in [run for run in runs if run is runs[0] or run.started is not None or run.stopped is not None]:
         if run.started is None or run.stopped is None:

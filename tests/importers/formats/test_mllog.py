@@ -147,8 +147,8 @@ def test_truncated_run_is_refused_and_no_other(tmp_path: Path) -> None:
         (run()[:-1], "6: the run that begins in line 1 has no run_stop"),
         (run()[:2], "2: the run that begins in line 1 has no run_start"),
         (
-            [*run()[:3], ":::MLLOG {'key': 1}", *run()[3:]],
-            "4: broken JSON: Expecting property name enclosed in double quotes",
+            [*run()[:5], ":::MLLOG {'key': 'run_start'}", *run()[6:]],
+            "6: broken JSON: Expecting property name enclosed in double quotes",
         ),
         ([run()[0][:-20]], "1: broken JSON: Unterminated string starting at"),
         ([":::MLLOG [convert-error: 1]"], "1: broken JSON: Expecting value"),
@@ -242,3 +242,11 @@ def test_benchmark_may_be_named_by_the_folder_alone(tmp_path: Path) -> None:
     (folder / "result_0.txt").write_text("\n".join(lines))
     imported = mllog.read(tmp_path, Layout({"machine": "machine"}, {"machine": "jax"}))
     assert imported.runs["workload"].to_list() == ["bert"]
+
+
+def test_garbled_line_loses_the_epochs_and_not_the_run(tmp_path: Path) -> None:
+    """Two ranks wrote into one line: start, stop and success are whole, and so is the time."""
+    garbled = ':::MLLOG {"namespace": "", "time_ms": 1600000020000, "key": "epoch_stop", "va:::MLLOG {"key": "x"}'
+    (row,) = read(tmp_path, run(*EPOCHS[:3], garbled, *EPOCHS[3:])).runs.to_dict("records")
+    assert (row["status"], row["train_seconds"]) == ("done", 100.0)
+    assert pd.isna(row["epochs_done"]), "one of them may be the one that was lost"
