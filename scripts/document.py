@@ -46,6 +46,12 @@ how long each may take: where fewer were tried than planned, that time was over.
 | --- | ---: | ---: | ---: | ---: | --- |
 """
 
+_NOISE = """\
+# How much two runs of one cell differ, by kind of machine: the variance of the logarithm of time, and the degrees of
+# freedom by which it holds for a cell (scripts/analysis/noise.py). `make docs` writes that of shared cores from this
+# project's own runs; the others are derived once, by the command of their source.
+"""
+
 _TABLES = """\
 # The tables of a study
 
@@ -236,14 +242,15 @@ def faults_page() -> str:
 
 
 def noise_file() -> str:
-    """Return the noise of the project's own repeated runs (YAML)."""
+    """Return what is known of noise (YAML), with that of the project's own repeated runs made anew."""
+    known = yaml.safe_load(noise.FILE.read_text(encoding="utf-8"))
     found = noise.pooled((np.exp(cell) for cell in noise.own_cells()), "")
     assert found is not None
     runs = pd.concat(noise.measured().values())
     months = sorted({started[:7] for started in runs["started_at"]})
     when = " to ".join(dict.fromkeys((months[0], months[-1])))
     machines = ", ".join(sorted(set(runs["cpu_model"])))
-    about = {
+    own = {
         "variance": round(found.variance, 8),
         "degrees": round(found.degrees, 4),
         "runs": found.runs,
@@ -251,22 +258,25 @@ def noise_file() -> str:
         "of": f"runs of this project's own on two cores ({machines}, {when})",
         "source": list(noise.MEASURED),
     }
-    return f"# Made by `make docs`: see scripts/analysis/noise.py.\n{yaml.safe_dump(about, sort_keys=False)}"
+    return _NOISE + yaml.safe_dump(known | {noise.SHARED_CORES: own}, sort_keys=False)
 
 
 def verdicts_table(measuring: str) -> str:
-    """Return docs/measuring.md with the table of what the rule of verdicts does, from its simulation."""
+    """Return docs/measuring.md with the tables of what the rule of verdicts does, from its simulation."""
     known = json.loads((ROOT / "reports" / "verdicts.json").read_text(encoding="utf-8"))
-    kinds = list(dict.fromkeys(row["kind"] for row in known["rows"]))
-    lines = [f"| runs a side | {' | '.join(kinds)} |", f"| ---: |{' ---: |' * len(kinds)}"]
-    for count in dict.fromkeys(row["runs"] for row in known["rows"]):
-        cells = []
-        for kind in kinds:
-            here = [row for row in known["rows"] if (row["kind"], row["runs"]) == (kind, count)]
-            cells.append(
-                f"{100 * max(row['false_alarms'] for row in here):.1f} / {100 * min(row['found'] for row in here):.0f}"
-            )
-        lines.append(f"| {count} | {' | '.join(cells)} |")
+    rows, eight = known["rows"], known["8 x H100"]
+    kinds = list(dict.fromkeys(row["kind"] for row in rows))
+    lines = [f"| runs a side | {' | '.join(kinds)} | 8 × H100, 1 % |", f"| ---: |{' ---: |' * (len(kinds) + 1)}"]
+    for quiet in eight:
+        here = [[row for row in rows if (row["kind"], row["runs"]) == (kind, quiet["runs"])] for kind in kinds]
+        cells = [_shares(of) for of in [*([r for r in one if r["noise"] != "unknown"] for one in here), [quiet]]]
+        lines.append(f"| {quiet['runs']} | {' | '.join(cells)} |")
+    lines += ["", f"| of unknown noise | {' | '.join(kinds)} |", f"| ---: |{' ---: |' * len(kinds)}"]
+    for count in (1, 3, 4, 6, 12):
+        of_kind = {row["kind"]: row for row in rows if (row["noise"], row["runs"]) == ("unknown", count)}
+        lines.append(f"| {count} | {' | '.join(_shares([of_kind[kind]]) for kind in kinds)} |")
+    lines += _percents("runs beside 12", known["unequal"])
+    lines += _percents("runs of each of 100 cells", known["pages"]["false"])
     lines += ["", "| runs a side | said | came true | pairs |", "| ---: | ---: | ---: | ---: |"]
     lines += [
         f"| {runs} | {row['said']:.3f} | {row['true']:.3f} | {row['pairs']:,} |"
@@ -277,10 +287,26 @@ def verdicts_table(measuring: str) -> str:
     lines += [
         "",
         f"Of {split['splits']:,} splits of the runs of {split['cells']} cells of `two-cores` into two halves, "
-        f"{100 * split['told']:.1f} % are told apart: real runs of one cell, against themselves.",
+        f"{100 * split['told']:.1f} % are told apart: real runs of one cell, against themselves. "
+        f"{known['pairs']:,} pairs stand behind each figure of the first three tables, {known['pages']['tried']:,} "
+        "pages behind each of the fourth.",
     ]
     before, rest = measuring.split(_FROM)
     return f"{before}{_FROM}\n{chr(10).join(lines)}\n{_TO}{rest.split(_TO)[1]}"
+
+
+def _shares(rows: list[dict[str, Any]]) -> str:
+    """Return false alarms and gaps that are found, in percent, of several rows the worse."""
+    return f"{100 * max(row['false_alarms'] for row in rows):.1f} / {100 * min(row['found'] for row in rows):.0f}"
+
+
+def _percents(head: str, columns: dict[str, dict[str, float]]) -> list[str]:
+    """Return the lines of a table of shares by the number of runs."""
+    counts = list(dict.fromkeys(count for shares in columns.values() for count in shares))
+    lines = ["", f"| {head} | {' | '.join(columns)} |", f"| ---: |{' ---: |' * len(columns)}"]
+    return lines + [
+        f"| {count} | {' | '.join(f'{100 * shares[count]:.1f}' for shares in columns.values())} |" for count in counts
+    ]
 
 
 def trends_table(schedule: str) -> str:

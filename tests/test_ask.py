@@ -167,7 +167,9 @@ def computed(study: Inputs, state: dict[str, Any]) -> list[dict[str, Any]]:
         paid = seconds if price is None else billing.billed_seconds(seconds, *(price[name] for name in RULE))
         of = {"seconds": seconds, "usd": billing.cost_usd(paid, usd_per_hour)}
         of["value"] = of["usd"] * seconds
-        row = {"name": study.name_of(cell), "of": of} | {name: float(np.median(one)) for name, one in of.items()}
+        row = {"name": study.name_of(cell), "hardware": cell["hardware"], "of": of} | {
+            name: float(np.median(one)) for name, one in of.items()
+        }
         late = state["deadline"] is not None and row["seconds"] > state["deadline"] * 3600
         dear = state["budget"] is not None and row["usd"] > state["budget"]
         rows.append(row | {"out": "too slow" if late else "too dear" if dear else ""})
@@ -175,7 +177,7 @@ def computed(study: Inputs, state: dict[str, Any]) -> list[dict[str, Any]]:
     rows.sort(key=lambda row: (bool(row["out"]), row[key]))
     within = [row for row in rows if not row["out"]]
     values = [np.sqrt(row["of"][key]) if key == "value" else row["of"][key] for row in within]
-    near, _ = not_told(study.judge, values[0], values[1:]) if within else ([], [])
+    near, _ = not_told(study.judge, values[0], values[1:], [row["hardware"] for row in within]) if within else ([], [])
     for place, row in enumerate(within):
         row["near"] = place - 1 in near
     return rows

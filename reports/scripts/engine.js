@@ -62,19 +62,28 @@ function twoTails(t, degrees) {
   return beta(of / (of + t * t), of / 2, 0.5);
 }
 
-/** Whether the runs of two cells are told apart, by the page's rule (scripts/analysis/verdicts.py). */
-function toldApart(first, second, rule) {
-  const ratio = median(first) / median(second);
+/** The mean of a cell's runs (logarithms), its variance and degrees of freedom: scripts/analysis/noise.py. */
+function ofCell(logs, noise) {
+  const n = logs.length, mean = logs.reduce((a, b) => a + b) / n, count = n >= 3 ? n : 1;
+  if (noise.degrees === null) return {mean, variance: noise.variance / count, degrees: Infinity};
+  const degrees = noise.degrees + n - 1, squares = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0);
+  if (!degrees) return {mean, variance: Infinity, degrees};
+  const variance = (noise.degrees * noise.variance + squares) / degrees;
+  return {mean, variance: (n >= 3 ? Math.max(variance, squares / (n - 1)) : variance) / count, degrees};
+}
+
+/** Whether the runs of two cells are told apart, by the page's rule: scripts/analysis/verdicts.py. */
+function toldApart(first, second, rule, machines) {
+  const ratio = median(first) / median(second), noises = machines.map((name) => rule.noises[name]);
   if (Math.min(...first, ...second) <= 0) return (median(first) === 0) !== (median(second) === 0);
-  const logs = [first, second].map((values) => values.map(Math.log));
-  const means = logs.map((values) => values.reduce((a, b) => a + b) / values.length);
-  const squares = logs.reduce((sum, values, i) => values.reduce((s, v) => s + (v - means[i]) ** 2, sum), 0);
-  const known = rule.degrees === null ? Infinity : rule.degrees, own = first.length + second.length - 2;
-  const variance = known === Infinity ? rule.variance : (known * rule.variance + squares) / (known + own);
-  const gap = means[0] - means[1], error = Math.sqrt(variance * (1 / first.length + 1 / second.length));
-  const p = error ? twoTails(Math.abs(gap) / error, known === Infinity ? known : known + own) : Number(gap === 0);
-  const level = Math.min(first.length, second.length) >= rule.few_runs ? rule.level : rule.level_of_few;
-  return Math.max(ratio, 1 / ratio) >= 1 + rule.gap && p <= level && ratio < 1 === gap < 0;
+  const [one, other] = [first, second].map((values, i) => ofCell(values.map(Math.log), noises[i]));
+  const isApart = noises[0].host !== noises[1].host, between = rule.between_machines;
+  const error = Math.sqrt(one.variance + other.variance + (isApart ? 2 * between.variance : 0));
+  const degrees = Math.min(one.degrees, other.degrees, isApart ? between.degrees : Infinity);
+  if (!degrees) return false;
+  const gap = one.mean - other.mean, p = error ? twoTails(Math.abs(gap) / error, degrees) : Number(gap === 0);
+  const level = Math.min(rule.level, rule.level_of_few[Math.min(first.length, second.length)] ?? rule.level);
+  return Math.max(ratio, 1 / ratio) >= 1 + Math.max(...noises.map((noise) => noise.gap)) && p <= level && ratio < 1 === gap < 0;
 }
 
 /** An hour of a machine (USD), null where it has no price. */
@@ -138,7 +147,7 @@ function ask(data, state) {
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
   let passed = false;
   for (const [place, row] of rows.entries()) {
-    const told = place > 0 && toldApart(judged(row), judged(rows[0]), data.rule);
+    const told = place > 0 && toldApart(judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]);
     passed ||= told || Boolean(row.out);
     row.near = place > 0 && !passed;
     const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);
@@ -157,7 +166,7 @@ function pays(data, state) {
       const other = rows.find((one) => one.cell.side === 1 && one.cell.rest === row.cell.rest);
       if (!other) continue;
       count.pairs++;
-      if (!toldApart(row.of.usd, other.of.usd, data.rule)) continue;
+      if (!toldApart(row.of.usd, other.of.usd, data.rule, [row.cell.hardware, other.cell.hardware])) continue;
       count[row.usd < other.usd ? "cheaper" : "dearer"]++;
     }
   }

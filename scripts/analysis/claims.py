@@ -38,7 +38,7 @@ from scripts.analysis import claim_cells, readings, verdicts
 from scripts.analysis.claim_cells import RELATIVE, across, cell_words, listed, select, sides
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import workload_name
-from scripts.analysis.verdicts import FEW_RUNS, TOO_FEW, Judge
+from scripts.analysis.verdicts import FEW_RUNS, TOO_FEW, Comparison, Judge
 from scripts.costs import outcomes
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
@@ -175,6 +175,10 @@ def evaluate(
     return case.pairs(claim_cells.pairs(claim, select(cells, claim.get("cell", {})), right))
 
 
+def _compared(judge: Judge, one: Mapping[str, Any], other: Mapping[str, Any]) -> Comparison:
+    return judge.compare(one["points"], other["points"], (one["hardware"], other["hardware"]))
+
+
 def _figure(claim: Mapping[str, Any], figures: Mapping[str, float], note: str) -> Verdict:
     names, over = listed(claim["figure"]), claim.get("over")
     for name in (*names, *listed(over or [])):
@@ -239,7 +243,8 @@ class _Case:
             if self.few:
                 front = group[outcomes.pareto_front(group["value_time"], group["value"])]
             else:
-                front = group[verdicts.front(self.judge, list(group["points_time"]), list(group["points"]))]
+                points = (list(group[name]) for name in ("points_time", "points", "hardware"))
+                front = group[verdicts.front(self.judge, *points)]
             good = bool(front.index.isin(ours.index).any())
             held += good
             names = ", ".join(cell_words(row, self.labels) for row in records(front))
@@ -262,8 +267,8 @@ class _Case:
             best = records(group)[int(values.argmin())]
             inside = group.index.isin(left.index)
             ours, theirs = values[inside].min(), values[~inside].min() if (~inside).any() else float("inf")
-            points = [list(group["points"])[int(np.where(side, values, np.inf).argmin())] for side in (inside, ~inside)]
-            compared = self.judge.compare(*points) if self._measured and (~inside).any() else None
+            ends = [records(group)[int(np.where(side, values, np.inf).argmin())] for side in (inside, ~inside)]
+            compared = _compared(self.judge, *ends) if self._measured and (~inside).any() else None
             open_ = bool(ours == theirs) or (compared is not None and not (self.few or compared.told))
             good = not open_ and bool(ours < theirs) == wanted
             held, undecided, told = held + good, undecided + open_, told + (compared is not None and compared.told)
@@ -282,7 +287,9 @@ class _Case:
         ratios: list[float] = []
         for pair in records(pairs):
             ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
-            compared = self.judge.compare(pair["points"], pair["points_than"]) if self._measured else None
+            theirs = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in CELL}
+            against_it = {"points": pair["points_than"], "hardware": self.elsewhere or theirs["hardware"]}
+            compared = _compared(self.judge, pair, against_it) if self._measured else None
             is_told = compared is not None and compared.told
             if claim["check"] == "alike":
                 is_told = all(
@@ -302,7 +309,6 @@ class _Case:
                 true = ratio < 1 if claim["check"] == "less" else ratio > 1
             good = true and not open_
             held, undecided, told = held + good, undecided + open_, told + is_told
-            theirs = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in CELL}
             ours, other = sides(pair, theirs, self.labels)
             words = f"{ours} {ratio:.2f}× the {_NOUNS.get(claim['by'], claim['by'].replace('_', ' '))} of {other}"
             if claim["by"] in RELATIVE:

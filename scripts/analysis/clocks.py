@@ -123,7 +123,8 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
         tuned, stock = done.iloc[places], done.iloc[cells[*others, "stock"]]
         once, stock_once = (float(once_seconds(cell).median()) for cell in (tuned, stock))
         rate, stock_rate = (float(cell["samples_per_second"].median()) for cell in (tuned, stock))
-        compared = judge.compare(tuned["samples_per_second"], stock["samples_per_second"])
+        machine = dict(zip(same, others, strict=True))["hardware"]
+        compared = judge.compare(tuned["samples_per_second"], stock["samples_per_second"], (machine, machine))
         samples = None
         if not compared.told:
             words = compared.mark

@@ -66,9 +66,10 @@ def compare_axis(runs: pd.DataFrame, axis: str, plain: Any, value: str, judge: J
         base = values.get((*others, plain))
         if here == plain or base is None:
             continue
-        compared = judge.compare(measured, base)
+        cells = [dict(zip([*same, axis], [*others, value], strict=True)) for value in (here, plain)]
+        compared = judge.compare(measured, base, (cells[0]["hardware"], cells[1]["hardware"]))
         rows.append(
-            dict(zip([*same, axis], [*others, here], strict=True))
+            cells[0]
             | {
                 "plain": float(np.median(base)),
                 "value": float(np.median(measured)),

@@ -51,11 +51,15 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
         # What was only resumed has no time of its own.
         timed = [place for place, (_, cell) in enumerate(cells) if not np.isnan(cell["useful_seconds"]).all()]
         times, prices = ([cells[place][1][name] for place in timed] for name in ("useful_seconds", "cost_usd"))
-        front = {place for place, best in zip(timed, verdicts.front(judge, times, prices), strict=True) if best}
+        machines = [cells[place][0]["hardware"] for place in timed]
+        front = {
+            place for place, best in zip(timed, verdicts.front(judge, times, prices, machines), strict=True) if best
+        }
         for place, (about, cell) in enumerate(cells):
             cheaper = compared = None
             if of_base is not None and cell is not of_base[1]:
-                compared = judge.compare(cell["cost_usd"], of_base[1]["cost_usd"])
+                pair = about["hardware"], of_base[0]["hardware"]
+                compared = judge.compare(cell["cost_usd"], of_base[1]["cost_usd"], pair)
                 cheaper = _probability_cheaper((about, cell), of_base, judge)
             low, cost, high = uncertainty.cost_range(cell["paid_seconds"], *(float(cell[rate][0]) for rate in _RATES))
             rows.append(
@@ -95,7 +99,8 @@ def _probability_cheaper(
         price = float(low), float(one["usd_per_hour_high"][0] / other["usd_per_hour_low"][0])
     if price[0] == price[1] and len({*one["cost_usd"], *other["cost_usd"]}) == 1:
         return None  # each is billed the least that there is
-    return judge.probability_less(one["paid_seconds"], other["paid_seconds"], price)
+    machines = about["hardware"], about_base["hardware"]
+    return judge.probability_less(one["paid_seconds"], other["paid_seconds"], price, machines)
 
 
 def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ freedom (Smyth, "Linear models and empirical Bayes methods", 2004, section 6.2, 
 runs is judged by the prior, one with many by itself.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,10 +21,14 @@ from scipy import special
 
 from scripts.storage import tables
 from scripts.storage.axes import CELL
+from scripts.storage.numbers import TIE
 
-#: The noise of the project's own repeated runs; `make docs` writes it.
+#: What is known of the noise of machines, by their kind; `make docs` writes that of the project's own runs.
 _ROOT = Path(__file__).resolve().parents[2]
 FILE = _ROOT / "config" / "noise.yaml"
+
+#: The kind of machine that these are: cores that others share. And the entry of how far machines of a kind lie apart.
+SHARED_CORES, MACHINES = "shared cores", "machines"
 
 #: These runs: of a study on a loaded machine that was measured anew since, and of the one that took its place.
 MEASURED = ("reports/noise/two-cores-2026-11-21.csv", "reports/published/tables/two-cores/runs.csv")
@@ -39,7 +44,8 @@ _UPPER = 0.9
 class Noise:
     """Variance of the logarithm of one run's time, with the degrees of freedom by which it holds for a cell.
 
-    `runs` and `cells` are those it was pooled from, `of` whose they are: words that follow "pooled from".
+    `runs` and `cells` are those it was pooled from, `of` whose they are: words that follow "pooled from". Of 0 degrees
+    nothing is known: a cell is judged by its own runs alone.
     """
 
     variance: float
@@ -53,13 +59,37 @@ class Noise:
         """The standard deviation of one run of a usual cell, in percent of its time."""
         return 100 * (exp(self.variance**0.5) - 1)
 
-    def variance_of(self, *sides: np.ndarray) -> tuple[float, float]:
-        """Return the variance of runs that are compared (arrays of logarithms), and its degrees of freedom."""
-        degrees = sum(len(side) - 1 for side in sides)
-        squares = sum(float(((side - side.mean()) ** 2).sum()) for side in sides)
+    @property
+    def gap(self) -> float:
+        """The least gap of medians that is a difference: 5 %, or five standard deviations of a run where they are less.
+
+        Never below `LEAST_GAP`: what a machine's sittings do is not in the noise of one.
+        """
+        return max(LEAST_GAP, min(TIE, 0.05 * self.percent)) if self.degrees else TIE
+
+    def variance_of(self, runs: np.ndarray) -> tuple[float, float]:
+        """Return the variance of one of a cell's runs (an array of logarithms), and its degrees of freedom.
+
+        What is known of such cells has the weight of `degrees` runs, unless the cell's own runs differ by more.
+        """
+        own = len(runs) - 1
         if self.degrees == inf:
             return self.variance, inf
-        return (self.degrees * self.variance + squares) / (self.degrees + degrees), self.degrees + degrees
+        if not self.degrees + own:
+            return inf, 0.0
+        squares = float(((runs - runs.mean()) ** 2).sum())
+        variance = (self.degrees * self.variance + squares) / (self.degrees + own)
+        return max(variance, squares / own) if len(runs) >= THREE else variance, self.degrees + own
+
+
+#: Below so many runs a cell says nothing of its own noise, and its runs count as one.
+THREE = 3
+
+#: The least gap that is a difference on any machine.
+LEAST_GAP = 0.005
+
+#: Of a machine whose kind nobody has measured.
+UNKNOWN = Noise(0.0, 0.0, 0, 0, "nothing that is known of such machines")
 
 
 def logarithms(values: Any) -> np.ndarray:
@@ -116,27 +146,68 @@ def own_cells() -> list[np.ndarray]:
 
 
 @cache
+def _known() -> dict[str, Any]:
+    """Return what is known of machines by their kind, and of `MACHINES` (`config/noise.yaml`)."""
+    found: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def known(kind: str) -> Noise:
+    """Return the noise of a kind of machine, `UNKNOWN` where nobody has measured it."""
+    about = _known().get(kind)
+    return Noise(*(about[key] for key in ("variance", "degrees", "runs", "cells", "of"))) if about else UNKNOWN
+
+
 def project() -> Noise:
-    """Return the noise of the project's own repeated runs."""
-    known = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return Noise(known["variance"], known["degrees"], known["runs"], known["cells"], known["of"])
+    """Return the noise of the project's own repeated runs, on shared cores."""
+    return known(SHARED_CORES)
 
 
-def of_runs(runs: pd.DataFrame) -> Noise:
-    """Return the noise by which the runs of a page are judged: their own, or with too few of them the project's.
+def between_machines() -> tuple[float, float]:
+    """Return the variance of the logarithm of time between two machines of one kind, and its degrees of freedom."""
+    about = _known()[MACHINES]
+    return about["variance"], about["degrees"]
 
-    A page that is noisier than the project's runs by what few repeats it has is judged by its own, taken at the upper
-    end of what it may be. Simulated in tests/analysis/test_verdicts.py.
+
+def kind(cpu_model: Any, gpu_model: Any) -> str:
+    """Return the kind of a machine from what a run found there: `SHARED_CORES`, "8 x H100"; empty for a log of others.
+
+    A card that other programs were measured on by other numbers (one of eight) is a kind of its own.
     """
+    if not pd.isna(gpu_model) and gpu_model:
+        models = [re.sub(r"^NVIDIA ", "", model).split()[0] for model in str(gpu_model).split(", ")]
+        return f"{len(models)} x {models[0]}"
+    return "" if pd.isna(cpu_model) else SHARED_CORES
+
+
+def of_runs(runs: pd.DataFrame) -> dict[str, Noise]:
+    """Return the noise by which the runs of a page are judged, by machine (`hardware`).
+
+    Machines of one kind share it: that of their own runs, or with too few of them what is known of the kind. A page
+    that is noisier than that by what few repeats it has is judged by its own, taken at the upper end of what it may be.
+    Simulated in tests/analysis/test_verdicts.py.
+    """
+    kinds: dict[str, list[str]] = {}
+    for hardware, rows in runs.groupby("hardware", sort=False):
+        found = {kind(*models) for models in zip(rows["cpu_model"], rows["gpu_model"], strict=True)}
+        kinds.setdefault(found.pop() if len(found) == 1 else "", []).append(str(hardware))
+    noises: dict[str, Noise] = {}
+    for name, some in kinds.items():
+        noise = _of_kind(runs[runs["hardware"].isin(some)], known(name))
+        noises |= dict.fromkeys(some, noise)
+    return noises
+
+
+def _of_kind(runs: pd.DataFrame, known: Noise) -> Noise:
     timed = runs[runs["status"] == "done"].dropna(subset="train_seconds")
     cells = [list(values) for _, values in timed.groupby(CELL, sort=False, dropna=False)["train_seconds"]]
-    logs, known = repeated(cells), project()
+    logs = repeated(cells)
     degrees = sum(len(one) - 1 for one in logs)
     if len(logs) >= _CELLS and degrees >= _DEGREES and (own := pooled(cells, "this page's own runs")):
         return own
     squares = sum(float(((one - one.mean()) ** 2).sum()) for one in logs)
-    usual = known.variance * known.degrees / (known.degrees - 2)
-    if degrees and squares / degrees > usual:
+    usual = known.variance * known.degrees / max(known.degrees - 2, 1e-9)
+    if known.degrees and degrees and squares / degrees > usual:
         chi_squared = float(2 * special.gammaincinv(degrees / 2, 1 - _UPPER))
         upper = squares / chi_squared
         return Noise(

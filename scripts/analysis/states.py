@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.verdicts import GAP, LESS, MORE, TIED, Comparison, Judge
+from scripts.analysis.verdicts import LESS, MORE, TIED, Comparison, Judge
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
+from scripts.storage.numbers import TIE
 from scripts.storage.tables import known, records
 
 #: What must be the same in two cells for their times to be compared.
@@ -131,7 +132,7 @@ def _is_one_measurement(old: pd.DataFrame, new: pd.DataFrame) -> bool:
 
 def _repriced(compared: Comparison) -> Comparison:
     ratio = compared.ratio
-    near = max(ratio, 1 / ratio) < 1 + GAP if ratio else False
+    near = max(ratio, 1 / ratio) < 1 + TIE if ratio else False
     word = TIED if near else LESS if ratio < 1 else MORE
     return replace(compared, low=ratio, high=ratio, p=0.0, word=word)
 

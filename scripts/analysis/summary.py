@@ -128,9 +128,10 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
         first = ordered[0] if ordered else None
         if first is not None:
             of_runs = [row[column + _OF_RUNS] for row in ordered]
-            near, behind = not_told(judge, of_runs[0], of_runs[1:])
+            machines = [row["hardware"] for row in ordered]
+            near, behind = not_told(judge, of_runs[0], of_runs[1:], machines)
             first["not_told"], first["too_noisy"] = ([ordered[1 + i] for i in places] for places in (near, behind))
-            first["flattered"], first["compared"] = judge.flattered(of_runs), len(ordered)
+            first["flattered"], first["compared"] = judge.flattered(of_runs, machines), len(ordered)
         found[str(workload)] = first
     return found
 
@@ -149,7 +150,7 @@ def count_wins(table: pd.DataFrame, base_hardware: str, column: str, judge: Judg
     found = {}
     for hardware, group in pairs.groupby("hardware", sort=False):
         of_runs = zip(group[column + _OF_RUNS], group[f"{column}{_OF_RUNS}_base"], strict=True)
-        compared = [judge.compare(ours, theirs) for ours, theirs in of_runs]
+        compared = [judge.compare(ours, theirs, (str(hardware), base_hardware)) for ours, theirs in of_runs]
         less = sum(one.word == LESS for one in compared)
         found[str(hardware)] = (less, sum(not one.told for one in compared), len(group))
     return found

@@ -85,7 +85,8 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     found = []
     for role, column in BY.items():
         first, *others = sorted(cells, key=lambda cell: cell[column])
-        near, _ = not_told(judge, judged(first, column), [judged(cell, column) for cell in others])
+        machines = [cell["cell"]["hardware"] for cell in (first, *others)]
+        near, _ = not_told(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
             | {"role": role, "runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
@@ -178,8 +179,10 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
     compared = pairs(found, question)
     if not compared:
         return None
-    cost = [judge.compare(one["of"]["usd"], other["of"]["usd"]) for _, one, other in compared]
-    time = [judge.compare(one["of"]["seconds"], other["of"]["seconds"]) for _, one, other in compared]
+    cost, time = (
+        [judge.compare(one["of"][by], other["of"][by], _machines(one, other)) for _, one, other in compared]
+        for by in ("usd", "seconds")
+    )
     faster = [
         (other["seconds"] / one["seconds"], f"{workload_name(workload)}: {one['machine']}")
         for (workload, one, other), told in zip(compared, time, strict=True)
@@ -218,6 +221,10 @@ def newer_pay(generations: pd.DataFrame) -> Answer | None:
         speedup=float(1 / hours.min()) if hours.min() < 1 else 0.0,
         where=f"{fastest['label']}, {fastest['new']} over {fastest['old']}",
     )
+
+
+def _machines(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, str]:
+    return one["cell"]["hardware"], other["cell"]["hardware"]
 
 
 def _key(cell: Mapping[str, Any], axes: Iterable[str]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import noise, states
+from scripts.analysis import states
 from scripts.analysis.verdicts import SIGNIFICANT, Comparison, Judge
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known
@@ -54,7 +54,7 @@ class Repetition:
 def judge(repetitions: Sequence[Repetition]) -> Judge:
     """Return the judge of a history: by the noise of runs of one cell in one repetition, or the project's."""
     runs = [one.runs.assign(hardware=one.runs["hardware"] + f" {i}") for i, one in enumerate(repetitions)]
-    return Judge(noise.of_runs(pd.concat(runs, ignore_index=True)))
+    return Judge.of_machines(pd.concat(runs, ignore_index=True))
 
 
 def changes(medians: Sequence[float], judge: Judge) -> list[tuple[int, Comparison]]:

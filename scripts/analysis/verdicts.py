@@ -1,21 +1,25 @@
 """One rule by which two cells are told apart, at every number of runs.
 
-Two cells are told apart where their medians differ by at least `GAP` *and* a moderated t test of the logarithms of
-their runs (Smyth 2004; see `noise`) has p of at most `SIGNIFICANT`. With many runs it is nearly Student's test; with
-one it asks whether the gap is beyond what the known noise makes of two runs. Where a page compares many cells, p must
-also stand among all of them: the false discovery rate of the page is held at `FALSE_DISCOVERIES` (Benjamini and
-Hochberg, 1995).
+Two cells are told apart where their medians differ by at least the gap of their machines' noise (`noise.Noise.gap`)
+*and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its own variance, drawn
+towards what is known of such machines (Smyth 2004; see `noise`), as in Welch's test, and the test has the degrees of
+freedom of the cell of which less is known: with many runs it is nearly Welch's test; with one it asks whether the gap
+is beyond what the known noise makes of two runs, and where nobody knows the noise of such machines it decides nothing.
+Between two machines the spread of machines of one kind is counted besides. A page errs family-wise: of `FALSE_PAGES` of
+pages any two cells that are alike are told apart, however many others there are (Holm, 1979).
 
 Tried beside it: a gap of 5 % alone calls identical cells different in 64 % of cases at one run; Mann and Whitney's test
-finds a gap of 20 % less often at six runs (53 %), and below six runs on each side cannot reach p = .005 at all.
+finds a gap of 20 % less often at six runs (53 %), and below six runs on each side cannot reach p = .005 at all; one
+variance for both cells tells cells of unlike noise apart in up to 59 %; a false discovery rate in place of a
+family-wise error lets the many cells that differ vouch for those that do not (42 % of pages).
 docs/measuring.md has what the rule does on noise that is known.
 
 Distributions are those functions of `scipy.special` on which `scipy.stats` is built: the same bits, without a tenth of
 a millisecond of checks in each comparison and half a second of importing in each process of a study.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import exp, inf, nan
 from typing import Any
@@ -28,14 +32,11 @@ from scripts.analysis import noise
 from scripts.analysis.noise import Noise
 from scripts.costs import outcomes
 from scripts.storage.axes import CELL
-from scripts.storage.numbers import TIE
-
-#: The least gap that is told, of medians.
-GAP = TIE
 
 #: The highest p at which two cells are told apart; with few runs, which two humps make alike by chance, a lower one.
-SIGNIFICANT, SIGNIFICANT_OF_FEW = 0.005, 0.002
-FALSE_DISCOVERIES = 0.05
+SIGNIFICANT = 0.004
+SIGNIFICANT_OF_FEW = {1: 0.0005, 2: 0.0005, 3: 0.002}
+FALSE_PAGES = 0.05
 
 #: Below so many runs on a side, what is not told apart is said to have too few.
 FEW_RUNS = 4
@@ -45,7 +46,7 @@ ENOUGH_RUNS = 6
 
 LESS, MORE, TIED, NOT_TOLD, TOO_FEW = "less", "more", "tie", "not told apart", "too few to tell"
 
-#: More pairs of cells than these are drawn at random for the false discovery rate.
+#: More pairs of cells than these are drawn at random for the level of a page.
 _PAIRS = 200_000
 
 
@@ -75,73 +76,125 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Judge:
-    """Compares the cells of a page by its noise; `level` is the highest p at which two are told apart."""
+    """Compares the cells of a page by its noise; `level` is the highest p at which two are told apart.
+
+    `noises` are those of the page's machines, `hosts` what each ran on: the same for parts of one machine, empty where
+    all are one. `noise` is that of values of which no machine is named.
+    """
 
     noise: Noise
     level: float = SIGNIFICANT
+    noises: Mapping[str, Noise] = field(default_factory=dict)
+    hosts: Mapping[str, Hashable] = field(default_factory=dict)
 
     @classmethod
     def of(cls, runs: pd.DataFrame) -> "Judge":
-        """Return the judge of a page with these runs: of its noise, and of how many cells it compares."""
-        judge = cls(noise.of_runs(runs))
-        return cls(judge.noise, min(SIGNIFICANT, judge._level(runs)))
+        """Return the judge of a page with these runs: of its machines' noise, and of how many cells it compares."""
+        judge = cls.of_machines(runs)
+        return replace(judge, level=min(SIGNIFICANT, judge._level(runs)))
+
+    @classmethod
+    def of_machines(cls, runs: pd.DataFrame) -> "Judge":
+        """Return the judge of two cells among these runs."""
+        noises = noise.of_runs(runs)
+        # Of nothing that is known, nothing is said; of what is known, the noisiest.
+        common = min(noises.values(), key=lambda one: (one.degrees > 0, -one.variance), default=noise.UNKNOWN)
+        return cls(common, SIGNIFICANT, noises, _hosts(runs))
 
     def of_values(self, cells: Iterable[Any]) -> "Judge":
         """Return the judge of values that are no times, such as accuracies: by their own noise, or of nothing."""
         own = noise.pooled([values for values in cells if min(values) > 0], "its own runs")
-        return Judge(own or Noise(inf, inf, 0, 0, "no run"), self.level)
+        return Judge(own or noise.UNKNOWN, self.level)
 
-    def compare(self, a: Any, b: Any) -> Comparison:
-        """Compare the values of the runs of two cells: times, costs or rates. Neither may be empty."""
+    def compare(self, a: Any, b: Any, machines: tuple[str, str] | None = None) -> Comparison:
+        """Compare the values of the runs of two cells: times, costs or rates. Neither may be empty.
+
+        `machines` (`hardware`) are those of the two cells; without them both are of one.
+        """
         first, second = _values(a), _values(b)
         fewest = min(len(first), len(second))
         if min(first.min(), second.min()) <= 0 or not np.isfinite([*first, *second]).all():
             return _without_logarithm(float(np.median(first)), float(np.median(second)), fewest)
         ratio = float(np.median(first) / np.median(second))
         logs = np.log(first), np.log(second)
-        gap, error, degrees = self._gap(*logs)
+        gap = float(logs[0].mean() - logs[1].mean())
+        error, degrees = self.error(logs, machines)
+        if not degrees:
+            return Comparison(ratio, 0.0, inf, 1.0, fewest, _undecided(fewest))
         p = 2 * float(special.stdtr(degrees, -abs(gap) / error)) if error else float(gap == 0)
         reach = float(special.stdtrit(degrees, 0.975)) * error
         low, high = min(ratio, exp(gap - reach)), max(ratio, exp(gap + reach))
-        level = self.level if fewest >= FEW_RUNS else min(self.level, SIGNIFICANT_OF_FEW)
-        if max(ratio, 1 / ratio) >= 1 + GAP and p <= level and (ratio < 1) == (gap < 0):
+        least = self._gap(machines)
+        level = min(self.level, SIGNIFICANT_OF_FEW.get(fewest, SIGNIFICANT))
+        if max(ratio, 1 / ratio) >= 1 + least and p <= level and (ratio < 1) == (gap < 0):
             word = LESS if ratio < 1 else MORE
-        elif low > 1 / (1 + GAP) and high < 1 + GAP:
+        elif low > 1 / (1 + least) and high < 1 + least:
             word = TIED
         else:
-            word = NOT_TOLD if fewest >= FEW_RUNS else TOO_FEW
+            word = _undecided(fewest)
         return Comparison(ratio, low, high, p, fewest, word)
 
-    def _gap(self, first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]:
-        """Return the difference of the means of logarithms, its standard error and degrees of freedom."""
-        variance, degrees = self.noise.variance_of(first, second)
-        error = (variance * (1 / len(first) + 1 / len(second))) ** 0.5
-        return float(first.mean() - second.mean()), error, degrees
+    def _gap(self, machines: tuple[str, str] | None) -> float:
+        return max(self._noise(name).gap for name in machines or ("",))
 
-    def probability_less(self, a: Any, b: Any, price: tuple[float, float] = (1, 1)) -> float | None:
+    def _noise(self, machine: str) -> Noise:
+        return self.noises.get(machine, self.noise)
+
+    def error(
+        self, logs: Sequence[np.ndarray], machines: tuple[str, str] | None = None, more: float = 0.0
+    ) -> tuple[float, float]:
+        """Return the standard error of the difference of the means of two cells, and its degrees of freedom.
+
+        `logs` are the logarithms of their runs; `more` is how many runs of each are still to come: with 1 the error is
+        that of the difference of two next runs. Infinite, of 0 degrees, where the noise of a cell is not known.
+        """
+        names = machines or ("", "")
+        found = [self._noise(name).variance_of(one) for name, one in zip(names, logs, strict=True)]
+        squares = sum(
+            variance * (more + 1 / (len(one) if len(one) >= noise.THREE else 1))
+            for (variance, _), one in zip(found, logs, strict=True)
+        )
+        degrees = min(degrees for _, degrees in found)
+        if not self._is_one_machine(names):
+            variance, of_machines = noise.between_machines()
+            squares, degrees = squares + 2 * variance, min(degrees, of_machines)
+        return (squares**0.5, degrees) if degrees else (inf, 0.0)
+
+    def _is_one_machine(self, names: tuple[str, str]) -> bool:
+        first, second = (self.hosts.get(name, name) for name in names)
+        return not self.hosts or first == second
+
+    def probability_less(
+        self, a: Any, b: Any, price: tuple[float, float] = (1, 1), machines: tuple[str, str] | None = None
+    ) -> float | None:
         """Return the probability that the next run of A takes less than the next of B, None below `ENOUGH_RUNS`.
 
+        Both on these two machines, as they were when they were measured: what another day does is not known.
         `price` is the lowest and the highest ratio of A's price per hour to B's, each as likely: (1, 1) for times.
         """
         first, second = _values(a), _values(b)
         if min(len(first), len(second)) < ENOUGH_RUNS or min(first.min(), second.min()) <= 0 or min(price) <= 0:
             return None
         logs = np.log(first), np.log(second)
-        variance, degrees = self.noise.variance_of(*logs)
-        error = (variance * (2 + 1 / len(first) + 1 / len(second))) ** 0.5
+        error, degrees = replace(self, hosts={}).error(logs, machines, more=1)
         ratios = np.log(np.linspace(*price, 41)) if price[0] < price[1] else np.log([price[0]])
         return float(np.mean(special.stdtr(degrees, (logs[1].mean() - logs[0].mean() - ratios) / error)))
 
-    def flattered(self, cells: Sequence[Any], draws: int = 2000) -> float:
+    def flattered(self, cells: Sequence[Any], machines: Sequence[str] | None = None, draws: int = 2000) -> float:
         """Return by which share the smallest of several cells is shown too small, as chance helped to choose it.
 
-        A parametric bootstrap: cells as they are seen, seen again with their errors, the smallest chosen again.
+        A parametric bootstrap: cells as they are seen, seen again with their errors, the smallest chosen again. 0 where
+        the noise of a cell is not known.
         """
-        logs = [np.log(values) for values in map(_values, cells) if values.min() > 0]
-        if len(logs) < 2:
+        names = machines or [""] * len(cells)
+        values = [(name, one) for name, one in zip(names, map(_values, cells), strict=True) if one.min() > 0]
+        if len(values) < 2:
             return 0.0
-        means = np.array([one.mean() for one in logs])
-        errors = np.array([(self.noise.variance_of(one)[0] / len(one)) ** 0.5 for one in logs])
+        logs = [(name, np.log(one)) for name, one in values]
+        means = np.array([one.mean() for _, one in logs])
+        errors = np.array([(self._noise(name).variance_of(one)[0] / len(one)) ** 0.5 for name, one in logs])
+        if not np.isfinite(errors).all():
+            return 0.0
         near = means - means.min() < 6 * errors + 6 * errors[means.argmin()]
         means, errors = means[near], errors[near]
         seen = means + errors * np.random.default_rng(0).standard_normal((draws, len(means)))
@@ -149,45 +202,75 @@ class Judge:
         return 1 - exp(float((seen[np.arange(draws), chosen] - means[chosen]).mean()))
 
     def _level(self, runs: pd.DataFrame) -> float:
-        """Return the highest p that is a discovery among all pairs of cells of one workload (1 without a pair)."""
-        found = np.concatenate([np.empty(0), *(self._p_values(group) for _, group in _timed(runs).groupby("workload"))])
-        if not len(found):
-            return 1.0
-        return max(discovered(found), FALSE_DISCOVERIES / len(found))
+        """Return the highest p at which all pairs of cells of one workload hold the page's error (1 without a pair)."""
+        found = [self._p_values(group) for _, group in _timed(runs).groupby("workload")]
+        pairs = sum(count for count, _ in found)
+        return family_wise(np.concatenate([p_values for _, p_values in found]), pairs) if pairs else 1.0
 
-    def _p_values(self, runs: pd.DataFrame) -> np.ndarray:
+    def _p_values(self, runs: pd.DataFrame) -> tuple[int, np.ndarray]:
+        """Return how many pairs the cells are, and p of each, or of `_PAIRS` of them."""
         groups = runs.groupby(CELL, sort=False, dropna=False)["train_seconds"]
-        logs = [noise.logarithms(values) for _, values in groups]
-        if len(logs) < 2:
-            return np.empty(0)
-        first, second = np.triu_indices(len(logs), 1) if len(logs) ** 2 < 2 * _PAIRS else _drawn(len(logs))
-        counts = np.array([len(one) for one in logs])
-        means = np.array([one.mean() for one in logs])
-        squares = np.array([((one - one.mean()) ** 2).sum() for one in logs])
-        degrees = counts[first] + counts[second] - 2
-        variance = np.full(len(first), self.noise.variance)
-        if self.noise.degrees < inf:
-            prior = self.noise.degrees
-            variance = (prior * self.noise.variance + squares[first] + squares[second]) / (prior + degrees)
-        errors = np.sqrt(variance * (1 / counts[first] + 1 / counts[second]))
-        return 2 * special.stdtr(self.noise.degrees + degrees, -np.abs(means[first] - means[second]) / errors)
+        cells = [(str(key[CELL.index("hardware")]), noise.logarithms(values)) for key, values in groups]
+        if len(cells) < 2:
+            return 0, np.empty(0)
+        pairs = len(cells) * (len(cells) - 1) // 2
+        first, second = np.triu_indices(len(cells), 1) if pairs <= _PAIRS else _drawn(len(cells))
+        means = np.array([one.mean() for _, one in cells])
+        variances, degrees = np.array([self._noise(name).variance_of(one) for name, one in cells]).T
+        squares = variances / [len(one) if len(one) >= noise.THREE else 1 for _, one in cells]
+        machines = [self.hosts.get(name, name) for name, _ in cells]
+        codes = np.unique([machines.index(one) for one in machines], return_inverse=True)[1]
+        between, of_machines = noise.between_machines()
+        apart = (codes[first] != codes[second]) & bool(self.hosts)
+        of_pair = np.minimum(degrees[first], degrees[second])
+        of_pair = np.where(apart, np.minimum(of_pair, of_machines), of_pair)
+        errors = np.sqrt(squares[first] + squares[second] + np.where(apart, 2 * between, 0.0))
+        known = of_pair > 0
+        ratio = np.abs(means[first] - means[second])[known] / errors[known]
+        p_values = np.ones(len(first))
+        p_values[known] = 2 * special.stdtr(of_pair[known], -ratio)
+        return pairs, p_values
 
     @cached_property
     def words(self) -> str:
         """The rule and its noise, for a page."""
+        names = dict.fromkeys(self.noises.values()) or {self.noise: None}
+        found = [
+            f"{one.percent:.2g} % a run ({one.of}: {one.runs} runs of {one.cells} cells; gaps from {one.gap:.1%})"
+            if one.degrees
+            else "not known for some machines, whose cells are judged by their own runs alone"
+            for one in names
+        ]
+        between = ""
+        if len(set(self.hosts.values())) > 1:
+            spread = 100 * (exp(noise.between_machines()[0] ** 0.5) - 1)
+            between = f" Between two machines, {spread:.1f} % are added for how far machines of one kind lie apart."
         return (
-            f"Two cells are told apart where their medians differ by {GAP:.0%} or more and a moderated t test has "
-            f"p ≤ {self.level:.2g} ({min(self.level, SIGNIFICANT_OF_FEW):.2g} below {FEW_RUNS} runs). "
-            f"Its noise, {self.noise.percent:.0f} % a run, is pooled from {self.noise.of}: "
-            f"{self.noise.runs} runs of {self.noise.cells} cells."
+            f"Two cells are told apart where their medians differ by {self.noise.gap:.1%} or more and a t test of both "
+            f"cells' noise has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: {FALSE_PAGES:.0%} of such pages tell "
+            f"any two apart that are alike. Noise: {'; '.join(found)}.{between}"
         )
 
 
-def discovered(p_values: np.ndarray) -> float:
-    """Return the highest p that is a discovery (Benjamini and Hochberg 1995), 0 where none is."""
-    ordered = np.sort(p_values)
-    adjusted = ordered * (len(ordered) / np.arange(1, len(ordered) + 1))
-    return float(ordered[adjusted <= FALSE_DISCOVERIES].max(initial=0))
+def family_wise(p_values: np.ndarray, pairs: int) -> float:
+    """Return the highest p at which none of `pairs` alike is told apart on all but `FALSE_PAGES` of pages (Holm 1979).
+
+    `p_values` are those of all pairs, or of as many as were drawn from them.
+    """
+    left = pairs - np.arange(len(p_values)) * (pairs / max(len(p_values), 1))
+    failed = np.flatnonzero(np.sort(p_values) > FALSE_PAGES / left)
+    rejected = failed[0] if len(failed) else len(p_values) - 1
+    return float(FALSE_PAGES / left[rejected])
+
+
+def _hosts(runs: pd.DataFrame) -> dict[str, Hashable]:
+    """Return by machine of a study (`hardware`) what it ran on: the same for two that are parts of one machine."""
+    found: dict[str, Hashable] = {}
+    for name, rows in runs.groupby("hardware", sort=False):
+        models = rows[["cpu_model", "gpu_model", "machine_cores", "machine_memory_mib"]].drop_duplicates()
+        is_known = len(models) and not models["cpu_model"].isna().any()
+        found[str(name)] = tuple(sorted(map(str, models.itertuples(index=False)))) if is_known else str(name)
+    return found
 
 
 def _timed(runs: pd.DataFrame) -> pd.DataFrame:
@@ -207,6 +290,10 @@ def _values(values: Any) -> np.ndarray:
     return array[~np.isnan(array)]
 
 
+def _undecided(runs: int) -> str:
+    return NOT_TOLD if runs >= FEW_RUNS else TOO_FEW
+
+
 def _without_logarithm(first: float, second: float, runs: int) -> Comparison:
     """Compare medians where some value has no logarithm: what is free costs less than what is not, of others none."""
     if first == second == 0:
@@ -214,28 +301,34 @@ def _without_logarithm(first: float, second: float, runs: int) -> Comparison:
     if min(first, second) == 0:
         return Comparison(first / second if second else inf, nan, nan, 0.0, runs, MORE if first else LESS)
     ratio = first / second if second else nan
-    return Comparison(ratio, nan, nan, 1.0, runs, NOT_TOLD if runs >= FEW_RUNS else TOO_FEW)
+    return Comparison(ratio, nan, nan, 1.0, runs, _undecided(runs))
 
 
-def not_told(judge: Judge, winner: Any, others: Iterable[Any]) -> tuple[list[int], list[int]]:
+def not_told(
+    judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None
+) -> tuple[list[int], list[int]]:
     """Return which of `others`, best first, are not told apart from the winner: before the first that is, and after.
 
     Those after it are too noisy to tell: they are shown as worse than a cell that is surely worse than the winner.
+    `machines` are those of the winner and of each other.
     """
     near: list[int] = []
     behind: list[int] = []
     is_passed = False
     for place, values in enumerate(others):
-        if judge.compare(values, winner).told:
+        pair = (machines[1 + place], machines[0]) if machines else None
+        if judge.compare(values, winner, pair).told:
             is_passed = True
         else:
             (behind if is_passed else near).append(place)
     return near, behind
 
 
-def front(judge: Judge, seconds: Sequence[Any], costs: Sequence[Any]) -> list[bool]:
+def front(
+    judge: Judge, seconds: Sequence[Any], costs: Sequence[Any], machines: Sequence[str] | None = None
+) -> list[bool]:
     """Return which cells no other is told apart from as better: none is surely faster and no dearer, or surely cheaper
-    and no slower. `seconds` and `costs` hold the values of the runs of each cell.
+    and no slower. `seconds` and `costs` hold the values of the runs of each cell, `machines` where it ran.
     """
     middles = [
         (float(np.median(_values(time))), float(np.median(_values(cost))))
@@ -246,10 +339,11 @@ def front(judge: Judge, seconds: Sequence[Any], costs: Sequence[Any]) -> list[bo
 
     def is_beaten(one: int) -> bool:
         for other in best:
+            pair = (machines[other], machines[one]) if machines else None
             no_worse = [middles[other][axis] <= middles[one][axis] for axis in (0, 1)]
-            if no_worse[1] and judge.compare(seconds[other], seconds[one]).word == LESS:
+            if no_worse[1] and judge.compare(seconds[other], seconds[one], pair).word == LESS:
                 return True
-            if no_worse[0] and judge.compare(costs[other], costs[one]).word == LESS:
+            if no_worse[0] and judge.compare(costs[other], costs[one], pair).word == LESS:
                 return True
         return False
 

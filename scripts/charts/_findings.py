@@ -11,16 +11,19 @@ from scripts.analysis.verdicts import Judge, not_told
 _NAMED = 1
 
 
-def winner(labels: Sequence[str], values: Sequence[Any], judge: Judge, does: str) -> str:
+def winner(
+    labels: Sequence[str], values: Sequence[Any], judge: Judge, does: str, machines: Sequence[str] | None = None
+) -> str:
     """Return which cell has the smallest values, as `does` words it ("costs least"), and which are not told apart.
 
-    `values` are those of each cell's runs, as long as `labels`. Empty with fewer than two cells.
+    `values` are those of each cell's runs, as long as `labels`, `machines` where each ran. Empty with fewer than two.
     """
     if len(labels) < 2:
         return ""
     order = np.argsort([np.median(np.asarray(each, dtype=float)) for each in values], kind="stable")
     best, *others = (int(each) for each in order)
-    near, behind = not_told(judge, values[best], [values[other] for other in others])
+    of = [machines[cell] for cell in (best, *others)] if machines else None
+    near, behind = not_told(judge, values[best], [values[other] for other in others], of)
     alike = [labels[others[at]] for at in sorted([*near, *behind])]
     if not alike:
         return f"{labels[best]} {does}"

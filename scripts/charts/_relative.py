@@ -71,10 +71,11 @@ def count_runs(cells: pd.DataFrame) -> str:
 def fastest(values: pd.DataFrame, value: str, view: View, does: str) -> str:
     """Return which cell has the smallest median of `value`, as a finding; `values` has a row per run."""
     groups = [
-        (view.name(records(group)[0]), group[value].to_numpy(dtype=float))
+        (view.name(records(group)[0]), group[value].to_numpy(dtype=float), str(group["hardware"].iloc[0]))
         for _, group in values.dropna(subset=value).groupby(CELL, sort=False, dropna=False)
     ]
-    return _findings.winner([label for label, _ in groups], [each for _, each in groups], view.judge, does)
+    labels, each, machines = zip(*groups, strict=True) if groups else ((), (), ())
+    return _findings.winner(labels, each, view.judge, does, machines)
 
 
 def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplot, pd.DataFrame] | None:

@@ -96,12 +96,18 @@ def _finding(priced: pd.DataFrame, options: list[str], view: View) -> str:
     sure = True
     for option in options:
         at = priced[priced["price_option"] == option]
-        cells: list[tuple[float, str, Any]] = [
-            (float(group["cost_usd"].median()), view.name(records(group)[0]), group["cost_usd"].to_numpy(dtype=float))
+        cells: list[tuple[float, str, Any, str]] = [
+            (
+                float(group["cost_usd"].median()),
+                view.name(records(group)[0]),
+                group["cost_usd"].to_numpy(dtype=float),
+                str(group["hardware"].iloc[0]),
+            )
             for _, group in at.groupby(CELL, sort=False, dropna=False)
         ]
         best, *others = sorted(cells, key=lambda cell: cell[0])
-        sure &= not any(not_told(view.judge, best[2], [other[2] for other in others]))
+        machines = [cell[3] for cell in (best, *others)]
+        sure &= not any(not_told(view.judge, best[2], [other[2] for other in others], machines))
         firsts.append(best[1])
     unsure = "" if sure else "; not told apart from all others"
     if len(set(firsts)) == 1:

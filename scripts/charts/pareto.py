@@ -55,7 +55,9 @@ def draw(view: View) -> Chart | None:
         each_usd=("cost_usd", list),
     )
     cells["line"] = pareto_front(cells["seconds"], cells["usd"])
-    cells["front"] = verdicts.front(view.judge, list(cells["each_seconds"]), list(cells["each_usd"]))
+    cells["front"] = verdicts.front(
+        view.judge, *(list(cells[name]) for name in ("each_seconds", "each_usd", "hardware"))
+    )
     cells = cells.drop(columns=["each_seconds", "each_usd"])
     cells["machine"] = [view.labels[name] for name in cells["hardware"]]
     # The colour tells the framework; where cells differ in nothing else but the machine, that is name enough.
@@ -149,8 +151,9 @@ def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
     if names[0] == names[1]:
         near = int(cells["front"].sum()) - 1
         return f"{names[0]} is fastest and cheapest" + (f"; {near} more are not told apart" if near else "")
-    quicker = view.judge.compare(one["useful_seconds"], other["useful_seconds"])
-    dearer = view.judge.compare(one["cost_usd"], other["cost_usd"])
+    machines = fast["hardware"], cheap["hardware"]
+    quicker = view.judge.compare(one["useful_seconds"], other["useful_seconds"], machines)
+    dearer = view.judge.compare(one["cost_usd"], other["cost_usd"], machines)
     if not (quicker.told and dearer.told):
         alike = " and ".join(word for word, one in (("time", quicker), ("cost", dearer)) if not one.told)
         return f"{names[0]} leads in time, {names[1]} in cost; in {alike} the two are not told apart"

@@ -108,4 +108,10 @@ def _finding(best: pd.DataFrame, paid: pd.DataFrame, option: str, view: View) ->
         costs.append(1 / runs.loc[same, "samples_per_usd"].to_numpy(dtype=float))
     # Another price may have another winner, in the same picture.
     where = f" ({view.prices[option]})" if best["price_option"].nunique() > 1 else ""
-    return _findings.winner([row["card"] for row in rows], costs, view.judge, f"buys most per dollar{where}")
+    return _findings.winner(
+        [row["card"] for row in rows],
+        costs,
+        view.judge,
+        f"buys most per dollar{where}",
+        [row["hardware"] for row in rows],
+    )

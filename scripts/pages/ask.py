@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import clocks, summary, trainings, verdicts
+from scripts.analysis import clocks, noise, summary, trainings, verdicts
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
 from scripts.pages.inputs import Inputs
@@ -32,19 +32,16 @@ def context(inputs: Inputs) -> dict[str, Any]:
     cells = [cell for cell in cells if counted[cell["workload"]] > 1]
     if not cells:
         return {"ask": None}
-    noise = inputs.judge.noise
     question = trainings.Question.of(inputs.study)
     machines = {cell["hardware"] for cell in cells}
     return {
         "ask": {
             "name": inputs.name,
             "rule": {
-                "gap": verdicts.GAP,
                 "level": inputs.judge.level,
-                "level_of_few": min(inputs.judge.level, verdicts.SIGNIFICANT_OF_FEW),
-                "few_runs": verdicts.FEW_RUNS,
-                "variance": noise.variance,
-                "degrees": _finite(noise.degrees),
+                "level_of_few": verdicts.SIGNIFICANT_OF_FEW,
+                "noises": {name: _noise(inputs, name) for name in sorted(machines)},
+                "between_machines": dict(zip(("variance", "degrees"), noise.between_machines(), strict=True)),
             },
             "workloads": {name: _workload(inputs, name) for name in dict.fromkeys(cell["workload"] for cell in cells)},
             "options": {name: about.get("label", name) for name, about in inputs.study["prices"].items()},
@@ -58,6 +55,15 @@ def context(inputs: Inputs) -> dict[str, Any]:
             else None,
         }
     }
+
+
+def _noise(inputs: Inputs, machine: str) -> dict[str, Any]:
+    """Return the noise of a machine, and what it is a part of: a number, the same for parts of one."""
+    judge = inputs.judge
+    one = judge.noises.get(machine, judge.noise)
+    hosts = list(dict.fromkeys(judge.hosts.values()))
+    about = {"variance": one.variance, "degrees": _finite(one.degrees), "gap": one.gap}
+    return about | {"host": hosts.index(judge.hosts[machine])}
 
 
 def _finite(value: float) -> float | None:

@@ -7,7 +7,7 @@ from typing import Any
 from scripts import workloads
 from scripts.analysis import trends
 from scripts.analysis.names import cell_name
-from scripts.analysis.verdicts import GAP, SIGNIFICANT, Judge
+from scripts.analysis.verdicts import SIGNIFICANT, Judge
 
 #: Letters of a commit that are shown.
 _COMMIT = 10
@@ -149,6 +149,6 @@ def rule(judge: Judge) -> str:
     return (
         "A change is marked where the penalised least squares of ruptures propose one, each level lasts "
         f"{trends.LEAST} repetitions or more, and the medians of the repetitions on both sides are told apart: by "
-        f"{GAP:.0%} or more, with p ≤ {SIGNIFICANT:g} over the number of places it could be at. Noise: "
+        f"{judge.noise.gap:.0%} or more, with p ≤ {SIGNIFICANT:g} over the number of places it could be at. Noise: "
         f"{judge.noise.percent:.0f} % a run, of {judge.noise.of}."
     )
