@@ -27,6 +27,7 @@ from scripts.studies import definition, grid
 from tests import test_refresh_prices as of_prices
 from tests.faults import stage, trial
 from tests.faults.stage import ROOT, Stage
+from tests.kit.test_records import ABOUT
 
 #: What happens to files: each is a moment at which a verb can be killed.
 _STEPS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "os.chmod", "shutil.rmtree")
@@ -172,7 +173,8 @@ def kit(folder: Path) -> Stage:
     (wheels / "a-1-py3-none-any.whl").write_bytes(b"a wheel" * 1000)
     about = {"dataset": "mnist", "kind": "real", "train_samples": 10, "complete_train_samples": 10, "sha256": {}}
     np.savez(data, about=np.array(json.dumps(about)), x_train=np.zeros((10, 28, 28), np.uint8))
-    members = {records.ABOUT: json.dumps({"study": name}).encode(), records.MACHINE: b"cpu1: {}\n"}
+    entry = b"cpu1: {label: 1 vCPU, machine: {cores: 1}}\n"
+    members = {records.ABOUT: json.dumps(ABOUT | {"study": name}).encode(), records.MACHINE: entry}
     run = stage.trained(folder / "run", whole | {"hardware": ["cpu1", "cpu2"]})
     for file_of_run in records.FILES[1:]:
         source = run.results / "mnist_mlp/cpu1/jax/b128/r1" / file_of_run
