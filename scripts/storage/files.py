@@ -39,14 +39,16 @@ def replacing(path: Path, within: Path | None = None) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_strays(path)
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(_LETTERS // 2)}{path.suffix}")
-        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        kept = path.stat().st_mode & 0o777 if path.is_file() and not path.is_symlink() else None
+        mode = 0o666 if kept is None else 0o600
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         try:
             # Held until this process ends, however it ends: what nobody holds is a stray.
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(handle, fcntl.LOCK_EX)
-            if path.is_file() and not path.is_symlink():
-                os.fchmod(handle, path.stat().st_mode & 0o777)
             yield temporary
+            if kept is not None:
+                temporary.chmod(kept)
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

@@ -163,7 +163,9 @@ def test_a_file_that_is_written_over_keeps_its_permissions(tmp_path: Path, mode:
     path = tmp_path / "mine.csv"
     path.write_text("old")
     path.chmod(mode)
-    write_text(path, "new")
+    with replacing(path) as temporary:
+        assert temporary.stat().st_mode & 0o777 == 0o600, "written by this user, and read by nobody else"
+        temporary.write_text("new")
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
 
 
