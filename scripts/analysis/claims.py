@@ -38,7 +38,7 @@ from scripts.analysis import claim_cells, readings, verdicts
 from scripts.analysis.claim_cells import RELATIVE, across, cell_words, listed, select, sides
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import workload_name
-from scripts.analysis.verdicts import FEW_RUNS, TOO_FEW, Comparison, Judge
+from scripts.analysis.verdicts import FEW_RUNS, TIED, Comparison, Judge
 from scripts.costs import outcomes
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
@@ -300,8 +300,9 @@ class _Case:
                 least, most = readings.WORDS["same"]
                 open_, true = False, 1 / most <= ratio <= most / least
             elif claim["check"] == "same":
-                open_ = compared is None or compared.word == TOO_FEW
-                true = compared is not None and not compared.told
+                # That two are not told apart is no proof: only an interval within the margin is.
+                open_ = compared is None or not (compared.told or compared.word == TIED)
+                true = compared is not None and compared.word == TIED
             elif limits:
                 open_, true = False, limits[0] <= ratio <= limits[1]
             else:

@@ -1,6 +1,8 @@
 import pytest
 
 from scripts.analysis import claim_verdict, claims
+from scripts.analysis.noise import Noise
+from scripts.analysis.verdicts import Judge
 from scripts.storage.errors import InputError
 from tests.made import CATALOGUE, FAILED, JUDGE, OPTIONS, costs, offer, price_book, run, runs
 
@@ -144,6 +146,16 @@ def test_same_is_what_runs_do_not_tell_apart(ours: tuple, theirs: tuple, word: s
     frame = runs(*(run(hardware=k, repeat=i, train_seconds=s) for k, v in cells.items() for i, s in enumerate(v, 1)))
     about = {"says": "", "check": "same", "by": "train_seconds", "cell": CPU4, "than": CPU1}
     assert claims.evaluate(about, STUDY, frame, costs(frame), {}, LABELS, JUDGE).word == word
+
+
+def test_same_is_undecided_where_runs_tell_nothing() -> None:
+    """20 % apart, four runs a side, a fifth of noise: not told apart, and no proof that they are the same."""
+    ours, theirs = (100, 130, 80, 105), (120, 150, 100, 125)
+    cells = {"cpu1": ours, "cpu4": theirs}
+    frame = runs(*(run(hardware=k, repeat=i, train_seconds=s) for k, v in cells.items() for i, s in enumerate(v, 1)))
+    about = {"says": "", "check": "same", "by": "train_seconds", "cell": CPU4, "than": CPU1}
+    noisy = Judge(Noise(variance=0.04, degrees=40.0, runs=100, cells=20, of="made-up runs"))
+    assert claims.evaluate(about, STUDY, frame, costs(frame), {}, LABELS, noisy).word == "undecided"
 
 
 def test_same_is_undecided_with_too_few_runs() -> None:
