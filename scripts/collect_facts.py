@@ -10,21 +10,6 @@ from scripts.importers import facts
 from scripts.storage import errors, tables
 
 
-def runs_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs table of a table of facts: what no log tells stays empty.
-
-    Throughput that a log does not tell is all its samples over its time to train.
-    """
-    whole = (table["train_samples"] * table["epochs_done"]).astype("Float64") / table["train_seconds"].astype("Float64")
-    rate = table["samples_per_second"].astype("Float64").fillna(whole)
-    known = {
-        "epochs": table["epochs_done"],
-        "samples_per_second": rate,
-        "global_batch_size": table["batch_size"] * table["devices"],
-    }
-    return table.assign(**known).reindex(columns=list(tables.columns("runs")))
-
-
 def epochs_of(table: pd.DataFrame, epochs: pd.DataFrame) -> pd.DataFrame:
     """Return the epochs table: each epoch with the cell of its run."""
     cells = table[["run", *importers.CELL, "repeat", "train_samples"]].rename(columns={"train_samples": "samples"})
@@ -40,7 +25,7 @@ def main() -> int:
     parser.add_argument("--attempts", required=True, type=Path, help="likewise, empty")
     options = parser.parse_args()
     table = facts.read(options.facts) if options.facts else pd.DataFrame(columns=list(importers.COLUMNS))
-    tables.write(runs_of(table), "runs", options.runs)
+    tables.write(facts.runs_of(table), "runs", options.runs)
     known = tables.read(options.log_epochs) if options.log_epochs else pd.DataFrame(columns=list(importers.EPOCHS))
     tables.write(epochs_of(table, known), "epochs", options.epochs)
     tables.write(pd.DataFrame(columns=list(tables.columns("attempts"))), "attempts", options.attempts)

@@ -14,6 +14,7 @@ import pandas as pd
 from scripts.analysis import clocks, pricing, states
 from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.costs import prices
+from scripts.importers import facts
 from scripts.pages import render
 from scripts.storage import errors, schemas, tables
 from scripts.storage.axes import CELL
@@ -45,17 +46,7 @@ def read(key: str, text: str) -> states.State:
     place, machine, option = found.group("place", "machine", "option")
     if machine and _DATE.fullmatch(machine):
         place, machine = f"history/{place}/{machine}", None
-    folders = [Path(place), *(definition.ROOT / folder.format(place) for folder in _FOLDERS)]
-    folder = next((one for one in folders if _table(one, "runs")), None)
-    if folder is None:
-        there = {path.parent.name for place in _FOLDERS for path in definition.ROOT.glob(place.format("*/runs.*"))}
-        known = f"; with results there are {', '.join(sorted(there))}" if there else ""
-        raise InputError(
-            f"{key}: {place}: no such folder with runs.parquet or runs.csv, and no study with results{known}"
-        )
-    study = _study(place)
-    runs = clocks.complete(_read(folder, "runs"))
-    costs = _read(folder, "costs") if _table(folder, "costs") or not study else _priced(study, runs, folder)
+    runs, costs, study = _tables(key, place)
     if machine:
         if machine not in set(runs["hardware"]):
             price = f"; a price option is given as {place}:{machine}" if machine in set(costs["price_option"]) else ""
@@ -71,18 +62,36 @@ def read(key: str, text: str) -> states.State:
     return states.State(text, runs, costs)
 
 
+def _tables(key: str, place: str) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any] | None]:
+    """Return runs and costs of a folder or a study, and its config; what is committed is priced by its books."""
+    study = _study(place)
+    folders = [Path(place), *(definition.ROOT / folder.format(place) for folder in _FOLDERS)]
+    folder = next((one for one in folders if _table(one, "runs")), None)
+    if folder and (study is None or _table(folder, "costs")):
+        return _read(folder, "runs"), _read(folder, "costs"), study
+    if folder and study:
+        runs = clocks.complete(_read(folder, "runs"))
+        return runs, _priced(study, runs, _read(folder, "attempts")), study
+    if study and "facts" in study.get("import", {}):
+        runs = tables.conform(facts.runs_of(facts.read(definition.ROOT / study["import"]["facts"])), "runs")
+        return runs, _priced(study, runs, None), study
+    there = {path.parent.name for one in _FOLDERS for path in definition.ROOT.glob(one.format("*/runs.*"))}
+    known = f"; with results there are {', '.join(sorted(there))}" if there else ""
+    raise InputError(f"{key}: {place}: no such folder with runs.parquet or runs.csv, and no study with results{known}")
+
+
 def _study(place: str) -> dict[str, Any] | None:
     """Return the config of a study of the project, None of a folder or of a study that lies elsewhere."""
     is_ours = "/" not in place and definition.file(place).is_file()
     return definition.read(place, {})[1] if is_ours else None
 
 
-def _priced(study: Mapping[str, Any], runs: pd.DataFrame, folder: Path) -> pd.DataFrame:
+def _priced(study: Mapping[str, Any], runs: pd.DataFrame, attempts: pd.DataFrame | None) -> pd.DataFrame:
     machines = definition.machines(
         dict(study), schemas.read_yaml(definition.ROOT / "config" / "hardware.yaml", "hardware")
     )
     table = pricing.price_table(study, machines, set(runs["hardware"]))
-    return tables.conform(prices.price_runs(runs, table, _read(folder, "attempts")), "costs")
+    return tables.conform(prices.price_runs(runs, table, attempts), "costs")
 
 
 def _options(costs: pd.DataFrame) -> list[str]:

@@ -48,9 +48,9 @@ def test_epochs_of_logs_stand_under_the_cell_of_their_run(tmp_path: Path, monkey
 def test_throughput_that_no_log_tells_is_all_samples_over_the_time() -> None:
     told = {"run": "a", "train_samples": 100, "epochs_done": 4, "train_seconds": 20.0}
     table = pd.DataFrame([dict.fromkeys(importers.COLUMNS) | told]).astype(importers.COLUMNS)
-    assert collect_facts.runs_of(table)["samples_per_second"].to_list() == [20.0]
+    assert facts.runs_of(table)["samples_per_second"].to_list() == [20.0]
     table = table.assign(samples_per_second=33.0)
-    assert collect_facts.runs_of(table)["samples_per_second"].to_list() == [33.0], "unless the log tells it"
+    assert facts.runs_of(table)["samples_per_second"].to_list() == [33.0], "unless the log tells it"
 
 
 def test_study_without_logs_has_empty_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,4 +65,4 @@ def test_every_fact_that_runs_have_too_is_taken_over(column: str) -> None:
     value = "2017-07-01T00:00:00+00:00" if column == "started_at" else 7
     row = dict.fromkeys(importers.COLUMNS) | {"run": "a", column: value}
     table = pd.DataFrame([row]).astype(importers.COLUMNS)
-    assert tables.conform(collect_facts.runs_of(table), "runs")[column].to_list() == [value]
+    assert tables.conform(facts.runs_of(table), "runs")[column].to_list() == [value]

@@ -163,6 +163,16 @@ def test_price_of_a_study_that_is_committed_can_be_named() -> None:
         read("old", "two-cores@cpu1:none")
 
 
+@pytest.mark.usefixtures("fresh")
+def test_articles_that_are_committed_as_facts_are_compared_too() -> None:
+    """The article of November 2017: the P100 is faster than the K80 in all tests, at 3.03 times its price an hour."""
+    old, new, at = at_one_price(read("old", "gpus-2017@k80"), read("new", "gpus-2017@p100"))
+    assert at == "costs at as-published"
+    rows = [row for row in compare(old, new)["cells"] if row["workload"] != "text_generator_keras"]
+    assert all(row["time"]["ratio"] < 1 for row in rows)
+    assert all(row["cost"]["ratio"] / row["time"]["ratio"] == pytest.approx(1.5075 / 0.4975) for row in rows)
+
+
 def test_prices_without_a_name_in_common_are_not_compared() -> None:
     old, new = state("a", *cells(100)), state("b", *cells(150))
     old, new, at = at_one_price(old, replace(new, costs=new.costs.assign(price_option="july")))

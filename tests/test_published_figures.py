@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts import collect_facts, import_logs, importers
+from scripts import import_logs, importers
 from scripts.analysis import claim_verdict, claims, figures, pricing
 from scripts.analysis.verdicts import Judge
 from scripts.costs import prices
@@ -46,7 +46,7 @@ def shown(name: str) -> Shown:
     study = definition.read(name, {})[1]
     path = study.get("import", {}).get("facts")
     table = facts.read(definition.ROOT / path) if path else pd.DataFrame(columns=list(importers.COLUMNS))
-    runs = tables.conform(collect_facts.runs_of(table), "runs")
+    runs = tables.conform(facts.runs_of(table), "runs")
     rates = tables.conform(pricing.price_table(study, study["machines"], study["machines"]), "prices")
     costs = tables.conform(prices.price_runs(runs, rates), "costs")
     derived = figures.tables(study, runs, costs, rates)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from scripts import collect_facts, report
+from scripts import report
 from scripts.importers import COLUMNS, facts
 from scripts.storage import tables
 from tests.made import BOOK_OF_BOTH as BOOK
@@ -52,7 +52,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         )
         facts.write(table.astype(COLUMNS), tmp_path / "facts.csv")
         machines = study["machines"]
-        frame = tables.conform(collect_facts.runs_of(facts.read(tmp_path / "facts.csv")), "runs")
+        frame = tables.conform(facts.runs_of(facts.read(tmp_path / "facts.csv")), "runs")
         tables.write(frame, "runs", tmp_path / "runs.parquet")
         tables.write(costs(frame, machines, study["prices"], BOOK), "costs", tmp_path / "costs.parquet")
         tables.write(prices(machines, study["prices"], BOOK), "prices", tmp_path / "prices.parquet")

@@ -56,6 +56,21 @@ def read(path: Path) -> pd.DataFrame:
     return table
 
 
+def runs_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs table of a table of facts: what no log tells stays empty.
+
+    Throughput that a log does not tell is all its samples over its time to train.
+    """
+    whole = (table["train_samples"] * table["epochs_done"]).astype("Float64") / table["train_seconds"].astype("Float64")
+    rate = table["samples_per_second"].astype("Float64").fillna(whole)
+    known = {
+        "epochs": table["epochs_done"],
+        "samples_per_second": rate,
+        "global_batch_size": table["batch_size"] * table["devices"],
+    }
+    return table.assign(**known).reindex(columns=list(tables.columns("runs")))
+
+
 def write(facts: pd.DataFrame, path: Path) -> None:
     """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros."""
     write_text(path, tables.to_csv(facts[list(COLUMNS)].round(9), float_format="%.12g"))

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from scripts import collect_facts, report
+from scripts import report
 from scripts.analysis import beside
 from scripts.analysis.beside import STEADY, TRAINING, Side
 from scripts.importers import facts
@@ -204,7 +204,7 @@ def published(name: str) -> Side:
     """Return a published study as it stands beside another."""
     study = definition.read(name, {})[1]
     if "import" in study:
-        frame = tables.conform(collect_facts.runs_of(facts.read(definition.ROOT / study["import"]["facts"])), "runs")
+        frame = tables.conform(facts.runs_of(facts.read(definition.ROOT / study["import"]["facts"])), "runs")
     else:
         frame = tables.read_csv("runs", definition.ROOT / study["tables"] / "runs.csv")
     return report.side(study, CATALOGUE, frame)
