@@ -30,6 +30,7 @@ from scipy import special
 
 from scripts.analysis import noise
 from scripts.analysis.noise import Noise
+from scripts.analysis.validators import OTHER_CPU_PERCENT
 from scripts.costs import outcomes
 from scripts.storage.axes import CELL
 
@@ -37,6 +38,9 @@ from scripts.storage.axes import CELL
 SIGNIFICANT = 0.004
 SIGNIFICANT_OF_FEW = {1: 0.0005, 2: 0.0005, 3: 0.002}
 FALSE_PAGES = 0.05
+
+#: The level of a page of which every run was disturbed by other work on its machine: no p is as low.
+WITHHELD = -1.0
 
 #: Below so many runs on a side, what is not told apart is said to have too few.
 FEW_RUNS = 4
@@ -91,6 +95,9 @@ class Judge:
     def of(cls, runs: pd.DataFrame) -> "Judge":
         """Return the judge of a page with these runs: of its machines' noise, and of how many cells it compares."""
         judge = cls.of_machines(runs)
+        disturbed = _timed(runs)["other_cpu_percent"] > OTHER_CPU_PERCENT
+        if len(disturbed) and disturbed.fillna(False).all():
+            return replace(judge, level=WITHHELD)
         return replace(judge, level=min(SIGNIFICANT, judge._level(runs)))
 
     @classmethod
@@ -234,6 +241,8 @@ class Judge:
     @cached_property
     def words(self) -> str:
         """The rule and its noise, for a page."""
+        if self.level == WITHHELD:
+            return f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: no two are told apart."
         names = dict.fromkeys(self.noises.values()) or {self.noise: None}
         found = [
             f"{one.percent:.2g} % a run ({one.of}: {one.runs} runs of {one.cells} cells; gaps from {one.gap:.1%})"

@@ -285,6 +285,18 @@ def test_many_cells_that_differ_do_not_vouch_for_those_that_do_not() -> None:
     assert simulation.false_pages(simulation.kinds()["normal"], 6, 12, seed=1) == 0
 
 
+def test_where_every_run_was_disturbed_no_winner_is_named() -> None:
+    def judge(*others: float | None) -> Judge:
+        rows = [run(repeat=i + 1, other_cpu_percent=other) for i, other in enumerate(others)]
+        return Judge.of(runs(*rows, *(one | {"mode": "tuned", "train_seconds": 1.0} for one in rows)))
+
+    slow, fast = [100.0] * 6, [1.0, 1.01, 0.99] * 2
+    assert judge(11, 150, 20).compare(fast, slow).mark == "not told apart"
+    assert "disturbed every run" in judge(11, 150, 20).words
+    assert judge(11, 150, 2).compare(fast, slow).word == verdicts.LESS
+    assert judge(None, None).compare(fast, slow).word == verdicts.LESS, "nobody knows"
+
+
 def test_many_comparisons_raise_the_bar() -> None:
     rng = np.random.default_rng(1)
     alone = runs(run(train_seconds=100.0), run(train_seconds=101.0, mode="tuned"))
