@@ -68,6 +68,7 @@ lint: .venv/test-$(NAMES)
 simulate: .venv/test-$(NAMES)
 	python -m tests.simulation.verdicts
 	python -m tests.simulation.trends
+	python -m tests.simulation.states
 	python -m scripts.document
 
 # Accidents of all kinds: up to so many minutes of each, make faults MINUTES=60

@@ -3,9 +3,9 @@
 `tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the workloads reach at
 full size, from the run records of `reports/accuracy/`; `speed.md`, what the trainer reaches of native loops, from the
 points of `reports/speed/`; `faults.md`, what comes of faults, from `reports/faults.json`; in `measuring.md` what the
-rule of verdicts does, from `reports/verdicts.json`, and in `schedule.md` what that for changes does, from
-`reports/trends.json`. And `config/noise.yaml`, the noise of the project's own repeated
-runs, from their tables.
+rule of verdicts does, from `reports/verdicts.json`, and `compare` between days, from `reports/states.json`; in
+`schedule.md` what the chart of a history does, from `reports/trends.json`. And `config/noise.yaml`, the noise of the
+project's own repeated runs, from their tables.
 """
 
 import json
@@ -291,8 +291,7 @@ def verdicts_table(measuring: str) -> str:
         f"{known['pairs']:,} pairs stand behind each figure of the first three tables, {known['pages']['tried']:,} "
         "pages behind each of the fourth.",
     ]
-    before, rest = measuring.split(_FROM)
-    return f"{before}{_FROM}\n{chr(10).join(lines)}\n{_TO}{rest.split(_TO)[1]}"
+    return _made(measuring, lines)
 
 
 def _shares(rows: list[dict[str, Any]]) -> str:
@@ -310,16 +309,41 @@ def _percents(head: str, columns: dict[str, dict[str, float]]) -> list[str]:
 
 
 def trends_table(schedule: str) -> str:
-    """Return docs/schedule.md with the table of what the rule for changes does, from its simulation."""
+    """Return docs/schedule.md with the table of what the chart of a history does, from its simulation."""
     known = json.loads((ROOT / "reports" / "trends.json").read_text(encoding="utf-8"))
-    kinds = list(dict.fromkeys(row["kind"] for row in known["rows"]))
-    lines = [f"| repetitions | {' | '.join(kinds)} |", f"| ---: |{' ---: |' * len(kinds)}"]
-    for count in dict.fromkeys(row["repetitions"] for row in known["rows"]):
-        here = {row["kind"]: row for row in known["rows"] if row["repetitions"] == count}
-        cells = [f"{100 * here[kind]['false_changes']:.1f} / {100 * here[kind]['found']:.0f}" for kind in kinds]
-        lines.append(f"| {count} | {' | '.join(cells)} |")
-    before, rest = schedule.split(_FROM)
-    return f"{before}{_FROM}\n{chr(10).join(lines)}\n{_TO}{rest.split(_TO)[1]}"
+    correlations = list(dict.fromkeys(row["correlation"] for row in known["rows"]))
+    lines = [f"| a day changes | {' | '.join(f'correlation {one:g}' for one in correlations)} |"]
+    lines.append(f"| --- |{' ---: |' * len(correlations)}")
+    for kind in dict.fromkeys(row["kind"] for row in known["rows"]):
+        cells = [f"{row['false_marks']:.2f} / {100 * row['found']:.0f}" for row in known["rows"] if row["kind"] == kind]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    lines += ["", f"{known['histories']:,} histories of {known['cells']} cells stand behind each figure."]
+    return _made(schedule, lines)
+
+
+def states_table(measuring: str) -> str:
+    """Return docs/measuring.md with the table of what `compare` says of states that are alike, from its simulation."""
+    known = json.loads((ROOT / "reports" / "states.json").read_text(encoding="utf-8"))
+    sittings = list(dict.fromkeys(row["sittings"] for row in known["rows"]))
+    head = " | ".join(f"{one} sitting{'s' * (one > 1)} each" for one in sittings)
+    lines = [f"| a sitting changes | {head} |", f"| --- |{' ---: |' * len(sittings)}"]
+    for kind in dict.fromkeys(row["kind"] for row in known["rows"]):
+        cells = [f"{100 * row['false']:.1f} / {100 * row['found']:.0f}" for row in known["rows"] if row["kind"] == kind]
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    halves = known["halves"]
+    lines += [
+        "",
+        f"{known['pairs']:,} pairs of states of twelve cells stand behind each figure. Of the {halves['compared']} "
+        f"cells of `two-cores`, rounds 1 to 6 against 7 to 12, {halves['changed']} are said to have changed.",
+    ]
+    return _made(measuring, lines, 1)
+
+
+def _made(page: str, lines: list[str], place: int = 0) -> str:
+    """Return a page with the lines of one of its made parts, counted from 0."""
+    parts = page.split(_FROM)
+    parts[place + 1] = f"\n{chr(10).join(lines)}\n{_TO}{parts[place + 1].split(_TO)[1]}"
+    return _FROM.join(parts)
 
 
 def pages() -> dict[Path, str]:
@@ -328,7 +352,9 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "tables.md": tables_page(),
         ROOT / "docs" / "accuracy.md": accuracy_page(accuracy_rows(ROOT / "reports" / "accuracy")),
         ROOT / "docs" / "speed.md": speed_page(ROOT / "reports" / "speed"),
-        ROOT / "docs" / "measuring.md": verdicts_table((ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")),
+        ROOT / "docs" / "measuring.md": states_table(
+            verdicts_table((ROOT / "docs" / "measuring.md").read_text(encoding="utf-8"))
+        ),
         ROOT / "docs" / "schedule.md": trends_table((ROOT / "docs" / "schedule.md").read_text(encoding="utf-8")),
         ROOT / "docs" / "faults.md": faults_page(),
         ROOT / "config" / "noise.yaml": noise_file(),

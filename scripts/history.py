@@ -89,8 +89,8 @@ def main() -> int:
             repetitions.append(read(folder, study, machines))
         except InputError as error:
             unread.append(str(error))
-    judge = trends.judge(repetitions) if repetitions else None
-    cells = page.named(trends.cells(repetitions, judge) if judge else [], study, machines)
+    judged = trends.judge(repetitions)
+    cells = page.named(trends.cells(repetitions, judged), study, machines)
     days = page.days([one.name for one in repetitions])
     groups = []
     for workload in dict.fromkeys(cell["workload"] for cell in cells):
@@ -104,12 +104,13 @@ def main() -> int:
         "price": price_words(study, study["price"], {key: about["label"] for key, about in machines.items()}),
         "repetitions": page.repetitions(repetitions),
         "groups": groups,
-        "changes": page.changes(cells),
+        "changes": page.changes([*cells, *page.of_all(trends.of_all(repetitions, judged), machines)]),
         "repriced": page.repriced(cells),
         "triggers": page.triggers([row for _, row in history.triggers()], now),
         "books": ages(study, now.date()),
         "refreshed": refreshed(),
-        "rule": page.rule(judge) if judge else "",
+        "rule": page.rule(judged),
+        "least": trends.BEFORE + trends.LEAST,
         "unread": unread,
         "most": trend.MOST,
     }

@@ -27,8 +27,8 @@ from scripts.storage.numbers import TIE
 _ROOT = Path(__file__).resolve().parents[2]
 FILE = _ROOT / "config" / "noise.yaml"
 
-#: The kind of machine that these are: cores that others share. And the entry of how far machines of a kind lie apart.
-SHARED_CORES, MACHINES = "shared cores", "machines"
+#: The kind of machine that these are: cores that others share. And entries of how far machines, and days, lie apart.
+SHARED_CORES, MACHINES, DAYS = "shared cores", "machines", "days"
 
 #: These runs: of a study on a loaded machine that was measured anew since, and of the one that took its place.
 MEASURED = ("reports/noise/two-cores-2026-11-21.csv", "reports/published/tables/two-cores/runs.csv")
@@ -166,6 +166,12 @@ def project() -> Noise:
 def between_machines() -> tuple[float, float]:
     """Return the variance of the logarithm of time between two machines of one kind, and its degrees of freedom."""
     about = _known()[MACHINES]
+    return about["variance"], about["degrees"]
+
+
+def days() -> tuple[float, float]:
+    """Return the assumed variance of the logarithm of time between days, and with the weight of how many it counts."""
+    about = _known()[DAYS]
     return about["variance"], about["degrees"]
 
 

@@ -1,17 +1,21 @@
 """Two states of a study side by side: what became faster, slower, cheaper or dearer, by the rule of verdicts. Pure.
 
-A state is a study's runs and costs, of one of its machines or all of them, at one price option.
+A state is a study's runs and costs, of one of its machines or all of them, at one price option. Two states that were
+measured in turns, in one sitting, are compared by the noise of a sitting. Any others differ by what days do to a
+machine too: as much as the sittings within each show, drawn towards what is assumed of days (`noise.days`).
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from math import isfinite
+from functools import cached_property
+from math import exp, isfinite
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scripts.analysis.verdicts import LESS, MORE, TIED, Comparison, Judge
+from scripts.analysis import noise
+from scripts.analysis.verdicts import LESS, MORE, TIED, Comparison, Judge, family_wise
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import TIE
@@ -25,6 +29,12 @@ _TOLD = ("packages", "python", "cpu_model", "gpu_model", "system", "git_commit")
 
 FASTER, SLOWER, CHEAPER, DEARER = "faster", "slower", "cheaper", "dearer"
 
+#: After the name of a machine of the newer state.
+_NEW = " (new)"
+
+#: Runs of which nothing started for so long before are of another sitting.
+_PAUSE = pd.Timedelta(hours=1)
+
 
 @dataclass(frozen=True)
 class State:
@@ -34,14 +44,26 @@ class State:
     runs: pd.DataFrame
     costs: pd.DataFrame
 
+    @cached_property
+    def sittings(self) -> pd.Series:
+        """The number of the sitting of each run, from 0; 0 where nobody knows when a run started."""
+        started = pd.to_datetime(self.runs["started_at"], utc=True, format="ISO8601").sort_values()
+        return (started.diff() > _PAUSE).cumsum().reindex(self.runs.index)
+
+    @property
+    def count(self) -> int:
+        """How many sittings it was measured in."""
+        return max(1, self.sittings.nunique())
+
 
 def compare(old: State, new: State) -> dict[str, Any]:
     """Return `cells`, `unlike`, `only` and `changed` of two states.
 
     `cells` are the rows of those that both have: their axes, `old_seconds`, `new_seconds`, `old_usd`, `new_usd`
     (medians; None without a cost), and by `time` and `cost` the ratio new / old, its 95 % interval and the word: of
-    `FASTER` ... `DEARER`, empty where the two are not told apart. `unlike` names what differs where cells are no
-    measurement of one thing, `only` the cells that one of them has, `changed` what else did (versions, machine).
+    `FASTER` ... `DEARER`, empty where the two are not told apart. `rule` are the words of the rule. `unlike` names what
+    differs where cells are no measurement of one thing, `only` the cells that one of them has, `changed` what else did
+    (versions, machine).
 
     A state of one machine is compared with one of another by all axes but the machine. Raises InputError where they
     share no machine and one of them has several.
@@ -55,21 +77,80 @@ def compare(old: State, new: State) -> dict[str, Any]:
                 "name one, as in STUDY@MACHINE"
             )
     before, after = (_cells(state, axes) for state in (old, new))
-    judge = Judge.of(pd.concat([old.runs, new.runs.assign(hardware=new.runs["hardware"] + " (new)")]))
-    unlike, cells = [], []
+    judge = Judge.of_machines(pd.concat([old.runs, new.runs.assign(hardware=new.runs["hardware"] + _NEW)]))
+    judge = replace(judge, sittings=None if _in_turns(old, new) else _between(old, new))
+    unlike, alike = [], []
     for key in [key for key in before if key in after]:
         differs = [name for name in ALIKE if _values(before[key], name) != _values(after[key], name)]
         if differs:
             unlike.append({"cell": dict(zip(axes, key, strict=True)), "differs": differs})
         else:
-            cells.append(dict(zip(axes, key, strict=True)) | _row(before[key], after[key], judge))
+            alike.append(key)
+    found = [_compared(before[key], after[key], "train_seconds", judge) for key in alike]
+    judge = replace(judge, level=min(judge.level, family_wise(np.array([one.p for one in found if one]), len(found))))
+    cells = [dict(zip(axes, key, strict=True)) | _row(before[key], after[key], judge) for key in alike]
     only = [
         {"state": state.name, "cell": dict(zip(axes, key, strict=True))}
         for state, mine, others in ((old, before, after), (new, after, before))
         for key in mine
         if key not in others
     ]
-    return {"cells": cells, "unlike": unlike, "only": only, "changed": changed(old, new), "rule": judge.words}
+    return {
+        "cells": cells,
+        "unlike": unlike,
+        "only": only,
+        "changed": changed(old, new),
+        "rule": _rule(old, new, judge),
+    }
+
+
+def _in_turns(old: State, new: State) -> bool:
+    """Return whether two states were measured in one sitting, their runs among each other."""
+    spans = [
+        pd.to_datetime(state.runs["started_at"], utc=True, format="ISO8601").agg(["min", "max"]) for state in (old, new)
+    ]
+    if any(span.isna().any() for span in spans):
+        return False
+    return bool(spans[0]["min"] < spans[1]["max"] and spans[1]["min"] < spans[0]["max"])
+
+
+def _between(old: State, new: State) -> tuple[float, float]:
+    """Return the variance of the difference of two cells of different sittings, and its degrees of freedom.
+
+    Of each state with several, the variance of a cell's means by sitting, less what its runs make of it: all cells meet
+    the same sittings, so that these, not the cells, are the degrees of freedom.
+    """
+    assumed, weight = noise.days()
+    squares, degrees = weight * assumed, weight
+    for state in (old, new):
+        if found := _of_sittings(state):
+            squares, degrees = squares + (state.count - 1) * float(np.mean(found)), degrees + state.count - 1
+    return squares / degrees * (1 / old.count + 1 / new.count), degrees
+
+
+def _of_sittings(state: State) -> list[float]:
+    """Return of each cell that was measured in several sittings the variance between them, 0 or more."""
+    runs = state.runs.assign(sitting=state.sittings)
+    runs = runs[(runs["status"] == "done") & (runs["train_seconds"] > 0)]
+    runs = runs.assign(log=np.log(runs["train_seconds"].astype(float)))
+    found = []
+    for _, cell in runs.groupby(CELL, sort=False, dropna=False):
+        sittings = cell.groupby("sitting")["log"].agg(["mean", "count", "var"])
+        if len(sittings) > 1:
+            by_chance = float((sittings["var"] / sittings["count"]).mean())
+            found.append(max(0.0, float(sittings["mean"].var(ddof=1)) - (by_chance if isfinite(by_chance) else 0.0)))
+    return found
+
+
+def _rule(old: State, new: State, judge: Judge) -> str:
+    if judge.sittings is None:
+        return f"{judge.words} Both were measured in one sitting, in turns."
+    days = "their days are not known" if old.count == new.count == 1 else f"{old.count} and {new.count} sittings"
+    reach = 100 * (exp(judge.sittings[0] ** 0.5) - 1)
+    return (
+        f"{judge.words} They were measured in different sittings ({days}): {reach:.1f} % are added for what days do, "
+        "drawn towards an assumed 5 % a day."
+    )
 
 
 def counts(cells: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -105,8 +186,8 @@ def _row(old: pd.DataFrame, new: pd.DataFrame, judge: Judge) -> dict[str, Any]:
             for age, side in zip(("old", "new"), sides, strict=True)
         }
         found[clock] = None
-        if all(len(side) for side in sides):
-            compared = judge.compare(sides[1], sides[0])
+        compared = _compared(old, new, column, judge)
+        if compared:
             if clock == "cost" and _is_one_measurement(old, new):
                 compared = _repriced(compared)
             word = words[compared.word != LESS] if compared.told else ""
@@ -118,6 +199,12 @@ def _row(old: pd.DataFrame, new: pd.DataFrame, judge: Judge) -> dict[str, Any]:
                 "mark": compared.mark,
             }
     return found
+
+
+def _compared(old: pd.DataFrame, new: pd.DataFrame, column: str, judge: Judge) -> Comparison | None:
+    sides = [side[column].dropna().to_numpy(dtype=float) for side in (new, old)]
+    machines = new["hardware"].iloc[0] + _NEW, old["hardware"].iloc[0]
+    return judge.compare(sides[0], sides[1], machines) if all(len(side) for side in sides) else None
 
 
 def _told(ratio: float) -> float | None:

@@ -83,13 +83,15 @@ class Judge:
     """Compares the cells of a page by its noise; `level` is the highest p at which two are told apart.
 
     `noises` are those of the page's machines, `hosts` what each ran on: the same for parts of one machine, empty where
-    all are one. `noise` is that of values of which no machine is named.
+    all are one. `noise` is that of values of which no machine is named. `sittings` are the variance of the difference
+    of two cells that were measured in different ones, and its degrees of freedom: None where all take turns.
     """
 
     noise: Noise
     level: float = SIGNIFICANT
     noises: Mapping[str, Noise] = field(default_factory=dict)
     hosts: Mapping[str, Hashable] = field(default_factory=dict)
+    sittings: tuple[float, float] | None = None
 
     @classmethod
     def of(cls, runs: pd.DataFrame) -> "Judge":
@@ -165,6 +167,8 @@ class Judge:
         if not self._is_one_machine(names):
             variance, of_machines = noise.between_machines()
             squares, degrees = squares + 2 * variance, min(degrees, of_machines)
+        if self.sittings:
+            squares, degrees = squares + self.sittings[0], min(degrees, self.sittings[1])
         return (squares**0.5, degrees) if degrees else (inf, 0.0)
 
     def _is_one_machine(self, names: tuple[str, str]) -> bool:
@@ -212,7 +216,7 @@ class Judge:
         """Return the highest p at which all pairs of cells of one workload hold the page's error (1 without a pair)."""
         found = [self._p_values(group) for _, group in _timed(runs).groupby("workload")]
         pairs = sum(count for count, _ in found)
-        return family_wise(np.concatenate([p_values for _, p_values in found]), pairs) if pairs else 1.0
+        return family_wise(np.concatenate([np.empty(0), *(p_values for _, p_values in found)]), pairs)
 
     def _p_values(self, runs: pd.DataFrame) -> tuple[int, np.ndarray]:
         """Return how many pairs the cells are, and p of each, or of `_PAIRS` of them."""
@@ -264,8 +268,10 @@ class Judge:
 def family_wise(p_values: np.ndarray, pairs: int) -> float:
     """Return the highest p at which none of `pairs` alike is told apart on all but `FALSE_PAGES` of pages (Holm 1979).
 
-    `p_values` are those of all pairs, or of as many as were drawn from them.
+    `p_values` are those of all pairs, or of as many as were drawn from them; 1 without any.
     """
+    if not len(p_values):
+        return 1.0
     left = pairs - np.arange(len(p_values)) * (pairs / max(len(p_values), 1))
     failed = np.flatnonzero(np.sort(p_values) > FALSE_PAGES / left)
     rejected = failed[0] if len(failed) else len(p_values) - 1

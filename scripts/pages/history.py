@@ -7,7 +7,7 @@ from typing import Any
 from scripts import workloads
 from scripts.analysis import trends
 from scripts.analysis.names import cell_name
-from scripts.analysis.verdicts import SIGNIFICANT, Judge
+from scripts.storage.numbers import TIE
 
 #: Letters of a commit that are shown.
 _COMMIT = 10
@@ -29,6 +29,14 @@ def named(
         turn = counts[cell["workload"], name] = counts.get((cell["workload"], name), 0) + 1
         found.append({**cell, "name": name if turn == 1 else f"{name} (other settings, {turn})"})
     return found
+
+
+def of_all(changes: Iterable[Mapping[str, Any]], machines: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return changes that all cells of a machine share (`trends.of_all`), as those of a cell."""
+    return [
+        {"workload": "every workload", "name": f"every cell of {machines[one['hardware']]['label']}", "changes": [one]}
+        for one in changes
+    ]
 
 
 def days(repetitions: Sequence[str]) -> list[str]:
@@ -144,11 +152,18 @@ def _interval(every: str) -> timedelta:
     return int(every[:-1]) * timedelta(**{{"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}[every[-1]]: 1})
 
 
-def rule(judge: Judge) -> str:
-    """Return in words when a change is marked."""
+def rule(judged: Mapping[str, trends.Days]) -> str:
+    """Return in words when a change is marked; empty without a repetition."""
+    if not judged:
+        return ""
+    noises = "; ".join(
+        f"{name}: {one.percent:.2g} % with a correlation of {one.correlation:.1f}, of {one.pairs} pairs of repetitions "
+        f"of {one.cells} cell{'s' * (one.cells != 1)}"
+        for name, one in judged.items()
+    )
     return (
-        "A change is marked where the penalised least squares of ruptures propose one, each level lasts "
-        f"{trends.LEAST} repetitions or more, and the medians of the repetitions on both sides are told apart: by "
-        f"{judge.noise.gap:.0%} or more, with p ≤ {SIGNIFICANT:g} over the number of places it could be at. Noise: "
-        f"{judge.noise.percent:.0f} % a run, of {judge.noise.of}."
+        f"A change is marked where a level of {trends.LEAST} repetitions or more is {100 * TIE:g} % or more from that "
+        f"of {trends.BEFORE} or more before, and further than repetitions differ by themselves: effects that all cells "
+        "of a machine share are taken out and looked at alone, the rest is judged by its variance and its correlation "
+        f"from one repetition to the next ({noises}; few of them are drawn towards an assumed 5 %)."
     )

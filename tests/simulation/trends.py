@@ -1,51 +1,126 @@
-"""What the rule for changes does on histories whose noise is known: false changes, and steps that are found.
+"""What the chart of a history does on days whose effects are known: false marks, and steps that are found.
 
-    python -m tests.simulation.trends      (about two minutes; `make simulate` runs it too)
+    python -m tests.simulation.trends      (about ten minutes; `make simulate` runs it too)
 
-A history is a series of medians, one for each repetition of one run; its noise is of the kinds of
-tests/simulation/verdicts.py. Stable ones are asked for any change; in others the later half is 20 % slower, and found
-is one change, slower, at most two repetitions from where it is. The drifting kind wanders by 2 % a repetition, and is
-no stable history where it is long.
+A history is that of a study of `CELLS` cells, one repetition a day. Its marks come from `trends.days` and its
+`changes`, which is what a page has from `trends.judge` and `trends.cells` (a test holds the two to each other), without
+the tables that take a hundred times as long. A day changes each cell by itself, all of them together, or both; one day
+is like the one before by the correlation. Stable histories of a month are asked for marks, of cells and of all
+together; in others one cell is 10 % slower after that month, and found is a mark of it, slower and at most two days
+off, on the page of the fifth such day.
 """
 
 import json
+from math import log
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from rich.progress import track
 
-from scripts.analysis import noise, trends
-from scripts.analysis.verdicts import Judge
+from scripts.analysis import trends
+from scripts.analysis.trends import Repetition
+from scripts.storage import tables
 from scripts.storage.files import write_text
-from tests.simulation.verdicts import GAP, Draw, kinds
 
 ROOT = Path(__file__).resolve().parents[2]
 OUTPUT = ROOT / "reports" / "trends.json"
 
-REPETITIONS = (2, 4, 6, 8, 10, 14, 20, 30)
+CELLS, DAYS, WITHIN = 12, 30, 5
+STEP = log(1.1)
+
+#: What one run adds to what its day does.
+RUN = 0.01
+
+#: Standard deviations of what a day does to a cell by itself, and to all cells together.
+KINDS = {
+    "1 % a cell": (0.01, 0.0),
+    "5 % a cell": (0.05, 0.0),
+    "5 % all together": (0.0, 0.05),
+    "3.5 % a cell, 3.5 % all together": (0.035, 0.035),
+    "5 % a cell, heavy tails": (0.05, 0.0),
+}
+CORRELATIONS = (0.0, 0.3, 0.7)
 
 
-def shares(judge: Judge, draw: Draw, repetitions: int, histories: int, seed: int = 0) -> tuple[float, float]:
-    """Return the share of stable histories with any change, and of those with a step in which it is found."""
+def effects(rng: np.random.Generator, shape: tuple[int, int], correlation: float, has_tails: bool) -> np.ndarray:
+    """Return what days do, of unit variance: series x days, each day as correlated with the one before."""
+    shocks = rng.standard_t(4, shape) / 2**0.5 if has_tails else rng.standard_normal(shape)
+    found = np.empty(shape)
+    found[:, 0] = shocks[:, 0]
+    for day in range(1, shape[1]):
+        found[:, day] = correlation * found[:, day - 1] + (1 - correlation**2) ** 0.5 * shocks[:, day]
+    return found
+
+
+def history(
+    rng: np.random.Generator, kind: str, correlation: float, days: int, cells: int = CELLS, runs: int = 1
+) -> np.ndarray:
+    """Return the logarithms of the times of a stable history: cells x days x runs."""
+    alone, together = KINDS[kind]
+    tails = "tails" in kind
+    of_day = alone * effects(rng, (cells, days), correlation, tails)
+    of_day = of_day + together * effects(rng, (1, days), correlation, tails)
+    level = rng.standard_normal((cells, 1))
+    return (level + of_day)[..., None] + RUN * rng.standard_normal((cells, days, runs))
+
+
+def repetitions(logs: np.ndarray) -> list[Repetition]:
+    """Return a history as the page reads it, without prices."""
+    cells, days, runs = logs.shape
+    nothing = tables.conform(pd.DataFrame(columns=list(tables.columns("costs"))), "costs")
+    about = {"workload": "made", "hardware": "machine", "framework": "jax", "mode": "stock", "precision": "float32"}
+    about |= {"devices": 1, "status": "done", "cpu_model": "two cores", "epochs": 1}
+    rows = [about | {"batch_size": cell + 1, "repeat": run + 1, "run": f"b{cell + 1}/r{run + 1}"}
+            for cell in range(cells) for run in range(runs)]  # fmt: skip
+    frame = tables.conform(pd.DataFrame(rows, columns=list(tables.columns("runs"))), "runs")
+    return [
+        Repetition(f"day {day:03}", frame.assign(train_seconds=np.exp(logs[:, day]).ravel()), nothing, nothing)
+        for day in range(days)
+    ]
+
+
+def marks(logs: np.ndarray) -> list[tuple[int, int, str]]:
+    """Return the marks of a history: cell (-1: all together), day, word."""
+    medians = np.median(logs, axis=2)
+    found = trends.days(medians)
+    series = [(cell, found.changes(one - found.common)) for cell, one in enumerate(medians)]
+    if found.common.any():
+        series.append((-1, trends.days(found.common[None]).changes(found.common)))
+    return [(cell, one.at, "slower" if one.ratio > 1 else "faster") for cell, changes in series for one in changes]
+
+
+def marks_of_page(logs: np.ndarray) -> list[tuple[int, int, str]]:
+    """Return `marks` as a page has them, from tables of runs."""
+    found = repetitions(logs)
+    judged = trends.judge(found)
+    of_cells = [
+        (cell["batch_size"] - 1, one["place"], one["word"])
+        for cell in trends.cells(found, judged)
+        for one in cell["changes"]
+    ]
+    return of_cells + [(-1, one["place"], one["word"]) for one in trends.of_all(found, judged)]
+
+
+def tried(kind: str, correlation: float, histories: int, cells: int = CELLS, seed: int = 0) -> tuple[float, float]:
+    """Return the false marks a month, and the share of histories in which the step of one cell is found in time."""
     rng = np.random.default_rng(seed)
-    step = np.where(np.arange(repetitions) < repetitions // 2, 0.0, GAP)
     false = found = 0
     for _ in range(histories):
-        stable, other = draw(rng, repetitions)
-        false += bool(trends.changes(np.exp(stable), judge))
-        changes = trends.changes(np.exp(other + step), judge)
-        found += len(changes) == 1 and changes[0][1].ratio > 1 and abs(changes[0][0] - repetitions // 2) <= 2
+        false += len(marks(history(rng, kind, correlation, DAYS, cells)))
+        logs = history(rng, kind, correlation, DAYS + WITHIN, cells)
+        logs[0, DAYS:] += STEP
+        found += any(cell == 0 and abs(day - DAYS) <= 2 and word == "slower" for cell, day, word in marks(logs))
     return false / histories, found / histories
 
 
-def main() -> None:
-    histories = 2000
-    judge, rows = Judge(noise.project()), []
-    for kind, draw in track(kinds().items(), "histories"):
-        for repetitions in REPETITIONS:
-            false, found = shares(judge, draw, repetitions, histories, seed=repetitions)
-            rows.append({"kind": kind, "repetitions": repetitions, "false_changes": false, "found": found})
-    write_text(OUTPUT, json.dumps({"histories": histories, "rows": rows}, indent=1) + "\n")
+def main(histories: int = 300) -> None:
+    rows = []
+    for kind in track(KINDS, "histories"):
+        for correlation in CORRELATIONS:
+            false, found = tried(kind, correlation, histories, seed=7)
+            rows.append({"kind": kind, "correlation": correlation, "false_marks": false, "found": found})
+    write_text(OUTPUT, json.dumps({"histories": histories, "cells": CELLS, "rows": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
