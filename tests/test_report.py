@@ -109,7 +109,7 @@ def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
         "TensorFlow · 1 vCPU" in read.text
     )
     assert "4 vCPUs took less time in 0 of 1 cells (1 not told apart)" in read.text
-    assert "Two cells are told apart where their medians differ by 5% or more" in read.text
+    assert "Two cells are told apart where their medians differ by 5 % or more" in read.text
     assert "pooled from runs of this project's own on two cores" in read.text
 
 

@@ -249,7 +249,7 @@ class Judge:
             return f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: no two are told apart."
         names = dict.fromkeys(self.noises.values()) or {self.noise: None}
         found = [
-            f"{one.percent:.2g} % a run ({one.of}: {one.runs} runs of {one.cells} cells; gaps from {one.gap:.1%})"
+            f"{one.percent:.2g} % a run, gaps from {100 * one.gap:.2g} % ({one.of}: {one.runs} runs, {one.cells} cells)"
             if one.degrees
             else "not known for some machines, whose cells are judged by their own runs alone"
             for one in names
@@ -259,9 +259,10 @@ class Judge:
             spread = 100 * (exp(noise.between_machines()[0] ** 0.5) - 1)
             between = f" Between two machines, {spread:.1f} % are added for how far machines of one kind lie apart."
         return (
-            f"Two cells are told apart where their medians differ by {self.noise.gap:.1%} or more and a t test of both "
-            f"cells' noise has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: {FALSE_PAGES:.0%} of such pages tell "
-            f"any two apart that are alike. Noise: {'; '.join(found)}.{between}"
+            f"Two cells are told apart where their medians differ by {100 * self.noise.gap:.2g} % or more and a "
+            f"t test of both cells' noise has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: on "
+            f"{100 * FALSE_PAGES:g} % of such pages at most are any two told apart that are alike. "
+            f"Noise: {'; '.join(found)}.{between}"
         )
 
 
