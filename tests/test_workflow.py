@@ -294,9 +294,10 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
     read = Read(page.read_text())
     assert "My <b>logs</b>" in read.text
     assert [row[:4] + row[8:11] for row in read.rows["cells"][1:]] == [
-        ["MNIST · MLP", "TensorFlow · big one", "0.00380", "5.28", "36.00", "0.500", "done"],
+        # Billed are 60 s at least: 0.38 USD / 60, and 8.80 times the 72 s of the other at 0.036 USD an hour.
+        ["MNIST · MLP", "TensorFlow · big one", "0.00633", "8.80", "36.00", "0.500", "done"],
         ["MNIST · MLP", "TensorFlow · small one", "0.000720", "1.00", "72.00", "1.00", "done"],
-        ["own net", "PyTorch · big one", "0.000792", "—", "7.500", "—", "done"],
+        ["own net", "PyTorch · big one", "0.00633", "—", "7.500", "—", "done"],
     ]
     assert ["small one", "on-demand", "Google", "0.03600", "—", "1", "60", "2026-01-02", "what we are charged"] in [
         [cell.strip() for cell in row] for row in read.rows["prices"]
