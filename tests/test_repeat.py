@@ -113,12 +113,14 @@ def test_failed_repetition_stays_and_the_next_resumes_it(project: Project) -> No
     assert kept(project) == []
 
 
+@pytest.mark.nightly
 def test_report_that_was_not_made_is_a_failure(project: Project) -> None:
     how(project, "nothing")
     assert repeat(project).returncode == 1
     assert rows(project)[-1]["exit_code"] == "1"
 
 
+@pytest.mark.nightly
 def test_repetition_that_cannot_be_read_is_left_out_and_said(project: Project) -> None:
     assert "has no history: `python -m scripts.repeat tiny` begins one" in history(project).stderr
     repeat(project)

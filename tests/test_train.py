@@ -58,7 +58,7 @@ def test_every_workload_is_tried() -> None:
     assert set(LARGE) < set(workloads.names())
 
 
-@pytest.mark.represented_by("imdb_bidirectional_lstm-jax", "mnist_mlp-torch", "mnist_cnn-jax")
+@pytest.mark.represented_by("imdb_bidirectional_lstm-jax", "mnist_mlp-torch")
 @pytest.mark.parametrize(
     ("workload", "framework", "size"),
     [
@@ -147,6 +147,7 @@ def test_mixed_precision_is_another_training(tiny_study: Project, tmp_path: Path
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
 
 
+@pytest.mark.nightly
 def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: Path) -> None:
     """All 96 samples of a net of one's own fit any machine: the search ends at their number."""
     (tmp_path / "my_net.py").write_text(OWN_NET)
@@ -252,6 +253,7 @@ def test_killed_run_keeps_its_epochs(trained: Project) -> None:
     assert len(record.read_epochs(trained.path / "out" / "epochs.csv")) == run["final"]["epochs"]
 
 
+@pytest.mark.nightly
 def test_run_that_somebody_ends_is_no_result(trained: Project) -> None:
     """SIGTERM to all processes, as when a session ends."""
     process = started(trained)

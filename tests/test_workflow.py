@@ -116,7 +116,7 @@ def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
     assert trainings(fresh.snakemake()) == [MLP_JAX]
 
 
-@pytest.mark.represented_by("price row", "label")
+@pytest.mark.represented_by("price row")
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
@@ -145,6 +145,7 @@ def test_edit_remakes_what_it_touches(trained: Project, file: str, old: str, new
     assert trained.snakemake() == [], "and then all is up to date"
 
 
+@pytest.mark.nightly
 def test_price_of_an_own_machine_remakes_what_shows_it_and_trains_nothing(trained: Project) -> None:
     own = trained.path / "config" / "hardware.local.yaml"
     own.write_text("cpu1: {own: {acquisition_usd: 1100}}")
@@ -349,7 +350,7 @@ def own(own_report: Path, tmp_path: Path) -> Project:
     return Project(copy_of(own_report, tmp_path) / "project")
 
 
-@pytest.mark.represented_by("own book", "importer")
+@pytest.mark.represented_by("own book")
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [
@@ -375,6 +376,7 @@ def test_edit_of_an_imported_study_remakes_what_follows(
     assert own.snakemake(study="../mine/mine.yaml") == follows
 
 
+@pytest.mark.nightly
 def test_added_log_is_imported_with_the_others(own: Project) -> None:
     (own.path / "../mine/logs/node-b/mnist_cnn_jax.csv").write_text(LOG + "0,7,0.5,0.8,0.6,0.7\n")
     jobs = own.snakemake(study="../mine/mine.yaml")
@@ -537,6 +539,7 @@ def test_refresh_takes_what_is_good_and_refuses_what_is_not(fresh: Project, cata
     assert prices_of(book) == changed
 
 
+@pytest.mark.nightly
 def test_refresh_from_a_folder_needs_the_date_of_its_catalogue(fresh: Project, catalogue: Path) -> None:
     before = (fresh.path / "config/prices/current.csv").read_bytes()
     code, said = refresh(fresh, catalogue)
@@ -545,6 +548,7 @@ def test_refresh_from_a_folder_needs_the_date_of_its_catalogue(fresh: Project, c
     assert (fresh.path / "config/prices/current.csv").read_bytes() == before
 
 
+@pytest.mark.nightly
 def test_interrupted_study_leaves_nothing_half_written_and_goes_on(fresh: Project) -> None:
     folder = fresh.path / "results" / "tiny" / MLP_JAX / "r1"
     command = ["snakemake", "--cores", "all", "--config", "study=tiny"]
@@ -607,6 +611,7 @@ charts: [by_mode, spread]
 """
 
 
+@pytest.mark.nightly
 def test_runs_go_in_rounds_and_what_is_unstable_is_measured_once_more(fresh: Project) -> None:
     """No two runs take the same time to a millionth: every cell is unstable, and measured twice, never more."""
     (fresh.path / "config/studies/rounds.yaml").write_text(REPEATED)

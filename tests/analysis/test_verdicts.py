@@ -29,6 +29,7 @@ def test_cells_that_are_equally_fast_are_told_apart_in_one_case_of_a_hundred(kin
     assert false < 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(simulation.kinds()))
 @pytest.mark.parametrize("counts", [(1, 12), (12, 1), (3, 12), (12, 4)])
 def test_cells_of_unlike_noise_and_unequal_runs_are_told_apart_as_seldom(kind: str, counts: tuple[int, int]) -> None:

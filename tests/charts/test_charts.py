@@ -721,6 +721,7 @@ def test_svg_of_a_name_with_markup_has_plain_ids() -> None:
     assert all(re.fullmatch(r"[\w.-]+", identity) for identity in ids)
 
 
+@pytest.mark.slow
 def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, str]) -> None:
     svg = svgs["relative_time"]
     words = [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]

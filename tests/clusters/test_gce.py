@@ -198,6 +198,7 @@ def test_second_call_is_refused_and_ctrl_c_leaves_no_machine(cloud: Cloud) -> No
     assert cloud.emulator.deleted == [job.name for job in cloud.emulator.created], said
 
 
+@pytest.mark.represented_by("EPOCHS_BUCKET")
 @pytest.mark.parametrize(
     ("name", "words"),
     [("EPOCHS_BUCKET", "EPOCHS_BUCKET"), ("SNAKEMAKE_GCEBATCH_PROJECT", "still to be set: SNAKEMAKE_GCEBATCH_PROJECT")],
@@ -211,6 +212,7 @@ def test_setting_that_is_missing_is_told_before_anything_is_submitted(cloud: Clo
     assert cloud.emulator.created == []
 
 
+@pytest.mark.nightly
 def test_study_without_such_a_machine_says_which_it_has(cloud: Cloud) -> None:
     done = cloud.project.run(
         "snakemake", "--profile", "gce-gpu", "-n", "--config", "study=local", check=False, **cloud.variables

@@ -52,6 +52,7 @@ def test_slurm_that_cancels_what_it_preempts_is_refused(site: Project, plugins: 
     assert not (site.path / "results/small").exists()
 
 
+@pytest.mark.nightly
 def test_partition_whose_jobs_are_cancelled_is_refused(site: Project, plugins: Path) -> None:
     done = on_slurm(site, plugins, "REQUEUE", partition="CANCEL")
     assert done.returncode != 0
@@ -64,12 +65,14 @@ def test_status_command_that_waits_for_ever_is_refused(site: Project, plugins: P
     assert "slurm-status-command: squeue is needed" in done.stderr
 
 
+@pytest.mark.nightly
 def test_array_of_unlike_jobs_is_refused(site: Project, plugins: Path) -> None:
     done = on_slurm(site, plugins, "REQUEUE", "--slurm-array-jobs", "train")
     assert done.returncode != 0
     assert "an array is of one machine, and this call has several (node-cpu, node-gpu)" in done.stderr
 
 
+@pytest.mark.nightly
 def test_image_that_nobody_has_built_is_named(cloud: Cloud) -> None:
     del cloud.variables["SNAKEMAKE_GCEBATCH_CONTAINER"]
     done = cloud.snakemake("gce-cpu", check=False)
@@ -112,6 +115,7 @@ def test_call_of_google_without_an_account_is_one_line(fresh: Project, plugins: 
     assert "error: still to be set: SNAKEMAKE_GCEBATCH_PROJECT" in done.stderr
 
 
+@pytest.mark.nightly
 def test_prices_of_another_region_are_said(fresh: Project, plugins: Path, tmp_path: Path) -> None:
     variables = {"SNAKEMAKE_GCEBATCH_PROJECT": "p", "SNAKEMAKE_GCEBATCH_REGION": "europe-west4"}
     done = on_google(fresh, plugins, tmp_path, "-n", **variables)

@@ -78,6 +78,7 @@ def test_each_trigger_is_a_machine_that_repeats_the_study_and_keeps_its_history(
     assert "2 repetitions" in kept["epochs/history/small/history/history.html"]
 
 
+@pytest.mark.nightly
 def test_cost_is_told_before_anybody_is_asked(cloud: Cloud) -> None:
     """Nobody is logged in here: that is said last, in a line, and nothing is sent."""
     words = ["snakemake", "--profile", "gce-cpu", "schedule", "--config", "study=small", "every=1d", "by=cloud"]

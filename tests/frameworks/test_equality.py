@@ -187,7 +187,7 @@ def assert_same(framework: str, tuned: Trained, stock: Trained, tolerance: float
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=max(tolerance, drift))
 
 
-@pytest.mark.represented_by("masked_sentences", "repeated_words", "accumulation")
+@pytest.mark.represented_by("masked_sentences")
 @pytest.mark.parametrize("name", EQUAL)
 def test_tuned_trains_what_stock_trains(processes: dict[str, ProcessPoolExecutor], name: str) -> None:
     make, tolerance = EQUAL[name], HALF_TOLERANCE if name == "half_precision" else TOLERANCE
@@ -204,6 +204,7 @@ def test_tuned_trains_what_stock_trains(processes: dict[str, ProcessPoolExecutor
         np.testing.assert_allclose(losses, losses[:1] * len(losses), rtol=max(tolerance, BETWEEN_TOLERANCE))
 
 
+@pytest.mark.represented_by("own_fit", "two_optimizers")
 @pytest.mark.parametrize("framework", HERE)
 @pytest.mark.parametrize(("make", "options", "words"), REFUSED)
 def test_what_it_cannot_train_it_refuses(
@@ -221,6 +222,7 @@ def told(make: Callable[[], Any]) -> set[str]:
     return {name for name, value in logs.items() if value == named(model, logs)["acc"]}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("framework", HERE)
 def test_accuracy_is_none_of_the_best_three(processes: dict[str, ProcessPoolExecutor], framework: str) -> None:
     assert processes[framework].submit(told, own_models.top_accuracies).result() == {"accuracy"}

@@ -129,7 +129,7 @@ def assert_same(
             assert one[key] == pytest.approx(other[key], rel=rtol, abs=turn * 1.001), key
 
 
-@pytest.mark.represented_by("mnist_mlp", "imdb_fasttext")
+@pytest.mark.represented_by("imdb_fasttext")
 @pytest.mark.parametrize(
     "name",
     [
@@ -173,6 +173,7 @@ def pooled(shape: tuple[int, ...], *settings: Any) -> tuple[list[np.ndarray], li
     return fast, stock
 
 
+@pytest.mark.represented_by("shape0")
 @pytest.mark.parametrize(
     ("shape", "settings"),
     [
@@ -217,6 +218,7 @@ def convolved(shape: tuple, kernel: tuple, *settings: Any) -> tuple[list[np.ndar
     return with_gradients(fast, *inputs), with_gradients(stock, *inputs), left
 
 
+@pytest.mark.represented_by("shape0", "shape4")
 @pytest.mark.parametrize(
     ("shape", "kernel", "settings", "left"),
     [
@@ -353,6 +355,7 @@ def sparse_of(kind: str) -> None:
     jax.Loop(model, x, np.arange(BATCH_SIZE) % 2, None, BATCH_SIZE, 1, sparse=True).compile()
 
 
+@pytest.mark.represented_by("regularised")
 @pytest.mark.parametrize(
     ("kind", "says"),
     [

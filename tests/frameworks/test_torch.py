@@ -103,7 +103,7 @@ def test_loop_has_the_losses_of_fit(process, name):
 
 
 # A step of the others is of the same layers; those with convolutions compile for minutes.
-@pytest.mark.represented_by("mnist_mlp")
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mnist_mlp", "imdb_bidirectional_lstm", "imdb_fasttext"])
 def test_compiled_loop_has_the_losses_of_fit(name):
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=started, initargs=("g++",)) as pool:

@@ -111,6 +111,7 @@ def test_what_unpacks_to_more_than_a_record_is_refused(archive: Path, monkeypatc
         records.read(archive)
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_more_than_records_is_refused_before_it_is_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_page_says_one_thing(seed: int, repeats: int) -> None:
             assert 0 <= row["cheaper"] <= 1
 
 
+@pytest.mark.slow
 def test_cells_that_are_the_same_are_called_so() -> None:
     """cpu4 takes the time of cpu1: of 180 comparisons at most two say otherwise."""
     false = 0

@@ -29,6 +29,7 @@ for verb in verbs:
 VERBS = sorted(path.stem for path in (ROOT / "scripts").glob("*.py") if path.stem != "__init__")
 
 
+@pytest.mark.slow
 def test_whatever_a_verb_loads_is_among_its_files() -> None:
     command = [sys.executable, "-c", LOADED, f"{ROOT}/scripts/", *VERBS]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -197,6 +197,7 @@ def trigger(kept: Kept, history: History, now: datetime, **values: Any) -> None:
         history.record("done", now, "1d", 1, 0)
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_the_next_goes_on_and_nothing_is_lost_or_doubled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
