@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+from snakemake.dag import DAG
+from snakemake.io import _IOFile
 from snakemake.persistence import PersistenceBase
 
 from scripts import workloads
@@ -55,6 +57,7 @@ if UNSET:
     BUCKET = None
 internals.store_only(workflow, ("runs/", "data/"))
 internals.take_parameters_as_they_are(PersistenceBase)
+internals.let_ancient_input_trigger_nothing(DAG, _IOFile)
 internals.refuse_locked(PersistenceBase, lambda: locks.refusal(Path.cwd()))
 
 

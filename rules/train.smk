@@ -20,8 +20,12 @@ rule fetch_data:
 
 rule train:
     input:
-        # Neither time nor text of a file trains again: `code` below tells what would train otherwise.
-        data=lambda wildcards: ancient(plan.get_data(wildcards)),
+        # Neither time nor text of a file trains again: `code` below tells what would train otherwise. Other data do.
+        data=lambda wildcards: (
+            plan.get_data(wildcards)
+            if plan.has_other_data(wildcards)
+            else ancient(plan.get_data(wildcards))
+        ),
         searched=lambda wildcards: ancient(plan.get_searched(wildcards)),
     output:
         run="<trained>/{study}/{workload}/{hardware}/{framework}/{variant}/r{repeat}/run.json",

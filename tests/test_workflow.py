@@ -9,6 +9,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import yaml
@@ -80,10 +81,26 @@ def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None
     assert said.count("Ready jobs:") <= 4, "one of the trainings was ready all the time"
 
 
-def test_forced_cell_remakes_what_follows_from_it(trained: Project) -> None:
-    jobs = trained.snakemake("-R", f"results/tiny/{MLP_JAX}/r1/run.json")
-    assert trainings(jobs) == [MLP_JAX]
-    assert others(jobs) == ["collect the runs", *DRAW, PRICE, REPORT]
+def test_forced_cell_trains_alone_and_remakes_what_follows_from_it(trained: Project) -> None:
+    """In a clone with results and without data too, and whether Snakemake has notes of them or not."""
+    shutil.rmtree(trained.path / "data")
+    assert trained.snakemake("-n") == [], "data are fetched for trainings alone"
+    notes = trained.path / ".snakemake"
+    notes.rename(trained.path / "notes")
+    forced = ("-R", f"results/tiny/{MLP_JAX}/r1/run.json")
+    follows = ["collect the runs", "data set mnist (synthetic)", *DRAW, PRICE, REPORT]
+    jobs = trained.snakemake("-n", *forced)
+    assert (trainings(jobs), others(jobs)) == ([MLP_JAX], follows)
+    shutil.rmtree(notes)
+    (trained.path / "notes").rename(notes)
+    jobs = trained.snakemake(*forced)
+    assert (trainings(jobs), others(jobs)) == ([MLP_JAX], follows)
+    assert trained.snakemake("-n") == [], "the same data have come back"
+    data = trained.path / "data/synthetic/mnist.npz"
+    with np.load(data) as archive:
+        arrays = dict(archive)
+    np.savez(data, **arrays | {"y_train": arrays["y_train"][::-1]})
+    assert trainings(trained.snakemake("-n")) == [MLP_JAX, MLP_TENSORFLOW], "other data"
 
 
 @pytest.mark.represented_by("workload")

@@ -13,6 +13,7 @@ One module per data set. Each has
 `obtain` turns either into one `.npz` that every workload of the data set reads.
 """
 
+import hashlib
 import importlib
 import json
 from collections.abc import Iterator
@@ -165,9 +166,24 @@ def _opened(path: Path) -> Iterator[Any]:
 
 
 def describe(path: Path) -> dict[str, Any]:
-    """Return what `obtain` noted about the file: data set, kind, sizes, checksums."""
+    """Return what `obtain` noted about the file: data set, kind, sizes, checksums of the files it was read from.
+
+    With `content`, a checksum of its arrays, from what the archive itself notes of each.
+    """
     with _opened(path) as archive:
-        return json.loads(str(archive["about"]))
+        noted = sorted((member.filename, member.file_size, member.CRC) for member in archive.zip.infolist())
+        arrays = [member for member in noted if member[0] != "about.npy"]
+        content = hashlib.sha256(repr(arrays).encode()).hexdigest()
+        return json.loads(str(archive["about"])) | {"content": content}
+
+
+def are_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two descriptions are of the same samples, whichever files these came in.
+
+    Records of before `content` was noted are known by the files that their data were read from.
+    """
+    noted = ("content",) if "content" in one and "content" in other else ("train_samples", "sha256")
+    return all(one[name] == other[name] for name in ("dataset", "kind", *noted))
 
 
 def load(path: Path, fraction: float = 1.0) -> Arrays:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from threading import Thread
 from typing import Any
 
@@ -132,6 +133,33 @@ def take_parameters_as_they_are(persistence: Any) -> None:
     why = "parameters of jobs are compared"
     _need(persistence, "_serialize_param", why)
     persistence._serialize_param = _need(persistence, "_serialize_param_builtin", why)
+
+
+def let_ancient_input_trigger_nothing(dag: Any, file: Any) -> None:
+    """Let no job run again because an `ancient` input, which was gone, is made anew for another job.
+
+    Snakemake 9.27 leaves alone only the readers of ancient inputs that are there: one cell by force, where the data
+    had been deleted, trained all that had ever read them. `dag` is `snakemake.dag.DAG`, `file` `snakemake.io._IOFile`.
+    """
+    why = "data that are fetched again train nothing again"
+    update = _need(dag, "update_needrun", why)
+    exists = _need(file, "exists", why)
+    is_deciding = ContextVar("is_deciding", default=False)
+
+    async def update_needrun(self: Any, create_inventory: bool = False) -> None:
+        if create_inventory and self.workflow.is_main_process:  # of the files that are there, by `exists` as it is
+            await _need(self.workflow.iocache, "mtime_inventory", why)(self.jobs)
+        token = is_deciding.set(True)
+        try:
+            await update(self)
+        finally:
+            is_deciding.reset(token)
+
+    async def exists_or_is_ancient(self: Any) -> bool:
+        return (is_deciding.get() and self.is_ancient) or await exists(self)
+
+    dag.update_needrun = update_needrun
+    file.exists = exists_or_is_ancient
 
 
 def refuse_locked(persistence: Any, why_locked: Callable[[], str]) -> None:

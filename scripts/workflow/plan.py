@@ -15,7 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from scripts import workloads
+from scripts import datasets, workloads
 from scripts.measurement.cell import LARGEST, Cell
 from scripts.measurement.hardware import KIT
 from scripts.storage import schemas
@@ -169,6 +169,18 @@ class Plan:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return True  # what is wrong with it is said when it is collected
         return trained_by in (None, self.code_of_cell(self.find_cell(run)))
+
+    def has_other_data(self, wildcards: Any) -> bool:
+        """Return whether a job's run was trained on other samples than those that are here; where both are, that is."""
+        record = Path(self.folder(self.get_cell(wildcards), wildcards.repeat), "run.json")
+        data = self.get_data(wildcards)
+        if not isinstance(data, str) or not record.is_file() or not Path(data).is_file():
+            return False
+        try:
+            trained_on = json.loads(record.read_text(encoding="utf-8"))["data"]
+            return not datasets.are_same(trained_on, datasets.describe(Path(data)))
+        except (OSError, ValueError, KeyError, TypeError):
+            return False  # what is wrong with it is said when it is collected, or trained on
 
     def lock(self, cell: Cell) -> str:
         """Return what a cell's framework was installed from: for GPUs its CUDA build."""

@@ -1,5 +1,6 @@
 import gzip
 import io
+import json
 import lzma
 import os
 import pickle
@@ -241,6 +242,23 @@ def test_download_goes_where_the_next_one_finds_it(
     assert asked == [(source.url, source.checksum)]
     assert (tmp_path / "downloads" / "nietzsche" / "nietzsche.txt").read_text(encoding="utf-8") == TEXT
     assert datasets.describe(path)["train_samples"] == len(TEXT)
+
+
+def test_data_are_the_same_by_their_arrays_and_not_by_their_files(tmp_path: Path) -> None:
+    """As they came from other files, by older code, or with one sample changed by hand."""
+    noted = {"about": {"dataset": "mnist", "kind": "real", "train_samples": 2, "sha256": {"a.gz": "1"}}}
+
+    def described(name: str, x: list[int], **about: object) -> dict:
+        text = np.array(json.dumps(noted["about"] | about))
+        np.savez(tmp_path / name, about=text, x_train=np.array(x, "uint8"))
+        return datasets.describe(tmp_path / f"{name}.npz")
+
+    first = described("first", [1, 2])
+    assert datasets.are_same(first, described("other-files", [1, 2], sha256={"b.npz": "2"}))
+    assert not datasets.are_same(first, described("changed", [1, 3]))
+    assert not datasets.are_same(first, described("kind", [1, 2], kind="synthetic"))
+    assert datasets.are_same(noted["about"], first), "a record of before is known by its files"
+    assert not datasets.are_same(noted["about"] | {"sha256": {"a.gz": "3"}}, first)
 
 
 def test_corrupt_download_is_named(tmp_path: Path, official: Path) -> None:

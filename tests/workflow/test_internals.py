@@ -1,5 +1,6 @@
 """What is used of Snakemake beside its documents, and what is said when it is gone."""
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from scripts.workflow import internals
         internals.limit_no_rate,
         internals.end_when_told,
         internals.take_parameters_as_they_are,
+        lambda dag: internals.let_ancient_input_trigger_nothing(dag, dag),
         lambda workflow: internals.send(workflow, []),
         lambda workflow: internals.send_none_of(workflow, ("docs/",)),
     ],
@@ -89,6 +91,34 @@ def test_parameters_are_kept_as_snakemake_keeps_them(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(PersistenceBase, "_serialize_param", vars(PersistenceBase)["_serialize_param"])
     internals.take_parameters_as_they_are(PersistenceBase)
     assert [persistence._serialize_param(value) for value in values] == before
+
+
+def test_ancient_input_that_is_gone_counts_as_there_only_while_jobs_are_chosen() -> None:
+    class Dag:
+        def __init__(self, files: list) -> None:
+            self.jobs = files
+            inventory = SimpleNamespace(mtime_inventory=self.look)
+            self.workflow = SimpleNamespace(iocache=inventory, is_main_process=True)
+
+        async def look(self, files: list) -> None:
+            self.seen = [await file.exists() for file in files]
+
+        async def update_needrun(self) -> None:
+            self.there = [await file.exists() for file in self.jobs]
+
+    class File:
+        def __init__(self, is_ancient: bool) -> None:
+            self.is_ancient = is_ancient
+
+        async def exists(self) -> bool:
+            return False
+
+    internals.let_ancient_input_trigger_nothing(Dag, File)
+    dag = Dag([File(is_ancient=True), File(is_ancient=False)])
+    asyncio.run(dag.update_needrun(create_inventory=True))
+    assert dag.seen == [False, False]
+    assert dag.there == [True, False]
+    assert not asyncio.run(dag.jobs[0].exists())
 
 
 def test_pages_and_documents_are_not_sent() -> None:

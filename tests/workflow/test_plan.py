@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from scripts.storage.errors import InputError
@@ -92,6 +93,24 @@ def test_a_run_is_current_if_its_record_tells_the_code_of_today_or_none(make, tm
     for code, current in ((None, True), ("other", False), (plan.get_code(job()), True)):
         record.write_text(json.dumps({"provenance": {"code": code}}))
         assert plan.is_current(run) is current
+
+
+def test_a_run_has_other_data_only_where_record_and_data_are_there(make, tmp_path: Path) -> None:
+    plan = make()
+    record = tmp_path / plan.folder(plan.get_cell(job()), 1) / "run.json"
+    data = tmp_path / plan.get_data(job())
+    for file in (record, data):
+        file.parent.mkdir(parents=True)
+    about = {"dataset": "mnist", "kind": "synthetic", "train_samples": 2, "sha256": {}}
+    record.write_text(json.dumps({"data": about}))
+    assert not plan.has_other_data(job()), "no data"
+    data.write_text("no archive")
+    assert not plan.has_other_data(job()), "whoever reads it says so"
+    np.savez(data, about=np.array(json.dumps(about)), x_train=np.array([1, 2]))
+    assert not plan.has_other_data(job())
+    np.savez(data, about=np.array(json.dumps(about | {"train_samples": 3})), x_train=np.array([1, 2, 3]))
+    assert plan.has_other_data(job())
+    assert not plan.has_other_data(job(repeat="2")), "no record"
 
 
 def test_a_study_that_nothing_reaches_says_what_a_kit_does(make) -> None:
