@@ -149,7 +149,7 @@ def _about_data(job: Job, facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the record says of the data: that of the file, or that a workload brought its own."""
     if job.data:
         return datasets.describe(job.data)
-    samples = max(1, round((facts.get("train_samples") or 1) / job.cell.samples))
+    samples = max(1, facts.get("whole_train_samples") or 1)
     return {
         "dataset": job.cell.workload,
         "kind": "own",

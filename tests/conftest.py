@@ -59,7 +59,7 @@ if "TESTS_SHARED" not in os.environ:
 TINY = """
 title: Tiny <b>study</b> & "quotes"
 data: synthetic
-workloads: [mnist_mlp, imdb_fasttext]
+workloads: [mnist_mlp, imdb_bidirectional_lstm]
 hardware: [cpu1]
 frameworks: [jax, tensorflow]
 scale: {samples: 0.02, epochs: 2}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from scripts.analysis.noise import Noise
@@ -330,6 +331,8 @@ def record(**values) -> dict:
             "flops_per_sample": 4_012_032,
             "chance": 0.1,
             "learnable": True,
+            "whole_train_samples": 30_000,
+            "whole_validation_samples": 10_000,
             "reference": {"metric": "val_acc", "values": [0.8, 0.9], "source": "a paper"},
             "peak_memory_mib": 512.0,
             "times": {name: whole["times"].get(name) for name in TIMES},
@@ -342,7 +345,10 @@ def record(**values) -> dict:
 def failed_record(**values) -> dict:
     """Return the raw record of a run that died before its first step."""
     whole = failed_record_1()
-    unknown = ("flops_per_sample", "settings", "chance", "learnable", "peak_memory_mib", "clock_seconds")
+    unknown = (
+        *("flops_per_sample", "settings", "chance", "learnable", "peak_memory_mib", "clock_seconds"),
+        *("whole_train_samples", "whole_validation_samples"),
+    )
     return (
         record()
         | {name: whole[name] for name in ("status", "reason", "train_samples", "validation_samples", "parameters")}
@@ -385,3 +391,13 @@ def timed(seconds: float, **values) -> tuple[dict, list[dict]]:
     rows = [epoch(i, training_seconds=seconds / 2, validation_seconds=0.0, samples=15_000) for i in range(2)]
     times = record()["times"] | {"total_seconds": seconds + 15.0}
     return record(times=times) | values, rows
+
+
+def words(train: int, test: int) -> dict[str, np.ndarray]:
+    """Return so many reviews of three words each, all of them different, as `scripts.datasets.imdb` stores them."""
+    arrays = {}
+    for split, samples in (("train", train), ("test", test)):
+        arrays[f"{split}_tokens"] = np.arange(1, 3 * samples + 1, dtype=np.uint32)
+        arrays[f"{split}_lengths"] = np.full(samples, 3, np.int32)
+        arrays[f"{split}_labels"] = (np.arange(samples) % 2).astype(np.uint8)
+    return arrays

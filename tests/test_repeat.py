@@ -268,7 +268,7 @@ def test_study_that_was_trained_is_trained_anew(trained: Project) -> None:
     after = trained.record("mnist_mlp/cpu1/jax/b128")
     assert after["provenance"]["started_at"] > before["provenance"]["started_at"]
     (old,) = kept(trained)
-    assert (trained.path / "history/tiny" / old / "imdb_fasttext/cpu1/tensorflow/b32/r1/run.json").is_file()
+    assert (trained.path / "history/tiny" / old / "imdb_bidirectional_lstm/cpu1/tensorflow/b32/r1/run.json").is_file()
     page = Read((trained.path / "history/tiny/history.html").read_text())
     assert "2 repetitions" in page.text
     for state in (f"tiny@{old}", f"history/tiny/{old}"):

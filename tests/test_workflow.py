@@ -21,12 +21,12 @@ pytestmark = pytest.mark.slow
 
 MLP_JAX = "mnist_mlp/cpu1/jax/b128"
 MLP_TENSORFLOW = "mnist_mlp/cpu1/tensorflow/b128"
-FASTTEXT_JAX = "imdb_fasttext/cpu1/jax/b32"
-FASTTEXT_TENSORFLOW = "imdb_fasttext/cpu1/tensorflow/b32"
+LSTM_JAX = "imdb_bidirectional_lstm/cpu1/jax/b32"
+LSTM_TENSORFLOW = "imdb_bidirectional_lstm/cpu1/tensorflow/b32"
 PUBLISHED = yaml.safe_load((ROOT / "config/config.yaml").read_text())["published"]
 PUBLISH = "publish under reports/published"
 SHARED_LOGS = ROOT.parent / "shared" / "published"
-ALL = [MLP_JAX, MLP_TENSORFLOW, FASTTEXT_JAX, FASTTEXT_TENSORFLOW]
+ALL = [MLP_JAX, MLP_TENSORFLOW, LSTM_JAX, LSTM_TENSORFLOW]
 
 DRAW = ["draw relative_cost", "draw relative_time"]
 DRAW_COST = "draw relative_cost"
@@ -74,7 +74,7 @@ def test_cell_that_is_not_in_the_study_is_named(fresh: Project) -> None:
 @pytest.mark.nightly
 def test_snakemake_waits_without_looking_again_and_again(fresh: Project) -> None:
     """It would take CPU from the runs that are timed."""
-    targets = [f"results/tiny/{cell}/r1/run.json" for cell in (MLP_JAX, FASTTEXT_JAX)]
+    targets = [f"results/tiny/{cell}/r1/run.json" for cell in (MLP_JAX, LSTM_JAX)]
     done = fresh.run("snakemake", "--verbose", *targets, "--cores", "all", "--config", "study=tiny")
     said = done.stdout + done.stderr
     assert len(jobs(said)) == 4, "two trainings and their data"
@@ -107,13 +107,13 @@ def test_forced_cell_trains_alone_and_remakes_what_follows_from_it(trained: Proj
 @pytest.mark.parametrize(
     ("old", "new", "cells"),
     [
-        ("[mnist_mlp, imdb_fasttext]", "[mnist_mlp, imdb_fasttext, lstm_text_generation]",
+        ("[mnist_mlp, imdb_bidirectional_lstm]", "[mnist_mlp, imdb_bidirectional_lstm, lstm_text_generation]",
          ["lstm_text_generation/cpu1/jax/b128", "lstm_text_generation/cpu1/tensorflow/b128"]),
         ("hardware: [cpu1]", "hardware: [cpu1, mine]",
-         ["imdb_fasttext/mine/jax/b32", "imdb_fasttext/mine/tensorflow/b32",
+         ["imdb_bidirectional_lstm/mine/jax/b32", "imdb_bidirectional_lstm/mine/tensorflow/b32",
           "mnist_mlp/mine/jax/b128", "mnist_mlp/mine/tensorflow/b128"]),
         ("scale:", "batch_sizes: [published, 64]\nscale:",
-         ["imdb_fasttext/cpu1/jax/b64", "imdb_fasttext/cpu1/tensorflow/b64",
+         ["imdb_bidirectional_lstm/cpu1/jax/b64", "imdb_bidirectional_lstm/cpu1/tensorflow/b64",
           "mnist_mlp/cpu1/jax/b64", "mnist_mlp/cpu1/tensorflow/b64"]),
     ],
     ids=["workload", "machine", "batch size"],
@@ -126,7 +126,7 @@ def test_addition_to_the_grid_trains_the_new_cells(trained: Project, old: str, n
 
 @pytest.mark.nightly
 def test_added_framework_trains_the_new_cells(fresh: Project) -> None:
-    fresh.edit("config/studies/tiny.yaml", "workloads: [mnist_mlp, imdb_fasttext]", "workloads: [mnist_mlp]")
+    fresh.edit("config/studies/tiny.yaml", "workloads: [mnist_mlp, imdb_bidirectional_lstm]", "workloads: [mnist_mlp]")
     fresh.edit("config/studies/tiny.yaml", "frameworks: [jax, tensorflow]", "frameworks: [tensorflow]")
     assert trainings(fresh.snakemake()) == [MLP_TENSORFLOW]
     fresh.edit("config/studies/tiny.yaml", "frameworks: [tensorflow]", "frameworks: [jax, tensorflow]")
@@ -185,8 +185,8 @@ def test_fault_in_an_own_machine_is_one_line(fresh: Project) -> None:
     ("file", "old", "new", "cells"),
     [
         ("scripts/workloads/mnist_mlp.py", "layers.Dropout(0.2)", "layers.Dropout(0.1)", [MLP_JAX, MLP_TENSORFLOW]),
-        ("scripts/frameworks/jax/device.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [FASTTEXT_JAX, MLP_JAX]),
-        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.3", [FASTTEXT_JAX, MLP_JAX]),
+        ("scripts/frameworks/jax/device.py", '"NPROC": str(cores),', '"NPROC": f"{cores}",', [LSTM_JAX, MLP_JAX]),
+        ("envs/jax.lock", "jax==0.10.2", "jax==0.10.3", [LSTM_JAX, MLP_JAX]),
     ],
     ids=["workload", "framework", "lock"],
 )

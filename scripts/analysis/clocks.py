@@ -5,16 +5,17 @@
 - *process*: from the start of the interpreter to its exit (`total_seconds`), what a machine that is rented is busy.
 
 A study at a reduced scale trains less than what is published. What that costs is extrapolated: all that happens once as
-it was measured, the published samples at the steady rate, and the validation of the published epochs.
+it was measured, the published samples at the steady rate, and the validation of the published epochs. Not from a run
+whose model was smaller than that of all data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from scripts import workloads
+from scripts import datasets, workloads
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
 from scripts.storage.tables import cells_of, records
@@ -43,7 +44,10 @@ def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
         return float(run["train_samples"] * run["epochs_done"]), float(run["epochs_done"])
     published = _published_epochs(run["workload"])
     epochs = float(run["epochs"] if published is None else published)
-    return float(run["train_samples"]) / part * epochs, epochs
+    # A scale cuts to whole batches: the number before is the right one, where it is told.
+    whole = run.get("whole_train_samples")
+    of_all = float(run["train_samples"]) / part if pd.isna(whole) else float(whole) / float(run["data_fraction"])
+    return of_all * epochs, epochs
 
 
 def is_training(run: Mapping[str, Any]) -> bool | None:
@@ -74,16 +78,64 @@ def _part(run: Mapping[str, Any]) -> float | None:
     return part if part > 0 else None
 
 
-def published_seconds(run: Mapping[str, Any]) -> float | None:
+def _validation_factor(run: Mapping[str, Any]) -> float:
+    """Return how many times as many samples a validation pass of a published training has as one of the run.
+
+    Some sets hold out as many whatever part of them is at hand, of others a part of what is there.
+    """
+    own, whole = run.get("validation_samples"), run.get("whole_validation_samples")
+    held_out = _held_out(run["workload"])
+    if own is None or pd.isna(own):
+        return 1 / float(run["samples_fraction"])
+    if held_out is not None:
+        return held_out / float(own)
+    return 1 / (_part(run) or 1.0) if whole is None or pd.isna(whole) else whole / float(run["data_fraction"]) / own
+
+
+@cache
+def _held_out(workload: str) -> int | None:
+    """Return the official number of samples that a workload of the project validates on; None where none is stated."""
+    dataset = workloads.workload(workload).DATASET if workload in workloads.names() else None
+    return getattr(datasets.dataset(dataset), "COMPLETE_HELD_OUT", None) if dataset else None
+
+
+@cache
+def _grows(workload: str) -> bool:
+    return workload in workloads.names() and getattr(workloads.workload(workload), "GROWS", False)
+
+
+def part_of_model(run: Mapping[str, Any]) -> float | None:
+    """Return from which part of the official data a run's model was made; None where it is not told.
+
+    Until 2026-12 a study's scale cut the data before the model was made, and now cuts the samples alone.
+    """
+    return _part(run) if pd.isna(run.get("whole_train_samples")) else float(run["data_fraction"])
+
+
+def is_smaller(run: Mapping[str, Any], parameters: float | None = None) -> bool:
+    """Return whether the model of a run (a row of the runs table) is smaller than that of a published training.
+
+    It is where the workload says that its model grows with its data, and where a model of all data is known to have
+    another number of `parameters`. What such a run tells of a whole training is nothing.
+    """
+    part = part_of_model(run)
+    if part is None or part > 1 - 1e-9:
+        return False
+    told = run.get("parameters")
+    return _grows(run["workload"]) or not (parameters is None or pd.isna(told) or told == parameters)
+
+
+def published_seconds(run: Mapping[str, Any], parameters: float | None = None) -> float | None:
     """Return how long (s) the process of a training of the published length takes; None where that cannot be told.
 
-    `run` is a row of the runs table. A run that was resumed has no clock of its own.
+    `run` is a row of the runs table. A run that was resumed has no clock of its own, and one whose model is smaller
+    than that of all data, which has so many `parameters` if that is known, is none of that length.
     """
-    seconds = parts(run)
+    seconds = parts(run, parameters)
     return sum(seconds) if seconds else None
 
 
-def parts(run: Mapping[str, Any]) -> tuple[float, float] | None:
+def parts(run: Mapping[str, Any], parameters: float | None = None) -> tuple[float, float] | None:
     """Return what such a process does once, and what grows with the samples of a training of the published length (s).
 
     None where that cannot be told.
@@ -95,9 +147,12 @@ def parts(run: Mapping[str, Any]) -> tuple[float, float] | None:
     if not run["epochs_done"] or run["samples_per_second"] <= 0:
         return None
     samples, epochs = length
-    # A study's scale cuts the validation samples, too; with part of the training data at hand they are all there.
-    part = 1.0 if run["epochs_done"] < run["epochs"] else run["samples_fraction"]
-    validation = 0.0 if pd.isna(run["validation_seconds"]) else run["validation_seconds"] / run["epochs_done"] / part
+    is_as_long = run["epochs_done"] < run["epochs"]
+    if not is_as_long and is_smaller(run, parameters):
+        return None
+    validation = 0.0 if pd.isna(run["validation_seconds"]) else run["validation_seconds"] / run["epochs_done"]
+    if validation and not is_as_long:
+        validation *= _validation_factor(run)
     return float(once_seconds(run)), float(samples / run["samples_per_second"] + epochs * validation)
 
 
@@ -153,10 +208,40 @@ def complete(runs: pd.DataFrame) -> pd.DataFrame:
     """Return a runs table with `is_training`, `published_samples` and `published_seconds` worked out for every run."""
     rows = records(runs)
     lengths = [published_length(row) for row in rows]
+    whole = _whole_parameters(rows)
     return runs.assign(
         is_training=pd.array([is_training(row) for row in rows], dtype="boolean"),
         published_samples=_column([length and length[0] for length in lengths], runs),
-        published_seconds=_column([published_seconds(row) for row in rows], runs),
+        published_seconds=_column([published_seconds(row, whole.get(_model_of(row))) for row in rows], runs),
+    )
+
+
+def _model_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(run.get(axis) for axis in ("workload", "framework", "mode", "precision"))
+
+
+def _whole_parameters(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], float]:
+    """Return the parameters of the models that were made from all of the official data, as far as runs tell them."""
+    return {
+        _model_of(row): float(row["parameters"])
+        for row in rows
+        if not pd.isna(row.get("parameters")) and (part_of_model(row) or 0.0) > 1 - 1e-9
+    }
+
+
+def smaller(runs: pd.DataFrame) -> str:
+    """Return in words which workloads have no cost of a whole training, as their model was smaller; empty if none."""
+    told = runs[(runs["status"] == "done") & runs["published_seconds"].isna()]
+    rows = records(told)
+    whole = _whole_parameters(records(runs))
+    found: dict[str, float] = {}
+    for row in rows:
+        if published_length(row) and row["epochs_done"] == row["epochs"] and is_smaller(row, whole.get(_model_of(row))):
+            found[row["workload"]] = min(found.get(row["workload"], 1.0), part_of_model(row) or 1.0)
+    return " ".join(
+        f"Of a whole training of {workload} no cost is told: its model grows with the data, and was made from "
+        f"{number(100 * part, 2)} % of them."
+        for workload, part in found.items()
     )
 
 
@@ -172,6 +257,7 @@ def is_paid_by_process(runs: pd.DataFrame) -> bool:
 def extrapolated(runs: pd.DataFrame) -> str:
     """Return in words from how much of the published length the costs of runs are extrapolated."""
     told = runs.dropna(subset=["published_samples", "train_samples", "epochs_done"])
+    told = told[told["published_seconds"].notna() | told["total_seconds"].isna()]
     done = (told["train_samples"] * told["epochs_done"] / told["published_samples"]).astype(float)
     if done.empty or ((done - 1).abs() < 0.01).all():
         return AS_MEASURED

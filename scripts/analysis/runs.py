@@ -102,6 +102,7 @@ def row(name: str, run: dict[str, Any]) -> dict[str, Any]:
         "data_fraction": data["train_samples"] / data["complete_train_samples"],
         **{key: run[key] for key in ("repeat", "seed", "status", "reason", "train_samples")},
         "validation_samples": run["validation_samples"],
+        **{key: run.get(key) for key in ("whole_train_samples", "whole_validation_samples", "parameters")},
         "settings": ", ".join(f"{key}: {value}" for key, value in (run.get("settings") or {}).items()) or None,
         "warnings": "\n".join(run.get("warnings", [])) or None,
         "convergence": run.get("convergence"),

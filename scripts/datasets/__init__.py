@@ -8,7 +8,8 @@ One module per data set. Each has
 - `synthesise(rng) -> arrays`: the same names, shapes and types, made up but learnable;
 - `PER_SAMPLE`: the arrays whose first axis counts samples, those that a smaller scale shortens;
 - `trim(arrays)`, where samples share an array: the arrays without what no sample uses;
-- `TRAIN`: the array that counts the training samples, and `COMPLETE`, how many the official set has.
+- `TRAIN`: the array that counts the training samples, and `COMPLETE`, how many the official set has;
+- `COMPLETE_HELD_OUT`, where it has samples of its own to validate on: how many.
 
 `obtain` turns either into one `.npz` that every workload of the data set reads.
 """

@@ -26,6 +26,7 @@ LOCAL = [
 PER_SAMPLE = ("x_train", "y_train", "x_test", "y_test")
 TRAIN = "y_train"
 COMPLETE = 50_000
+COMPLETE_HELD_OUT = 10_000
 
 
 class _Unpickler(pickle.Unpickler):
@@ -74,7 +75,7 @@ def synthesise(rng: np.random.Generator) -> Arrays:
     half = rng.random((10, 4, 2, 3))
     patterns = np.concatenate([half, half[:, :, ::-1]], axis=2).repeat(8, axis=1).repeat(8, axis=2)
     arrays = {}
-    for split, samples in (("train", COMPLETE), ("test", 10_000)):
+    for split, samples in (("train", COMPLETE), ("test", COMPLETE_HELD_OUT)):
         labels = rng.integers(0, 10, samples, dtype=np.uint8)
         images = np.empty((samples, 32, 32, 3), np.uint8)
         for start in range(0, samples, 10_000):

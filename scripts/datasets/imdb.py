@@ -17,6 +17,10 @@ LOCAL = [
 PER_SAMPLE = ("train_lengths", "train_labels", "test_lengths", "test_labels")
 TRAIN = "train_labels"
 COMPLETE = 25_000
+COMPLETE_HELD_OUT = 25_000
+
+#: Words of the text that a class's synthetic reviews are cut from.
+_SYNTHETIC_TEXT = 1_400_000
 
 #: As `keras.datasets.imdb.load_data`: word ranks begin at 4; 1 opens a review, 2 is an unknown word.
 START, UNKNOWN, INDEX_FROM = 1, 2, 3
@@ -60,15 +64,22 @@ def trim(arrays: Arrays) -> Arrays:
 
 
 def synthesise(rng: np.random.Generator) -> Arrays:
-    """Reviews of words, low ranks more often; a tenth of the words come from the class's own hundred."""
+    """Reviews cut from a text of each class: low ranks more often, a tenth of the words the class's own hundred.
+
+    The texts are so long that there are about as many pairs of neighbours as in the real reviews, 1.2 million.
+    """
+    bounds = rng.integers(2, 80_000, (2, _SYNTHETIC_TEXT))
+    own = 200 + 100 * np.arange(2)[:, None] + rng.integers(0, 100, bounds.shape)
+    texts = np.where(rng.random(bounds.shape) < 0.1, own, rng.integers(1, bounds)).astype(np.uint32) + INDEX_FROM
     arrays: Arrays = {}
     for split in ("train", "test"):
         labels = rng.integers(0, 2, COMPLETE, dtype=np.uint8)
         lengths = rng.integers(60, 401, COMPLETE).astype(np.int32)
-        words = rng.integers(1, rng.integers(2, 80_000, lengths.sum()))
-        own = 200 + 100 * labels.repeat(lengths) + rng.integers(0, 100, len(words))
-        tokens = np.where(rng.random(len(words)) < 0.1, own, words).astype(np.uint32) + INDEX_FROM
-        tokens[np.cumsum(lengths) - lengths] = START
+        starts = rng.integers(0, _SYNTHETIC_TEXT - 400, COMPLETE)
+        first = np.cumsum(lengths) - lengths
+        places = np.arange(lengths.sum()) + (starts - first).repeat(lengths)
+        tokens = texts[labels.repeat(lengths), places]
+        tokens[first] = START
         arrays |= {f"{split}_tokens": tokens, f"{split}_lengths": lengths, f"{split}_labels": labels}
     return arrays
 

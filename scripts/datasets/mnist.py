@@ -20,6 +20,7 @@ LOCAL: list[dict[str, Source]] = []
 PER_SAMPLE = ("x_train", "y_train", "x_test", "y_test")
 TRAIN = "y_train"
 COMPLETE = 60_000
+COMPLETE_HELD_OUT = 10_000
 
 
 def _idx(path: Path) -> np.ndarray:
@@ -48,7 +49,7 @@ def synthesise(rng: np.random.Generator) -> Arrays:
     """Ten blurred random patterns, one per class, under noise."""
     patterns = rng.random((10, 7, 7)).repeat(4, axis=1).repeat(4, axis=2)
     arrays = {}
-    for split, samples in (("train", COMPLETE), ("test", 10_000)):
+    for split, samples in (("train", COMPLETE), ("test", COMPLETE_HELD_OUT)):
         labels = rng.integers(0, 10, samples, dtype=np.uint8)
         noise = rng.integers(0, 256, (samples, 28, 28), dtype=np.uint8)
         arrays[f"x_{split}"] = (patterns[labels] * 96 + noise * 0.6).astype(np.uint8)

@@ -42,6 +42,7 @@ LOCAL = [
 PER_SAMPLE = ("train_labels", "test_labels")
 TRAIN = "train_labels"
 COMPLETE = 1_440_000
+COMPLETE_HELD_OUT = 160_000
 
 _SHUFFLE_SEED = 2018
 #: About as many words as the study's vocabulary has.
@@ -105,7 +106,7 @@ def read(paths: dict[str, Path]) -> Arrays:
 def synthesise(rng: np.random.Generator) -> Arrays:
     """Tweets of words, low ranks more often; a tenth of the words come from the class's own hundred."""
     arrays: Arrays = {}
-    for split, samples in (("train", COMPLETE), ("test", COMPLETE // 9)):
+    for split, samples in (("train", COMPLETE), ("test", COMPLETE_HELD_OUT)):
         labels = rng.integers(0, 2, samples, dtype=np.uint8)
         lengths = np.minimum(1 + rng.geometric(1 / 13, samples), _SYNTHETIC_LONGEST).astype(np.int32)
         bounds = rng.integers(2, _SYNTHETIC_WORDS, lengths.sum(), dtype=np.uint32)

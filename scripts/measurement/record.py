@@ -28,6 +28,8 @@ SCHEMAS = {1: "run.1", SCHEMA_VERSION: "run"}
 _FACTS = (
     "train_samples",
     "validation_samples",
+    "whole_train_samples",
+    "whole_validation_samples",
     "parameters",
     "flops_per_sample",
     "settings",

@@ -14,10 +14,14 @@ from math import ceil
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from scripts.measurement import checkpoint
 from scripts.measurement.cell import Cell
+
+if TYPE_CHECKING:
+    from scripts.workloads import Split
 
 #: What the allocators of the frameworks and of Linux say when memory ends.
 _OUT_OF_MEMORY = ("out of memory", "resource_exhausted", "resource exhausted", "bad_alloc", "can't allocate memory")
@@ -151,6 +155,18 @@ def _plain_lstm(model, gpus: int) -> None:
         layer.use_cudnn = False
 
 
+def prepared(job: Job, work: ModuleType) -> "tuple[Split, dict[str, int]]":
+    """Return the samples that a job trains on and, as facts of its run, how many there were before its scale cut them.
+
+    All data are prepared, as the model may be made from them, by a row for each word: a scale cuts no model.
+    """
+    from scripts import datasets
+
+    whole = work.prepare(datasets.load(job.data) if job.data else {})
+    counts = {"whole_train_samples": whole.train_samples, "whole_validation_samples": whole.val_samples}
+    return whole.part(job.cell.samples), counts
+
+
 def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | None]:
     """Return how the training ended, and why; `started` ends what it has started, however it ends."""
     from scripts import frameworks, workloads
@@ -162,7 +178,6 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
         devices = start(job, allowed)
         import keras
 
-        from scripts import datasets
         from scripts.measurement import flops, loop, protocol, resumable, telemetry
         from scripts.measurement.chance import chance
         from scripts.measurement.stopwatch import Stopwatch
@@ -172,10 +187,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
     batch_size = int(cell.batch_size) * cell.devices
     keras.utils.set_random_seed(job.seed)
     with _stage(pipe, "data"):
-        arrays = datasets.load(job.data, cell.samples) if job.data else {}
-        split = work.prepare(arrays)
-        if not job.data:
-            split = split.part(cell.samples)
+        split, counts = prepared(job, work)
         if job.probe:
             if batch_size > max(split.train_samples, work.BATCH_SIZE * cell.devices):
                 return "failed", f"there are {split.train_samples} samples"
@@ -222,6 +234,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
                 "flops_per_sample": flops.per_trained_sample(model),
                 "train_samples": samples,
                 "validation_samples": split.val_samples,
+                **counts,
                 "learnable": learnable,
                 "chance": chance(labels, metric) if judged else None,
             },

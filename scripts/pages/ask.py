@@ -122,7 +122,7 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
     for of_cell in cells.values():
         runs = []
         for run in of_cell:
-            parts = clocks.parts(run)
+            parts = None if pd.isna(run["published_seconds"]) else clocks.parts(run)
             used = taken["used_seconds"].get(run["run"])
             useful = taken["useful_seconds"].get(run["run"], of_log[run["run"]])
             about: dict[str, Any] = {"once": 0.0}

@@ -17,7 +17,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     rows = money.by_cell(inputs.shown, inputs.base, inputs.judge)
     return {
         "money": rows,
-        "extrapolated": f"It is {clocks.extrapolated(inputs.runs)}." if inputs.trained else "",
+        "extrapolated": _length(inputs.runs) if inputs.trained else "",
         "length_words": clocks.extrapolated(inputs.runs) if inputs.trained else "",
         "old_prices": money.old_prices(prices[prices["price_option"] == inputs.price], inputs.runs)
         if inputs.trained
@@ -36,6 +36,14 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "today_words": price_words(study, "today", inputs.labels) if "today" in study["prices"] else "",
         "prices": tables.records(prices),
     }
+
+
+def _length(runs: pd.DataFrame) -> str:
+    """Return in sentences from how much of a whole training its cost is told, and of which workloads it is not."""
+    smaller = clocks.smaller(runs)
+    if smaller and not clocks.is_paid_by_process(runs):
+        return smaller
+    return f"It is {clocks.extrapolated(runs)}. {smaller}".strip()
 
 
 def _billing(shown: pd.DataFrame) -> str:

@@ -6,6 +6,7 @@ A workload module has
 - `BATCH_SIZE`, `EPOCHS`: the published size, which a study may change;
 - `REFERENCE`: what a published training of the same size reached, None without one;
 - `LEARNABLE`: False where labels are random and only speed is a result; True if absent;
+- `GROWS`: True where the model grows with its data, as by a row for each word that is in them; False if absent;
 - `prepare(arrays) -> Split`: the data set's arrays as the model takes them;
 - `build(split) -> keras.Model`: the compiled model.
 
@@ -76,9 +77,11 @@ class Split:
         return Split(x, y, x_val, y_val, self.classes)
 
     def part(self, fraction: float) -> "Split":
-        """Return the first `fraction` (0 to 1] of both parts, at least one sample of each."""
+        """Return the first `fraction` (0 to 1] of both parts, at least one sample of each; the rest takes no memory."""
+        if fraction == 1:
+            return self
         train, val = (max(1, round(samples * fraction)) for samples in (self.train_samples, self.val_samples))
-        return self._of(slice(train), slice(val))
+        return self._of(np.arange(train), np.arange(val))
 
     def repeated(self, samples: int) -> "Split":
         """Return so many training samples, the first ones again where there are too few, and no validation."""

@@ -18,6 +18,9 @@ REFERENCE = Reference(
     source=PUBLISHED_2017_07.format(log="imdb_fasttext_tensorflow.csv"),
 )
 
+#: A row of the embedding for each pair: 60.3 million parameters of all reviews, 10.5 million of a thirteenth.
+GROWS = True
+
 WORDS = 20_000
 LENGTH = 400
 
@@ -29,13 +32,18 @@ def _pairs(review: np.ndarray) -> np.ndarray:
 
 def _with_pairs(reviews: list[np.ndarray], known: np.ndarray) -> list[np.ndarray]:
     """Append to each review the indices of its known pairs, which follow those of the words."""
-    extended = []
-    for review in reviews:
-        pairs = _pairs(review)
-        places = np.minimum(np.searchsorted(known, pairs), len(known) - 1)
-        found = places[known[places] == pairs]
-        extended.append(np.concatenate([review, WORDS + 1 + found]))
-    return extended
+    of_reviews = [_pairs(review) for review in reviews]
+    pairs = np.concatenate(of_reviews)
+    # In order, as looking for a million in another million at random takes ten times as long.
+    order = np.argsort(pairs)
+    places = np.empty_like(pairs)
+    places[order] = np.minimum(np.searchsorted(known, pairs[order]), len(known) - 1)
+    indices = np.where(known[places] == pairs, WORDS + 1 + places, 0)
+    ends = np.cumsum([len(each) for each in of_reviews])[:-1]
+    return [
+        np.concatenate([review, found[found > 0]])
+        for review, found in zip(reviews, np.split(indices, ends), strict=True)
+    ]
 
 
 def prepare(arrays: dict[str, np.ndarray]) -> Split:
@@ -44,7 +52,9 @@ def prepare(arrays: dict[str, np.ndarray]) -> Split:
     Pairs are those of the training reviews; `classes` is the number of rows that the embedding needs.
     """
     train = imdb.reviews(arrays, "train", WORDS)
-    known = np.unique(np.concatenate([_pairs(review) for review in train]))
+    # As np.unique, which takes ten seconds for six million pairs.
+    pairs = np.sort(np.concatenate([_pairs(review) for review in train]))
+    known = pairs[np.append(True, pairs[1:] > pairs[:-1])]
     return Split(
         x_train=imdb.padded(_with_pairs(train, known), LENGTH),
         y_train=arrays["train_labels"].astype(np.float32),

@@ -23,6 +23,9 @@ REFERENCE = Reference(
     ),
 )
 
+#: A row of the embedding for each word of the tweets at hand.
+GROWS = True
+
 
 def prepare(arrays: dict[str, np.ndarray]) -> Split:
     """Return the words of each tweet, (n, words of the longest) int32, and labels 0 or 1.

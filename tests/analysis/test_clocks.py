@@ -45,6 +45,72 @@ def test_scale_cuts_the_validation_and_data_that_are_not_at_hand_do_not() -> Non
     assert clocks.published_seconds(short) == pytest.approx(18 + 2 + 1_000 + 20 * 0.5 / 0.1)
 
 
+@pytest.mark.parametrize(
+    ("workload", "counts", "passes"),
+    [
+        # MNIST holds out 10,000 whatever is at hand; a scale had cut them to whole batches.
+        ("mnist_mlp", {"data_fraction": 0.5, "samples_fraction": 0.1, "validation_samples": 896}, 10_000 / 896),
+        # Of a text a tenth is held out, of half a text half of that.
+        (
+            "nietzsche_gpt",
+            {
+                "data_fraction": 0.5,
+                "samples_fraction": 0.1,
+                "validation_samples": 32,
+                "whole_train_samples": 4_200,
+                "whole_validation_samples": 466,
+            },
+            466 / 0.5 / 32,
+        ),
+        ("of_a_user", {"data_fraction": 1.0, "samples_fraction": 0.25, "validation_samples": 100}, 4),
+    ],
+)
+def test_validation_is_that_of_all_the_data(workload: str, counts: dict, passes: float) -> None:
+    """Of 1 s an epoch, with a training that takes none to speak of."""
+    short = run(workload=workload, epochs=2, epochs_done=2, train_samples=10, samples_per_second=1e12)
+    short |= counts | TIMES | {"validation_seconds": 2.0}
+    published = clocks.published_length(short)
+    assert published
+    assert clocks.published_seconds(short) == pytest.approx(18 + 2 + published[1] * passes)
+
+
+def test_samples_that_a_scale_cut_to_whole_batches_are_of_the_published_length() -> None:
+    """60,000 x .02 are 1,200 samples: nine batches of 128 are 1,152 of them."""
+    short = run(workload="mnist_cnn", epochs=2, epochs_done=2, train_samples=1_152, samples_fraction=0.02, **TIMES)
+    assert clocks.published_length(short | {"whole_train_samples": 60_000}) == (12 * 60_000, 12)
+
+
+def test_whole_training_is_not_told_by_a_smaller_model() -> None:
+    """As the workload says that its model grows with the data, and as a model of all data has other parameters."""
+    short = TIMES | {"epochs": 2, "epochs_done": 2, "train_samples": 1_920, "samples_fraction": 0.0768}
+    whole = {"whole_train_samples": 25_000, "whole_validation_samples": 25_000, "validation_samples": 1_920}
+    grows, same = run(workload="imdb_fasttext", **short), run(workload="imdb_bidirectional_lstm", **short)
+    assert clocks.published_seconds(grows) is None, "before 2026-12 a scale cut the model"
+    assert clocks.published_seconds(same) is not None
+    assert clocks.published_seconds(grows | whole) is not None
+    assert clocks.published_seconds(grows | whole | {"data_fraction": 0.5}) is None, "a kit with half of the reviews"
+    own = run(workload="of_a_user", **short)
+    assert clocks.published_seconds(own | {"parameters": 10}, parameters=60) is None
+    assert clocks.published_seconds(own | {"parameters": 60}, parameters=60) is not None
+    assert clocks.published_seconds(own, parameters=60) is not None, "its table does not tell"
+
+
+def test_run_of_all_data_tells_which_models_are_smaller() -> None:
+    short = TIMES | {"workload": "of_a_user", "epochs": 2, "epochs_done": 2, "train_samples": 500}
+    rows = [
+        run(repeat=1, parameters=10, samples_fraction=0.1, **short),
+        run(repeat=2, parameters=60, samples_fraction=1.0, **short),
+        run(repeat=3, parameters=10, samples_fraction=0.1, mode="tuned", **short),
+    ]
+    table_of = clocks.complete(table(*rows))
+    assert table_of["published_seconds"].isna().tolist() == [True, False, False]
+    assert clocks.smaller(table_of) == (
+        "Of a whole training of of_a_user no cost is told: its model grows with the data, and was made from "
+        "10 % of them."
+    )
+    assert clocks.smaller(clocks.complete(table(rows[1]))) == ""
+
+
 @pytest.mark.parametrize("unknown", ["total_seconds", "train_seconds", "samples_per_second", "first_step_seconds"])
 def test_what_cannot_be_told_is_none(unknown: str) -> None:
     assert clocks.published_seconds(run(epochs=2, epochs_done=2, **TIMES | {unknown: None})) is None

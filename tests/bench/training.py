@@ -69,7 +69,7 @@ def built(job: worker.Job) -> tuple[workloads.Split, Any]:
 
     work = workloads.workload(job.cell.workload)
     keras.utils.set_random_seed(job.seed)
-    split = work.prepare(datasets.load(job.data, job.cell.samples)).whole_batches(job.cell.batch_size)
+    split = work.prepare(datasets.load(job.data)).part(job.cell.samples).whole_batches(job.cell.batch_size)
     return split, work.build(split)
 
 
