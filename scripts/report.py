@@ -91,7 +91,7 @@ def judge(
 def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
     """Return what this study says of costs, for the index: at its own price option, and at that of today.
 
-    Keys are those of `trainings.best` but the names of others, with workload, `of` (what is paid for, one of
+    Keys are those of `trainings.best` but `near` and `said`, with workload, `of` (what is paid for, one of
     `trainings.KINDS`), date, scale (from how much it is extrapolated), and the price option and its label.
     """
     study = inputs.study
@@ -105,7 +105,7 @@ def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[st
     for option in dict.fromkeys([study["price"], *(["today"] if "today" in study["prices"] else [])]):
         price = price_words(study, option, inputs.labels)
         rows: list[dict[str, Any]] = [
-            {key: value for key, value in one.items() if key != "near"}
+            {key: value for key, value in one.items() if key not in ("near", "said")}
             | {"workload": workload, "of": kind, "date": date, "scale": scales[workload]}
             for kind, by_workload in (
                 (trainings.TRAINING, trainings.by_workload),

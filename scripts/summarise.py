@@ -42,9 +42,9 @@ def _workload(name: str, given: list[Mapping[str, Any]]) -> str:
     words = []
     for role in (CHEAPEST, FASTEST):
         one = best[role]
-        near = f", {one['not_told']} not told apart" if one["not_told"] else ""
+        near = f", {one['not_told']} too close to call" if one["not_told"] else ""
         of = f"{number(one['usd'])} USD {one['of']}, {duration(one['seconds'])}, {_count(one['runs'], 'run')}{near}"
-        words.append(f"{role} {_plain(one['machine'])} ({of})")
+        words.append(f"{one['head']} {_plain(one['machine'])} ({of})")
     return f"- **{_plain(workload_name(name))}**: {'; '.join(words)}"
 
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterator
+from math import log
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from scripts.analysis import clocks, trainings
-from scripts.analysis.verdicts import not_told
+from scripts.analysis.verdicts import LESS, not_told
 from scripts.costs import billing, ownership, spot
 from scripts.pages import report
+from scripts.pages.ask import context
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
 from tests.made import CATALOGUE, inputs, offer, price_book, run, runs
+from tests.pages.test_winners import page as alike
 from tests.test_report import STUDY
 from tests.test_report_page import browser, opened  # noqa: F401, a fixture
 
@@ -177,7 +180,7 @@ def computed(study: Inputs, state: dict[str, Any]) -> list[dict[str, Any]]:
     rows.sort(key=lambda row: (bool(row["out"]), row[key]))
     within = [row for row in rows if not row["out"]]
     values = [np.sqrt(row["of"][key]) if key == "value" else row["of"][key] for row in within]
-    near, _ = not_told(study.judge, values[0], values[1:], [row["hardware"] for row in within]) if within else ([], [])
+    near = not_told(study.judge, values[0], values[1:], [row["hardware"] for row in within]) if within else []
     for place, row in enumerate(within):
         row["near"] = place - 1 in near
     return rows
@@ -208,22 +211,72 @@ def test_hundred_settings_at_random_are_what_the_engine_says(page: Page, study: 
     assert compared > 300
 
 
+NOTHING = dict.fromkeys(("samples", "accuracy", "preemptions", "checkpoint", "restart", "hours", "deadline", "budget"))
+AS_IT_OPENS = NOTHING | {"option": "on-demand", "base": "", "prices": {}, "compile": True, "discount": 0.0}
+
+
+@pytest.mark.parametrize(("faster", "wins"), [(0.0, False), (log(2), True)])
+def test_what_ifs_name_a_winner_where_there_is_one_alone(page: Page, faster: float, wins: bool) -> None:
+    """Pages of twelve cells, alike or the first faster: as they open, for fewer samples and at other prices."""
+    changes = [{}, {"samples": 2000.0}, {"discount": 0.5}, {"prices": {"cpu1": 3.0}}]
+    states = [
+        AS_IT_OPENS | {"workload": "mnist_mlp", "option": "then", "by": by} | change
+        for by in ("cost", "time", "value")
+        for change in changes
+    ]
+    script = (
+        "([data, states]) => states.map(state => { const rows = ask(data, state);"
+        " const below = winsBelow(rows[0], rows.slice(1), data.rule) / rows[0].usd_per_hour;"
+        " return {...best(rows, state.by), below} })"
+    )
+    named = 0
+    for seed in range(10):
+        made = alike(seed, 12, faster)
+        found = page.evaluate(script, [json.loads(json.dumps(context(made)["ask"])), states])
+        named += any(not one["head"].endswith("measured") for one in found)
+        cells = trainings.by_workload(made.costs, made.price, made.name_of)["mnist_mlp"]
+        for one, role in zip(found[:: len(changes)], trainings.best(cells, made.judge), strict=True):
+            assert one["said"] == role["said"]
+            assert one["head"].lower() == role["head"]
+        assert all((one["below"] > 1) == (not one["head"].endswith("measured")) for one in found[: len(changes)])
+    assert named == 10 if wins else named <= 1
+
+
+def test_price_up_to_which_a_machine_surely_costs_less_is_by_the_rule(page: Page, study: Inputs) -> None:
+    """A little below that price the rule of Python tells it apart from the other machines, a little above not."""
+    script = (
+        "state => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
+        " const rows = ask(data, state); return rows.map(row => [row.cell.hardware, row.of.usd,"
+        " winsBelow(row, rows.filter(other => other.cell.hardware !== row.cell.hardware), data.rule)"
+        " / row.usd_per_hour]) }"
+    )
+    rows, tried = page.evaluate(script, AS_IT_OPENS | {"workload": "mnist_cnn", "by": "cost"}), 0
+    for machine, usd, share in rows:
+        for near, wins in ((0.999, True), (1.001, False)) if share else ():
+            cheaper = [
+                study.judge.compare(np.array(usd) * share * near, theirs, (machine, other)).word == LESS
+                for other, theirs, _ in rows
+                if other != machine
+            ]
+            assert all(cheaper) == wins, (machine, share)
+            tried += 1
+    assert tried > 4
+
+
 def test_price_at_which_another_would_win_is_where_it_does(page: Page) -> None:
     """A little below that price a machine is the cheapest, a little above another; rivals on it do not count."""
     script = (
         "state => { const data = JSON.parse(document.getElementById('ask-data').textContent); return ask(data, state) }"
     )
-    nothing = dict.fromkeys(("samples", "accuracy", "preemptions", "checkpoint", "restart", "hours"))
-    state = nothing | {"workload": "mnist_mlp", "by": "cost", "option": "on-demand", "base": "", "prices": {}}
-    state |= {"compile": True, "discount": 0.0, "deadline": None, "budget": None}
+    state = AS_IT_OPENS | {"workload": "mnist_mlp", "by": "cost"}
     rows = page.evaluate(script, state)
-    turning = [row for row in rows if row["wins_below"]]
+    turning = [row for row in rows if row["even_at"]]
     machines = [row["cell"]["hardware"] for row in turning]
     assert sorted(machines) == sorted({row["cell"]["hardware"] for row in rows}), "the best of each machine, once"
     assert len(machines) > 1
     for row, machine in zip(turning, machines, strict=True):
         for share, wins in ((0.999, True), (1.001, False)):
-            found = page.evaluate(script, state | {"prices": {machine: row["wins_below"] * share}})
+            found = page.evaluate(script, state | {"prices": {machine: row["even_at"] * share}})
             assert (found[0]["cell"]["hardware"] == machine) == wins, (machine, share)
 
 
@@ -234,7 +287,7 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     assert cards[:2] == [best["cheapest"]["machine"], best["fastest"]["machine"]]
     both = (page.locator("#asked"), page.locator("#first .static .panel").first)
     asked, without = ([" ".join(card.split()) for card in place.locator(".card").all_text_contents()] for place in both)
-    assert asked[2] == without[2], "what the hurry costs"
+    assert asked[2] == without[2], "the price of speed"
     heads = [page.locator(f"{where} table.heat th").all_text_contents() for where in ("#asked", "#first .static")]
     assert heads[0][: len(heads[1])] == heads[1], "the columns of the glance, in their order"
     static = page.locator("#first .static .panel").first.locator(".bar [role=rowheader]").all_text_contents()

@@ -93,12 +93,24 @@ def test_run_that_failed_is_told_with_what_it_cost() -> None:
 
 
 def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
-    read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
+    of_six = [
+        run(hardware=name, repeat=i, train_seconds=s + i / 10)
+        for name, s in (("cpu1", 100), ("cpu4", 40))
+        for i in range(6)
+    ]
+    read = Read(page(*of_six))
     fastest, cheapest = "TensorFlow · 4 vCPUs", "TensorFlow · 1 vCPU"
-    assert f"MNIST · MLP: {cheapest} is cheapest, {fastest} fastest" in read.text
-    assert f"Cheapest {cheapest} 1.00 USD per 1,000 trainings, 100 s each · 1 run" in read.text
-    assert f"Fastest {fastest} 40.0 s each, 1.60 USD per 1,000 trainings · 1 run" in read.text
-    assert "1.60× the money for 2.50× the speed" in read.text
+    assert f"MNIST · MLP: {cheapest} is cheapest. {fastest} is fastest" in read.text
+    assert f"Cheapest {cheapest} 1.01 USD per 1,000 trainings, 100 s each · 6 runs" in read.text
+    assert f"Fastest {fastest} 40.2 s each, 1.64 USD per 1,000 trainings · 6 runs" in read.text
+    assert "1.62× the money for 2.49× the speed" in read.text
+
+
+def test_one_run_names_no_winner() -> None:
+    read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
+    one, four = "TensorFlow · 1 vCPU", "TensorFlow · 4 vCPUs"
+    assert f"MNIST · MLP: {one} or {four} is cheapest. {four} or {one} is fastest" in read.text
+    assert "Price of speed too close to call the two differ too little in time and cost" in read.text
     assert "4 vCPUs took less time in 0 of 1 cells (1 not told apart)" in read.text, "one run a side may be far off"
     far = Read(page(run(), run(hardware="cpu4", train_seconds=5.0)))
     assert "4 vCPUs took less time in 1 of 1 cells" in far.text, "but not by twenty times"
@@ -107,7 +119,8 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
 def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
     read = Read(page(run(train_seconds=102.0), run(hardware="cpu4")))
     assert (
-        "Fastest TensorFlow · 4 vCPUs 100 s each, 4.00 USD per 1,000 trainings · 1 run · not told apart: "
+        "Shortest time measured TensorFlow · 4 vCPUs 100 s each, 4.00 USD per 1,000 trainings · 1 run · "
+        "too close to call: "
         "TensorFlow · 1 vCPU" in read.text
     )
     assert "4 vCPUs took less time in 0 of 1 cells (1 not told apart)" in read.text

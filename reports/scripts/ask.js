@@ -62,19 +62,26 @@ function begin() {
   function sure(rows) {
     const runs = rows[0].of.usd.length, near = rows.filter((row) => row.near).map((row) => row.name);
     const more = near.length > 3 ? ` and ${near.length - 3} more` : "";
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · not told apart: ${near.slice(0, 3).join("; ")}${more}` : ""}`);
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${near.slice(0, 3).join("; ")}${more}` : ""}`);
+  }
+
+  /** How two rows compare in cost or time: the ratio of their medians where the rule tells them apart. */
+  function against(row, other, key, words) {
+    const told = toldApart(row.of[key], other.of[key], data.rule, [row.cell.hardware, other.cell.hardware]);
+    return told ? `${words} ${shown(row[key] / other[key])}× as ${key === "usd" ? "much" : "long"}` : `is too close to call in ${key === "usd" ? "cost" : "time"}`;
   }
 
   function sentence(state, rows, times, unit) {
-    const [best, next] = rows, base = rows.find((row) => row.name === state.base);
-    const words = [made("strong", "", `${best.name}: ${usd(best.usd, times)} and ${time(best.seconds, times)}`), ` for ${times > 1 && asked().is_rate && state.samples === null ? "a thousand " + unit.slice(2) : unit} of ${readable(state.workload)}.`];
+    const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
+    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.`), " "] : [];
+    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null ? "a thousand " + unit.slice(2) : unit} of ${readable(state.workload)}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
+    const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
-    else if (best.wins_below && state.by === "cost") words.push(` It stays the cheapest up to ${shown(best.wins_below)} USD an hour (now ${shown(best.usd_per_hour)}).`);
-    else if (next && !next.out) words.push(` Next: ${next.name}, ${usd(next.usd, times)} and ${time(next.seconds, times)}.`);
-    const price = data.prices[state.option]?.[best.cell.hardware];
-    if (price?.by_month && state.prices[best.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
-    if (base && base !== best) words.push(` ${base.name} costs ${shown(base.usd / best.usd)}× as much and takes ${shown(base.seconds / best.seconds)}× as long.`);
+    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour (now ${shown(first.usd_per_hour)}).`);
+    const price = data.prices[state.option]?.[first.cell.hardware];
+    if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
+    if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     if (data.question) {
       const found = pays(data, state), [one, other] = data.question;
       if (found.pairs) words.push(` Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}.`);
@@ -82,23 +89,24 @@ function begin() {
     return made("p", "answer", ...words);
   }
 
-  /** What the fastest costs beside the cheapest, and in what of the two they are not told apart. */
-  function hurry(cheap, fast) {
-    const head = "What the hurry costs", near = (rows, [{cell}]) => rows.some((row) => row.cell === cell && row.near);
-    if (cheap[0].cell === fast[0].cell) return card(head, "nothing", "the cheapest is the fastest");
+  /** What the shortest time costs beside the lowest cost, where both are told apart. */
+  function priceOfSpeed(cheap, fast) {
+    const head = "Price of speed", near = (rows, [{cell}]) => rows.some((row) => row.cell === cell && row.near);
+    const measured = [...cheap, ...fast].some((row) => row.near) ? " measured" : "";
+    if (cheap[0].cell === fast[0].cell) return card(head, `nothing${measured}`, "one configuration has both");
     const alike = [...(near(fast, cheap) ? ["time"] : []), ...(near(cheap, fast) ? ["cost"] : [])].join(" and ");
-    return card(head, `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed `,
-      made("span", "", `(fastest against cheapest)${alike ? ` · not told apart in ${alike}` : ""}`));
+    if (alike) return card(head, "too close to call", `the two differ too little in ${alike}`);
+    return card(head, `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed${measured}`);
   }
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card("Cheapest", cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap)),
-      card("Fastest", fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), hurry(cheap, fast));
+    return made("div", "answers", card(best(cheap, "cost").head, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap)),
+      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), priceOfSpeed(cheap, fast));
   }
 
   function bars(state, rows, times) {
-    const key = {cost: "usd", time: "seconds", value: "value"}[state.by], most = Math.max(...rows.flatMap((row) => row.of[key]));
+    const {key} = ROLES[state.by], most = Math.max(...rows.flatMap((row) => row.of[key]));
     const percent = (value) => (most ? `${((100 * value) / most).toFixed(2)}%` : "0%");
     const list = (some) => {
       const element = made("div", "bars", ...some);
@@ -138,15 +146,15 @@ function begin() {
 
   function glance(state) {
     const all = Object.keys(data.workloads).map((workload) => [workload, ask(data, {...state, workload})]);
-    const key = {cost: "usd", time: "seconds", value: "value"}[state.by];
+    const {key} = ROLES[state.by];
     const ratios = new Map();
     for (const [, found] of all) for (const row of found) ratios.set(row.name, [...(ratios.get(row.name) ?? []), row[key] / found[0][key]]);
     const middle = (name) => [...ratios.get(name)].sort((a, b) => a - b)[ratios.get(name).length >> 1];
     const sorted = [...ratios.keys()].sort((a, b) => ratios.get(b).length - ratios.get(a).length || middle(a) - middle(b));
-    const best = new Set(all.filter(([, found]) => found.length).map(([, found]) => found[0].name));
-    const kept = new Set([...sorted].sort((a, b) => best.has(b) - best.has(a)).slice(0, Math.max(MOST_COLUMNS, best.size)));
+    const firsts = new Set(all.filter(([, found]) => found.length).map(([, found]) => found[0].name));
+    const kept = new Set([...sorted].sort((a, b) => firsts.has(b) - firsts.has(a)).slice(0, Math.max(MOST_COLUMNS, firsts.size)));
     const names = sorted.filter((name) => kept.has(name));
-    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the best of each row, then those that are good in most of them.` : "";
+    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
       const row = found.find((one) => one.name === name);
       if (!row) return made("td", "n", "—");
@@ -154,7 +162,7 @@ function begin() {
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("h3", "", "All at a glance"), made("p", "about", `× the best of the row; ● is the best and what is not told apart from it.${cut}`), table("All at a glance", "heat", ["workload", ...names], rows)];
+    return [made("h3", "", "All at a glance"), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call.${cut}`), table("All at a glance", "heat", ["workload", ...names], rows)];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -167,11 +175,14 @@ function begin() {
     return element;
   }
 
+  /** Prices at which another machine would cost as little: of medians, and so far below that the rule tells it apart. */
   function wins(rows) {
-    const line = (row) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.wins_below].map((value) => made("td", "n", shown(value)))];
-    return made("details", "", made("summary", "", "At which price would another win?"),
-      made("p", "about", "— stands where another configuration of the same machine is cheaper at any price of it."), stacked(table("At which price would another win", "",
-      ["configuration", "USD", "s", "USD an hour", "cheapest below, USD an hour"], rows.map(line))));
+    const firsts = rows.filter((row) => row.even_at !== null);
+    const below = (row) => winsBelow(row, firsts.filter((other) => other.cell.hardware !== row.cell.hardware), data.rule);
+    const line = (row) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below(row)].map((value) => made("td", "n", shown(value)))];
+    return made("details", "", made("summary", "", "At which price would another machine cost less?"),
+      made("p", "about", "Each machine by its lowest median. At the even price that is the lowest of the others; only below the last price is it told apart from all of them: — at none."), stacked(table("At which price would another machine cost less", "",
+      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], firsts.map(line))));
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */
@@ -205,7 +216,7 @@ function begin() {
       place.replaceChildren(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times the samples"}, × the best, time. Dots are runs; dark is the best, lighter what is not told apart from it.`;
+      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times the samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
       place.replaceChildren(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), wins(rows.filter((row) => !row.out)));
     }

@@ -116,10 +116,45 @@ function usefulSeconds(run, workload, state) {
   return run.once - (state.compile ? 0 : run.first_step ?? 0) + times * run.rest;
 }
 
+/** Which cell has won, or may have: scripts/analysis/verdicts.py. */
+function won(names, does, of, runs) {
+  if (names.length <= 3) return `${names.join(" or ")} ${does}`;
+  return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
+}
+
+/** By what is ranked: its values, what its best is called if it has won, and if others are not told apart from it. */
+const ROLES = {
+  cost: {key: "usd", role: "cheapest", measured: "lowest cost measured"},
+  time: {key: "seconds", role: "fastest", measured: "shortest time measured"},
+  value: {key: "value", role: "best value", measured: "least time × cost measured"},
+};
+
+/** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */
+function best(rows, by) {
+  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {role, measured} = ROLES[by];
+  const head = near.length > 1 || within.length < 2 ? measured : role;
+  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), `is ${role}`, within.length, Math.min(...near.map((row) => row.of.usd.length)))};
+}
+
+/** The highest price of its machine (USD an hour) at which a row costs surely less than those of all other machines; null for none. */
+function winsBelow(row, others, rule) {
+  const wins = (times) => others.every(({of, cell}) => of.usd.length && median(row.of.usd) * times < median(of.usd) &&
+    toldApart(row.of.usd.map((one) => one * times), of.usd, rule, [row.cell.hardware, cell.hardware]));
+  if (!others.length || !(row.usd > 0) || !(Math.min(...others.map((one) => one.usd)) > 0)) return null;
+  let [low, high] = [0, Math.min(...others.map((one) => one.usd)) / row.usd]; // of the price it has
+  if (!wins(high * 1e-6)) return null;
+  for (let i = 0; i < 24; i++) {
+    const middle = (low + high) / 2;
+    if (wins(middle)) low = middle;
+    else high = middle;
+  }
+  return low * row.usd_per_hour;
+}
+
 /** Return the configurations of a workload that have a price: {cell, name, usd_per_hour, seconds, usd, of, out, near}.
  *
- * Those within deadline and budget come first, best first; `near` are what is not told apart from the best, `wins_below`
- * is the price (USD an hour) of its machine at which the best of a machine would cost what the cheapest of another does. */
+ * Those within deadline and budget come first, best first; `near` is what is not told apart from the best. The best of each
+ * machine has `even_at`, the price (USD an hour) of its machine at which it would cost what the cheapest of another does. */
 function ask(data, state) {
   const workload = data.workloads[state.workload], prices = data.prices[state.option] ?? {};
   const rows = data.cells.filter((cell) => cell.workload === state.workload).flatMap((cell) => {
@@ -140,19 +175,16 @@ function ask(data, state) {
     const dear = state.budget !== null && middle.usd > state.budget;
     return [{cell, name: cell.name, usd_per_hour: usdPerHour, ...middle, of, out: late ? "too slow" : dear ? "too dear" : ""}];
   });
-  const key = {cost: "usd", time: "seconds", value: "value"}[state.by];
+  const {key} = ROLES[state.by];
   rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key]);
   // Seconds x USD vary as the square of a time: their roots are told apart as times are.
   const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
-  let passed = false;
   for (const [place, row] of rows.entries()) {
-    const told = place > 0 && toldApart(judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]);
-    passed ||= told || Boolean(row.out);
-    row.near = place > 0 && !passed;
+    row.near = place > 0 && !row.out && !toldApart(judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]);
     const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);
     const isBest = cheapest.find((other) => other.cell.hardware === row.cell.hardware) === row;
-    row.wins_below = rival && isBest && row.usd > 0 ? (row.usd_per_hour * rival.usd) / row.usd : null;
+    row.even_at = rival && isBest && row.usd > 0 ? (row.usd_per_hour * rival.usd) / row.usd : null;
   }
   return rows;
 }

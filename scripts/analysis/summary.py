@@ -117,9 +117,8 @@ def _of_runs(groups: Any, column: str) -> pd.DataFrame:
 def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, Any] | None]:
     """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
 
-    `not_told` in it are the rows behind it that are not told apart from it, up to the first that is; `too_noisy` those
-    behind that one; `flattered` the share by which chance makes the smallest of several look too small; `compared` how
-    many cells there are.
+    `not_told` in it are the other rows that are not told apart from it: without any it has won; `flattered` is by which
+    share chance makes the smallest of several look too small; `compared` how many cells there are.
     """
     found: dict[str, dict[str, Any] | None] = {}
     for workload, group in table.groupby("workload", sort=False):
@@ -129,8 +128,7 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
         if first is not None:
             of_runs = [row[column + _OF_RUNS] for row in ordered]
             machines = [row["hardware"] for row in ordered]
-            near, behind = not_told(judge, of_runs[0], of_runs[1:], machines)
-            first["not_told"], first["too_noisy"] = ([ordered[1 + i] for i in places] for places in (near, behind))
+            first["not_told"] = [ordered[1 + i] for i in not_told(judge, of_runs[0], of_runs[1:], machines)]
             first["flattered"], first["compared"] = judge.flattered(of_runs, machines), len(ordered)
         found[str(workload)] = first
     return found

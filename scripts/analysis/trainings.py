@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
-from scripts.analysis.verdicts import LESS, Judge, not_told
+from scripts.analysis.verdicts import LESS, Judge, not_told, won
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
@@ -21,6 +21,9 @@ CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
 
 #: By which the best of each role is chosen; the best value is the least time x cost, as an article's winner is read.
 BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
+
+#: What is said of it where others are not told apart from it: that its median is the smallest, and no more.
+MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
 #: What a cost is of: a whole training, a part of one, or a million samples of what tells its speed alone.
 TRAINING, PART, MILLION_SAMPLES = KINDS = ("a training", "a part of a training", "a million samples")
@@ -79,18 +82,23 @@ def _by_workload(
 def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any]]:
     """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
 
-    Keys: role, machine, seconds, usd, runs, near (the names of those that are not told apart from it), not_told (how
-    many they are), cells, price_as_of.
+    Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
+    near (the names of those that are not told apart from it), not_told (how many they are), said (`verdicts.won`),
+    cells, price_as_of.
     """
     found = []
     for role, column in BY.items():
         first, *others = sorted(cells, key=lambda cell: cell[column])
         machines = [cell["cell"]["hardware"] for cell in (first, *others)]
-        near, _ = not_told(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
+        places = not_told(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
+        near = [others[place] for place in places]
+        fewest = min(len(cell["of"]["usd"]) for cell in (first, *near))
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
-            | {"role": role, "runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
-            | {"near": [others[place]["machine"] for place in near], "not_told": len(near)}
+            | {"role": role, "head": MEASURED[role] if near else role}
+            | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
+            | {"near": [cell["machine"] for cell in near], "not_told": len(near)}
+            | {"said": won([cell["machine"] for cell in (first, *near)], f"is {role}", 1 + len(others), fewest)}
         )
     return found
 

@@ -45,6 +45,9 @@ WITHHELD = -1.0
 #: Below so many runs on a side, what is not told apart is said to have too few.
 FEW_RUNS = 4
 
+#: Cells that may have won are named up to so many, then counted.
+_NAMED = 3
+
 #: From so many runs on each side a probability is told.
 ENOUGH_RUNS = 6
 
@@ -320,24 +323,27 @@ def _without_logarithm(first: float, second: float, runs: int) -> Comparison:
     return Comparison(ratio, nan, nan, 1.0, runs, _undecided(runs))
 
 
-def not_told(
-    judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None
-) -> tuple[list[int], list[int]]:
-    """Return which of `others`, best first, are not told apart from the winner: before the first that is, and after.
+def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None) -> list[int]:
+    """Return which of `others` are not told apart from the winner: without any it has won.
 
-    Those after it are too noisy to tell: they are shown as worse than a cell that is surely worse than the winner.
-    `machines` are those of the winner and of each other.
+    One far behind may be among them, as too noisy to tell. `machines` are those of the winner and of each other.
     """
-    near: list[int] = []
-    behind: list[int] = []
-    is_passed = False
-    for place, values in enumerate(others):
-        pair = (machines[1 + place], machines[0]) if machines else None
-        if judge.compare(values, winner, pair).told:
-            is_passed = True
-        else:
-            (behind if is_passed else near).append(place)
-    return near, behind
+    return [
+        place
+        for place, values in enumerate(others)
+        if not judge.compare(values, winner, (machines[1 + place], machines[0]) if machines else None).told
+    ]
+
+
+def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
+    """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many may.
+
+    `names` are the winner and those that are `not_told` from it, `runs` the fewest of any of them.
+    """
+    if len(names) <= _NAMED:
+        return f"{' or '.join(names)} {does}"
+    why = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
+    return f"{why} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
 
 
 def front(

@@ -47,8 +47,8 @@ def readable(view: View, module: ModuleType) -> tuple[View, str]:
         drawn |= pd.Series(alike, index=view.runs.index)
     runs = view.runs[drawn]
     what = "cells" if rows else "machines"
-    words = f" Of {len(ordered)} {what} the {best} {'cheapest' if by == 'cost_usd' else 'fastest'}, the {worst} "
-    words += f"{'dearest' if by == 'cost_usd' else 'slowest'} and the base are drawn; all are in the tables."
+    words = f" Of {len(ordered)} {what} the {best} lowest in {'cost' if by == 'cost_usd' else 'time'}, the {worst} "
+    words += "highest and the base are drawn; all are in the tables."
     epochs, costs = (frame[frame["run"].isin(runs["run"])] for frame in (view.epochs, view.costs))
     return replace(view, runs=runs, epochs=epochs, costs=costs), words
 

@@ -5,16 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from scripts.analysis.verdicts import Judge, not_told
-
-#: Cells that are not told apart from the winner are named up to here, then counted.
-_NAMED = 1
+from scripts.analysis.verdicts import Judge, not_told, won
 
 
 def winner(
     labels: Sequence[str], values: Sequence[Any], judge: Judge, does: str, machines: Sequence[str] | None = None
 ) -> str:
-    """Return which cell has the smallest values, as `does` words it ("costs least"), and which are not told apart.
+    """Return which cell has the smallest values, as `does` words it ("costs least"), or which may (`verdicts.won`).
 
     `values` are those of each cell's runs, as long as `labels`, `machines` where each ran. Empty with fewer than two.
     """
@@ -23,14 +20,9 @@ def winner(
     order = np.argsort([np.median(np.asarray(each, dtype=float)) for each in values], kind="stable")
     best, *others = (int(each) for each in order)
     of = [machines[cell] for cell in (best, *others)] if machines else None
-    near, behind = not_told(judge, values[best], [values[other] for other in others], of)
-    alike = [labels[others[at]] for at in sorted([*near, *behind])]
-    if not alike:
-        return f"{labels[best]} {does}"
-    if len(alike) == len(others) > _NAMED:
-        return f"Of {len(labels)} cells none is told apart as the one that {does}"
-    also = alike[0] if len(alike) <= _NAMED else f"{len(alike)} others"
-    return f"{labels[best]} {does}; {also} {'is' if len(alike) == 1 else 'are'} not told apart"
+    near = [others[at] for at in not_told(judge, values[best], [values[other] for other in others], of)]
+    fewest = min(len(values[cell]) for cell in (best, *near))
+    return won([labels[cell] for cell in (best, *near)], does, len(labels), fewest)
 
 
 def span(low: float, high: float, digits: int = 2, unit: str = "×") -> str:

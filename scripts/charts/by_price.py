@@ -21,7 +21,7 @@ from plotnine import (
     theme,
 )
 
-from scripts.analysis.verdicts import not_told
+from scripts.analysis.verdicts import not_told, won
 from scripts.charts import _clocks, _prices
 from scripts.charts._lines import COLOURS, SHAPES
 from scripts.charts._relative import count_runs
@@ -91,9 +91,8 @@ def draw(view: View) -> Chart | None:
 
 
 def _finding(priced: pd.DataFrame, options: list[str], view: View) -> str:
-    """Return whether the cheapest cell is the same at each price."""
-    firsts: list[str] = []
-    sure = True
+    """Return which cell is cheapest at each price, or which may be."""
+    said: list[str] = []
     for option in options:
         at = priced[priced["price_option"] == option]
         cells: list[tuple[float, str, Any, str]] = [
@@ -107,10 +106,10 @@ def _finding(priced: pd.DataFrame, options: list[str], view: View) -> str:
         ]
         best, *others = sorted(cells, key=lambda cell: cell[0])
         machines = [cell[3] for cell in (best, *others)]
-        sure &= not any(not_told(view.judge, best[2], [other[2] for other in others], machines))
-        firsts.append(best[1])
-    unsure = "" if sure else "; not told apart from all others"
-    if len(set(firsts)) == 1:
-        return f"{firsts[0]} is cheapest at every price{unsure}"
+        near = [others[place] for place in not_told(view.judge, best[2], [other[2] for other in others], machines)]
+        fewest = min(len(cell[2]) for cell in (best, *near))
+        said.append(won([cell[1] for cell in (best, *near)], "is cheapest", len(machines), fewest))
+    if len(set(said)) == 1:
+        return f"{said[0]} at every price"
     words = [view.prices[option].partition(",")[0] for option in options]
-    return f"Cheapest: {', '.join(f'{name} at {at}' for name, at in zip(firsts, words, strict=True))}{unsure}"
+    return ". ".join(f"At {at}: {one}" for one, at in zip(said, words, strict=True))

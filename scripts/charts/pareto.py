@@ -20,7 +20,7 @@ from plotnine import (
 
 from scripts.analysis import verdicts
 from scripts.analysis.names import FRAMEWORK_NAMES, cell_name
-from scripts.charts import _clocks, _prices
+from scripts.charts import _clocks, _findings, _prices
 from scripts.charts._relative import CELL, count_runs
 from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, LINE, TEXT, WIDTH, look, wrapped
 from scripts.charts._view import Chart, View
@@ -31,8 +31,8 @@ from scripts.storage.tables import known, records
 TITLE = "Time against cost"
 MISSING = "no run has a time and a price"
 HELP = (
-    "Down is cheaper, left is faster; the line joins those that no other beats in both; of more than eight, only those "
-    "and what is not told apart from them are named."
+    "Down is cheaper, left is faster; the line joins the lowest medians; of more than eight, only cells are named that "
+    "no other is clearly better than."
 )
 
 
@@ -99,9 +99,9 @@ def draw(view: View) -> Chart | None:
         finding=_finding(cells, priced, view),
         notes=[
             f"{_clocks.paid(view.runs)} and its cost at {view.price_label} ({_prices.dated(priced)}).",
-            f"No cell is measurably better than those that are named{_nor(len(front) - len(chosen))}."
+            f"No cell is clearly better than those that are named{_nor(len(front) - len(chosen))}."
             if len(cells) > _FEW
-            else f"No cell is measurably better than {' or '.join(view.name(cell) for cell in records(front))}.",
+            else f"No cell is clearly better than {' or '.join(view.name(cell) for cell in records(front))}.",
         ],
     )
 
@@ -141,20 +141,27 @@ def _beside(cells: pd.DataFrame, named: pd.DataFrame) -> pd.DataFrame:
 
 
 def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
-    """Return what the hurry costs: the fastest cell over the cheapest, where they are told apart in both."""
+    """Return the price of speed: the shortest time over the lowest cost, where they are told apart in both."""
     if len(cells) < 2:
         return ""
     runs = {known(key): of for key, of in priced.groupby(CELL, sort=False, dropna=False)}
-    fast, cheap = (records(cells.loc[[cells[by].idxmin()]])[0] for by in ("seconds", "usd"))
-    one, other = (runs[known(tuple(cell[axis] for axis in CELL))] for cell in (fast, cheap))
-    names = [FRAMEWORK_NAMES.get(cell["framework"], cell["framework"]) + f" {cell['label']}" for cell in (fast, cheap)]
-    if names[0] == names[1]:
-        near = int(cells["front"].sum()) - 1
-        return f"{names[0]} is fastest and cheapest" + (f"; {near} more are not told apart" if near else "")
-    machines = fast["hardware"], cheap["hardware"]
-    quicker = view.judge.compare(one["useful_seconds"], other["useful_seconds"], machines)
-    dearer = view.judge.compare(one["cost_usd"], other["cost_usd"], machines)
-    if not (quicker.told and dearer.told):
-        alike = " and ".join(word for word, one in (("time", quicker), ("cost", dearer)) if not one.told)
-        return f"{names[0]} leads in time, {names[1]} in cost; in {alike} the two are not told apart"
-    return f"{names[0]} is {1 / quicker.ratio:.2g}× as fast as {names[1]}, for {dearer.ratio:.2g}× the money"
+    every = [runs[known(tuple(cell[axis] for axis in CELL))] for cell in records(cells)]
+    names = [FRAMEWORK_NAMES.get(cell["framework"], cell["framework"]) + f" {cell['label']}" for cell in records(cells)]
+    fast, cheap = (int(cells[by].to_numpy().argmin()) for by in ("seconds", "usd"))
+    of = list(cells["hardware"])
+    if fast == cheap:
+        said = [
+            _findings.winner(names, [each[column].to_numpy(dtype=float) for each in every], view.judge, does, of)
+            for column, does in (("useful_seconds", "is fastest"), ("cost_usd", "is cheapest"))
+        ]
+        both = f"{names[fast]} is fastest and cheapest"
+        return both if said == [f"{names[fast]} is fastest", f"{names[fast]} is cheapest"] else ". ".join(said)
+    compared = [
+        view.judge.compare(every[fast][column], every[cheap][column], (of[fast], of[cheap]))
+        for column in ("useful_seconds", "cost_usd")
+    ]
+    alike = [word for word, one in zip(("time", "cost"), compared, strict=True) if not one.told]
+    if alike:
+        return f"Too close to call in {' and '.join(alike)}: {names[fast]} and {names[cheap]}"
+    quicker, dearer = compared
+    return f"{names[fast]} is {1 / quicker.ratio:.2g}× as fast as {names[cheap]}, for {dearer.ratio:.2g}× the money"

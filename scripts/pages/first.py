@@ -20,11 +20,11 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """Return the question and its answer, a panel for each workload, and the table of all at a glance.
 
     Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
-    the seconds), each (what stands behind a time that is not for as much as the dollars), hurry (usd:
-    the fastest's dollars over the cheapest's; faster: the cheapest's seconds over the fastest's; alike: in which of
-    time and cost the two are not told apart). Of the glance: columns (names of
-    configurations), of (how many there are) and rows (workload, cells: x the cheapest, and whether that is told apart;
-    None for none).
+    the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
+    fastest, or may be), speed (usd: the dollars of the shortest time over the lowest; faster: the seconds of the lowest
+    cost over the shortest; alike: in which of time and cost the two are not told apart). Of the glance: columns (names
+    of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether that is told
+    apart; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
@@ -137,7 +137,8 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "longer": longer,
         "each": " each" if times > 1 and not is_per_million else "",
         "times": times,
-        "hurry": {
+        "said": _said(cheapest, fastest),
+        "speed": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
             "faster": cheapest["seconds"] / fastest["seconds"],
             "alike": [
@@ -161,6 +162,12 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
             for number, cell in enumerate(cells)
         ],
     }
+
+
+def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any]) -> str:
+    if cheapest["machine"] == fastest["machine"] and not (cheapest["near"] or fastest["near"]):
+        return f"{cheapest['said']} and fastest"
+    return f"{cheapest['said']}. {fastest['said']}"
 
 
 def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def words(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
 
     for best in summary.best(cells, "train_seconds", judge).values():
         assert best is not None
-        add("best", best["compared"] - 1 - len(best["not_told"]) - len(best["too_noisy"]), best["compared"] - 1)
+        add("best", best["compared"] - 1 - len(best["not_told"]), best["compared"] - 1)
     for less, undecided, of in summary.count_wins(cells, "cpu1", "train_seconds", judge).values():
         add("count_wins", less if less else of - undecided, of)
     for axis, plain in (("mode", "stock"), ("hardware", "cpu1"), ("framework", "tensorflow")):
@@ -205,10 +205,10 @@ def test_the_smallest_of_several_is_partly_so_by_chance() -> None:
     assert PROJECT.flattered([[1.0] * 6, [100.0] * 6]) < 0.01
 
 
-def test_listed_with_the_winner_is_nothing_behind_what_is_told_apart() -> None:
+def test_listed_with_the_winner_is_what_is_too_noisy_to_tell() -> None:
     winner, surely, noisy = [100.0] * 6, [130.0] * 6, [90.0, 200.0, 150.0, 160.0, 80.0, 140.0]
     assert not PROJECT.compare(noisy, winner).told
-    assert verdicts.not_told(PROJECT, winner, [[101.0] * 6, surely, noisy]) == ([0], [2])
+    assert verdicts.not_told(PROJECT, winner, [[101.0] * 6, surely, noisy]) == [0, 2]
 
 
 def test_noise_is_fitted_to_variances_that_scatter_as_known() -> None:

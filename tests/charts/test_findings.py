@@ -26,19 +26,20 @@ SURE = Judge(Noise(0.0001, inf, 100, 10, "a test"))
     [
         ([[10.0], [20.0], [30.0]], "A costs least"),
         ([[30.0], [20.0], [10.0]], "C costs least"),
-        ([[10.0], [10.1], [30.0]], "A costs least; B is not told apart"),
-        ([[10.1], [10.0], [10.2], [30.0]], "B costs least; 2 others are not told apart"),
-        ([[10.0], [10.1], [10.2]], "Of 3 cells none is told apart as the one that costs least"),
+        ([[10.0], [10.1], [30.0]], "A or B costs least"),
+        ([[10.1], [10.0], [10.2], [30.0]], "B or A or C costs least"),
+        ([[10.0], [10.1], [10.2], [10.1]], "Too few runs to tell which of 4 costs least"),
+        ([[10.0] * 6, [10.1] * 6, [10.2] * 6, [10.1] * 6, [30.0]], "Too close to call which of 4 (of 5) costs least"),
         ([[10.0]], ""),
     ],
 )
 def test_winner_is_named_with_those_that_are_not_told_apart(values: list[list[float]], finding: str) -> None:
-    assert _findings.winner("ABCD"[: len(values)], values, SURE, "costs least") == finding
+    assert _findings.winner("ABCDE"[: len(values)], values, SURE, "costs least") == finding
 
 
 def test_winner_of_noisy_cells_is_none() -> None:
     noisy = Judge(Noise(1.0, 20.0, 100, 10, "a test"))
-    assert _findings.winner("AB", [[10.0], [20.0]], noisy, "costs least") == "A costs least; B is not told apart"
+    assert _findings.winner("AB", [[10.0], [20.0]], noisy, "costs least") == "A or B costs least"
 
 
 def test_span_of_one_number_is_that_number() -> None:

@@ -65,13 +65,13 @@ def test_at_a_glance_stand_the_cheapest_of_each_row_and_few_others() -> None:
     [(50.0, []), (99.0, ["time"]), (25.0, ["cost"])],
     ids=["told apart in both", "as fast", "as cheap"],
 )
-def test_what_the_hurry_costs_says_what_is_not_told_apart(seconds: float, alike: list[str]) -> None:
+def test_price_of_speed_says_what_is_not_told_apart(seconds: float, alike: list[str]) -> None:
     """An hour of four cores costs four times that of one."""
     times = [
         (hardware, middle + i / 100) for hardware, middle in (("cpu1", 100.0), ("cpu4", seconds)) for i in range(6)
     ]
     made = inputs(STUDY, runs(*(run(hardware=name, train_seconds=took, useful_seconds=took) for name, took in times)))
     (panel,) = first.context(made)["panels"]
-    assert panel["hurry"]["alike"] == alike
-    words = f"not told apart in {' and '.join(alike)}"
+    assert panel["speed"]["alike"] == alike
+    words = f"the two differ too little in {' and '.join(alike)}"
     assert (words in Read(report.page(made)).text) == bool(alike)

@@ -155,7 +155,7 @@ def false_pages(draw: Draw, runs: int, pages: int, alike: int = 40, others: int 
         frame = page(rng, draw, runs, alike, others)
         best = summary.best(summary.cells(frame, nothing), "train_seconds", Judge.of(frame))["made"]
         assert best is not None
-        undecided = [best, *best["not_told"], *best["too_noisy"]]
+        undecided = [best, *best["not_told"]]
         false += sum(cell["batch_size"] <= alike for cell in undecided) < alike
     return false / pages
 
