@@ -42,6 +42,11 @@ RULES = {
 FAILED = "x"
 
 
+def seconds(text: str) -> list[float]:
+    """Return the seconds of those runs of a result that did not fail, from the `seconds` of a table of results."""
+    return [float(one) for one in text.split() if one != FAILED]
+
+
 @dataclass(frozen=True)
 class Score:
     """A result's score (minutes), of so many runs; or why there is none."""
@@ -120,7 +125,7 @@ def _series(benchmark: str, round_: str, about: Mapping[str, Any]) -> str:
 
 
 def _median_seconds(text: str) -> float | None:
-    done = [float(one) for one in text.split() if one != FAILED]
+    done = seconds(text)
     return float(pd.Series(done).median()) if done else None
 
 

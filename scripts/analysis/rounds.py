@@ -5,13 +5,16 @@ Tables for a page, from the scored results (`scripts.analysis.mlperf.scored`) an
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import card_prices
-from scripts.analysis.trainings import BY, PART, TRAINING
+from scripts.analysis import card_prices, mlperf, noise
+from scripts.analysis.trainings import BY, MEASURED, PART, TRAINING
+from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, not_told
+from scripts.storage.axes import CELL
 from scripts.storage.tables import records
 
 #: What stands beside each score that is worked out here, as MLCommons' guidelines for messages about results ask.
@@ -26,16 +29,55 @@ _SIZES = 3
 #: Columns of the tables that `figures` reads, which may have no row.
 _GENERATIONS = [
     *("pair", "new", "old", "series", "label", "round", "published", "new_results", "old_results"),
-    *("hours", "hours_low", "hours_high", "usd", "first_list", "usd_then"),
+    *("hours", "hours_low", "hours_high", "usd", "told_hours", "told_usd", "first_list", "usd_then"),
 ]
 _CHEAPEST = [
     *("series", "label", "round", "published", "card", "accelerators", "submitter", "system"),
-    *("minutes", "hours", "usd", "usd_then", "fastest_minutes"),
+    *("minutes", "hours", "usd", "not_told", "than_first", "usd_then", "fastest_minutes"),
 ]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),
     *("minutes", "hours", "cards", "faster", "dearer"),
 ]
+
+
+def judge(scored: pd.DataFrame) -> Judge:
+    """Return what tells results of one benchmark and round apart; a machine is one by its place in the table's index.
+
+    What is known of a benchmark is the noise of the runs of all its results. Each result is on a machine of its own,
+    and all that are compared are one family.
+    """
+    noises: dict[str, noise.Noise] = {}
+    rows: list[dict[str, Any]] = []
+    for _, group in scored.groupby("series", sort=False):
+        runs = {str(place): mlperf.seconds(text) for place, text in group["seconds"].items()}
+        noises |= dict.fromkeys(runs, noise.pooled(runs.values(), "the runs of its results") or noise.UNKNOWN)
+        of = zip(runs, group["series"] + group["round"], strict=True)
+        rows += [{"workload": one, "hardware": name, "train_seconds": each} for name, one in of for each in runs[name]]
+    runs_of = pd.DataFrame(rows, columns=[*CELL, "train_seconds"]).assign(status="done")
+    found = Judge(noise.UNKNOWN, SIGNIFICANT, noises, {name: name for name in noises})
+    return replace(found, level=min(SIGNIFICANT, found.level_of(runs_of)))
+
+
+def _priced(scored: pd.DataFrame, usd_per_hour: Mapping[str, float]) -> pd.DataFrame:
+    """Return the results that are compared and have a price, with `usd`, `rate` (USD a second) and `of`.
+
+    `of` are the seconds of the runs of each.
+    """
+    found = scored[scored["compared"] & scored["hours"].notna() & scored["card"].isin(usd_per_hour)].copy()
+    hourly = found["card"].map(usd_per_hour).astype(float)
+    found["usd"] = found["hours"].astype(float) * hourly
+    found["rate"] = hourly * found["accelerators"].astype(float) / 3600
+    found["of"] = [
+        factor * np.array(mlperf.seconds(text)) for factor, text in zip(found["factor"], found["seconds"], strict=True)
+    ]
+    return found
+
+
+def _near(judge: Judge, ordered: pd.DataFrame, power: float) -> int:
+    """Return how many of results, best first, are not told apart from it by their seconds x rate ** power."""
+    values = [row["of"] * row["rate"] ** power for row in records(ordered)]
+    return len(not_told(judge, values[0], values[1:], list(map(str, ordered.index))))
 
 
 def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
@@ -125,6 +167,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
             day = group.loc[group["round"] == both[-1], "published"].iloc[0]
             since, then = card_prices.first_list(prices, about, day, (old, new))
             hours = of_round[new].median() / of_round[old].median()
+            dollars = _ratio(today, new, old)
             rows.append(
                 {
                     "pair": f"{new}/{old}",
@@ -139,12 +182,31 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
                     "hours": hours,
                     "hours_low": of_round[new].min() / of_round[old].max(),
                     "hours_high": of_round[new].max() / of_round[old].min(),
-                    "usd": hours * _ratio(today, new, old),
+                    "usd": hours * dollars,
+                    "sides": [of_round[card].to_numpy(dtype=float) for card in (new, old)],
+                    "dollars": dollars,
                     "first_list": since,
                     "usd_then": hours * _ratio(then, new, old),
                 }
             )
-    return pd.DataFrame(rows, columns=_GENERATIONS)
+    return _told(rows, single)
+
+
+def _told(rows: Sequence[Mapping[str, Any]], single: pd.DataFrame) -> pd.DataFrame:
+    """Return generations with the words of their hours and dollars: by how far makers of one machine lie apart."""
+    makers = [group["hours"] for _, group in single.groupby(["series", "round", "card"])]
+    judge = Judge(noise.pooled(makers, "makers of one machine") or noise.UNKNOWN)
+    words = {}
+    for what, times in (("told_hours", [1.0] * len(rows)), ("told_usd", [row["dollars"] for row in rows])):
+        # A new card without a price has no dollars to compare.
+        compared = [
+            judge.compare(row["sides"][0] * by, row["sides"][1]) if by == by else None
+            for row, by in zip(rows, times, strict=True)
+        ]
+        p_values = np.array([one.p for one in compared if one])
+        level = min(SIGNIFICANT, family_wise(p_values, len(p_values)))
+        words[what] = [one.word if one and one.told and one.p <= level else "" for one in compared]
+    return pd.DataFrame(rows).assign(**words).reindex(columns=_GENERATIONS)
 
 
 def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
@@ -152,21 +214,26 @@ def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
 
 
 def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
-    """Return the cheapest priced result of each series in each round, at the prices of today.
+    """Return the priced result of the lowest cost of each series in each round, at the prices of today.
 
     Columns: series, label, round, published, card, accelerators, submitter, system, minutes, hours, usd (at `option`),
-    usd_then (that result at the list prices of then; missing where they are not known), fastest_minutes (of any
-    result).
+    not_told (how many others are not told apart from it), than_first (`LESS` or `MORE` than that of the series' first
+    round, empty where they are not told apart), usd_then (that result at the list prices of then; missing where they
+    are not known), fastest_minutes (of any result).
     """
-    today = card_prices.hourly(prices, option, about["accelerators"])
-    found = scored[scored["compared"] & scored["hours"].notna()].copy()
-    found["usd"] = found["hours"].astype(float) * found["card"].map(today).astype(float)
+    found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
+    of_all = (
+        scored[scored["compared"] & scored["hours"].notna()].groupby(["series", "round"])["minutes"].min().to_dict()
+    )
+    judged = judge(found)
+    first: dict[str, tuple[str, np.ndarray]] = {}
     rows = []
     for (series, round_), group in found.groupby(["series", "round"], sort=False):
-        priced = group.dropna(subset="usd")
-        if priced.empty:
-            continue
-        best = priced.nsmallest(1, "usd").iloc[0]
+        ordered = group.sort_values("usd", kind="stable")
+        best = ordered.iloc[0]
+        mine = str(best.name), best["of"] * best["rate"]
+        name, before = first.setdefault(str(series), mine)
+        than_first = judged.compare(mine[1], before, (mine[0], name))
         then = card_prices.of_then(prices, about, best["published"])
         rows.append(
             {
@@ -181,8 +248,10 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
                 "minutes": float(best["minutes"]),
                 "hours": float(best["hours"]),
                 "usd": float(best["usd"]),
+                "not_told": _near(judged, ordered, 1),
+                "than_first": than_first.word if than_first.told else "",
                 "usd_then": float(best["hours"]) * then.get(best["card"], np.nan),
-                "fastest_minutes": float(group["minutes"].min()),
+                "fastest_minutes": float(of_all[series, round_]),
             }
         )
     table = pd.DataFrame(rows, columns=_CHEAPEST)
@@ -192,30 +261,33 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
     """Return the best priced results of each series in each round, by role, as `scripts.analysis.trainings` has them.
 
-    `runs` are those of the result; nothing is told of other results, which are single ones, so not_told is 0.
+    `runs` are those of the result, `usd_of_runs` what they cost.
     """
     usd_per_hour = card_prices.hourly(prices, option, about["accelerators"])
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
-    found = scored[scored["compared"] & scored["hours"].notna() & scored["card"].isin(usd_per_hour)].copy()
-    found["usd"] = found["hours"].astype(float) * found["card"].map(usd_per_hour).astype(float)
+    found = _priced(scored, usd_per_hour)
+    judged = judge(found)
     found["seconds"] = found["minutes"].astype(float) * 60
     found["seconds_usd"] = found["seconds"] * found["usd"]
     rows = []
     for (_, round_), group in found.groupby(["series", "round"], sort=False):
         for role, column in BY.items():
-            best = group.nsmallest(1, column).iloc[0]
+            ordered = group.sort_values(column, kind="stable")
+            best, near = ordered.iloc[0], _near(judged, ordered, _POWER[column])
             rows.append(
                 {
                     "workload": best["label"],
                     "of": PART if best["is_part"] else TRAINING,
                     "scale": UNVERIFIED,
                     "role": role,
+                    "head": MEASURED[role] if near else role,
                     "card": best["card"],
                     "accelerators": int(best["accelerators"]),
                     "seconds": float(best["seconds"]),
                     "usd": float(best["usd"]),
                     "runs": int(best["runs"]),
-                    "not_told": 0,
+                    "not_told": near,
+                    "usd_of_runs": [float(f"{usd:.6g}") for usd in best["of"] * best["rate"]],
                     "cells": len(group),
                     "date": best["published"],
                     "round": round_,
@@ -223,6 +295,10 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                 }
             )
     return pd.DataFrame(rows)
+
+
+#: A role is judged by seconds x the rate to this power: the best value by its root, which varies as a time does.
+_POWER = {"usd": 1.0, "seconds": 0.0, "seconds_usd": 0.5}
 
 
 def _first_seen(scored: pd.DataFrame) -> Callable[[pd.Series], pd.Series]:
@@ -338,14 +414,11 @@ def figures(derived: Mapping[str, pd.DataFrame]) -> dict[str, float]:
     """Return the named figures of the derived tables that claims may point at.
 
     median_hours_<new>/<old>, median_usd_... and median_usd_then_...: of a generation, over its benchmarks; in how many
-    generations that is half or less (halved_usd, halved_usd_then); how many series were dearer in their last round than
-    the cheapest round before (dearer_again); how many lines of `scale` cost less on their most accelerators than on
-    their fewest (cheaper_at_scale).
+    generations that is half or less (halved_usd, halved_usd_then); how many lines of `scale` cost less on their most
+    accelerators than on their fewest (cheaper_at_scale).
     """
     middle = derived["generations"].groupby("pair", sort=False)[["hours", "usd", "usd_then"]].median()
     ends = derived["scale"].groupby("series", sort=False)["dearer"].last()
-    of_series = derived["cheapest"].groupby("series", sort=False)["usd"]
-    several = of_series.size() > 1
     found = {
         f"median_{what}_{pair}": float(value)
         for what in middle
@@ -355,7 +428,5 @@ def figures(derived: Mapping[str, pd.DataFrame]) -> dict[str, float]:
     return found | {
         "halved_usd": float((middle["usd"] <= 1 / 2).sum()),
         "halved_usd_then": float((middle["usd_then"] <= 1 / 2).sum()),
-        "dearer_again": float((of_series.last() > of_series.min())[several].sum()),
-        "series_of_rounds": float(several.sum()),
         "cheaper_at_scale": float((ends < 1).sum()),
     }

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
-from scripts.analysis.verdicts import LESS, Judge, not_told, won
+from scripts.analysis.verdicts import LESS, MORE, Judge, not_told, won
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
@@ -27,9 +27,6 @@ MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured",
 
 #: What a cost is of: a whole training, a part of one, or a million samples of what tells its speed alone.
 TRAINING, PART, MILLION_SAMPLES = KINDS = ("a training", "a part of a training", "a million samples")
-
-#: A ratio of dollars within this share of 1 is neither cheaper nor dearer, where no runs can tell.
-_EVEN = 0.05
 
 
 def by_workload(
@@ -83,8 +80,8 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
 
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
-    near (the names of those that are not told apart from it), not_told (how many they are), said (`verdicts.won`),
-    cells, price_as_of.
+    usd_of_runs, near (the names of those that are not told apart from it), not_told (how many they are), said
+    (`verdicts.won`), cells, price_as_of.
     """
     found = []
     for role, column in BY.items():
@@ -97,6 +94,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
             | {"role": role, "head": MEASURED[role] if near else role}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
+            | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near)}
             | {"said": won([cell["machine"] for cell in (first, *near)], f"is {role}", 1 + len(others), fewest)}
         )
@@ -213,21 +211,22 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
 def newer_pay(generations: pd.DataFrame) -> Answer | None:
     """Return whether newer cards cost less than older ones (`scripts.analysis.rounds.generations`).
 
-    A pair is a benchmark on two cards; within 5 % it is undecided, as most are single results.
+    A pair is a benchmark on two cards; where their makers lie too far apart to tell, it is undecided.
     """
     generations = generations.dropna(subset=["usd", "hours"])
     if generations.empty:
         return None
     usd, hours = generations["usd"].astype(float), generations["hours"].astype(float)
-    fastest = generations.loc[hours == hours.min()].iloc[0]
+    faster = generations[generations["told_hours"] == LESS].assign(hours=hours).nsmallest(1, "hours")
+    where = [f"{row['label']}, {row['new']} over {row['old']}" for row in records(faster)]
     return Answer(
         pairs=len(usd),
-        cheaper=int((usd < 1 - _EVEN).sum()),
-        dearer=int((usd > 1 + _EVEN).sum()),
-        faster=int((hours < 1 - _EVEN).sum()),
+        cheaper=int((generations["told_usd"] == LESS).sum()),
+        dearer=int((generations["told_usd"] == MORE).sum()),
+        faster=int((generations["told_hours"] == LESS).sum()),
         price=float((usd / hours).median()),
-        speedup=float(1 / hours.min()) if hours.min() < 1 else 0.0,
-        where=f"{fastest['label']}, {fastest['new']} over {fastest['old']}",
+        speedup=float(1 / faster["hours"].iloc[0]) if where else 0.0,
+        where="".join(where),
     )
 
 

@@ -103,7 +103,7 @@ class Judge:
         disturbed = _timed(runs)["other_cpu_percent"] > OTHER_CPU_PERCENT
         if len(disturbed) and disturbed.fillna(False).all():
             return replace(judge, level=WITHHELD)
-        return replace(judge, level=min(SIGNIFICANT, judge._level(runs)))
+        return replace(judge, level=min(SIGNIFICANT, judge.level_of(runs)))
 
     @classmethod
     def of_machines(cls, runs: pd.DataFrame) -> "Judge":
@@ -215,7 +215,7 @@ class Judge:
         chosen = seen.argmin(axis=1)
         return 1 - exp(float((seen[np.arange(draws), chosen] - means[chosen]).mean()))
 
-    def _level(self, runs: pd.DataFrame) -> float:
+    def level_of(self, runs: pd.DataFrame) -> float:
         """Return the highest p at which all pairs of cells of one workload hold the page's error (1 without a pair)."""
         found = [self._p_values(group) for _, group in _timed(runs).groupby("workload")]
         pairs = sum(count for count, _ in found)

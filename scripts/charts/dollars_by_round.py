@@ -17,6 +17,7 @@ from plotnine import (
     theme,
 )
 
+from scripts.analysis.verdicts import LESS, MORE
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import WIDTH, look
 from scripts.charts._view import Chart, View
@@ -25,7 +26,7 @@ from scripts.storage.numbers import number
 SCOPE = "study"
 TITLE = "Dollars to train, by round"
 MISSING = "the study prices no rounds"
-HELP = "Lower is cheaper; each point is the cheapest priced result of its round."
+HELP = "Lower is cheaper; each point is the priced result of the lowest cost of its round."
 
 #: A line needs so many rounds.
 _ROUNDS = 3
@@ -65,14 +66,16 @@ def draw(view: View) -> Chart | None:
         + theme(panel_spacing_y=0.03)
     )
     ends = table.groupby("label", sort=False)["usd"].agg(["first", "last"])
-    dearer = int((ends["last"] > ends["first"]).sum())
+    lasts = table.groupby("label", sort=False)["than_first"].last()
+    less, more = (int((lasts == word).sum()) for word in (LESS, MORE))
     return Chart(
         figure=figure,
         width=WIDTH,
         height=1.5 + 1.5 * -(-table["label"].nunique() // columns),
         data=tall,
-        caption="USD of the cheapest priced training of each round; one result a point.",
-        finding=f"At today's prices the last round costs more than the first in {dearer} of {len(ends)} benchmarks",
+        caption="USD of the priced result of the lowest cost of each round; one result a point.",
+        finding=f"At today's prices the last round costs clearly more than the first in {more} of {len(ends)} "
+        f"benchmarks, less in {less}",
         notes=[f"Today: {view.price_label}; then: AWS's lists, from June 2022."],
         description="Lines of dollars by round for "
         + "; ".join(f"{label}: {number(row['first'])} to {number(row['last'])} USD" for label, row in ends.iterrows())

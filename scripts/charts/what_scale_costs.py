@@ -55,7 +55,7 @@ def draw(view: View) -> Chart | None:
         + theme(legend_position="bottom")
     )
     said = [
-        f"{row.label}: {row.cards:,.0f}× the cards, {row.faster:.0f}× faster, {row.dearer:.1f}× dearer"
+        f"{row.label}: {row.cards:,.0f}× the cards measured {row.faster:.0f}× the speed, {row.dearer:.1f}× the hours"
         for row in ends.sort_values("faster", ascending=False).head(2).itertuples()
     ]
     return Chart(
@@ -63,14 +63,16 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=5.6,
         data=table,
-        caption="× the fewest cards; a line is one submitter, a point one result.",
+        caption="× the fewest cards, as measured; a line is one submitter, a point one result.",
         finding=said[0],
         notes=[
             "A line is of one card and one round, too.",
             *(f"{line}." for line in said),
             "Initialisation is left out.",
         ],
-        description="Lines of dearer by faster. "
-        + "; ".join(f"{row.line}: {row.faster:.0f}× faster, {row.dearer:.1f}× dearer" for row in ends.itertuples())
+        description="Lines of accelerator-hours by speed. "
+        + "; ".join(
+            f"{row.line}: {row.faster:.0f}× the speed, {row.dearer:.1f}× the hours" for row in ends.itertuples()
+        )
         + ".",
     )

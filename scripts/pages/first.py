@@ -92,14 +92,17 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
     pairs = f"{counted} (dearer in {answer.dearer}{undecided})"
     question = trainings.Question.of(inputs.study)
     if question is None:
+        fewer = f"takes at best {number(answer.speedup)} times fewer hours ({answer.where})"
         return (
             f"At the prices of today the newer card is cheaper in {pairs} of cards and benchmarks: an hour of it costs "
-            f"{number(answer.price)}× as much in the median, and the most it saves of the hours is a factor of "
-            f"{number(answer.speedup)} ({answer.where})."
+            f"{number(answer.price)}× as much in the median, and it "
+            f"{fewer if answer.speedup else 'takes clearly fewer hours in none'}."
         )
     one, other = (question.name(value, inputs.labels) for value in (question.value, question.than))
     fast = (
-        f"the best speed-up is {number(answer.speedup)}× ({answer.where})" if answer.speedup else "it is faster in none"
+        f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
+        if answer.speedup
+        else "it is clearly faster in none"
     )
     if question.axis != "hardware":
         return f"{_price(inputs)}: {one} is cheaper than {other} in {pairs}, and {fast}."

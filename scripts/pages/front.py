@@ -48,9 +48,9 @@ def _shown(study: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def by_year(studies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the cheapest whole training of each workload and day, at the prices of today.
+    """Return the whole training of the lowest cost of each workload and day, at the prices of today.
 
-    Keys: workload, date, usd, machine, study.
+    Keys: workload, date, usd, usd_of_runs, machine, study.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for study in studies:
@@ -58,7 +58,9 @@ def by_year(studies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             if one["role"] != ROLES[0] or one["of"] != TRAINING:
                 continue
             key = (one["workload"], one["date"])
-            row = {key_: one[key_] for key_ in ("workload", "date", "usd", "machine")} | {"study": study["title"]}
+            row = {key_: one[key_] for key_ in ("workload", "date", "usd", "usd_of_runs", "machine")} | {
+                "study": study["title"]
+            }
             if key not in found or row["usd"] < found[key]["usd"]:
                 found[key] = row
     return list(found.values())

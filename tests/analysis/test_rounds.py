@@ -1,5 +1,6 @@
 """Rounds of MLPerf in dollars, on made-up results whose truth is known."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -113,6 +114,45 @@ def test_cheapest_is_in_dollars_and_not_in_minutes() -> None:
     assert (row["card"], row["usd"], row["usd_then"], row["fastest_minutes"]) == ("a100", 8.0, 16.0, 9.0)
     early = rounds.cheapest(scored(result(60, round="v1.0")), ABOUT, PRICES, "today")
     assert early["usd_then"].isna().all(), "no list is so old"
+
+
+def noisy(middle: float, spread: float, seed: int, **values) -> dict:
+    rng = np.random.default_rng(seed)
+    seconds = 60 * middle * np.exp(spread * rng.standard_normal(10))
+    return result(middle, seconds=" ".join(f"{one:.2f}" for one in seconds), **values)
+
+
+@pytest.mark.parametrize(("gap", "wins"), [(1.0, False), (1.02, False), (3.0, True)])
+def test_result_wins_where_its_runs_tell_it_from_all_others(gap: float, wins: bool) -> None:
+    """Twenty results whose runs differ by 3 %, on machines of their own: 2 % between two of them are no finding."""
+    rows = [noisy(60 * (gap if i else 1), 0.03, i, submitter=f"maker {i}") for i in range(20)]
+    rows += [noisy(200, 0.03, 50 + i, submitter=f"maker {i}", round="v3.0") for i in range(20)]
+    table, prices = scored(*rows), PRICES.assign(price_as_of="2026-01")
+    found = rounds.trainings(table, ABOUT, prices, "today")
+    now = found[found["round"] == "v2.0"]
+    assert (now["not_told"] == 0).all() == wins
+    heads = ["cheapest", "fastest", "best value"]
+    measured = ["lowest cost measured", "shortest time measured", "least time × cost measured"]
+    assert list(now["head"]) == (heads if wins else measured)
+    assert (found.loc[found["round"] == "v3.0", "not_told"] > 0).all()
+    cheapest = rounds.cheapest(table, ABOUT, PRICES, "today")
+    assert (cheapest["not_told"].iloc[0] == 0) == wins
+    assert cheapest["than_first"].to_list() == ["", "more"]
+
+
+def test_generations_are_told_apart_by_how_far_makers_lie_apart() -> None:
+    rng = np.random.default_rng(1)
+    makers = [("a100", 60.0), ("h100", 20.0), ("a100", 60.0), ("h100", 19.0)]
+    rows = [
+        result(middle * float(np.exp(0.05 * rng.standard_normal())), card=card, submitter=str(i), benchmark=name)
+        for (card, middle), name in zip(makers, ("bert", "bert", "ssd", "ssd"), strict=True)
+        for i in range(6)
+    ]
+    found = rounds.generations(scored(*rows), ABOUT, PRICES, "today")
+    assert found["told_hours"].to_list() == ["less", "less"]
+    assert found["told_usd"].to_list() == ["", ""], "an hour costs three times as much"
+    single = scored(result(60), result(20, card="h100"))
+    assert rounds.generations(single, ABOUT, PRICES, "today")["told_hours"].to_list() == [""], "one result a side"
 
 
 def test_software_is_one_submitter_on_one_card() -> None:

@@ -64,7 +64,7 @@ TABLES = {
         [("bert", "BERT", name, day, "A", 8, "me", usd, then) for name, day, usd, then in
          (("v1.0", "2021-06-30", 9.0, None), ("v2.0", "2022-06-29", 5.0, 8.0), ("v3.0", "2023-06-27", 6.0, 9.0))],
         columns=["series", "label", "round", "published", "card", "accelerators", "submitter", "usd", "usd_then"],
-    ),
+    ).assign(than_first=["", "less", "less"]),
     "software": pd.DataFrame(
         [("A", "BERT", "v1.0", 1.0), ("A", "BERT", "v2.0", 1.5)], columns=["card", "label", "round", "speedup"]
     ),

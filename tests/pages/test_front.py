@@ -3,7 +3,15 @@
 from scripts.analysis.trainings import KINDS, MILLION_SAMPLES, PART, ROLES, TRAINING
 from scripts.pages import front
 
-ENTRY = {"machine": "a box", "seconds": 60.0, "runs": 1, "not_told": 0, "cells": 1, "date": "2026-11-23"}
+ENTRY = {
+    "machine": "a box",
+    "seconds": 60.0,
+    "runs": 1,
+    "not_told": 0,
+    "cells": 1,
+    "usd_of_runs": [1.0],
+    "date": "2026-11-23",
+}
 PRICED = {"price": "list price", "price_as_of": "2026-05-20", "option": "on-demand"}
 
 
