@@ -79,7 +79,7 @@ class Verdict:
         if self.cases == 0:
             return ""
         if self.by_figures:
-            cases = f"{self.held} of {self.cases} pairs" if self.cases > 1 else "1 pair"
+            cases = f"{self.held} of {self.cases} pairs" if self.cases > 1 else "1 case"
             return f"{cases}, {self.told} told apart beyond the known noise"
         if self.cases < 2:
             return ""

@@ -22,12 +22,13 @@ cell of the same workload, as the charts of these names) can be.
 
 Where two measured values are compared, runs may not tell them apart (`verdicts`): then the case is undecided. What an
 article says of single runs of its own is checked on these figures, as they cannot carry more, and worded so. `factor`,
-`times`, `word` and `between` are limits that somebody chose. A case in which a cell takes part whose log the audit
-doubts is marked with a dagger.
+`times`, `word` and `between` are limits: a case holds where the whole interval of its ratio (`Judge.reach`) lies within
+them, fails where it lies outside, and is undecided where it reaches over one. A case in which a cell takes part whose
+log the audit doubts is marked with a dagger.
 """
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -179,6 +180,13 @@ def _compared(judge: Judge, one: Mapping[str, Any], other: Mapping[str, Any]) ->
     return judge.compare(one["points"], other["points"], (one["hardware"], other["hardware"]))
 
 
+def _within(reach: tuple[float, float], limits: tuple[float, float]) -> tuple[bool, bool]:
+    """Return whether all that a ratio may be lies within limits, and whether that is open."""
+    if limits[0] <= reach[0] and reach[1] <= limits[1]:
+        return True, False
+    return False, reach[1] >= limits[0] and reach[0] <= limits[1]
+
+
 def _figure(claim: Mapping[str, Any], figures: Mapping[str, float], note: str) -> Verdict:
     names, over = listed(claim["figure"]), claim.get("over")
     for name in (*names, *listed(over or [])):
@@ -233,26 +241,35 @@ class _Case:
             self.claim["says"], held, len(details), details, self.note, undecided, by_figures=by_figures, told=told
         )
 
+    def _one(self, good: bool, details: list[str], open_: bool, told: bool) -> Verdict:
+        """Return the verdict on several pairs that are one case."""
+        return replace(self._verdict(int(good), details, int(open_), int(told)), cases=1)
+
+    def _reach(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[float, float]:
+        return self.judge.reach(one["points"], other["points"], (one["hardware"], other["hardware"]))
+
     def front(self, cells: pd.DataFrame) -> Verdict:
         """Return in how many workloads a cell of the claim is beaten by none (`value`: cost, `value_time`: seconds)."""
-        held, details = 0, []
+        held, told, details = 0, 0, []
         for workload, group in cells.groupby("workload", sort=False):
             ours = select(group, self.claim["cell"])
             if ours.empty:
                 continue
+            points = [list(group[name]) for name in ("points_time", "points", "hardware")]
             if self.few:
                 front = group[outcomes.pareto_front(group["value_time"], group["value"])]
             else:
-                points = (list(group[name]) for name in ("points_time", "points", "hardware"))
                 front = group[verdicts.front(self.judge, *points)]
             good = bool(front.index.isin(ours.index).any())
             held += good
+            others = [*ours.index, *group.index[~np.array(verdicts.front(self.judge, *points))]]
+            told += set(group.index) == set(others)
             names = ", ".join(cell_words(row, self.labels) for row in records(front))
             against = "" if good else " (against)"
             details.append(
                 f"{workload_name(str(workload))}: on the front are {names}{against}{self._dagger(*records(front))}"
             )
-        return Verdict(self.claim["says"], held, len(details), details, self.note)
+        return self._verdict(held, details, told=told)
 
     def best(self, cells: pd.DataFrame) -> Verdict:
         """Return in how many workloads a cell of the claim has the smallest value."""
@@ -285,11 +302,13 @@ class _Case:
         held = undecided = told = 0
         details: list[str] = []
         ratios: list[float] = []
+        reaches: list[tuple[float, float]] = []
         for pair in records(pairs):
             ratio = float(outcomes.relative(float(pair["value"]), float(pair["value_than"])))
             theirs = {axis: pair.get(f"{axis}_than", pair[axis]) for axis in CELL}
             against_it = {"points": pair["points_than"], "hardware": self.elsewhere or theirs["hardware"]}
             compared = _compared(self.judge, pair, against_it) if self._measured else None
+            reach = (ratio, ratio) if compared is None or self.few else self._reach(pair, against_it)
             is_told = compared is not None and compared.told
             if claim["check"] == "alike":
                 is_told = all(
@@ -304,7 +323,7 @@ class _Case:
                 open_ = compared is None or not (compared.told or compared.word == TIED)
                 true = compared is not None and compared.word == TIED
             elif limits:
-                open_, true = False, limits[0] <= ratio <= limits[1]
+                true, open_ = _within(reach, limits)
             else:
                 open_ = compared is not None and not (self.few or compared.told)
                 true = ratio < 1 if claim["check"] == "less" else ratio > 1
@@ -318,18 +337,22 @@ class _Case:
             words += f" in {workload_name(theirs['workload'])}" if across(claim) else ""
             words += f" in {self.elsewhere!r}" if self.elsewhere else ""
             of_many = claim.get("median") or claim.get("often")
-            against = f" ({compared.mark})" if compared and open_ else "" if good or of_many else " (against)"
+            unsure = f"undecided: {reach[0]:.2f} to {reach[1]:.2f}" if limits else compared and compared.mark
+            against = f" ({unsure})" if compared and open_ else "" if good or of_many else " (against)"
             details.append(f"{workload_name(pair['workload'])}: {words}{against}{self._dagger(pair, theirs)}")
             ratios.append(ratio)
+            reaches.append(reach)
         if claim.get("median") and ratios and limits:
-            middle = median(ratios)
-            good = limits[0] <= middle <= limits[1]
-            words = f"the median of {len(ratios)} is {middle:.2f}×{'' if good else ' (against)'}"
-            return Verdict(claim["says"], int(good), 1, [words, *details], self.note)
+            # The median of what is each within its reach is between the medians of their ends.
+            low, high = (median(ends) for ends in zip(*reaches, strict=True))
+            good, open_ = _within((low, high), limits)
+            against = f" (undecided: {low:.2f} to {high:.2f})" if open_ else "" if good else " (against)"
+            words = f"the median of {len(ratios)} is {median(ratios):.2f}×{against}"
+            return self._one(good, [words, *details], open_, told == len(ratios))
         if claim.get("often") and ratios:
             enough = readings.OFTEN * len(ratios)
             good, open_ = held >= enough, held < enough <= held + undecided
             against = f", undecided in {undecided}" if open_ else "" if good else " (against)"
             words = f"it is so in {held} of {len(ratios)} cases{against}"
-            return Verdict(claim["says"], int(good), 1, [words, *details], self.note, int(open_))
+            return self._one(good, [words, *details], open_, told == len(ratios))
         return self._verdict(held, details, undecided, told)

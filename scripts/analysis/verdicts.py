@@ -53,6 +53,9 @@ ENOUGH_RUNS = 6
 
 LESS, MORE, TIED, NOT_TOLD, TOO_FEW = "less", "more", "tie", "not told apart", "too few to tell"
 
+#: The logarithm of a ratio that is as good as infinite.
+_LARGEST = 700.0
+
 #: More pairs of cells than these are drawn at random for the level of a page.
 _PAIRS = 200_000
 
@@ -137,14 +140,33 @@ class Judge:
         reach = float(special.stdtrit(degrees, 0.975)) * error
         low, high = min(ratio, exp(gap - reach)), max(ratio, exp(gap + reach))
         least = self._gap(machines)
-        level = min(self.level, SIGNIFICANT_OF_FEW.get(fewest, SIGNIFICANT))
-        if max(ratio, 1 / ratio) >= 1 + least and p <= level and (ratio < 1) == (gap < 0):
+        if max(ratio, 1 / ratio) >= 1 + least and p <= self._highest(fewest) and (ratio < 1) == (gap < 0):
             word = LESS if ratio < 1 else MORE
         elif low > 1 / (1 + least) and high < 1 + least:
             word = TIED
         else:
             word = _undecided(fewest)
         return Comparison(ratio, low, high, p, fewest, word)
+
+    def reach(self, a: Any, b: Any, machines: tuple[str, str] | None = None) -> tuple[float, float]:
+        """Return between which ratios a/b lies, as surely as two cells of this page are told apart.
+
+        From 0 to infinity where nothing is known.
+        """
+        first, second = _values(a), _values(b)
+        if min(first.min(), second.min()) <= 0 or not np.isfinite([*first, *second]).all():
+            return 0.0, inf
+        logs = np.log(first), np.log(second)
+        error, degrees = self.error(logs, machines)
+        if not degrees or self.level <= 0:
+            return 0.0, inf
+        ratio, middle = float(np.median(first) / np.median(second)), float(logs[0].mean() - logs[1].mean())
+        around = float(special.stdtrit(degrees, 1 - self._highest(min(len(first), len(second))) / 2)) * error
+        return min(ratio, exp(middle - around)), max(ratio, exp(min(middle + around, _LARGEST)))
+
+    def _highest(self, fewest: int) -> float:
+        """Return the highest p at which cells are told apart of which one has so few runs."""
+        return min(self.level, SIGNIFICANT_OF_FEW.get(fewest, SIGNIFICANT))
 
     def _gap(self, machines: tuple[str, str] | None) -> float:
         return max(self._noise(name).gap for name in machines or ("",))
