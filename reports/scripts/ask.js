@@ -95,7 +95,7 @@ function begin() {
     const measured = [...cheap, ...fast].some((row) => row.near) ? " measured" : "";
     if (cheap[0].cell === fast[0].cell) return card(head, `nothing${measured}`, "one configuration has both");
     const alike = [...(near(fast, cheap) ? ["time"] : []), ...(near(cheap, fast) ? ["cost"] : [])].join(" and ");
-    if (alike) return card(head, "too close to call", `the two differ too little in ${alike}`);
+    if (alike) return card(head, "too close to call", `in ${alike}`);
     return card(head, `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed${measured}`);
   }
 

@@ -166,8 +166,10 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
 
     Keys beside the cell's: `once` and `rate` (medians: s, samples/s) of the tuned cell, `stock_once` and `stock_rate`,
     `part` (of a published training that `samples` are), `words`, and `samples`: None where tuned ends sooner from the
-    start, or never, or runs do not tell the rates apart. Validation and warm-up are taken for the same.
+    start, or never, or runs do not tell the rates, or the starts, apart. Validation and warm-up are taken for the same.
     """
+    from scripts.analysis.verdicts import LESS, MORE, TIED
+
     done = runs[runs["status"] == "done"].dropna(subset=["train_seconds", "samples_per_second", "total_seconds"])
     same = [axis for axis in CELL if axis != "mode"]
     cells = {tuple(about[axis] for axis in (*same, "mode")): places for about, places in cells_of(done)}
@@ -180,13 +182,16 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
         rate, stock_rate = (float(cell["samples_per_second"].median()) for cell in (tuned, stock))
         machine = dict(zip(same, others, strict=True))["hardware"]
         compared = judge.compare(tuned["samples_per_second"], stock["samples_per_second"], (machine, machine))
+        start = judge.compare(once_seconds(tuned), once_seconds(stock), (machine, machine))
         samples = None
         if not compared.told:
             words = compared.mark
-        elif rate > stock_rate and once > stock_once:
+        elif not start.told and start.word != TIED:
+            words = f"{'faster' if rate > stock_rate else 'slower'} a sample; its start is too close to call"
+        elif rate > stock_rate and start.word == MORE:
             samples = (once - stock_once) / (1 / stock_rate - 1 / rate)
             words = f"from {number(samples, 2)} samples on"
-        elif rate < stock_rate and once < stock_once:
+        elif rate < stock_rate and start.word == LESS:
             samples = (stock_once - once) / (1 / rate - 1 / stock_rate)
             words = f"up to {number(samples, 2)} samples"
         else:

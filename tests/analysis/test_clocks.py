@@ -185,6 +185,13 @@ def test_what_never_or_always_pays_says_so(tuned: tuple[float, float], words: st
     assert repaid(tuned, (10.0, 500.0))["words"] == words
 
 
+def test_start_that_noise_hides_pays_at_no_number_of_samples() -> None:
+    """Half a second more at the start, of ten: twice the rate is told, the start is not."""
+    row = repaid((10.4, 1_000.0), (10.0, 500.0))
+    assert row["samples"] is None
+    assert row["words"] == "faster a sample; its start is too close to call"
+
+
 def test_speed_test_has_no_published_length() -> None:
     noise = run(workload="resnet50", epochs=1, epochs_done=1, train_samples=256, samples_fraction=0.0625, **TIMES)
     assert clocks.published_length(noise) is None

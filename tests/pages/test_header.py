@@ -73,5 +73,5 @@ def test_price_of_speed_says_what_is_not_told_apart(seconds: float, alike: list[
     made = inputs(STUDY, runs(*(run(hardware=name, train_seconds=took, useful_seconds=took) for name, took in times)))
     (panel,) = first.context(made)["panels"]
     assert panel["speed"]["alike"] == alike
-    words = f"the two differ too little in {' and '.join(alike)}"
+    words = f"too close to call in {' and '.join(alike)}"
     assert (words in Read(report.page(made)).text) == bool(alike)
