@@ -72,7 +72,7 @@ def draw(view: View) -> Chart | None:
         finding=_finding(middle),
         notes=[
             f"Median over benchmarks: {said}.",
-            "Results are of the last round with both; bars reach from best over worst to worst over best.",
+            "Results are of the last round with both; bars reach from lowest over highest to highest over lowest.",
             "Machines of eight cards.",
             f"{view.price_label}.",
         ],

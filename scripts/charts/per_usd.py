@@ -57,7 +57,7 @@ def draw(view: View) -> Chart | None:
     every = list(dict.fromkeys(best["card"]))
     order = every[: min(_MOST, fitting(every))]
     best = best[best["card"].isin(order)]
-    left = f"Of {len(every)} cards the best {len(order)} are drawn; all are in the tables."
+    left = f"Of {len(every)} cards the first {len(order)} are drawn; all are in the tables."
     crowd = [left] if len(every) > len(order) else []
     figure = (
         ggplot(best, aes("millions", "card", color="at", shape="at"))
@@ -82,12 +82,12 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=height(order) + 0.6,
         data=best.drop(columns="at"),
-        caption=f"Million {view.unit} per USD of each card's best cell; "
+        caption=f"Million {view.unit} per USD of each card's cell of the lowest cost; "
         f"medians of {best['n'].min()} to {best['n'].max()} runs.",
         description=f"Dots of {view.unit} per dollar: {spoken}.",
         finding=_finding(best, paid, options[0], view),
         notes=[
-            "Throughput × 3600 ÷ hourly price, of the best machine with each card and its best cell.",
+            "Throughput × 3600 ÷ hourly price, of the machine and cell of the lowest cost with each card.",
             f"Precision: {precisions}.",
             f"{_prices.dated(paid.assign(region=''))}.".capitalize(),
             *doubted,

@@ -24,7 +24,7 @@ from scripts.storage.numbers import number
 SCOPE = "study"
 TITLE = "Images per dollar of the office box"
 MISSING = "the study owns no machine"
-HELP = "Longer bars are better."
+HELP = "Longer bars are more for the money."
 
 
 def draw(view: View) -> Chart | None:

@@ -25,7 +25,7 @@ MISSING = "no submitter measured three sizes of one system"
 #: More lines cannot be told apart.
 _LINES = 6
 
-HELP = "To the right is faster, upwards dearer; a line along the bottom would be haste for nothing."
+HELP = "To the right is faster, upwards dearer; a flat line says that speed costs nothing."
 
 
 def draw(view: View) -> Chart | None:
