@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 
 from scripts import workloads
-from scripts.analysis import noise, runs
+from scripts.analysis import noise, runs, scale_ups
 from scripts.measurement import record
 from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
@@ -258,6 +258,10 @@ def noise_file() -> str:
         "of": f"runs of this project's own on two cores ({machines}, {when})",
         "source": list(noise.MEASURED),
     }
+    if noise.SCALED_UP.is_file():
+        known[noise.SCALE_UPS] = scale_ups.entry(pd.read_csv(noise.SCALED_UP)) | {
+            "source": "reports/noise/scale-ups.csv"
+        }
     return _NOISE + yaml.safe_dump(known | {noise.SHARED_CORES: own}, sort_keys=False)
 
 

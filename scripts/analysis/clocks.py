@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from scripts import datasets, workloads
+from scripts.analysis import scale_ups
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
 from scripts.storage.tables import cells_of, records
@@ -259,12 +260,18 @@ def is_paid_by_process(runs: pd.DataFrame) -> bool:
     return bool(runs["published_seconds"].notna().any())
 
 
+def shares(runs: pd.DataFrame) -> dict[str, float]:
+    """Return by run which share of the published length it trained; none of what is not told."""
+    done = runs["train_samples"] * runs["epochs_done"] / runs["published_samples"]
+    return {str(run): float(share) for run, share in zip(runs["run"], done, strict=True) if pd.notna(share)}
+
+
 def extrapolated(runs: pd.DataFrame) -> str:
-    """Return in words from how much of the published length the costs of runs are extrapolated."""
-    told = runs.dropna(subset=["published_samples", "train_samples", "epochs_done"])
-    told = told[told["published_seconds"].notna() | told["total_seconds"].isna()]
-    done = (told["train_samples"] * told["epochs_done"] / told["published_samples"]).astype(float)
+    """Return in words from how much of the published length the costs of runs are extrapolated, and how far off."""
+    told = runs[runs["published_seconds"].notna() | runs["total_seconds"].isna()]
+    done = pd.Series(shares(told), dtype=float)
     if done.empty or ((done - 1).abs() < 0.01).all():
         return AS_MEASURED
     low, high = (number(100 * float(end), 2) for end in (done.min(), done.max()))
-    return f"extrapolated from {low if low == high else f'{low} to {high}'} % of its samples"
+    least = f"extrapolated from {low if low == high else f'{low} to {high}'} % of its samples"
+    return f"{least}; {scale_ups.words(float(done.min()))}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import statistics, verdicts
+from scripts.analysis import scale_ups, statistics, verdicts
 from scripts.analysis.summary import measure, reference
 from scripts.analysis.verdicts import Judge
 from scripts.costs import billing, outcomes, ownership, uncertainty
@@ -23,16 +23,20 @@ _FIGURES = ("useful_seconds", "paid_seconds", "cost_usd", "billed_usd", "samples
 _RATES = ("usd_per_hour_low", "usd_per_hour", "usd_per_hour_high")
 
 
-def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[dict[str, Any]]:
+def by_cell(
+    costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge, shares: Mapping[str, float] | None = None
+) -> list[dict[str, Any]]:
     """Return one row per cell: what a run costs (USD), between which ends, and how that compares with the base cell.
 
     `costs` are those of one price option; cells of which no run has a time, and so no cost, are left out. The base cell
-    of a workload is its first that has the values of `base`; without any there is none.
+    of a workload is its first that has the values of `base`; without any there is none. `shares` are those of the
+    published length that runs have trained (`clocks.shares`); of what is not told, a run is taken for whole.
 
     Keys beside the cell's: `cost_usd` (median of what a training of the published length is billed), `low` and
-    `high` (observed ends: fastest run at the lowest price,
-    slowest at the highest), `interval` (low, high and coverage of a distribution-free interval of the median at the
-    price; None below six runs), `runs`, `is_base`, `compared` with the base cell (a `Comparison`; None for itself),
+    `high` (observed ends: fastest run at the lowest price, slowest at the highest), `interval` (low, high and coverage
+    of a distribution-free interval of the median at the price; None below six runs; both with the error of what is
+    extrapolated, as far as that is known), `runs`, `is_base`, `compared` with the base cell (a `Comparison`; None for
+    itself),
     `cheaper` (the probability that its next run costs less than the base cell's; None below six runs on a side),
     `billed_usd` (a run alone), `samples_per_usd`, and `front` (no cell of the workload is told apart from it as better
     in time and cost).
@@ -40,6 +44,7 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
     rows: list[dict[str, Any]] = []
     # What is not known of a run is NaN, and leaves its cell out of what would need it.
     columns = {name: costs[name].to_numpy(dtype=float, na_value=nan) for name in (*_FIGURES, *_RATES)}
+    columns["run"] = costs["run"].to_numpy()
     by_workload: dict[str, list[tuple[dict[str, Any], dict[str, np.ndarray]]]] = {}
     for about, places in cells_of(costs):
         cell = {name: values[places] for name, values in columns.items()}
@@ -50,25 +55,26 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
         of_base = next(matching, None)
         # What was only resumed has no time of its own.
         timed = [place for place, (_, cell) in enumerate(cells) if not np.isnan(cell["useful_seconds"]).all()]
-        times, prices = ([cells[place][1][name] for place in timed] for name in ("useful_seconds", "cost_usd"))
+        times, paid = ([cells[place][1][name] for place in timed] for name in ("useful_seconds", "cost_usd"))
         machines = [cells[place][0]["hardware"] for place in timed]
-        front = {
-            place for place, best in zip(timed, verdicts.front(judge, times, prices, machines), strict=True) if best
-        }
+        front = {place for place, best in zip(timed, verdicts.front(judge, times, paid, machines), strict=True) if best}
         for place, (about, cell) in enumerate(cells):
             cheaper = compared = None
             if of_base is not None and cell is not of_base[1]:
                 pair = about["hardware"], of_base[0]["hardware"]
                 compared = judge.compare(cell["cost_usd"], of_base[1]["cost_usd"], pair)
                 cheaper = _probability_cheaper((about, cell), of_base, judge)
-            low, cost, high = uncertainty.cost_range(cell["paid_seconds"], *(float(cell[rate][0]) for rate in _RATES))
+            prices = [float(cell[rate][0]) for rate in _RATES]
+            off = _extrapolation(cell["run"], shares)
+            low, cost, high = uncertainty.cost_range(cell["paid_seconds"], prices[0], prices[1], prices[2], off)
+            interval = statistics.median_interval(cell["cost_usd"])
             rows.append(
                 about
                 | {
                     "cost_usd": cost,
                     "low": low,
                     "high": high,
-                    "interval": statistics.median_interval(cell["cost_usd"]),
+                    "interval": interval and (interval[0] * off[0], interval[1] * off[1], interval[2]),
                     "runs": len(cell["cost_usd"]),
                     "is_base": of_base is not None and cell is of_base[1],
                     "compared": compared,
@@ -79,6 +85,12 @@ def by_cell(costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge) -> list[
                 }
             )
     return rows
+
+
+def _extrapolation(runs: np.ndarray, shares: Mapping[str, float] | None) -> tuple[float, float]:
+    """Return by which factors the cost of a cell may be off that is extrapolated from the least of its runs."""
+    told = [share for run in runs if not np.isnan(share := (shares or {}).get(run, nan))]
+    return scale_ups.reach(min(told, default=1.0)) or (1.0, 1.0)
 
 
 def _median(values: np.ndarray) -> float:

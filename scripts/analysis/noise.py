@@ -30,8 +30,14 @@ FILE = _ROOT / "config" / "noise.yaml"
 #: The kind of machine that these are: cores that others share. And entries of how far machines, and days, lie apart.
 SHARED_CORES, MACHINES, DAYS = "shared cores", "machines", "days"
 
+#: The entry of how far off is what is extrapolated, once that is measured.
+SCALE_UPS = "scale-ups"
+
 #: These runs: of a study on a loaded machine that was measured anew since, and of the one that took its place.
 MEASURED = ("reports/noise/two-cores-2026-11-21.csv", "reports/published/tables/two-cores/runs.csv")
+
+#: Scale-ups that `tests.bench.scale_ups` measured; there once somebody has.
+SCALED_UP = _ROOT / "reports" / "noise" / "scale-ups.csv"
 
 #: So many cells, and runs beyond the first of each, tell the noise of a page by themselves (docs/measuring.md).
 _CELLS, _DEGREES = 20, 100
@@ -173,6 +179,12 @@ def days() -> tuple[float, float]:
     """Return the assumed variance of the logarithm of time between days, and with the weight of how many it counts."""
     about = _known()[DAYS]
     return about["variance"], about["degrees"]
+
+
+def scale_ups() -> dict[str, dict[str, float]]:
+    """Return what measured scale-ups came to by the part of the samples (`scale_ups.Error`); empty without any."""
+    found: dict[str, dict[str, float]] = _known().get(SCALE_UPS, {}).get("parts", {})
+    return found
 
 
 def kind(cpu_model: Any, gpu_model: Any) -> str:

@@ -30,6 +30,13 @@ def test_prices_out_of_order_are_refused(prices: tuple) -> None:
         uncertainty.cost_range([1], *prices)
 
 
+def test_error_of_an_extrapolation_widens_the_ends_and_moves_no_middle() -> None:
+    assert uncertainty.cost_range([3600, 7200, 9000], 1, 1, 1, (0.5, 2.0)) == pytest.approx((0.5, 2.0, 5.0))
+    for factors in ((1.1, 2.0), (0.5, 0.9), (0.0, 1.0)):
+        with pytest.raises(ValueError, match="factors above 0 that enclose 1 are allowed"):
+            uncertainty.cost_range([1], 1, 1, 1, factors)
+
+
 @given(samples, st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted))
 def test_median_cost_lies_in_its_range(seconds: list[float], prices: list[float]) -> None:
     low, middle, high = uncertainty.cost_range(seconds, *prices)

@@ -1,0 +1,85 @@
+"""Measure how far off is what is extrapolated: trainings on parts of the samples, and on all of them.
+
+    EPOCHS_DATA_DIR=/path/to/data python -m tests.bench.scale_ups      (about five hours on two idle cores)
+
+Each of six workloads is trained for two epochs on 2, 10, 50 and 100 % of its real samples, all of them in turns, in
+rounds. A row is a run: what its process took, and what it foretells that a process on all samples takes, as pages
+reckon it (`clocks.parts`). `reports/noise/scale-ups.csv` is written after each run, and a later call goes on where one
+was ended; `make docs` then writes what it comes to into `config/noise.yaml`, from where every page has it. Nothing
+passes or fails.
+"""
+
+import argparse
+import itertools
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.progress import track
+
+from scripts import workloads
+from scripts.analysis import clocks, noise, runs
+from scripts.measurement.cell import Cell
+from scripts.storage.files import write_text
+from scripts.storage.tables import records
+from tests.bench.training import WORKLOADS
+
+PARTS = (0.02, 0.1, 0.5, 1.0)
+EPOCHS = 2
+HARDWARE = "cpu2"
+
+_KEYS = ["workload", "framework", "part", "repeat"]
+COLUMNS = [*_KEYS, "total_seconds", "predicted_seconds", "other_cpu_percent", "cpu_model", "started_at"]
+
+
+def foretold(run: Mapping[str, Any]) -> float:
+    """Return what a run (a row of the runs table) foretells that a process of as many epochs on all samples takes."""
+    found = clocks.parts(run)
+    length = clocks.published_length(run)
+    assert found is not None
+    assert length is not None
+    once, rest = found
+    return once + rest * float(run["epochs_done"]) / length[1]
+
+
+def row(run: Mapping[str, Any], part: float) -> dict[str, Any]:
+    """Return the row of a run that trained on a part of the samples."""
+    told = {name: run[name] for name in COLUMNS if name not in ("part", "predicted_seconds")}
+    return told | {"part": part, "predicted_seconds": foretold(run)}
+
+
+def train(workload: str, framework: str, part: float, repeat: int) -> dict[str, Any]:
+    """Return the row of one training, in a process of its own."""
+    cell = Cell(workload, HARDWARE, framework, workloads.workload(workload).BATCH_SIZE, EPOCHS, part, "real")
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / cell.path / f"r{repeat}"
+        given = [("--workload", workload), ("--framework", framework), ("--hardware", HARDWARE), ("--output", output)]
+        given += [("--epochs", EPOCHS), ("--samples", part), ("--repeat", repeat)]
+        arguments = [str(one) for pair in given for one in pair]
+        subprocess.run([sys.executable, "scripts/train.py", *arguments], check=True)
+        table, _, _ = runs.collect(Path(folder), [output / "run.json"], repeat)
+    (run,) = records(table)
+    return row(run, part)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each (default 3)")
+    parser.add_argument("--frameworks", nargs="+", default=["tensorflow", "jax"], help="(default tensorflow jax)")
+    options = parser.parse_args()
+    there = pd.read_csv(noise.SCALED_UP) if noise.SCALED_UP.is_file() else pd.DataFrame(columns=COLUMNS)
+    done = set(there[_KEYS].itertuples(index=False, name=None))
+    # In turns, the short ones first: what an hour does to the machine meets all parts.
+    turns = itertools.product(range(1, options.rounds + 1), PARTS, WORKLOADS, options.frameworks)
+    left = [(w, f, part, n) for n, part, w, f in turns if (w, f, part, n) not in done]
+    for each in track(left, "scale-ups"):
+        there = pd.concat([there, pd.DataFrame([train(*each)], columns=COLUMNS)], ignore_index=True)
+        write_text(noise.SCALED_UP, there.to_csv(index=False, lineterminator="\n"))
+
+
+if __name__ == "__main__":
+    main()
