@@ -11,7 +11,7 @@ from scripts.analysis.trainings import CHEAPEST, FASTEST
 from scripts.storage import errors
 from scripts.storage.files import write_text
 from scripts.storage.numbers import duration, number
-from scripts.storage.words import printable
+from scripts.storage.words import markdown
 
 #: Lines of a summary, at most.
 _LINES = 10
@@ -22,19 +22,19 @@ def lines(study: Mapping[str, Any]) -> list[str]:
     every = study["trainings"]
     given = [one for one in every if one["option"] == every[0]["option"]]
     workloads = list(dict.fromkeys(one["workload"] for one in given))
-    claims = [f"{claim['says']} **{claim['word'].capitalize()}.**" for claim in study["claims"]]
+    claims = [f"- {markdown(claim['says'])} **{markdown(claim['word'].capitalize())}.**" for claim in study["claims"]]
     claims = claims[: max(0, _LINES - 4 - min(len(workloads), 5))]
-    head = [f"### {_plain(study['title'])}"]
+    head = [f"### {markdown(study['title'])}"]
     counts = ((study["runs"], "run"), (len(study["claims"]), "claim"), (study["findings"], "audit finding"))
     foot = [", ".join(_count(*each) for each in counts if each[0]) + "."]
     if given:
-        price = _plain(given[0]["price"])
-        foot[0] += f" {price[:1].upper()}{price[1:]}, of {given[0]['price_as_of']}."
+        price = given[0]["price"]
+        foot[0] += f" {markdown(price[:1].upper() + price[1:])}, of {markdown(given[0]['price_as_of'])}."
     room = _LINES - len(head) - len(foot) - len(claims)
     rows = [_workload(name, given) for name in workloads]
     if len(rows) > room:
         rows = [*rows[: room - 1], f"- and {len(rows) - room + 1} more workloads"]
-    return [*head, *rows, *(f"- {_plain(claim)}" for claim in claims), *foot]
+    return [*head, *rows, *claims, *foot]
 
 
 def _workload(name: str, given: list[Mapping[str, Any]]) -> str:
@@ -42,22 +42,14 @@ def _workload(name: str, given: list[Mapping[str, Any]]) -> str:
     words = []
     for role in (CHEAPEST, FASTEST):
         one = best[role]
-        near = f", {one['not_told']} too close to call" if one["not_told"] else ""
-        of = f"{number(one['usd'])} USD {one['of']}, {duration(one['seconds'])}, {_count(one['runs'], 'run')}{near}"
-        words.append(f"{one['head']} {_plain(one['machine'])} ({of})")
-    return f"- **{_plain(workload_name(name))}**: {'; '.join(words)}"
+        of = [f"{number(one['usd'])} USD {markdown(one['of'])}", duration(one["seconds"]), _count(one["runs"], "run")]
+        of += [f"{one['not_told']} too close to call"] * bool(one["not_told"])
+        words.append(f"{one['head']} {markdown(one['machine'])} ({', '.join(of)})")
+    return f"- **{markdown(workload_name(name))}**: {'; '.join(words)}"
 
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' if number != 1 else ''}"
-
-
-def _plain(text: str) -> str:
-    """Return a text on one line that Markdown shows as it is, but for what is bold."""
-    escaped = printable(text).replace("\\", "\\\\")
-    for sign in "`<>[]|_":
-        escaped = escaped.replace(sign, f"\\{sign}")
-    return " ".join(escaped.split())
 
 
 def main() -> int:

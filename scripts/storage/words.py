@@ -14,6 +14,24 @@ def printable(text: str) -> str:
     return _UNSEEN.sub("\ufffd", text)
 
 
+#: What Markdown reads anywhere in a line, what it reads at its beginning, and what GitHub makes a link, a mention, an
+#: issue or a picture of after that: a backslash does not keep it from it, something unseen in between does.
+_SIGNS = re.compile(r"[\\`*_{}\[\]<>|~&$#!]")
+_FIRST = re.compile(r"^([-+=]|\d+(?=[.)]))")
+_LINKED = re.compile(r"@|\\#(?=\d)|\bGH-(?=\d)|:(?=//|[\w+-]+:)|\bwww(?=\.)|\bmailto:|\bxmpp:", re.IGNORECASE)
+_BETWEEN = "&#8203;"
+
+
+def markdown(text: str) -> str:
+    """Return a text of others as one line of Markdown that shows it as it is, also on GitHub: no link, no mention."""
+    plain = _SIGNS.sub(r"\\\g<0>", " ".join(printable(text).split()))
+    first = _FIRST.match(plain)
+    if first:
+        sign = first[1]
+        plain = f"\\{plain}" if not sign.isdigit() else f"{sign}\\{plain[len(sign) :]}"
+    return _LINKED.sub(rf"\g<0>{_BETWEEN}", plain)
+
+
 class Harmless:
     """A stream of text on which all is `printable`: what a name of others holds reaches no terminal."""
 
