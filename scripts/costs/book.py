@@ -54,6 +54,8 @@ def read(files: Iterable[Path]) -> list[dict[str, Any]]:
         books.check(file)
         for place, row in read_csv(file, COLUMNS):
             fields.filled(place, row, ("provider", "item", "source"))
+            for key in KEY[:3]:
+                fields.name(place, key, row[key])
             fields.one_of(place, "purchase", row["purchase"], PURCHASES)
             fields.one_of(place, "per", row["per"], _PER[row["purchase"]])
             fields.day(place, "as_of", row["as_of"])

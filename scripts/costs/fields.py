@@ -8,6 +8,7 @@ from math import isfinite
 from scripts.storage.errors import InputError
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+")
+_NAME = re.compile(r"[A-Za-z0-9 .,_+/()-]{0,100}")
 _DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")  # a source may tell no more than its month or year
 
 
@@ -44,6 +45,15 @@ def filled(place: str, row: dict[str, str], keys: Iterable[str]) -> None:
     for key in keys:
         if not row[key]:
             raise InputError(f"{place}: {key}: is empty")
+
+
+def name(place: str, key: str, value: str) -> str:
+    """Return a name of a provider, an item or a region: it stands in pages, commands and messages as it is."""
+    if not _NAME.fullmatch(value):
+        raise InputError(
+            f"{place}: {key}: {value!r} is not a name: letters, digits, spaces and . , _ + / ( ) - in a line"
+        )
+    return value
 
 
 def currency(place: str, value: str) -> str:

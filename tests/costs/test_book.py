@@ -46,6 +46,23 @@ def test_book_is_read_with_numbers_and_texts(tmp_path: Path) -> None:
         ({"provider": ""}, "provider: is empty"),
         ({"item": ""}, "item: is empty"),
         ({"source": ""}, "source: is empty"),
+        *(
+            ({key: text}, f"{key}: {text!r} is not a name: letters, digits, spaces and")
+            for key in ("provider", "item", "region")
+            for text in (
+                "<b>x</b>",
+                "$(x)",
+                "a\x1b[2J",
+                "a\u202eb",
+                "=1+1",
+                "[x](y)",
+                "a|b",
+                "a`b",
+                "x@y",
+                "é",
+                "x" * 101,
+            )
+        ),
         ({"purchase": "demand"}, "purchase: 'demand' is not allowed: it is one of on-demand, spot, month, setup,"),
         ({"per": "day"}, "per: 'day' is not allowed: it is one of second, minute, hour, month"),
         ({"per": "share"}, "per: 'share' is not allowed: it is one of second, minute, hour, month"),
