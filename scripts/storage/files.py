@@ -9,7 +9,7 @@ import secrets
 import stat
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,41 +26,66 @@ _LETTERS = 8
 def replacing(path: Path, within: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path beside `path`; renamed to `path` when the block ends without an error.
 
-    `within` is the folder that `path` must lie in, wherever links lead: for a name that a file of others gives. A link
-    at `path` is replaced, never followed. A file that is written over keeps its permissions, a new one gets those of
-    the user's umask. Raises InputError when the disk is full, the folder cannot be written, or `path` lies outside
+    `within` is the folder that `path` must lie in, without a link on the way: for a name that a file of others gives. A
+    link at `path` is replaced, never followed. A file that is written over keeps its permissions, a new one gets those
+    of the user's umask. Raises InputError when the disk is full, the folder cannot be written, or `path` lies outside
     `within` or is a device, a pipe or a folder.
     """
-    if within is not None:
-        check_within(path, within)
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path}: cannot be written: it is not a file")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_strays(path)
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(_LETTERS // 2)}{path.suffix}")
-        kept = path.stat().st_mode & 0o777 if path.is_file() and not path.is_symlink() else None
-        mode = 0o666 if kept is None else 0o600
-        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with ExitStack() as stack:
         try:
-            # Held until this process ends, however it ends: what nobody holds is a stray.
-            with suppress(OSError):  # a file system without locks
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            yield temporary
-            if kept is not None:
-                temporary.chmod(kept)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+            place = path
+            if within is not None:
+                place = Path(f"/proc/self/fd/{stack.enter_context(_folder_within(path, within))}") / path.name
+            if place.exists() and not place.is_file():
+                raise InputError(f"{path}: cannot be written: it is not a file")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _remove_strays(place)
+            temporary = place.with_name(f".{path.name}.{secrets.token_hex(_LETTERS // 2)}{path.suffix}")
+            kept = place.stat().st_mode & 0o777 if place.is_file() and not place.is_symlink() else None
+            mode = 0o666 if kept is None else 0o600
+            handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+            try:
+                # Held until this process ends, however it ends: what nobody holds is a stray.
+                with suppress(OSError):  # a file system without locks
+                    fcntl.flock(handle, fcntl.LOCK_EX)
+                yield temporary
+                if kept is not None:
+                    temporary.chmod(kept)
+                temporary.replace(place)
+            finally:
+                temporary.unlink(missing_ok=True)
+                os.close(handle)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _folder_within(path: Path, folder: Path) -> Iterator[int]:
+    """Yield the handle of the folder that `path` lies in, made if need be, below `folder`, which may be a link itself.
+
+    Opened step by step, and no link is followed on the way: one that is put there meanwhile leads nowhere either.
+    Raises InputError where `path` lies elsewhere.
+    """
+    outside = InputError(f"{path}: lies outside {folder}: nothing is written there")
+    if not path.is_relative_to(folder) or ".." in (parts := path.relative_to(folder).parts) or not parts:
+        raise outside
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts[:-1]:
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=handle)
+            try:
+                inner = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=handle)
+            except OSError:
+                if stat.S_ISLNK(os.stat(part, dir_fd=handle, follow_symlinks=False).st_mode):
+                    raise outside from None
+                raise
             os.close(handle)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def check_within(path: Path, folder: Path) -> None:
-    """Raise InputError unless `path` lies below `folder` wherever links lead; it need not exist."""
-    if not path.parent.resolve().is_relative_to(folder.resolve()) or path.name in ("", ".."):
-        raise InputError(f"{path}: lies outside {folder}: nothing is written there")
+            handle = inner
+        yield handle
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -132,6 +132,22 @@ def test_what_lies_outside_its_folder_is_not_written(tmp_path: Path, secret: Pat
     assert secret.read_text() == "untouched"
 
 
+def test_a_link_that_is_put_there_while_a_file_is_written_leads_nowhere(tmp_path: Path) -> None:
+    """The folder that was checked is the one that is written into, whatever its name leads to by now."""
+    folder, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with replacing(folder / "cell" / "run.json", within=folder) as temporary:
+        temporary.write_text("half")
+        (folder / "cell").rename(folder / "moved")
+        (folder / "cell").symlink_to(elsewhere)
+        temporary.write_text("whole")
+    assert list(elsewhere.iterdir()) == []
+    assert [path.name for path in (folder / "moved").iterdir()] == ["run.json"]
+    with pytest.raises(InputError, match="lies outside"):
+        write_text(folder / "cell" / "run.json", "text", within=folder)
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_what_lies_in_its_folder_is_written_also_where_that_is_a_link(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "results").symlink_to(tmp_path / "disk")
