@@ -1,10 +1,8 @@
 """A line in the user's crontab, marked by a comment at its end."""
 
-import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -29,8 +27,11 @@ def line(label: str, words: Sequence[str], variables: Mapping[str, str], every: 
 
 
 def _alone() -> AbstractContextManager[int | None]:
-    """Hold this user's crontab on this machine: of two that edit it at once one would be lost."""
-    return locked(Path(tempfile.gettempdir()) / f"{MARK}-crontab-{os.getuid()}.lock")
+    """Hold this user's crontab: of two that edit it at once, in two clones, one would be lost.
+
+    Not in the system's folder for all, where another user may have put what stands in the way.
+    """
+    return locked(Path.home() / ".cache" / MARK / "crontab.lock")
 
 
 def _crontab(word: str, content: bytes | None = None) -> tuple[bytes, str]:

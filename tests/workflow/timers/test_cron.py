@@ -27,6 +27,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (programs / "crontab").write_text(STAND_IN.format(table=path))
     (programs / "crontab").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     clone = tmp_path / "a clone, 100% 'mine' $HOME"
     clone.mkdir()
     monkeypatch.setattr(cron, "ROOT", clone)
@@ -74,6 +75,7 @@ def test_removed_is_that_of_this_clone_alone(table: Path, tmp_path: Path, monkey
 
 def test_no_cron_is_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(InputError, match="there is no crontab on this machine: install cron, or use by=systemd"):
         install()
     assert cron.installed() == []
@@ -125,3 +127,15 @@ def test_what_is_more_than_a_part_of_a_line_is_refused(table: Path, text: str, m
     with pytest.raises(InputError, match=r"by: cron: .* holds a line break or a control character"):
         install()
     assert not table.exists()
+
+
+def test_its_lock_is_where_no_other_user_can_put_anything(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(shared))
+    install()
+    assert cron.remove("tiny")
+    assert list(shared.iterdir()) == []
+    assert [path.name for path in (tmp_path / "home").rglob("*.lock")] == ["crontab.lock"]
