@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable
 from datetime import date
-from math import isfinite
 
 from scripts.storage.errors import InputError
+from scripts.storage.numbers import written
 
-_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?|\.[0-9]+")
 _NAME = re.compile(r"[A-Za-z0-9 .,_+/()-]{0,100}")
 _DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")  # a source may tell no more than its month or year
 
@@ -16,9 +15,8 @@ def number(place: str, key: str, value: str, *, optional: bool = False) -> float
     """Return a finite number >= 0; NaN for an empty value that is optional."""
     if optional and not value:
         return float("nan")
-    # Not `1_000`, nor the digits of other scripts, which Python takes for numbers too.
-    number = float(value) if _NUMBER.fullmatch(value) else -1.0
-    if not isfinite(number) or number < 0:
+    number = written(value)
+    if number is None or number < 0:
         raise InputError(f"{place}: {key}: {value!r} is not a number of 0 or more")
     return number
 

@@ -28,7 +28,7 @@ def parse(text: str) -> dict[str, Any]:
     `elapsed` is the wall time of an epoch (s) with its validation pass; columns beyond `COLUMNS` are
     passed over. Raises Refused with the line of what cannot be used.
     """
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = _header(next(reader, []))
         rows = [_row(header, cells, reader.line_num) for cells in reader if cells]

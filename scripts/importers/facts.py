@@ -1,7 +1,6 @@
 """The table of facts as a file: one row per run of somebody's logs, columns as `scripts.importers.COLUMNS`."""
 
 from collections.abc import Mapping
-from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from scripts.importers import COLUMNS
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
+from scripts.storage.numbers import written
 
 #: Columns that facts from before they were told lack.
 _ADDED = ("precision", "devices")
@@ -22,11 +22,10 @@ _LOSSES = ("loss", "val_loss")
 
 def _number(place: str, key: str, value: str, whole: bool) -> float | None:
     """Return a finite number, None for nothing."""
-    try:
-        number = float(value) if value else None
-    except ValueError:
-        number = nan
-    if number is None or (isfinite(number) and (number.is_integer() or not whole) and (number >= 0 or key in _LOSSES)):
+    if not value:
+        return None
+    number = written(value)
+    if number is not None and (number.is_integer() or not whole) and (number >= 0 or key in _LOSSES):
         return number
     least = "" if key in _LOSSES else " of 0 or more"
     raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number{least}")

@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from time import CLOCK_BOOTTIME, clock_gettime, monotonic, perf_counter
 from typing import Any
@@ -17,6 +17,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
 
 #: Seconds between checkpoints, at least; and so many times what the last one took, so that saving costs 2 % at most.
@@ -120,17 +121,17 @@ class Place:
     def attempts(self) -> list[dict[str, Any]]:
         """Return the attempts so far, the oldest first; none where their file is damaged, which is said."""
         content = self._read("attempts.json")
-        if not content:
+        if content is None:
             return []
+        path = self._path("attempts.json")
         try:
-            found = json.loads(content)
-            needed = {field.name for field in fields(Attempt)} - {"lived_seconds", *_JOB}
-            if all(isinstance(one, dict) and needed <= set(one) for one in found):
-                return found
-        except (ValueError, TypeError):
-            pass
-        print(f"{self._path('attempts.json')} is damaged: attempts before this one are not known", flush=True)
-        return []
+            found = schemas.parse_json(content, "attempts", path)
+            for attempt in found:
+                _seconds(attempt["started_at"], attempt["seen_at"])
+        except ValueError:  # InputError too
+            print(f"{path} is damaged: attempts before this one are not known", flush=True)
+            return []
+        return found
 
     def write_attempts(self, attempts: Sequence[dict[str, Any]]) -> None:
         self._write("attempts.json", json.dumps(list(attempts), indent=1).encode())

@@ -15,7 +15,8 @@ from scripts.measurement import telemetry, watch
 from scripts.measurement.cell import Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import read_text, write_text
+from scripts.storage.files import read_csv, read_text, write_text
+from scripts.storage.numbers import written
 from scripts.storage.words import printable
 from scripts.workloads import Reference
 
@@ -130,11 +131,7 @@ def read_run(path: Path) -> dict[str, Any]:
 
     Raises InputError when it is truncated, not one of ours, or of a version that this project does not know.
     """
-    text = read_text(path)
-    try:
-        run = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: truncated or not JSON: {error}") from error
+    run = schemas.read_json(read_text(path), path)
     version = run.get("schema_version", SCHEMA_VERSION) if isinstance(run, dict) else SCHEMA_VERSION
     if type(version) is not int or version not in SCHEMAS:
         known = f"{min(SCHEMAS)} to {SCHEMA_VERSION} are known"
@@ -147,8 +144,18 @@ def read_run(path: Path) -> dict[str, Any]:
     return run
 
 
-def _read_csv(path: Path) -> csv.DictReader:
-    return csv.DictReader(io.StringIO(read_text(path)))
+#: What an epoch of a training that diverges has in the place of a number.
+_NO_LOSSES = ("nan", "inf", "-inf")
+
+
+def _value(place: str, column: str, text: str) -> float | None:
+    """Return the number of a column, None for nothing. Raises InputError where it is none."""
+    if column in ("loss", "val_loss") and text in _NO_LOSSES:
+        return float(text)
+    value = written(text)
+    if value is None and text:
+        raise InputError(f"{place}: {column}: {text!r} is not a number")
+    return value
 
 
 def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[dict[str, float | None]]:
@@ -157,19 +164,14 @@ def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[
     The published columns may be empty, others that are needed may not.
     Raises InputError that names the file and the missing column, or the line whose value is no number.
     """
-    reader = _read_csv(path)
-    missing = [column for column in needed if column not in (reader.fieldnames or [])]
-    if missing:
-        raise InputError(f"{path}: column {missing[0]} is missing; needed are {', '.join(needed)}")
     rows = []
-    for line, row in enumerate(reader, start=2):
-        try:
-            rows.append({key: float(value) if value else None for key, value in row.items() if key in EPOCH_COLUMNS})
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{path}: line {line}: {error}") from error
+    for place, row in read_csv(path, cut=False):
+        if missing := [column for column in needed if column not in row]:
+            raise InputError(f"{path}: column {missing[0]} is missing; needed are {', '.join(needed)}")
+        rows.append({name: _value(place, name, text) for name, text in row.items() if name in EPOCH_COLUMNS})
         for column in needed:
             if column not in _PUBLISHED_COLUMNS and rows[-1][column] is None:
-                raise InputError(f"{path}: line {line}: {column} is empty")
+                raise InputError(f"{place}: {column} is empty")
     return rows
 
 
@@ -179,9 +181,9 @@ def read_telemetry(path: Path) -> list[telemetry.Sample]:
     Raises InputError that names the file, the line, and the column that is missing or holds no number.
     """
     samples = []
-    for line, row in enumerate(_read_csv(path), start=2):
+    for place, row in read_csv(path, cut=False):
         try:
             samples.append(telemetry.sample_of(row))
         except ValueError as error:
-            raise InputError(f"{path}: line {line}: {error}") from error
+            raise InputError(f"{place}: {error}") from error
     return samples

@@ -10,6 +10,8 @@ from typing import Any
 import psutil
 import pynvml
 
+from scripts.storage.numbers import written
+
 #: Seconds between samples; MLPerf's power rules ask for one per second or better.
 INTERVAL_SECONDS = 0.5
 
@@ -259,7 +261,11 @@ def sample_of(row: Mapping[str, str]) -> Sample:
 
     def read(column: str, name: str) -> Any:
         text = row.get(column)
-        return (text if name in _WORDS else float(text)) if text else None
+        if not text or name in _WORDS:
+            return text or None
+        if (value := written(text)) is None:
+            raise ValueError(f"{column}: {text!r} is not a number")
+        return value
 
     for column in _NEEDED:
         if not row.get(column):

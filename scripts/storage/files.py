@@ -158,8 +158,8 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: not UTF-8: {error}") from error
 
 
-def read_csv(path: Path, columns: Sequence[str], cut: bool = True) -> list[tuple[str, dict[str, str]]]:
-    """Return (file:line, row) for each row of a CSV file with exactly these columns.
+def read_csv(path: Path, columns: Sequence[str] | None = None, cut: bool = True) -> list[tuple[str, dict[str, str]]]:
+    """Return (file:line, row) for each row of a CSV file with exactly these columns, or without any given.
 
     Without `cut` it must end with a line's end, as what a program wrote does unless it was cut.
     Raises InputError with file and line where it is no such file.
@@ -170,8 +170,13 @@ def read_csv(path: Path, columns: Sequence[str], cut: bool = True) -> list[tuple
         with path.open(encoding="utf-8", newline="") as text:
             reader = csv.DictReader(text, strict=True)
             try:
-                if list(reader.fieldnames or ()) != list(columns):
+                header = list(reader.fieldnames or ())
+                if columns is not None and header != list(columns):
                     raise InputError(f"{path}:1: the columns must be {','.join(columns)}")
+                if not header:
+                    raise InputError(f"{path}: is empty")
+                if twice := [name for name in header if header.count(name) > 1]:
+                    raise InputError(f"{path}:1: column {twice[0]} is there twice")
                 rows = [(f"{path}:{reader.line_num}", row) for row in reader]
                 text.seek(0)
                 if not cut and not text.read().endswith("\n"):
@@ -184,5 +189,5 @@ def read_csv(path: Path, columns: Sequence[str], cut: bool = True) -> list[tuple
         raise InputError(f"{path}: not CSV: {error}") from error
     for place, row in rows:
         if None in row or None in row.values():
-            raise InputError(f"{place}: this row does not have {len(columns)} values")
+            raise InputError(f"{place}: this row does not have {len(header)} values")
     return rows

@@ -1,11 +1,24 @@
-"""How numbers are written for people."""
+"""How numbers are written for people, and which texts are numbers."""
 
-from math import floor, isinf, log10
+import re
+from math import floor, isfinite, isinf, log10
 from typing import SupportsFloat
 
 #: Relative gap below which two measurements are not told apart: what MLCommons' results pages say remains of
 #: the noise of most benchmarks.
 TIE = 0.05
+
+
+_WRITTEN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def written(text: str) -> float | None:
+    """Return the finite number that a text writes; None where it writes none.
+
+    Not `1_000`, nor the digits of other scripts, which Python takes for numbers too.
+    """
+    value = float(text) if _WRITTEN.fullmatch(text) else None
+    return value if value is not None and isfinite(value) else None
 
 
 def _is_missing(value: float | None) -> bool:

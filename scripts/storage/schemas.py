@@ -227,12 +227,17 @@ def parse_json(text: str | bytes, schema: str, source: str | Path) -> Any:
 
     Raises InputError.
     """
-    try:
-        value = json.loads(text, object_pairs_hook=_unique)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: not JSON: {error}") from error
+    value = read_json(text, source)
     validate(value, schema, source)
     return value
+
+
+def read_json(text: str | bytes, source: str | Path) -> Any:
+    """Return what a text (UTF-8) of `source` says in JSON that gives no key twice. Raises InputError."""
+    try:
+        return json.loads(text, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: truncated or not JSON: {error}") from error
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

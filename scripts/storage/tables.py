@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterable
 from functools import cache
+from math import inf, nextafter
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import yaml
-from pyarrow import compute
+from pyarrow import compute, parquet
 
 from scripts.storage.axes import CELL, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_text, replacing
+from scripts.storage.numbers import written
 
 #: Columns that tables have since the first step is part of the time to train.
 _SINCE_2026_11 = {"spawn_seconds", "exit_seconds", "published_samples", "published_seconds", "is_training"}
 
 #: What a spreadsheet would take for a formula, as the first character of a text: an apostrophe is put before it.
 _FORMULA = re.compile(r"^('*[=+\-@\t\r])")
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-?inf", re.ASCII | re.IGNORECASE)
 
 _RETURN = re.compile(r"\r\n?")
 _TO_QUOTE = re.compile(r'[,"\n]')
@@ -55,6 +55,24 @@ _ALLOWED = {
 
 #: Numbers that may be infinite: of a training that diverges, and of a machine that is never saved.
 _BOUNDLESS = {"loss", "val_loss", "checkpoint_seconds"}
+
+#: What no row lacks.
+_NEEDED = ("run", "workload", "hardware", "framework", "status", "price_option")
+
+#: The least and the most that a column of numbers may hold, where it is not 0 and anything.
+_RANGES = {
+    **dict.fromkeys(("loss", "val_loss", "seed", "gpu_temperature_c"), (-inf, inf)),
+    **dict.fromkeys(("acc", "val_acc"), (0, 1)),
+    **dict.fromkeys(("samples_fraction", "data_fraction"), (nextafter(0, 1), 1)),
+    **dict.fromkeys(("batch_size", "global_batch_size", "devices", "repeat", "epochs", "attempt", "cores"), (1, inf)),
+    **dict.fromkeys(("gpu_percent", "gpu_throttle_percent", "cpu_pressure_percent"), (0, 100)),
+}
+
+#: How far differences of two readings of a clock may lie below 0 (s).
+_SLACK_SECONDS = 0.5
+
+#: More than any study has: a few bytes of parquet may stand for more than any memory holds.
+_MOST_ROWS = 10_000_000
 
 _COLUMNS = Path(__file__).resolve().parents[2] / "config" / "schemas" / "tables.yaml"
 
@@ -174,20 +192,29 @@ def _text(value: Any) -> str:
 
 
 def check(frame: pd.DataFrame, source: str | Path) -> None:
-    """Raise InputError for a name or a word that its column cannot hold, and for a number that is not finite.
+    """Raise InputError for what a column cannot hold: a name, a word, a number that is not finite or out of its range.
 
     Tables come from others too: what their names are, paths and ids are made of.
     """
     for name in map(str, frame.columns):
+        if name in _NEEDED and frame[name].isna().any():
+            raise InputError(f"{source}: {name}: is empty in row {int(frame[name].isna().to_numpy().argmax()) + 1}")
         if name in _ALLOWED:
             pattern, words = _ALLOWED[name]
             for value in frame[name].dropna().unique():
                 if not isinstance(value, str) or not re.fullmatch(pattern, value):
                     raise InputError(f"{source}: {name}: {value!r} is not {words}")
-        elif name not in _BOUNDLESS and pd.api.types.is_float_dtype(frame[name].dtype):
-            values = frame[name].to_numpy(dtype=float, na_value=0.0)
-            if not np.isfinite(values).all():
+        elif pd.api.types.is_numeric_dtype(frame[name].dtype) and not pd.api.types.is_bool_dtype(frame[name].dtype):
+            values = frame[name].dropna().to_numpy(dtype=float)
+            if name not in _BOUNDLESS and not np.isfinite(values).all():
                 raise InputError(f"{source}: {name}: {values[~np.isfinite(values)][0]} is not a finite number")
+            least, most = _RANGES.get(name, (-_SLACK_SECONDS if name.endswith("_seconds") else 0, inf))
+            if (outside := values[(values < least) | (values > most)]).size:
+                raise InputError(f"{source}: {name}: {outside[0]:g} must be {_range(least, most)}")
+
+
+def _range(least: float, most: float) -> str:
+    return f"{max(0, round(least, 9)):g} or more" if most == inf else f"from {max(0, round(least, 9)):g} to {most:g}"
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -198,12 +225,16 @@ def read(path: Path) -> pd.DataFrame:
     if path.exists() and not path.is_file():  # a pipe would never end
         raise InputError(f"{path}: is not a file")
     try:
+        if (rows := parquet.read_metadata(path).num_rows) > _MOST_ROWS:
+            raise InputError(f"{path}: {rows:,} rows are more than a study has")
         frame = pd.read_parquet(path)
         if path.stem in _documented():
             frame = conform(_completed(frame, path.stem), path.stem)
     except KeyError as error:
         raise InputError(f"{path}: {error.args[0]}; the columns are those of docs/tables.md") from error
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{path}: not a table: {error}") from error
     check(frame, path)
     return frame
@@ -235,11 +266,15 @@ def _whole(path: Path, numbers: set[str]) -> str:
             if row and len(row) != len(header):
                 raise InputError(f"{path}:{rows.line_num}: this row does not have {len(header)} values")
             for name, value in zip(header, row, strict=False):
-                if value and name in numbers and not _NUMBER.fullmatch(value):
+                if value and name in numbers and written(value) is None and not _is_infinite(name, value):
                     raise InputError(f"{path}:{rows.line_num}: {name}: {value!r} is not a number")
     except csv.Error as error:
         raise InputError(f"{path}:{rows.line_num}: not CSV: {error}") from error
     return text
+
+
+def _is_infinite(name: str, value: str) -> bool:
+    return name in _BOUNDLESS and value in ("inf", "-inf")
 
 
 def read_csv(table: str, path: Path) -> pd.DataFrame:
@@ -259,7 +294,7 @@ def read_csv(table: str, path: Path) -> pd.DataFrame:
         frame = conform(_completed(frame, table), table)
     except KeyError as error:
         raise InputError(f"{path}: {error.args[0]}; the columns are those of docs/tables.md") from error
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{path}: not the table {table}: {error}") from error
     check(frame, path)
     return frame

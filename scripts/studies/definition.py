@@ -222,7 +222,14 @@ def _check_prices(path: Path, config: dict[str, Any]) -> None:
                 "another one does not get it"
             )
     for given in [config["book"], *(about.get("book", []) for about in config["prices"].values())]:
-        books.files(given)
+        try:
+            books.files(given)
+        except InputError as error:
+            raise InputError(f"{path}: book: {error}") from error
+    for i, claim in enumerate(config["claims"]):
+        if "between" in claim and claim["between"][0] > claim["between"][1]:
+            raise InputError(f"{path}: claims[{i}].between: {claim['between']}: the lower end comes first")
+    known(str(path), "charts", config["charts"], config["charts"])
     for chart in config["charts"]:
         module, _, option = chart.partition(".")
         known(str(path), "charts", [module], modules.names(str(ROOT / "scripts" / "charts")))

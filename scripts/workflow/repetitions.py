@@ -8,6 +8,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -194,13 +195,15 @@ def _is_same(one: Path, other: Path) -> bool:
 def _check_trigger(place: str, row: Mapping[str, str]) -> None:
     """Raise InputError for a row of triggers.csv that no trigger wrote."""
     try:
-        datetime.strptime(row["at"], _MOMENT)
+        is_moment = datetime.strptime(row["at"], _MOMENT).strftime(_MOMENT) == row["at"]
     except ValueError:
-        raise InputError(f"{place}: at: {row['at']!r} is not a time (UTC, YYYY-MM-DDThh:mm:ssZ)") from None
+        is_moment = False
+    if not is_moment:
+        raise InputError(f"{place}: at: {row['at']!r} is not a time (UTC, YYYY-MM-DDThh:mm:ssZ)")
     if row["what"] not in _WHATS:
         raise InputError(f"{place}: what: {row['what']!r} is not one of {', '.join(_WHATS)}")
     for key in ("seconds", "exit_code"):
-        if row[key] and not row[key].isdecimal():
+        if row[key] and not re.fullmatch(r"\d+", row[key], re.ASCII):
             raise InputError(f"{place}: {key}: {row[key]!r} is not a whole number")
     if row["every"]:
         try:

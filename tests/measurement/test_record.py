@@ -98,7 +98,7 @@ def test_bad_record_is_named(tmp_path: Path, content: str | None, message: str) 
         path.write_text(content)
     with pytest.raises(InputError, match=message) as error:
         record.read_run(path)
-    assert str(error.value).startswith(f"{path}: ")
+    assert str(error.value).startswith(f"{path}:")
 
 
 def test_published_log_is_read(tmp_path: Path) -> None:
@@ -123,15 +123,15 @@ def test_empty_fields_are_nothing_and_other_columns_are_left(tmp_path: Path) -> 
     ("text", "message"),
     [
         ("epoch,elapsed,loss\n0,3.86,0.2466\n", "column acc is missing; needed are epoch, elapsed, loss"),
-        ("", "column epoch is missing"),
-        (PUBLISHED + "1,fast,0.1,0.9,0.1,0.9\r\n", "line 3: .*'fast'"),
+        ("", "is empty"),
+        (PUBLISHED + "1,fast,0.1,0.9,0.1,0.9\r\n", ":3: elapsed: 'fast'"),
     ],
 )
 def test_bad_epochs_are_named(tmp_path: Path, text: str, message: str) -> None:
     path = epochs_file(tmp_path, text)
     with pytest.raises(InputError, match=message) as error:
         record.read_epochs(path)
-    assert str(error.value).startswith(f"{path}: ")
+    assert str(error.value).startswith(f"{path}:")
 
 
 def test_missing_epochs_are_named(tmp_path: Path) -> None:
