@@ -8,9 +8,9 @@ import hashlib
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime, monotonic, perf_counter
 from typing import Any
 from zipfile import BadZipFile
@@ -19,6 +19,7 @@ import numpy as np
 
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
+from scripts.storage.files import write_bytes
 
 #: Seconds between checkpoints, at least; and so many times what the last one took, so that saving costs 2 % at most.
 INTERVAL_SECONDS, INTERVAL_SAVINGS = 30.0, 50
@@ -78,15 +79,7 @@ class Place:
 
     def _write(self, name: str, content: bytes) -> None:
         if self._files.protocol in ("file", ("file", "local")):
-            self._files.makedirs(self._folder, exist_ok=True)
-            new = self._path(f".{name}.new")
-            try:
-                self._files.pipe_file(new, content)
-                self._files.mv(new, self._path(name))
-            except OSError:
-                with suppress(OSError):  # half of a checkpoint would fill a disk that is full
-                    self._files.rm_file(new)
-                raise
+            write_bytes(Path(self._path(name)), content)
         else:  # an object of a bucket is there as a whole or not at all
             self._files.pipe_file(self._path(name), content)
 

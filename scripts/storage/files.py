@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under a temporary name, then renamed; and CSV read strictly."""
+"""Files that are whole or not there: written under a temporary name, synced, renamed; and CSV read strictly."""
 
 import csv
 import errno
@@ -51,12 +51,25 @@ def replacing(path: Path, within: Path | None = None) -> Iterator[Path]:
                 yield temporary
                 if kept is not None:
                     temporary.chmod(kept)
+                # A power cut would else leave the new name with no content, or files in another order than written.
+                os.fsync(handle)
                 temporary.replace(place)
+                _sync_folder(place.parent)
             finally:
                 temporary.unlink(missing_ok=True)
                 os.close(handle)
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let what was named or taken away in a folder last before anything else does."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # a file system that cannot
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -193,7 +193,7 @@ def test_checkpoint_that_finds_the_disk_full_leaves_the_last_one_and_no_half(tmp
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
     try:
-        with pytest.raises(OSError, match="File too large"):
+        with pytest.raises(InputError, match="File too large"):
             place.save(State(0, 2, [np.zeros(10_000)]))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
