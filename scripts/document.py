@@ -2,13 +2,14 @@
 
 `tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the workloads reach at
 full size, from the run records of `reports/accuracy/`; `speed.md`, what the trainer reaches of native loops, from the
-points of `reports/speed/`; `faults.md`, what comes of faults, from `reports/faults.json`; in `measuring.md` what the
-rule of verdicts does, from `reports/verdicts.json`, and `compare` between days, from `reports/states.json`; in
-`schedule.md` what the chart of a history does, from `reports/trends.json`. And `config/noise.yaml`, the noise of the
-project's own repeated runs, from their tables.
+points of `reports/speed/`; `faults.md`, what comes of faults and of guards taken out, from `reports/faults.json` and
+`guards.json`; in `measuring.md` what the rule of verdicts does, from `reports/verdicts.json`, and `compare` between
+days, from `reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
+`config/noise.yaml`, the noise of the project's own repeated runs, from their tables.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
@@ -32,18 +33,31 @@ _FROM, _TO = "<!-- made by `make simulate docs` -->", "<!-- end -->"
 _FAULTS = """\
 # What is lost when something goes wrong
 
-`make faults` damages what can be damaged and sees what comes of it: files with one thing in them changed or cut, at
-random but the same for the same seed; hostile texts in every place that a person, a log or a training can put one, with
-the pages opened in a browser; hosts that refuse, reset, drip, lie or send another page; every verb killed at each of
-its steps, and every two of them at once; trainings and whole calls that are killed at some moment and made once more;
-clocks that are set; disks that are full. Survived is a fault that ends with a result or with one line that names file,
-key and value, and after which the same call comes to the same files and losses as without it. A traceback, a hang, a
-file that is half-written or left over, text that runs or that a terminal obeys, or another result is not. A value that
-somebody changed to another one that could be true cannot be told. `python -m tests.faults --help` lists the kinds, and
-how long each may take: where fewer were tried than planned, that time was over.
+`make faults` damages what can be damaged and sees what comes of it. **Files**: what is wrong in each is listed beside
+the right answer, before the program is asked: refused in one line that names file and key, or taken, and then the
+value comes out that was put in. **Texts**: hostile ones in every place that a person, a log or a training can put
+one, with the pages opened in a browser. **Network**: hosts that refuse, reset, drip, lie or send another page.
+**Kills**: every verb killed at each step that it takes at its files, a write half done; at any moment; and by a power
+cut, which loses what was not synced; every two verbs at once; trainings and whole calls killed and made once more.
+**Clocks** that are set, **disks** that are full. Survived is a fault that ends with a result or with one line, and
+after which the same call comes to the same files and losses as without it. A traceback, a hang, a file that is
+half-written or left over, text that runs or that a terminal obeys, or another result is not. A value that somebody
+changed to another one that could be true cannot be told. Where fewer were tried than planned, the minutes of their
+kind were over.
 
-| fault | planned | tried | survived | seed | on |
-| --- | ---: | ---: | ---: | ---: | --- |
+| fault | planned | tried | left out | survived | minutes | seed | on |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+"""
+
+_GUARDS = """
+## Who notices when a guard is gone
+
+`python -m tests.faults.guards` takes out one guard of [a reviewed list](../tests/faults/guards.py) after the other,
+in a copy of the project, and asks its own kind of fault, the quick tests that cover it, and those of `make test`.
+Noticed is what fails then and passes with the guard; a dash is what was not asked.
+
+| guard | own faults | quick tests | `make test` | everything | on |
+| --- | --- | --- | --- | --- | --- |
 """
 
 _NOISE = """\
@@ -229,16 +243,37 @@ def _span(counts: set[int]) -> str:
     return f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(*counts)
 
 
+def counts(about: Mapping[str, Any]) -> str:
+    """Return what was planned, tried, left out and survived of a kind of fault, and its minutes, as cells."""
+    planned, tried = about["planned"], about["tried"]
+    return f"{planned:,} | {tried:,} | {planned - tried:,} | {about['survived']:,} | {about['minutes']:g}"
+
+
 def faults_page() -> str:
-    """Return the page of the faults that were tried, from `reports/faults.json` of `tests.faults`."""
-    known = json.loads((ROOT / "reports" / "faults.json").read_text(encoding="utf-8"))
-    lines = []
-    for kind, about in known.items():
-        planned = "all" if about["planned"] is None else f"{about['planned']:,}"
-        counts = f"{planned} | {about['tried']:,} | {about['survived']:,}"
-        lines.append(f"| {kind} | {counts} | {about['seed'] or '—'} | {about['on'] or 'not tried yet'} |")
-    tried, survived = (sum(about[count] for about in known.values()) for count in ("tried", "survived"))
-    return _FAULTS + "\n".join([*lines, f"| all | | {tried:,} | {survived:,} | | |"]) + "\n"
+    """Return the page of the faults that were tried and of the guards that were taken out, from their JSON."""
+    known, guards = (
+        json.loads((ROOT / "reports" / f"{name}.json").read_text(encoding="utf-8")) for name in ("faults", "guards")
+    )
+    lines = [
+        f"| {kind} | {counts(about)} | {about['seed']} | {about['on']} |"
+        if about
+        else f"| {kind} | — | 0 | all | 0 | — | — | not tried yet |"
+        for kind, about in known.items()
+    ]
+    tried = [about for about in known.values() if about]
+    sums = {count: sum(about[count] for about in tried) for count in ("planned", "tried", "survived", "minutes")}
+    lines.append(f"| all | {counts(sums)} | | |")
+    words = {True: "noticed", False: "**not**", None: "—"}
+    asked = ("faults", "quick", "test", "everything")
+    rows = [
+        f"| {name} | {' | '.join(words[about[by]] for by in asked)} | {about['on']} |" for name, about in guards.items()
+    ]
+    noticed = []
+    for by in asked:
+        answers = [about[by] for about in guards.values() if about[by] is not None]
+        noticed.append(f"{sum(answers)} of {len(answers)}")
+    rows.append(f"| {len(guards)} guards | {' | '.join(noticed)} | |")
+    return _FAULTS + "\n".join(lines) + "\n" + _GUARDS + "\n".join(rows) + "\n"
 
 
 def noise_file() -> str:

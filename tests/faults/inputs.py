@@ -1,35 +1,27 @@
-"""Every file that a person can give or damage, with one thing in it changed: each is read as its verb reads it."""
+"""What a person writes, a study, machines, prices: each with its right answer, known before (`answers`)."""
 
-import json
+import csv
+import io
 import math
-import tempfile
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import yaml
 
-from scripts.analysis import contradictions, pricing, runs
+from scripts.analysis import pricing
 from scripts.costs import book
-from scripts.importers import Layout
-from scripts.importers import audit as audits
-from scripts.importers import facts as facts_of
-from scripts.importers.formats import keras_csv, mllog, tf_cnn
-from scripts.measurement import checkpoint, record
-from scripts.storage import schemas, tables
+from scripts.kit import records
+from scripts.storage import schemas
 from scripts.studies import definition, grid
-from tests import made
-from tests.faults import mutations, trial
-from tests.importers.formats import test_mllog, test_tf_cnn
+from tests.faults import stage
+from tests.faults.answers import NO_NUMBER_TEXTS, NO_NUMBERS, Case, accepted, get, kind, put, refused
+from tests.kit.test_records import ENTRY
 
 ROOT = definition.ROOT
-PRICES = ROOT / "config" / "prices"
 OWN = ROOT / "reports" / "published" / "tables" / "two-cores"
-
-#: A folder to write into, and chance -> what was changed, and what meets it.
-Change = Callable[[Path, Random], trial.Fault]
-
+CATALOGUE = ROOT / "config" / "hardware.yaml"
 CELL = Path("mnist_mlp/cpu1/jax/b128/r1")
 
 
@@ -37,190 +29,321 @@ def _yaml(value: Any) -> str:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
 
 
-def study(folder: Path, rng: Random) -> trial.Fault:
-    """A study's file, read and expanded as a call does."""
-    file = rng.choice(sorted((ROOT / "config" / "studies").glob("*.yaml")))
-    if rng.random() < 0.5:
-        changed, what = mutations.of_value(yaml.safe_load(file.read_text()), rng)
-        text = _yaml(changed)
-    else:
-        text, what = mutations.of_text(file.read_text(), rng)
-    path = folder / "mine.yaml"
-    path.write_text(text, errors="surrogatepass")
-
-    def read() -> None:
-        name, config = definition.read(str(path), {})
-        catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
-        if definition.is_trained_here(config):
-            grid.planned(name, config, catalogue).runs()
-
-    return f"{file.name}: {what}", read
-
-
-def catalogue(folder: Path, rng: Random) -> trial.Fault:
-    """The catalogue of machines, read and priced for the study that everybody begins with."""
-    machines = yaml.safe_load((ROOT / "config" / "hardware.yaml").read_text())
-    changed, what = mutations.of_value(machines, rng)
-    path = folder / "hardware.yaml"
-    path.write_text(_yaml(changed))
-
-    def read() -> None:
-        _, config = definition.read("local", {})
-        entries = definition.machines(config, schemas.read_yaml(path, "hardware"))
-        pricing.price_table(config, entries, set(entries))
-
-    return what, read
-
-
-def prices(folder: Path, rng: Random) -> trial.Fault:
-    """A price book, read and used for the machines of the catalogue."""
-    file = rng.choice(
-        [path for path in sorted(PRICES.glob("*.csv")) if path.stem in ("current", "gce-2017-11", "listed")]
-    )
-    text, what = mutations.of_text(file.read_text(), rng)
-    path = folder / "mine.csv"
-    path.write_text(text, errors="surrogatepass")
-    return f"{file.name}: {what}", lambda: book.read([path])
-
-
-def _record(folder: Path) -> Path:
-    samples = [record.telemetry.Sample(95.0 + i, "train", 90.0, 256.0, 50.0, 1.0) for i in range(20)]
-    record.write(folder / CELL, made.record(), made.epochs(), samples)
-    return folder / CELL
-
-
-def run_json(folder: Path, rng: Random) -> trial.Fault:
-    """A run's record, collected."""
-    path = _record(folder) / "run.json"
-    if rng.random() < 0.6:
-        changed, what = mutations.of_value(json.loads(path.read_text()), rng)
-        text = json.dumps(changed, allow_nan=True)
-    else:
-        text, what = mutations.of_text(path.read_text(), rng)
-    path.write_text(text, errors="surrogatepass")
-    return what, lambda: _collect(folder)
-
-
-def _collect(folder: Path) -> None:
-    of_runs, epochs, attempts = runs.collect(folder, [folder / CELL / "run.json"], 1)
-    for table, frame in (("runs", of_runs), ("epochs", epochs), ("attempts", attempts)):
-        tables.write(frame, table, folder / f"{table}.parquet")
-
-
-def beside_it(folder: Path, rng: Random) -> trial.Fault:
-    """The epochs or the telemetry of a run, collected."""
-    path = _record(folder) / rng.choice(("epochs.csv", "telemetry.csv"))
-    text, what = mutations.of_text(path.read_text(), rng)
-    path.write_text(text, errors="surrogatepass")
-    return f"{path.name}: {what}", lambda: _collect(folder)
-
-
-def supplied(folder: Path, rng: Random) -> trial.Fault:
-    """Tables of a study that others trained, as they are taken."""
-    for name in ("runs", "epochs"):
-        lines = (OWN / f"{name}.csv").read_text().splitlines(keepends=True)
-        (folder / f"{name}.csv").write_text("".join(lines[: 1 + 6 * (2 if name == "epochs" else 1)]))
-    path = folder / rng.choice(("runs.csv", "epochs.csv"))
-    text, what = mutations.of_text(path.read_text(), rng)
-    path.write_text(text, errors="surrogatepass")
-
-    def read() -> None:
-        frames = {name: tables.read_csv(name, folder / f"{name}.csv") for name in ("runs", "epochs")}
-        contradictions.of_tables(frames["runs"], frames["epochs"])
-
-    return f"{path.name}: {what}", read
-
-
-_KERAS = "epoch,elapsed,loss,acc,val_loss,val_acc\n0,9,0.9,0.5,0.8,0.6\n1,2,0.7,0.6,0.6,0.7\n2,4,0.5,0.7,0.5,0.75\n"
-_LOGS = {
-    keras_csv: ("k80/mnist_mlp_tensorflow.csv", _KERAS),
-    mllog: ("k80/result_0.txt", "\n".join(test_mllog.run(*test_mllog.EPOCHS)) + "\n"),
-    tf_cnn: ("k80/resnet50.log", test_tf_cnn.RUN),
+#: What is no YAML of ours, whatever the file: text of the file -> what the line says. `{}` is a right one.
+YAML_TEXTS = {
+    "{}title: twice\n": "given twice|twice|unknown",
+    "{}x: &a [*a]\n": "in itself|unknown|anchor|not YAML",
+    "{}\tx: 1\n": "not YAML",
+    "{}---\n{}": "not YAML|document",
+    "{}x: !!python/object/apply:os.system ['touch injected']\n": "not YAML",
+    "{}x: !!python/name:os.system\n": "not YAML",
+    '{}x: "\\ud800"\n': "half a character|unknown|not YAML",
+    "{}x: \0\n": "not YAML",
+    "": "mapping",
+    "# nothing\n": "mapping",
+    "- a\n- b\n": "mapping",
+    "just words\n": "mapping",
+    "[" * 5000 + "]" * 5000: "too deep",
+    "a: &a [x,x,x,x,x,x,x,x,x]\n"
+    + "".join(f"{chr(98 + i)}: &{chr(98 + i)} [{','.join([f'*{chr(97 + i)}'] * 9)}]\n" for i in range(9)): "more than",
+    "a: &a {x: 1}\n"
+    + "".join(
+        f"{chr(98 + i)}: &{chr(98 + i)} {{{', '.join(f'{chr(97 + i)}{n}: *{chr(97 + i)}' for n in range(9))}}}\n"
+        for i in range(9)
+    ): "more than",
+    "? [a, b]\n: 1\n": "cannot be a key",
+    "1: 2\n": "1|mapping|unknown",
+    "{}null: 2\n": "None|unknown|not",
 }
 
 
-def logs(folder: Path, rng: Random) -> trial.Fault:
-    """Logs of others, imported and audited."""
-    importer = rng.choice(list(_LOGS))
-    name, text = _LOGS[importer]
-    changed, what = mutations.of_text(text, rng)
-    (folder / name).parent.mkdir(parents=True)
-    (folder / name).write_text(changed, errors="surrogatepass")
+def _texts_of_yaml(name: str, whole: str, read: Callable[[Path], Any]) -> Iterator[Case]:
+    def write(text: bytes) -> Callable[[Path], Any]:
+        return lambda folder: (folder / name).write_bytes(text) and read(folder)
 
-    def read() -> None:
-        imported = importer.read(folder, Layout({"k80": "k80"}, {"k80": "tensorflow"}, "resnet50"))
-        audits.findings(imported.runs)
-        facts_of.write(imported.runs, folder / "facts.csv")
+    for text, says in YAML_TEXTS.items():
+        filled = text.replace("{}", whole).encode()
+        yield refused(f"{name}: {text[:60]!r}", write(filled or b" "), name.rpartition(".")[0], says)
+    yield refused(f"{name}: UTF-16", write(whole.encode("utf-16")), "not UTF-8|not YAML")
+    yield refused(f"{name}: Latin-1", write(whole.encode() + "# é\n".encode("latin-1")), "not UTF-8")
+    for what, text in (("CRLF", whole.replace("\n", "\r\n")), ("BOM", f"\ufeff{whole}"), ("comment", f"{whole}# x\n")):
+        yield accepted(f"{name}: {what}", write(text.encode()))
 
-    return f"{name}: {what}", read
+    def special(make: Callable[[Path], Any]) -> Callable[[Path], Any]:
+        def run(folder: Path) -> Any:
+            make(folder / name)
+            return read(folder)
 
+        return run
 
-def attempts(folder: Path, rng: Random) -> trial.Fault:
-    """The attempts at a run that was preempted, which the next one counts."""
-    place = checkpoint.Place(str(folder), "cell")
-    checkpoint.Attempts(place, "vm-1").alive(5.0)
-    path = folder / "attempts.json"
-    text, what = mutations.of_text(path.read_text(), rng)
-    path.write_text(text, errors="surrogatepass")
-    return what, lambda: checkpoint.Attempts(place, "vm-2").to_json("done", 9.0)
+    yield refused(f"{name}: a folder", special(Path.mkdir), "not a file|no such file")
+    yield refused(f"{name}: a pipe", special(os.mkfifo), "not a file|no such file")
+    yield refused(f"{name}: a device", special(lambda path: path.symlink_to("/dev/zero")), "not a file|no such file")
 
 
-def _each(change: Change) -> Callable[[Path, Random], Iterator[trial.Fault]]:
-    """Return a kind's faults: one change after the other, each in a folder that holds nothing else."""
+STUDY = stage.TRAINED | {"data": "synthetic", "repeats": 2, "max_run_minutes": 10}
+_PRICED = stage.IMPORTED
 
-    def faults(folder: Path, rng: Random) -> Iterator[trial.Fault]:
-        while True:
-            own = Random(rng.getrandbits(64))
-            with tempfile.TemporaryDirectory(dir=folder) as place:
-                what, run = change(Path(place), own)
-                yield what, lambda place=Path(place), run=run: _alone(place, run)
+#: Key of a study -> what it cannot be, beside what is no number; and what it can.
+STUDY_NUMBERS: dict[str, tuple[tuple, tuple]] = {
+    "scale.samples": ((0, -0.1, 1.01, 1e400), (0.25, 1)),
+    "scale.epochs": ((0, -1, 1.5), (1, 7)),
+    "repeats": ((0, -1, 1.5), (1, 12)),
+    "max_run_minutes": ((0, -5), (1, 480)),
+}
+STUDY_VALUES: dict[str, tuple[tuple, tuple]] = {
+    "title": ((None, "", 5, [], {}), ("T", "Ünïcode")),
+    "workloads": ((None, [], "mnist_mlp", ["no_such"], ["../x"], ["os"], [""], [5], ["mnist_mlp", "mnist_mlp"]), ()),
+    "hardware": ((None, [], ["no-such"], ["cpu1", "cpu1"], [None], ["../cpu1"], "cpu1"), (["cpu1"],)),
+    "frameworks": ((None, [], ["no_such"], ["__init__"], ["../torch"], ["jax", "jax"], [5]), (["jax"],)),
+    "modes": (([], ["fast"], ["stock", "stock"], "stock"), (["stock"],)),
+    "precisions": (([], ["float8"], ["float32", "float32"]), (["float32"],)),
+    "devices": (([], [0], [-1], [1.5], ["1"], [True], [1, 1]), ([1],)),
+    "batch_sizes": (([], [0], [-1], [1.5], [True], ["x"], [64, 64], [math.nan]), ([64], ["published"])),
+    "data": ((None, "fake", 5, []), ("synthetic",)),
+    "base": ((None, {}, {"hardware": "cpu1"}, {"hardware": "no-such", "framework": "jax"}, []), ()),
+    "charts": ((["no_such"], ["../relative_time"], ["relative_time", "relative_time"], [5]), (["pareto"],)),
+    "price": ((None, "no-such", 5), ("spot",)),
+    "book": ((["no-such"], "/no/such.csv", [5], {}), ("current",)),
+    "beside": ((["no-such"], ["mine"], "local"), ()),
+    "unknown": ((1,), ()),
+    "__class__": ((1,), ()),
+}
+PRICES_VALUES: dict[str, tuple[tuple, tuple]] = {
+    "prices.committed.discount.share": ((*NO_NUMBERS, -0.1, 1.5, 30), (0.0, 0.3)),
+    "prices.spot.preemption.preemptions_per_hour": ((*NO_NUMBERS, -1), (0.1, 2)),
+    "prices.spot.preemption.restart_seconds": ((*NO_NUMBERS, -1), (0, 60)),
+    "prices.committed.instead.own.items.box": ((*NO_NUMBERS, 0, -1, 1.5), (1, 2)),
+    "prices.committed.purchase": ((None, 5, [], "stolen"), ("on-demand",)),
+    "machines.own.own.acquisition_usd": ((*NO_NUMBERS, -1), (0, 4200)),
+    "machines.own.own.life_months": ((*NO_NUMBERS, 0, -1), (36,)),
+    "machines.own.own.power_watts": ((*NO_NUMBERS, -1), (600,)),
+    "machines.own.own.usd_per_kwh": ((*NO_NUMBERS, -0.1), (0.25,)),
+    "machines.own.own.hours_per_month": ((*NO_NUMBERS, 0, -1, 745), (1, 744)),
+    "machines.own.own.as_of": (("2999-01-01", "2026-13-01", "yesterday", None, "2026-02-30"), ("2026-01",)),
+    "claims.0.check": (("sometimes", None), ()),
+    "claims.0.between": (([0.6, 0.4], [1], ["a", "b"], [math.nan, 1], None), ([0.1, 0.2],)),
+    "published.url": (("javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", 5), ("https://localhost/x",)),
+    "machines.k80.rent.items": (({}, [], {"box": 0}), ({"box": 1},)),
+    "import.format": (("no_such", "../os", None), ("keras_csv",)),
+    "import.hardware": (({}, {"k80": "no-such"}, [], {"k80": 5}), ()),
+}
 
-    return faults
+
+def _read_study(study: Any, path: str = "") -> Callable[[Path], Any]:
+    def read(folder: Path) -> Any:
+        file = folder / "mine.yaml"
+        if not file.exists() or study is not None:
+            file.write_text(_yaml(study))
+        _, config = definition.read(str(file), {})
+        if definition.is_trained_here(config):
+            grid.planned("mine", config, schemas.read_yaml(CATALOGUE, "hardware")).runs()
+        return get(config, path) if path else None
+
+    return read
 
 
-def _alone(folder: Path, run: Callable[[], Any]) -> None:
-    """Meet a fault; nothing may have been run by it, or be left of files half-written."""
-    try:
-        run()
-    finally:
-        strays = [path.name for path in folder.rglob(".*") if path.is_file()]
-        assert not strays, f"left {strays}"
-        assert not Path("injected").exists(), "ran what was typed"
-        assert not (ROOT / "injected").exists(), "ran what was typed"
+def _read_priced(study: Any, path: str) -> Callable[[Path], Any]:
+    def read(folder: Path) -> Any:
+        (folder / "logs" / "k80").mkdir(parents=True)
+        (folder / "book.csv").write_text(stage.BOOK)
+        about = {"format": "keras_csv", "folder": str(folder / "logs"), "hardware": {"k80": "k80", "own": "own"}}
+        whole = study | {"import": about | study.get("import", {}), "book": str(folder / "book.csv")}
+        (folder / "mine.yaml").write_text(_yaml(whole))
+        _, config = definition.read(str(folder / "mine.yaml"), {})
+        machines = definition.machines(config, {})
+        unknown = set(config["import"]["hardware"].values()) - set(machines)
+        definition.known("mine.yaml", "import.hardware", sorted(unknown), list(machines))
+        pricing.price_table(config, machines, set(machines))
+        return get(config, path)
+
+    return read
 
 
-def cut_at_every_byte(folder: Path, rng: Random) -> Iterator[trial.Fault]:
-    """Each file of a record, cut after each of its bytes: none of these is a record."""
-    whole = _record(folder)
-    for name in ("run.json", "epochs.csv"):
-        content = (whole / name).read_bytes()
-        for size in range(len(content) - 1):
+def study() -> Iterator[Case]:
+    """A study's file, read, expanded and priced as a call does."""
+    whole = _yaml(STUDY)
+    numbers = {key: ((*NO_NUMBERS, *bad), good) for key, (bad, good) in STUDY_NUMBERS.items()}
+    for key, (bad, good) in (numbers | STUDY_VALUES).items():
+        last = key.rpartition(".")[2]
+        for value in bad:
+            yield refused(f"{key} = {value!r}", _read_study(put(STUDY, key, value)), r"mine(\.yaml)?:", last)
+        for value in good:
+            yield accepted(f"{key} = {value!r}", _read_study(put(STUDY, key, value), key), value)
+    for key in ("title", "hardware", "frameworks", "base"):
+        yield refused(f"no {key}", _read_study(put(STUDY, key, ...)), "mine.yaml", key)
+    priced = _PRICED | {"import": {"format": "keras_csv", "hardware": {"k80": "k80", "own": "own"}}}
+    for key, (bad, good) in PRICES_VALUES.items():
+        last = [part for part in key.split(".") if not part.isdigit()][-1]
+        for value in bad:
+            yield refused(f"{key} = {value!r}", _read_priced(put(priced, key, value), key), last)
+        for value in good:
+            yield accepted(f"{key} = {value!r}", _read_priced(put(priced, key, value), key), value)
+    yield from _texts_of_yaml("mine.yaml", whole, _read_study(None))
+    for name in ("a b", "-x", "kit", "logs", "..", "a;b", "$(touch injected)", "a\nb", "é\u202e", "x" * 300, "local"):
 
-            def read(name: str = name, size: int = size, content: bytes = content) -> None:
-                (whole / name).write_bytes(content[:size])
-                try:
-                    of_run, _, _ = runs.collect(folder, [whole / "run.json"], 1)
-                    seconds = float(of_run["train_seconds"].iloc[0])
-                    assert math.isclose(seconds, 13.0, abs_tol=0.02), f"taken as {seconds} s"
-                finally:
-                    (whole / name).write_bytes(content)
+        def read(folder: Path, name: str = name) -> Any:
+            try:
+                (folder / f"{name}.yaml").write_text(whole)
+            except OSError as error:
+                raise schemas.InputError(f"{name}: {error.strerror}") from error
+            return definition.read(str(folder / f"{name}.yaml"), {})
 
-            yield f"{name} cut at {size}", read
+        yield refused(f"a study that is called {name!r:.40}", read)
 
 
-KINDS = [
-    *(
-        trial.Kind(name, 250, _each(change))
-        for name, change in {
-            "study": study,
-            "machines": catalogue,
-            "price book": prices,
-            "run.json": run_json,
-            "epochs.csv, telemetry.csv": beside_it,
-            "tables of others": supplied,
-            "logs of others": logs,
-            "attempts.json": attempts,
-        }.items()
+# Machines.
+
+
+def machines() -> Iterator[Case]:
+    """A person's own machines beside the catalogue, and what a kit says of its machine."""
+    own = {"mine": {"label": "Mine", "machine": {"cores": 4}, "own": stage._OWN | {"as_of": "2026-01", "source": "x"}}}
+    values: dict[str, tuple[tuple, tuple]] = {
+        "mine.machine.cores": ((*NO_NUMBERS, 0, -1, 1.5), (1, 64)),
+        "mine.label": ((None, "", 5, []), ("M",)),
+        "mine.own.acquisition_usd": ((*NO_NUMBERS, -1), (0, 10.5)),
+        "mine.own.hours_per_month": ((*NO_NUMBERS, 0, 745), (744,)),
+        "mine.machine.gpus": (
+            ({"model": "X", "count": 0}, {"model": "X"}, {"count": 1}, []),
+            ({"model": "X", "count": 8},),
+        ),
+        "mine.rent": (
+            ({"provider": "gce"}, {"provider": "gce", "items": {"box": -1}}, {"provider": "", "items": {"a": 1}}),
+            ({"provider": "gce", "items": {"box": 2}},),
+        ),
+        "mine.clusters": (
+            (
+                {},
+                {"../x": {}},
+                {"slurm": {"runtime": 1}},
+                {"slurm": {"modules": "$(touch injected)"}},
+                {"slurm": {"modules": "a; touch injected"}},
+                {"slurm": {"container": "x"}},
+            ),
+            ({"slurm": {"modules": "cuda/12.1"}},),
+        ),
+        "mine.peak_tflops": (({"source": "x"}, {"float32": 0, "source": "x"}, {"float64": 1, "source": "x"}), ()),
+        "mine.unknown": ((1,), ()),
+        "a b": ((own["mine"],), ()),
+        "../x": ((own["mine"],), ()),
+        "$(touch injected)": ((own["mine"],), ()),
+    }
+
+    def read(path: str, name: str = "hardware.local.yaml") -> Callable[[Path], Any]:
+        def run(folder: Path) -> Any:
+            (folder / "hardware.yaml").write_text(CATALOGUE.read_text())
+            found = schemas.read_yaml(folder / "hardware.yaml", "hardware")
+            return get(found, path) if path else found
+
+        return run
+
+    def written(content: Any, path: str) -> Callable[[Path], Any]:
+        return lambda folder: (folder / "hardware.local.yaml").write_text(_yaml(content)) and read(path)(folder)
+
+    for key, (bad, good) in values.items():
+        inside = key.startswith("mine.")
+        for value in bad:
+            changed = put(own, key, value) if inside else own | {key: value}
+            yield refused(f"hardware.local.yaml: {key} = {value!r:.60}", written(changed, ""), "hardware.local.yaml")
+        for value in good:
+            yield accepted(f"hardware.local.yaml: {key} = {value!r:.60}", written(put(own, key, value), key), value)
+    yield accepted("null takes an entry away", written({"cpu1": None}, ""), None)
+    yield accepted("a cost of one's own", written({"cpu1": {"label": "Mine"}}, "cpu1.label"), "Mine")
+    whole = ENTRY.decode()
+    for text in YAML_TEXTS:
+        content = text.replace("{}", whole).encode()
+        yield refused(
+            f"machine.yaml: {text[:50]!r}",
+            lambda _, c=content: records.machine(c, "r.zip"),
+            "machine.yaml|machines|mapping|empty",
+        )
+    for changed in ({"mine": own["mine"] | {"x": 1}}, {"../x": own["mine"]}, {"a": own["mine"], "b": own["mine"]}, {}):
+        content = _yaml(changed).encode()
+        yield refused(
+            f"machine.yaml: {changed!r:.50}", lambda _, c=content: records.machine(c, "r.zip"), "machine.yaml"
+        )
+    yield accepted("machine.yaml", lambda _: records.machine(ENTRY, "r.zip")[0], "h100")
+
+
+# Price books.
+
+_GOOD = dict.fromkeys(book.COLUMNS, "") | {
+    **{"provider": "cloud", "item": "host", "region": "us", "purchase": "on-demand", "rate": "0.5", "currency": "USD"},
+    **{"per": "hour", "as_of": "2026-01-02", "source": "a price list"},
+}
+BOOK_VALUES: dict[str, tuple[tuple, tuple]] = {
+    "rate": ((*NO_NUMBER_TEXTS, "", "-1", "-0.5", "1e400"), ("0", "0.5", "12", "1e3", ".5")),
+    "rate_low": ((*NO_NUMBER_TEXTS, "-1", "0.1"), ()),  # without the other end
+    "provider": (("", "<b>", "a\x1bb", "a\u202eb", "=1", "x" * 200), ("gce",)),
+    "item": (("", "<script>", "`x`", "[a](b)", "a|b", "$(x)"), ("n1-standard-4+K80", "1x-RTX_6000Ada")),
+    "region": (("<b>", "a\x07", "@x"), ("", "us-central1", "Maryland, US, NA")),
+    "purchase": (("", "demand", "On-Demand"), ("spot", "month")),
+    "per": (("", "day", "once", "share"), ("second", "minute", "hour", "month")),
+    "currency": (("", "usd", "DOLLAR", "\u0405SD"), ("USD", "EUR")),
+    "as_of": (
+        ("", "2999-01-01", "2026-13", "02.01.2026", "2026-02-30", "\u0662026"),
+        ("2026", "2026-01", "2025-12-31"),
     ),
-    trial.Kind("cut at every byte", None, cut_at_every_byte),
-]
+    "source": (("",), ("a page", "<b>x</b>")),
+    "inferred": ((), ("", "by eye")),
+}
+
+
+def _book(*rows: dict[str, str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, book.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def prices() -> Iterator[Case]:
+    """A price book."""
+
+    def read(content: str | bytes, key: str = "", at: int = 0) -> Callable[[Path], Any]:
+        def run(folder: Path) -> Any:
+            raw = content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+            (folder / "mine.csv").write_bytes(raw)
+            rows = book.read([folder / "mine.csv"])
+            return rows[at][key] if key else len(rows)
+
+        return run
+
+    for key, (bad, good) in BOOK_VALUES.items():
+        for value in bad:
+            yield refused(f"{key} = {value!r:.40}", read(_book(_GOOD | {key: value})), "mine.csv:2", key)
+        for value in good:
+            right = float(value) if key == "rate" else value
+            yield accepted(f"{key} = {value!r}", read(_book(_GOOD | {key: value}), key), right)
+    spot = _GOOD | {"purchase": "spot"}
+    ranged = [("0.4", "0.6", None), ("0.6", "0.7", "rate_low"), ("0.1", "0.4", "rate_low"), ("0.6", "0.4", "rate_low")]
+    for low, high, says in ranged:
+        row = _GOOD | {"rate_low": low, "rate_high": high}
+        what = f"from {low} to {high}"
+        yield (
+            refused(what, read(_book(row)), "mine.csv:2", says)
+            if says
+            else accepted(what, read(_book(row), "rate"), 0.5)
+        )
+    yield refused("spot above on demand", read(_book(_GOOD, spot | {"rate": "0.6"})), "mine.csv", "spot 0.6 is above")
+    yield accepted("spot below on demand", read(_book(_GOOD, spot | {"rate": "0.2"}), "rate", 1), 0.2)
+    yield refused("one price twice", read(_book(_GOOD, _GOOD | {"rate": "0.7"})), "mine.csv:3", "line 2")
+    whole = _book(_GOOD, spot | {"rate": "0.2"})
+    head, first, second = whole.splitlines(keepends=True)
+    for what, text in {
+        "no header": first + second,
+        "a column less": head.replace(",inferred", ""),
+        "another order": head.replace("provider,item", "item,provider") + first,
+        "a column twice": head.replace("inferred", "source") + first,
+        "a cell less": head + first.replace(",USD", ""),
+        "a cell more": head + first.rstrip() + ",x\n",
+        "a quote that never ends": head + first.replace("a price list", '"a'),
+        "NUL": whole.replace("host", "ho\0st"),
+        "empty": " ",
+    }.items():
+        yield refused(what, read(text), r"mine\.csv")
+    yield refused("UTF-16", read(whole.encode("utf-16")), r"mine\.csv")
+    yield accepted("CRLF", read(whole.replace("\n", "\r\n")), 2)
+
+
+KINDS = [kind("study", study), kind("machines", machines), kind("price book", prices)]

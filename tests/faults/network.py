@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import shutil
 import socket
 import struct
 import sys
@@ -11,6 +10,7 @@ import zipfile
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from functools import partial
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
@@ -282,18 +282,21 @@ def _meet(host: Host, fault: str, folder: Path, run: Callable[[], None]) -> None
             run()
 
 
-def faults(folder: Path, rng: Random) -> Iterator[trial.Fault]:
-    """Yield each download with each fault, in no order."""
-    pairs = list(product(DOWNLOADS, ("refused", *FAULTS)))
-    for name, fault in rng.sample(pairs, len(pairs)):
-        place = folder / "place"
-        place.mkdir()
-        host = Host()
-        run = DOWNLOADS[name](host, place)
-        yield f"{name}: {fault.replace('_', ' ')}", lambda f=fault, h=host, p=place, r=run: _meet(h, f, p, r)
+def _download(name: str, fault: str, folder: Path) -> None:
+    place, host = folder / f"{name} {fault}", Host()
+    place.mkdir()
+    try:
+        _meet(host, fault, place, DOWNLOADS[name](host, place))
+    finally:
         host.shutdown()
         host.server_close()
-        shutil.rmtree(place)
+
+
+def faults(folder: Path, rng: Random) -> list[trial.Fault]:
+    """Return each download with each fault, in no order."""
+    pairs = list(product(DOWNLOADS, ("refused", *FAULTS)))
+    rng.shuffle(pairs)
+    return [(f"{name}: {how.replace('_', ' ')}", partial(_download, name, how, folder)) for name, how in pairs]
 
 
 KINDS = [trial.Kind("network", None, faults, limit_seconds=_LIMIT_SECONDS)]

@@ -4,7 +4,9 @@ import importlib
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,19 +94,27 @@ class Stage:
     calls: dict[str, list[str]]
     #: What each verb writes, below `results`.
     writes: dict[str, tuple[str, ...]]
+    #: What a verb is told by standard input, and what stands in the place of the clone and the clock.
+    told: str = ""
+    instead: dict[str, Any] = field(default_factory=dict)
 
     def call(self, step: str) -> None:
         """Call a verb as its rule does. Raises InputError where it does not end well without saying so itself."""
         module = importlib.import_module(f"scripts.{step.partition(' ')[0]}")
-        with mock.patch.object(sys, "argv", [step, *self.calls[step]]):
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.object(sys, "argv", [step, *self.calls[step]]))
+            stack.enter_context(mock.patch.object(sys, "stdin", StringIO(self.told)))
+            for name, value in self.instead.items():
+                stack.enter_context(mock.patch(name, value))
             code = module.main()
         if code:
             raise InputError(f"{step} ended with code {code}")
 
     def all(self) -> None:
         """Call all verbs."""
-        for step in self.calls:
-            self.call(step)
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            for step in self.calls:
+                self.call(step)
 
 
 def _tables(folder: Path, *names: str) -> list[str]:
@@ -142,6 +152,10 @@ def _after(stage: Stage, name: str, settings: dict[str, Any], more: list[str]) -
     stage.writes["report"] = ("report.html", "claims.json")
     stage.calls["index"] = [f"{place}/published.html", f"{place}/claims.json"]
     stage.writes["index"] = ("published.html",)
+    stage.calls["summarise"] = [f"{place}/claims.json", f"{place}/summary.md"]
+    stage.writes["summarise"] = ("summary.md",)
+    stage.calls["compare"] = [str(place), str(place), f"--output={place}/compare.html"]
+    stage.writes["compare"] = ("compare.html", "compare.json")
     return stage
 
 
@@ -191,4 +205,8 @@ def trained(
         files.append(f"{place / where}/run.json")
     tables = _tables(place, "runs", "epochs", "attempts")
     calls = {"collect": [*files, "--folder", str(place), "--repeats=1", *tables]}
-    return _after(Stage(place, calls, {"collect": (*_TABLES, "logs/seen.json")}), name, settings, [])
+    calls["find_unstable"] = [*files, f"--folder={place}", "--above=0.1", "--repeats=1", f"--output={place}/again.txt"]
+    calls["try_cheapest"] = [*files, f"--output={place}/tried.json"]
+    writes: dict[str, tuple[str, ...]] = {"collect": (*_TABLES, "logs/seen.json")}
+    writes |= {"find_unstable": ("again.txt",), "try_cheapest": ("tried.json",)}
+    return _after(Stage(place, calls, writes), name, settings, [])

@@ -1,16 +1,21 @@
 """Some faults of each kind; `make faults` tries them by the thousand."""
 
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from scripts import document
+from scripts.storage.errors import InputError
+from scripts.studies import definition
 from tests.faults import __main__ as faults
-from tests.faults import inputs, kills, network, texts, trainings, trial, verbs
+from tests.faults import handed, inputs, kills, network, recorded, texts, trainings, trial, verbs
+from tests.faults.answers import Case, accepted, refused
 
 #: Kinds that take seconds a fault: how many of each are tried where tests may be slow.
 SLOW = {
-    **{kind.name: 6 for kind in verbs.KINDS},
+    **{kind.name: 8 for kind in verbs.KINDS},
     **{kind.name: 1 for kind in (*kills.KINDS, *trainings.KINDS)},
     texts.KINDS[0].name: 8,
     texts.KINDS[2].name: 3,
@@ -18,14 +23,24 @@ SLOW = {
 }
 
 
+#: Kinds of files with known right answers: those of seconds are tried whole, of the others some.
+FILES = [*inputs.KINDS, *recorded.KINDS, *handed.KINDS]
+QUICK = ("price book", "history", "attempts.json", "records of a kit")
+
+
 def lost(kind: trial.Kind, count: int | None) -> list[trial.Outcome]:
     return [outcome for outcome in trial.outcomes(kind, seed=7, count=count) if outcome.why is not None]
 
 
+@pytest.mark.parametrize("name", QUICK)
+def test_files_are_taken_or_refused_as_is_right(name: str) -> None:
+    assert lost(faults.KINDS[name], None) == []
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", inputs.KINDS, ids=lambda kind: kind.name)
-def test_files_with_one_thing_changed_or_cut_are_a_result_or_a_line(kind: trial.Kind) -> None:
-    assert lost(kind, 30 if kind.count else None) == []
+@pytest.mark.parametrize("kind", [kind for kind in FILES if kind.name not in QUICK], ids=lambda kind: kind.name)
+def test_more_files_are_taken_or_refused_as_is_right(kind: trial.Kind) -> None:
+    assert lost(kind, 40) == []
 
 
 def test_what_a_training_prints_ends_no_display_and_changes_no_terminal() -> None:
@@ -37,7 +52,7 @@ def test_network_is_a_line_in_bounded_time() -> None:
     assert lost(network.KINDS[0], 4) == []
 
 
-@pytest.mark.represented_by("verbs killed")
+@pytest.mark.represented_by("verbs killed at a step")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SLOW)
 def test_what_takes_longer(name: str) -> None:
@@ -50,14 +65,14 @@ def test_wheels_that_drip_are_given_up(tmp_path: Path) -> None:
 
 
 def test_records_of_a_kit_need_not_name_the_usual_axes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(inputs.ROOT)
+    monkeypatch.chdir(definition.ROOT)
     place = verbs.kit(tmp_path / "kit")
     place.call("take_kit")
     assert (place.results / "mine" / "mnist_mlp" / "cpu1" / "jax" / "b128" / "r1" / "run.json").is_file()
 
 
 def test_every_kind_is_tried_here() -> None:
-    here = {*SLOW, texts.KINDS[1].name, *(kind.name for kind in inputs.KINDS)}
+    here = {*SLOW, texts.KINDS[1].name, *(kind.name for kind in FILES)}
     assert here == set(faults.KINDS)
 
 
@@ -96,23 +111,77 @@ def test_harness_sees_what_is_not_inert(tmp_path: Path, file: str, text: str, wh
 
 
 def test_faults_are_the_same_for_a_seed(tmp_path: Path) -> None:
-    whats = []
-    for name in ("one", "other"):
-        folder = tmp_path / name
-        folder.mkdir()
-        whats.append(inputs.study(folder, Random(3))[0])
+    whats = [[what for what, _ in inputs.KINDS[0].faults(tmp_path, Random(3))] for _ in range(2)]
     assert whats[0] == whats[1]
+
+
+@pytest.mark.parametrize(
+    ("case", "why"),
+    [
+        (refused("", lambda _: 5), "taken: 5"),
+        (refused("", lambda _: answer(InputError("a.csv: x")), "rate"), "the line does not say"),
+        (accepted("", lambda _: answer(InputError("a.csv: x"))), "refused: a.csv: x"),
+        (accepted("", lambda _: 5, 6), "came out as 5, and is 6"),
+        (refused("", lambda _: answer(KeyError("x"))), "KeyError"),
+    ],
+)
+def test_harness_sees_a_wrong_answer(tmp_path: Path, case: Case, why: str) -> None:
+    assert why in (trial.tried("", "", lambda: case.meet(tmp_path)).why or "")
+
+
+@pytest.mark.parametrize("sign", ["\x1b", "\r", "\x00", "\x9b", "\u202e", "\u2066", "\u2028", "\ud800", "\ufeff"])
+def test_harness_sees_what_is_hidden_without_asking_the_program(sign: str) -> None:
+    assert not trial.is_line(f"a{sign}b")
+    assert trial.hidden(f"a{sign}b", "\n\t") == sign
+    assert trial.is_line("é 中文 \U0001f468\u200d\U0001f469 —")
+
+
+def answer(error: Exception) -> None:
+    """Raise an error, where a lambda cannot."""
+    raise error
 
 
 def test_what_came_of_a_kind_stands_beside_the_others_with_what_was_not_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(faults, "OUTPUT", tmp_path / "faults.json")
-    network_, study = network.KINDS[0].name, inputs.KINDS[0].name
-    faults.note(network_, 60, 60, False, 1)
-    faults.note(study, 10, 9, True, 1)
-    known = faults.json.loads((tmp_path / "faults.json").read_text())
+    (tmp_path / "faults.json").write_text('{"a kind that has gone": {}}')
+    study, network_ = (room.KINDS[0].name for room in (inputs, network))
+    faults.note(network_, planned=60, tried=60, survived=60, minutes=1, seed=1)
+    faults.note(study, planned=250, tried=10, survived=9, minutes=1, seed=1)
+    known = json.loads((tmp_path / "faults.json").read_text())
     assert list(known) == list(faults.KINDS)
-    assert {name for name, about in known.items() if about["on"]} == {study, network_}
-    assert (known[study]["planned"], known[study]["tried"], known[study]["survived"]) == (250, 10, 9)
-    assert known[network_]["planned"] == 60
+    assert {name for name, about in known.items() if about} == {study, network_}
+    assert document.counts(known[study]) == "250 | 10 | 240 | 9 | 1"
+
+
+def test_every_verb_is_killed_here_or_elsewhere(tmp_path: Path) -> None:
+    there = {path.stem for path in (definition.ROOT / "scripts").glob("*.py") if "\ndef main(" in path.read_text()}
+    killed = {step.partition(" ")[0] for place in verbs.stages(tmp_path, call=False) for step in place.calls}
+    assert killed | set(verbs.ELSEWHERE) == there
+    assert not killed & set(verbs.ELSEWHERE)
+
+
+@pytest.mark.parametrize(
+    ("told", "lost", "first"),
+    [
+        ("open .a; write .a; sync .a; rename .a a; sync ", set(), ""),
+        ("open .a; write .a; rename .a a; sync ", {"a"}, ""),
+        ("open .a; sync .a; write .a; rename .a a; sync ", {"a"}, ""),
+        ("open a; write a", {"a"}, ""),
+        ("open .a; write .a; sync .a; rename .a a", set(), "a"),
+        ("open .a; sync .a; rename .a a; open .b; sync .b; rename .b b; sync ", set(), "a"),
+        ("open x/.a; sync x/.a; rename x/.a x/a; sync ; rename b c; sync ", set(), "x/a"),
+        ("open x/.a; sync x/.a; rename x/.a x/a; sync x/; rename b c; sync ", set(), ""),
+        ("open a; write a; remove a", set(), ""),
+    ],
+)
+def test_what_a_power_cut_takes_is_worked_out_from_the_steps(told: str, lost: set[str], first: str) -> None:
+    steps = [(*one.split(" "), "", "")[:3] for one in told.split("; ")]
+    assert (verbs.unsynced(steps), verbs.unordered(steps)) == (lost, first)
+
+
+def test_time_that_is_over_leaves_the_rest_out(tmp_path: Path) -> None:
+    kind = trial.Kind("x", None, lambda folder, rng: [("", lambda: None)] * 9)
+    with trial.started(kind, 1) as (planned, some):
+        assert (planned, len(list(trial.of_some(kind, some, seconds=0)))) == (9, 1)

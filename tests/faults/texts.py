@@ -21,10 +21,9 @@ from xml.etree import ElementTree
 import yaml
 from playwright.sync_api import Browser, sync_playwright
 
-from scripts.storage.words import printable
 from scripts.workflow import progress
 from tests.conftest import ROOT, Project, copy_project
-from tests.faults import mutations, stage, trial
+from tests.faults import stage, trial
 from tests.test_report_page import CHROMIUM
 
 #: What does something where a text is taken for more than that: a shell, a page, a template, a pattern, a terminal,
@@ -107,10 +106,19 @@ class _Tags(HTMLParser):
         self.schemes |= {str(link).partition(":")[0] for link in links}
 
 
+def _paths(value: Any, above: tuple = ()) -> list[tuple]:
+    """Return where all values within a nested one are."""
+    found = [above] if above else []
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inside:
+        found += _paths(part, (*above, key))
+    return found
+
+
 def _strings(value: Any, leave: tuple[str, ...]) -> list[tuple]:
     """Return where the texts within a value are, without those below the keys to `leave` alone."""
     found = []
-    for place in mutations.paths(value):
+    for place in _paths(value):
         inside = value
         for key in place:
             inside = inside[key]
@@ -143,7 +151,7 @@ def check(folder: Path, allowed: dict[str, set[tuple[str, str]]], browser: Brows
         if file.suffix == ".csv":
             _check_table(file, text)
             continue
-        assert text == printable(text), f"{file.name}: control characters"
+        assert not trial.hidden(text, "\n\t"), f"{file.name}: control characters"
         seen = _Tags(text)
         assert seen.found <= allowed[file.suffix], f"{file.name}: {sorted(seen.found - allowed[file.suffix])}"
         assert seen.schemes <= {"data", "https", "http"}, f"{file.name}: {seen.schemes}"
@@ -340,7 +348,7 @@ def _print(lines: str) -> None:
         ):  # fmt: skip
             assert progress.main() == 0
         said = told.getvalue() + shown_.getvalue()
-        assert said == printable(said), f"{said!r:.200}"
+        assert not trial.hidden(said, "\n\t"), f"{said!r:.200}"
     shutil.rmtree("results")
 
 
@@ -362,7 +370,7 @@ def _call(project: Project, place: Path, name: str, options: list[str]) -> None:
     if called.returncode == 0:
         # A name that a study may have is that of its folder.
         (report,) = (project.path / "results").glob("*/report.html")
-        assert report.read_text() == printable(report.read_text())
+        assert not trial.hidden(report.read_text(), "\n\t")
     after = {path for path in project.path.iterdir() if path.name != ".cache"}
     assert after - before <= {project.path / "results", project.path / ".snakemake"}, after - before
     assert not list(place.rglob("injected*"))

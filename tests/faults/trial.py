@@ -6,7 +6,8 @@ import signal
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,6 @@ from random import Random
 from typing import Any
 
 from scripts.storage.errors import InputError
-from scripts.storage.words import printable
 
 #: What takes longer hangs (s).
 LIMIT_SECONDS = 20
@@ -31,12 +31,13 @@ Fault = tuple[str, Callable[[], Any]]
 class Kind:
     """Faults of one kind: how many `make faults` tries (None: all), what one takes at most (s), where they come from.
 
-    `faults` yields them, from a folder of its own and chance; each has been met when the next one is asked for.
+    `faults` returns all of them, or yields them for ever, from a folder of its own and chance; each has been met when
+    the next one is asked for.
     """
 
     name: str
     count: int | None
-    faults: Callable[[Path, Random], Iterator[Fault]]
+    faults: Callable[[Path, Random], Iterable[Fault]]
     limit_seconds: int = LIMIT_SECONDS
 
 
@@ -67,9 +68,23 @@ def _limited(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+#: Turn the direction of what follows, or are not seen at all.
+_UNSEEN = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\ufeff"
+
+
+def hidden(text: str, allowed: str = "") -> str:
+    """Return what of a text does something unseen to a terminal or a page; empty for nothing.
+
+    By Unicode's own categories, not by the program's list: controls, halves of characters, turned directions.
+    """
+    return "".join(
+        sign for sign in text if sign not in allowed and (unicodedata.category(sign) in ("Cc", "Cs") or sign in _UNSEEN)
+    )
+
+
 def is_line(words: str) -> bool:
     """Return whether an error is one line that a person can read, and that does nothing to a terminal."""
-    return 0 < len(words.strip()) <= len(words) <= _LONGEST_LINE and words == printable(words) and "\n" not in words
+    return 0 < len(words.strip()) <= len(words) <= _LONGEST_LINE and not hidden(words)
 
 
 def tried(kind: str, what: str, run: Callable[[], Any], limit_seconds: int = LIMIT_SECONDS) -> Outcome:
@@ -89,20 +104,34 @@ def tried(kind: str, what: str, run: Callable[[], Any], limit_seconds: int = LIM
     return Outcome(kind, what, why)
 
 
+@contextmanager
+def started(kind: Kind, seed: int) -> Iterator[tuple[int, Iterator[Fault]]]:
+    """Yield how many faults of a kind there are to be tried, and these, in folders of their own."""
+    with tempfile.TemporaryDirectory(prefix="faults-") as folder, _inside(Path(folder) / "here"):
+        place = Path(folder) / "files"
+        place.mkdir()
+        faults = kind.faults(place, Random(f"{seed} {kind.name}"))
+        planned = len(faults) if kind.count is None else kind.count  # type: ignore[arg-type]
+        yield planned, islice(faults, planned)
+
+
 def outcomes(kind: Kind, seed: int, count: int | None, seconds: float = float("inf")) -> Iterator[Outcome]:
     """Yield the outcomes of so many faults of a kind (None: of all that it has), as far as the time goes.
 
     The time runs from the first fault on: what it needs may take minutes to make.
     """
+    with started(kind, seed) as (_, faults):
+        yield from of_some(kind, islice(faults, count), seconds)
+
+
+def of_some(kind: Kind, faults: Iterator[Fault], seconds: float) -> Iterator[Outcome]:
+    """Yield the outcomes of faults of a kind, as far as the time goes."""
     until = None
-    with tempfile.TemporaryDirectory(prefix="faults-") as folder, _inside(Path(folder) / "here"):
-        place = Path(folder) / "files"
-        place.mkdir()
-        for what, run in islice(kind.faults(place, Random(f"{seed} {kind.name}")), count):
-            until = until or time.monotonic() + seconds
-            yield tried(kind.name, what, run, kind.limit_seconds)
-            if time.monotonic() > until:
-                return
+    for what, run in faults:
+        until = until or time.monotonic() + seconds
+        yield tried(kind.name, what, run, kind.limit_seconds)
+        if time.monotonic() > until:
+            return
 
 
 @contextmanager

@@ -1,22 +1,32 @@
-"""Each verb killed at each of its steps, and two verbs at once: a file is the old one, the new one or not there.
+"""Each verb killed at each of its steps, at any moment and by a power cut, on a full disk, and two verbs at once.
 
-A verb runs in a fork of this process, which has all it needs imported: a fault takes as long as the verb itself.
+A step is what a verb does to a file: `steps.c`, which is loaded before all else, counts and writes them down, and
+kills the process at one of them, a write half done, or lets the disk be full from then on. A verb runs in a fork of a
+process that has all it needs imported (`warm`), so that a fault takes as long as the verb itself.
 """
 
-import gc
+import ctypes
 import hashlib
 import itertools
 import json
+import multiprocessing
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from random import Random
+from typing import Any
+from unittest import mock
 
 import numpy as np
 import yaml
@@ -24,13 +34,13 @@ import yaml
 from scripts.kit import records
 from scripts.storage import errors
 from scripts.studies import definition, grid
+from scripts.workflow.repetitions import History
 from tests import test_refresh_prices as of_prices
+from tests.conftest import made_once
 from tests.faults import stage, trial
 from tests.faults.stage import ROOT, Stage
+from tests.importers import test_mlperf as of_mlperf
 from tests.kit.test_records import ABOUT
-
-#: What happens to files: each is a moment at which a verb can be killed.
-_STEPS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "os.chmod", "shutil.rmtree")
 
 #: Strays of a process that was killed are taken away by the next one when they are older (s).
 _STRAY_SECONDS = 2.5
@@ -38,26 +48,57 @@ _STRAY_SECONDS = 2.5
 #: No verb takes longer (s).
 _LONGEST_SECONDS = 120
 
+#: Verbs that are not killed here, and where they are, or why they need not be.
+ELSEWHERE = {
+    "document": "writes this project's own documents",
+    "fetch_wheels": "network: tests.faults.network",
+    "repeat": "is killed at each step by tests/workflow/test_repetitions.py and test_kept.py; what it calls is here",
+    "run_kit": "trains: tests/kit/test_session.py",
+    "schedules": "writes nothing",
+    "status": "writes nothing",
+    "stop_all": "writes nothing",
+    "train": "trains: tests.faults.trainings",
+    "unschedule": "takes away one file or one line",
+}
 
-def _run(step: str, place: Stage, kill_at: int, number: signal.Signals, count_to: int | None) -> None:
+
+@cache
+def _layer() -> Path | None:
+    """Return the library that watches the steps; None where there is no C compiler."""
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        source = Path(__file__).with_name("steps.c")
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", folder / "steps.so", source], check=True)
+
+    return made_once("faults-steps", make) / "steps.so" if shutil.which("cc") else None
+
+
+@cache
+def _starter() -> Any:
+    """Return what starts processes: forks of one that is warm, and has the layer loaded."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.faults.warm"])
+    about = {"PYTHONPATH": str(ROOT)} | ({"LD_PRELOAD": str(layer)} if (layer := _layer()) else {})
+    with mock.patch.dict(os.environ, about):
+        multiprocessing.forkserver.ensure_running()  # type: ignore[attr-defined]
+    return context
+
+
+def _run(step: str, place: Stage, kill_at: int, number: int, log: str) -> None:
     """Call a verb in this process and end it; at the step `kill_at` (0: none) that touches its results, kill it.
 
-    Each step is a byte to the pipe `count_to`.
+    Killed by 0 it meets a disk that is full from then on. The steps are lines of the file `log`.
     """
-    code, steps = 70, itertools.count(1)
-    below = str(place.results)
-
-    def watch(event: str, arguments: tuple) -> None:
-        if event in _STEPS and str(arguments[0]).startswith(below):
-            if count_to is not None:
-                os.write(count_to, b".")
-            if next(steps) == kill_at:
-                os.kill(os.getpid(), number)
-
-    said = StringIO()
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    code, said = 70, StringIO()
     sys.stdout = sys.stderr = said
+    if _layer():
+        told = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) if log else -1
+        ctypes.CDLL(None).steps_begin(os.fsencode(place.results.resolve()), ctypes.c_long(kill_at), number, told)
     try:
-        sys.addaudithook(watch)
         errors.run(lambda: place.call(step) or 0)
     except SystemExit as end:
         code = int(end.code or 0)
@@ -71,42 +112,26 @@ def _run(step: str, place: Stage, kill_at: int, number: signal.Signals, count_to
         os._exit(code)
 
 
-def start(
-    step: str, place: Stage, kill_at: int = 0, number: signal.Signals = signal.SIGKILL, count_to: int | None = None
-) -> int:
-    """Return the number of the process in which a verb runs."""
-    child = os.fork()
-    if not child:
-        signal.alarm(0)
-        # A verb has a process of its own: SIGALRM of the trial and handlers of this one are none of it.
-        for each in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        _run(step, place, kill_at, number, count_to)
-    return child
+def start(step: str, place: Stage, kill_at: int = 0, number: int = signal.SIGKILL, log: str = "") -> Any:
+    """Return the process in which a verb runs."""
+    process = _starter().Process(target=_run, args=(step, place, kill_at, number, log))
+    process.start()
+    return process
 
 
-def end(child: int) -> int:
+def end(process: Any) -> int:
     """Wait for a process and return how it ended: its exit code, or the signal below 0."""
-    until = time.monotonic() + _LONGEST_SECONDS
-    while time.monotonic() < until:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.005)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    raise AssertionError("hangs")
+    process.join(_LONGEST_SECONDS)
+    if process.exitcode is None:
+        process.kill()
+        raise AssertionError("hangs")
+    return process.exitcode
 
 
 def checksums(folder: Path) -> dict[str, str]:
     """Return the checksum of each file; what was read of records is known by times, and left out."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "seen.json")
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
-def _strays(found: dict[str, str], whole: dict[str, str]) -> set[str]:
-    return {name for name in found if name not in whole}
 
 
 def _clear(place: Stage, step: str) -> None:
@@ -116,34 +141,91 @@ def _clear(place: Stage, step: str) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
-def _kill(place: Stage, step: str, whole: dict[str, str], kill_at: int, number: signal.Signals, is_there: bool) -> None:
-    """Kill a verb at a step, look at what it left, call it again, and look again."""
-    if not is_there:
-        _clear(place, step)
-    how = end(start(step, place, kill_at, number))
-    assert how != 71, "did not end in one line"
+def _look(place: Stage, step: str, whole: dict[str, str]) -> None:
+    """Look at what a verb left that was ended, call it again, and look again."""
     left = checksums(place.results)
-    strays = _strays(left, whole)
+    strays = {name for name in left if name not in whole}
     assert all(Path(name).name.startswith(".") for name in strays), f"half-written: {strays}"
     other = {name for name in left if name in whole and left[name] != whole[name]}
     assert not other, f"half-written: {other}"
-    if strays:
-        old = time.time() - _STRAY_SECONDS
-        for name in strays:
-            os.utime(place.results / name, (old, old))
+    old = time.time() - _STRAY_SECONDS
+    for name in strays:
+        os.utime(place.results / name, (old, old))
     assert end(start(step, place)) == 0
     again = checksums(place.results)
     assert again == whole, f"after it was done again: {set(again.items()) ^ set(whole.items())}"
 
 
-def steps(place: Stage, step: str) -> int:
-    """Return at how many steps a verb that makes its files anew can be killed."""
+def _kill(place: Stage, step: str, whole: dict[str, str], kill_at: int, number: int, is_there: bool) -> None:
+    """Kill a verb at a step."""
+    if not is_there:
+        _clear(place, step)
+    assert end(start(step, place, kill_at, number)) != 71, "did not end in one line"
+    _look(place, step, whole)
+
+
+def _kill_sometime(place: Stage, step: str, whole: dict[str, str], seconds: float) -> None:
+    """Kill a verb after so long."""
     _clear(place, step)
-    reader, writer = os.pipe()
-    with os.fdopen(reader) as told:
-        assert end(start(step, place, count_to=writer)) == 0
-        os.close(writer)
-        return len(told.read())
+    process = start(step, place)
+    time.sleep(seconds)
+    process.kill()
+    end(process)
+    _look(place, step, whole)
+
+
+def steps(log: str) -> list[tuple[str, str, str]]:
+    """Return the steps that a log tells: what, the path below the results, and the other path of a rename."""
+    if not Path(log).exists():
+        return []
+    return [tuple(line.split("\t")) for line in Path(log).read_text().splitlines()]  # type: ignore[misc]
+
+
+def unsynced(told: list[tuple[str, str, str]]) -> set[str]:
+    """Return the files, by their last names, of which a power cut after these steps loses what was written."""
+    lost: set[str] = set()
+    for what, path, other in told:
+        if what in ("open", "write", "truncate"):
+            lost.add(path)
+        elif what == "sync":
+            lost.discard(path)
+        elif what == "rename" and path in lost:
+            lost.remove(path)
+            lost.add(other)
+        elif what in ("rename", "remove"):
+            lost.discard(other or path)
+    return lost
+
+
+def unordered(told: list[tuple[str, str, str]]) -> str:
+    """Return the first file whose new name could be lost while what was named after it lasts; empty for none.
+
+    A name lasts when its folder was synced after it was given.
+    """
+    waiting: dict[str, str] = {}
+    for what, path, other in told:
+        if what == "sync":
+            waiting = {name: folder for name, folder in waiting.items() if folder != path.rstrip("/")}
+        elif what == "rename":
+            if waiting:
+                return next(iter(waiting))
+            waiting[other] = str(Path(other).parent).removeprefix(".")
+    return next(iter(waiting), "")
+
+
+def _cut_power(place: Stage, step: str, whole: dict[str, str], kill_at: int, log: str) -> None:
+    """Kill a verb at a step and take away what a file system need not have on its disk by then."""
+    _clear(place, step)
+    Path(log).unlink(missing_ok=True)
+    end(start(step, place, kill_at, log=log))
+    told = steps(log)
+    for name in unsynced(told[: kill_at - 1] if kill_at else told):
+        if (path := place.results / name).is_file():
+            os.truncate(path, 0)
+    if not kill_at:
+        name = unordered(told)
+        assert not name, f"{name}: its folder is not synced before another file has its name, or the end"
+    _look(place, step, whole)
 
 
 def _refresh(folder: Path) -> Stage:
@@ -207,33 +289,159 @@ def _tables(folder: Path) -> Stage:
     return Stage(place, {"load_tables": [str(given), *words]}, {"load_tables": stage._TABLES})
 
 
-def stages(folder: Path) -> Iterator[Stage]:
-    """Yield what all verbs have made."""
+def _compared_days(folder: Path) -> Stage:
+    """Return the history of a study, and its schedule at GitHub."""
+    root = folder / "clone"
+    file = folder / "mine.yaml"
+    of_runs = stage.trained(folder / "made")
+    of_runs.all()
+    file.write_text((folder / "made" / "mine.yaml").read_text())
+    history = History("mine", root)
+    root.mkdir()
+    (root / "config").symlink_to(ROOT / "config")
+    shutil.copytree(of_runs.results, history.results)
+    history.folder.mkdir(parents=True)
+    name, settings = definition.read(str(file), {})
+    asked = {"name": "mine", "asked": name, "study": settings, "profile": "local"}
+    study = grid.planned(name, settings, yaml.safe_load((ROOT / "config" / "hardware.yaml").read_text()))
+    runs = [{"folder": f"{cell.path}/r1", "cell": vars(cell)} for cell in study.cells]
+    instead = {
+        "scripts.history.ROOT": root,
+        "scripts.workflow.timers.github.ROOT": root,
+        "scripts.history.datetime": Noon,
+    }
+    calls = {"history": [str(file)], "schedule": ["--every=1d", "--by=github", "--what=study"]}
+    writes = {
+        "history": ("history/mine/history.html",),
+        "schedule": (".github/workflows/epochs-per-dollar-mine.yml",),
+    }
+    return Stage(root, calls, writes, json.dumps(asked | {"runs": runs}), instead)
+
+
+class Noon(datetime):
+    """A day on which it is always noon, so that a page is the same each time."""
+
+    @classmethod
+    def now(cls, tz: Any = None) -> "Noon":
+        """Return that noon."""
+        return cls(2026, 11, 24, 12, tzinfo=tz)
+
+
+def _fetched(folder: Path) -> Stage:
+    """Return a data set that is made, and results of MLPerf that are read."""
+    place, logs = folder / "results", folder / "logs"
+    place.mkdir(parents=True)
+    of_mlperf.write(logs, 10.0, 11.0)
+    calls = {
+        "fetch_data": ["nietzsche", "synthetic", f"{place}/data/nietzsche.npz"],
+        "import_mlperf": [f"{place}/mlperf.csv", f"--logs-dir={logs}"],
+    }
+    return Stage(place, calls, {"fetch_data": ("data/nietzsche.npz",), "import_mlperf": ("mlperf.csv",)})
+
+
+def stages(folder: Path, call: bool = True) -> Iterator[Stage]:
+    """Yield what all verbs have made, or will make when they are called."""
     for name, make in (
         ("imported", stage.imported), ("trained", stage.trained), ("tables", _tables), ("prices", _refresh),
-        ("kit", kit),
+        ("kit", kit), ("days", _compared_days), ("fetched", _fetched),
     ):  # fmt: skip
         place = make(folder / name)
         os.chdir(ROOT)  # a kit is taken in where the catalogue of machines is
-        for step in place.calls:
+        for step in place.calls if call else ():
             assert end(start(step, place)) == 0, step
         yield place
 
 
-def killed(folder: Path, rng: Random) -> Iterator[trial.Fault]:
-    """Yield each verb killed at each of its steps in turn; half of the time its files are there already."""
-    _warm(folder / "warm")
-    faults = []
+def _all_steps(folder: Path) -> Iterator[tuple[Stage, str, dict[str, str], list[tuple[str, str, str]], float]]:
+    """Yield each verb with its files, its steps when it makes them anew, and how long that takes (s)."""
     for place in stages(folder):
         whole = checksums(place.results)
         for step in place.calls:
-            for moment in range(1, steps(place, step) + 1):
-                number = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
-                faults.append((place, step, whole, moment, number, rng.random() < 0.5))
+            _clear(place, step)
+            log, began = f"{folder}/{place.results.parent.name}-{step.replace(' ', '-')}.log", time.monotonic()
+            assert end(start(step, place, log=log)) == 0
+            yield place, step, whole, steps(log), time.monotonic() - began
+
+
+def killed(folder: Path, rng: Random) -> list[trial.Fault]:
+    """Return each verb killed at each of its steps; half of the time its files are there already."""
+    if not _layer():
+        return []
+    faults: list[trial.Fault] = []
+    for place, step, whole, told, _ in _all_steps(folder):
+        for moment, (what, path, _) in enumerate(told, 1):
+            number = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
+            is_there = rng.random() < 0.5
+            words = (
+                f"{step}: {number.name} at step {moment} ({what} {path}), its files {'' if is_there else 'not '}there"
+            )
+            faults.append((words, partial(_kill, place, step, whole, moment, number, is_there)))
+    return _distinct_first(faults, rng)
+
+
+def without_power(folder: Path, rng: Random) -> list[trial.Fault]:
+    """Return each verb at whose steps, and after whose end, the power is cut."""
+    if not _layer():
+        return []
+    faults: list[trial.Fault] = []
+    for place, step, whole, told, _ in _all_steps(folder):
+        for moment in range(len(told) + 1):
+            where = f"at step {moment} ({' '.join(told[moment - 1][:2])})" if moment else "after its end"
+            faults.append(
+                (f"{step}: power cut {where}", partial(_cut_power, place, step, whole, moment, f"{folder}/cut.log"))
+            )
+    return _distinct_first(faults, rng)
+
+
+#: The signal that is none: the disk is full.
+_FULL = 0
+
+
+def _fill(place: Stage, step: str, whole: dict[str, str], kill_at: int, is_there: bool) -> None:
+    """Let the disk be full from a step of a verb on: it says so in a line, and leaves nothing."""
+    if not is_there:
+        _clear(place, step)
+    assert end(start(step, place, kill_at, _FULL)) in (2, 1), "did not end in one line"
+    left = checksums(place.results)
+    assert set(left) <= set(whole), f"left {set(left) - set(whole)}"
+    _look(place, step, whole)
+
+
+def full(folder: Path, rng: Random) -> list[trial.Fault]:
+    """Return each verb whose disk is full from one of its writes on."""
+    if not _layer():
+        return []
+    faults: list[trial.Fault] = []
+    for place, step, whole, told, _ in _all_steps(folder):
+        for moment, (what, path, _) in enumerate(told, 1):
+            if what in ("open", "write", "mkdir"):
+                is_there = rng.random() < 0.5
+                words = f"{step}: full at step {moment} ({what} {path})"
+                faults.append((words, partial(_fill, place, step, whole, moment, is_there)))
+    return _distinct_first(faults, rng)
+
+
+def _distinct_first(faults: list[trial.Fault], rng: Random) -> list[trial.Fault]:
+    """Return faults in an order by chance, those of one verb and file that differ in the step alone behind others."""
     rng.shuffle(faults)
-    for place, step, whole, moment, number, is_there in faults:
-        what = f"{step}: {number.name} at step {moment}, its files {'there' if is_there else 'not there'}"
-        yield what, lambda given=(place, step, whole, moment, number, is_there): _kill(*given)
+    seen: Counter[str] = Counter()
+    ranked = []
+    for fault in faults:
+        key = re.sub(r"\d+|[0-9a-f]{8}", "", fault[0])
+        ranked.append((seen[key], fault))
+        seen[key] += 1
+    return [fault for _, fault in sorted(ranked, key=lambda one: one[0])]
+
+
+def killed_sometime(folder: Path, rng: Random) -> list[trial.Fault]:
+    """Return each verb killed five times at some moment."""
+    faults: list[trial.Fault] = []
+    for place, step, whole, _, took in _all_steps(folder):
+        for _ in range(5):
+            seconds = rng.uniform(0, took)
+            faults.append((f"{step}: {seconds:.3f} s in", partial(_kill_sometime, place, step, whole, seconds)))
+    rng.shuffle(faults)
+    return faults
 
 
 def _both(place: Stage, first: str, second: str, whole: dict[str, str], seconds: float) -> None:
@@ -248,28 +456,23 @@ def _both(place: Stage, first: str, second: str, whole: dict[str, str], seconds:
     assert again == whole, f"{set(again.items()) ^ set(whole.items())}"
 
 
-def at_once(folder: Path, rng: Random) -> Iterator[trial.Fault]:
-    """Yield every pair of verbs that write below the same folder, the second one a moment after the first."""
-    _warm(folder / "warm")
-    places = [(place, checksums(place.results)) for place in stages(folder)]
-    while True:
-        for place, whole in places:
-            for first, second in itertools.product(place.calls, repeat=2):
-                seconds = rng.uniform(0, 0.4)
-                what = f"{first}, and {second} {seconds:.2f} s later"
-                yield what, lambda given=(place, first, second, whole, seconds): _both(*given)
-
-
-def _warm(folder: Path) -> None:
-    """Import in this process what the verbs import, so that their forks need not."""
-    for number, make in enumerate((stage.imported, stage.trained)):
-        make(folder / str(number)).all()
-    shutil.rmtree(folder)
-    gc.collect()
-    gc.freeze()
+def at_once(folder: Path, rng: Random) -> list[trial.Fault]:
+    """Return every pair of verbs that write below the same folder, the second one a moment after the first."""
+    faults: list[trial.Fault] = []
+    for place in stages(folder):
+        whole = checksums(place.results)
+        for first, second in itertools.product(place.calls, repeat=2):
+            seconds = rng.uniform(0, 0.4)
+            what = f"{first}, and {second} {seconds:.2f} s later"
+            faults.append((what, partial(_both, place, first, second, whole, seconds)))
+    rng.shuffle(faults)
+    return faults
 
 
 KINDS = [
-    trial.Kind("verbs killed", None, killed, limit_seconds=180),
-    trial.Kind("verbs at once", 200, at_once, limit_seconds=180),
+    trial.Kind("verbs killed at a step", None, killed, limit_seconds=180),
+    trial.Kind("verbs killed at a moment", None, killed_sometime, limit_seconds=180),
+    trial.Kind("verbs without power", None, without_power, limit_seconds=180),
+    trial.Kind("verbs on a full disk", None, full, limit_seconds=180),
+    trial.Kind("verbs at once", None, at_once, limit_seconds=180),
 ]
