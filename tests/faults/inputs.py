@@ -7,14 +7,15 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import yaml
 
 from scripts.analysis import pricing
 from scripts.costs import book
 from scripts.kit import records
-from scripts.storage import schemas
-from scripts.studies import definition, grid
+from scripts.storage import environment, schemas
+from scripts.studies import definition, grid, trust
 from tests.faults import stage
 from tests.faults.answers import NO_NUMBER_TEXTS, NO_NUMBERS, Case, accepted, get, kind, put, refused
 from tests.kit.test_records import ENTRY
@@ -180,6 +181,18 @@ def study() -> Iterator[Case]:
         for value in good:
             yield accepted(f"{key} = {value!r}", _read_priced(put(priced, key, value), key), value)
     yield from _texts_of_yaml("mine.yaml", whole, _read_study(None))
+
+    def own(trusted: str) -> Callable[[Path], Any]:
+        def read(folder: Path) -> Any:
+            (folder / "my_net.py").write_text("open('injected', 'w')\n")
+            known = mock.patch.object(trust, "KNOWN", folder / "trusted")
+            with known, mock.patch.dict(os.environ, {environment.TRUST.name: trusted}):
+                return _read_study(put(STUDY, "workloads", [str(folder / "my_net.py")]))(folder)
+
+        return read
+
+    for word in ("", "yes", "sha256-0000000000000000", "ALL"):
+        yield refused(f"code that is trusted by {word!r}", own(word), "mine.yaml", "not the project's", "trust=sha256-")
     for name in ("a b", "-x", "kit", "logs", "..", "a;b", "$(touch injected)", "a\nb", "é\u202e", "x" * 300, "local"):
 
         def read(folder: Path, name: str = name) -> Any:

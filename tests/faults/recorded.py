@@ -14,6 +14,7 @@ from typing import Any
 from scripts.analysis import runs
 from scripts.measurement import checkpoint, record
 from scripts.storage import tables
+from scripts.storage.files import opened, write_text
 from scripts.studies import definition
 from scripts.workflow.repetitions import History
 from tests import made
@@ -204,7 +205,7 @@ def beside_it() -> Iterator[Case]:
     yield refused(
         "epochs.csv: a row less",
         changed("epochs.csv", lambda text: "".join(text.splitlines(keepends=True)[:-1])),
-        "csv",
+        "done after 1 of 2",
     )
     yield accepted("losses that are none", changed("epochs.csv", cell("loss", "nan"), "epochs_done"), 2)
 
@@ -333,7 +334,52 @@ def kept() -> Iterator[Case]:
         yield refused(f"current.json: {text}", current(text), r"current\.json")
 
 
+def places() -> Iterator[Case]:
+    """Where a file is written: nothing outside its folder, through a link, or over what is no file."""
+
+    def write(make: Callable[[Path], Any], act: Callable[[Path], Any]) -> Callable[[Path], Any]:
+        def run(folder: Path) -> Any:
+            (folder / "in").mkdir()
+            (folder / "secret").write_text("untouched")
+            make(folder)
+            try:
+                act(folder / "in")
+            finally:
+                assert (folder / "secret").read_text() == "untouched", "written outside"
+                assert {path.name for path in folder.iterdir()} == {"in", "secret"}, "written outside"
+
+        return run
+
+    def link(name: str, to: str) -> Callable[[Path], Any]:
+        return lambda folder: (folder / "in" / name).symlink_to(folder / to)
+
+    def within(name: str) -> Callable[[Path], Any]:
+        return lambda folder: write_text(folder / name, "x", within=folder)
+
+    def add(folder: Path) -> None:
+        with opened(folder / "log") as log:
+            log.write(b"x")
+
+    yield accepted("below its folder", write(lambda folder: None, within("a/b/c")))
+    for name in ("../secret", "a/../../secret", "..", "a/..", "/tmp/secret"):
+        yield refused(f"within: {name}", write(lambda folder: None, within(name)), "lies outside")
+    yield refused("within: a link to a folder", write(link("a", "."), within("a/secret")), "lies outside")
+    yield refused("within: a link inside", write(link("a", "in"), within("a/x")), "lies outside")
+    yield accepted("within: a link in its place", write(link("a", "secret"), within("a")))
+    yield accepted("a link in its place", write(link("a", "secret"), lambda folder: write_text(folder / "a", "x")))
+    yield refused("added to a link", write(link("log", "secret"), add), "it is a link")
+    for what, make in (
+        ("a pipe", os.mkfifo),
+        ("a folder", Path.mkdir),
+        ("a device", lambda path: path.symlink_to("/dev/null")),
+    ):
+        placed = partial(lambda folder, make: make(folder / "in" / "log"), make=make)
+        yield refused(f"over {what}", write(placed, lambda folder: write_text(folder / "log", "x")), "not a file")
+        yield refused(f"added to {what}", write(placed, add), "cannot be written")
+
+
 KINDS = [
+    kind("places", places),
     kind("run.json", run_json),
     kind("epochs.csv, telemetry.csv", beside_it),
     trial.Kind("cut at every byte", None, cut_at_every_byte),

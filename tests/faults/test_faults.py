@@ -1,6 +1,7 @@
 """Some faults of each kind; `make faults` tries them by the thousand."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,7 @@ from scripts import document
 from scripts.storage.errors import InputError
 from scripts.studies import definition
 from tests.faults import __main__ as faults
-from tests.faults import handed, inputs, kills, network, recorded, texts, trainings, trial, verbs
+from tests.faults import guards, handed, inputs, kills, network, recorded, texts, trainings, trial, verbs
 from tests.faults.answers import Case, accepted, refused
 
 #: Kinds that take seconds a fault: how many of each are tried where tests may be slow.
@@ -25,7 +26,7 @@ SLOW = {
 
 #: Kinds of files with known right answers: those of seconds are tried whole, of the others some.
 FILES = [*inputs.KINDS, *recorded.KINDS, *handed.KINDS]
-QUICK = ("price book", "history", "attempts.json", "records of a kit")
+QUICK = ("places", "price book", "history", "attempts.json", "records of a kit")
 
 
 def lost(kind: trial.Kind, count: int | None) -> list[trial.Outcome]:
@@ -179,6 +180,16 @@ def test_every_verb_is_killed_here_or_elsewhere(tmp_path: Path) -> None:
 def test_what_a_power_cut_takes_is_worked_out_from_the_steps(told: str, lost: set[str], first: str) -> None:
     steps = [(*one.split(" "), "", "")[:3] for one in told.split("; ")]
     assert (verbs.unsynced(steps), verbs.unordered(steps)) == (lost, first)
+
+
+def test_every_guard_is_where_the_list_says_and_its_kind_is_one() -> None:
+    assert len({guard.name for guard in guards.GUARDS}) == len(guards.GUARDS) == 30
+    for guard in guards.GUARDS:
+        assert guard.changed(definition.ROOT) != (definition.ROOT / guard.file).read_text()
+        assert guard.kind in faults.KINDS
+        assert all((definition.ROOT / name).exists() for name in guard.tests.split())
+    with pytest.raises(InputError, match="its text is there 0 times"):
+        replace(guards.GUARDS[0], text="what is not there").changed(definition.ROOT)
 
 
 def test_time_that_is_over_leaves_the_rest_out(tmp_path: Path) -> None:

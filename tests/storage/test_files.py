@@ -132,6 +132,29 @@ def test_what_lies_outside_its_folder_is_not_written(tmp_path: Path, secret: Pat
     assert secret.read_text() == "untouched"
 
 
+def test_what_is_written_is_synced_before_it_has_its_name_and_its_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what the system is asked for: a power cut leaves the old file, or the new one."""
+    done: list[tuple[str, str]] = []
+    sync, rename = os.fsync, Path.replace
+
+    def synced(handle: int) -> None:
+        done.append(("sync", Path(f"/proc/self/fd/{handle}").readlink().name))
+        sync(handle)
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append(("rename", target.name))
+        return rename(path, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(Path, "replace", renamed)
+    write_text(tmp_path / "a.csv", "text")
+    assert [what for what, _ in done] == ["sync", "rename", "sync"]
+    assert done[0][1].startswith(".a.csv.")
+    assert done[1:] == [("rename", "a.csv"), ("sync", tmp_path.name)]
+
+
 def test_a_link_that_is_put_there_while_a_file_is_written_leads_nowhere(tmp_path: Path) -> None:
     """The folder that was checked is the one that is written into, whatever its name leads to by now."""
     folder, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
