@@ -10,11 +10,12 @@ from snakemake.dag import DAG
 from snakemake.io import _IOFile
 from snakemake.persistence import PersistenceBase
 
-from scripts import workloads
+from scripts import datasets
 from scripts.kit import contents
 from scripts.measurement import provenance
+from scripts.records import about
 from scripts.storage import environment, errors, schemas
-from scripts.studies import definition
+from scripts.studies import definition, trust
 from scripts.workflow import checks, command_line, data_kinds, internals, locks, quotes
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
@@ -70,8 +71,17 @@ try:
         locks.clear(Path.cwd(), definition.profile(config) == "local")
     plan = Plan.of(
         config,
-        lambda policy: data_kinds.chooser(policy, not workflow.is_main_process),
+        lambda policy: data_kinds.chooser(
+            lambda name: datasets.choose(
+                policy, name, Path("data"), datasets.given_folder()
+            ),
+            not workflow.is_main_process,
+        ),
     )
+    if workflow.is_main_process and not command_line.is_dry_run(sys.argv):
+        trust.check(
+            definition.file(plan.asked), plan.settings.get("workload_files", {})
+        )
     analyses = Analyses(
         plan.studies,
         plan.catalogue,
@@ -121,7 +131,7 @@ def either(names):
 
 wildcard_constraints:
     study=either(plan.studies),
-    workload=either(workloads.names()),
+    workload=either(about.workloads()),
     dataset=r"\w+",
     hardware=r"[\w.-]+",
     framework=r"\w+",

@@ -8,12 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import charts, workloads
+from scripts import charts
 from scripts.analysis import cards, figures, summary
 from scripts.analysis.names import price_words
 from scripts.analysis.verdicts import Judge
 from scripts.charts import _crowd, _theme
 from scripts.charts._view import View
+from scripts.records import about
 from scripts.storage import errors, tables
 from scripts.storage.files import write_bytes, write_text
 from scripts.storage.numbers import number
@@ -73,7 +74,7 @@ def view(
 
     `labels` are what machines are called; a chart that shows no costs is given none, and no price option.
     """
-    work = workloads.workload(workload) if workload in workloads.names() else None
+    work = about.workload(workload) if workload in about.workloads() else None
     sizes = frames["runs"].loc[frames["runs"]["workload"] == workload, "batch_size"].dropna().unique()
     only = int(sizes[0]) if len(sizes) == 1 else None
     parts = {name: frame[frame["workload"] == workload] if workload else frame for name, frame in frames.items()}
@@ -84,9 +85,9 @@ def view(
         costs=parts["costs"],
         base=study.get("base", {"hardware": "", "framework": ""}),
         labels=labels,
-        reference=work.REFERENCE if work else None,
-        published_batch_size=work.BATCH_SIZE if work and definition.is_grid(study) and len(sizes) < 2 else only,
-        published_epochs=work.EPOCHS if work else None,
+        reference=work.reference if work else None,
+        published_batch_size=work.batch_size if work and definition.is_grid(study) and len(sizes) < 2 else only,
+        published_epochs=work.epochs if work else None,
         price_option=option,
         price_label=price_words(study, option, labels) if option else "",
         one_framework=not definition.is_grid(study) and frames["runs"]["framework"].nunique() == 1,
@@ -115,7 +116,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
-    workloads.add(study.get("workload_files", {}))
+    about.add(study.get("workload_files", {}))
     frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs")}
     derived = {}
     if options.money:
@@ -159,8 +160,8 @@ def main() -> int:
                 "description": made.description,
             }
         )
-    about = {"chart": options.chart.replace(".", "-"), "title": title, "help": module.HELP, "drawn": drawn}
-    write_text(options.output / "chart.json", json.dumps(about, indent=2) + "\n")
+    described = {"chart": options.chart.replace(".", "-"), "title": title, "help": module.HELP, "drawn": drawn}
+    write_text(options.output / "chart.json", json.dumps(described, indent=2) + "\n")
     return 0
 
 

@@ -18,9 +18,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from scripts import workloads
 from scripts.analysis import noise, runs, scale_ups
-from scripts.measurement import record
+from scripts.records import about, record
 from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -162,10 +161,10 @@ def accuracy_rows(folder: Path) -> list[dict[str, Any]]:
     rows = []
     for path in sorted(folder.rglob("run.json")):
         run = runs.read(path)
-        reference = workloads.workload(run["cell"]["workload"]).REFERENCE
+        reference = about.workload(run["cell"]["workload"]).reference
         part = run["data"]["train_samples"] / run["data"]["complete_train_samples"] * run["cell"]["samples"]
-        published = reference and reference.after(run["final"]["epochs"] * part)
-        if run["status"] != "done" or run["data"]["kind"] != "real" or published is None:
+        published = reference.after(run["final"]["epochs"] * part) if reference else None
+        if run["status"] != "done" or run["data"]["kind"] != "real" or reference is None or published is None:
             raise InputError(f"{path}: status {run['status']}, {run['data']['kind']} data: nothing to compare")
         row = {key: run["cell"][key] for key in ("workload", "framework")} | {
             "run": run["repeat"],

@@ -8,13 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scripts import workloads
 from scripts.analysis import pricing, trends
 from scripts.analysis.names import price_words
 from scripts.charts import _theme
 from scripts.costs import book, books, prices
 from scripts.pages import history as page
 from scripts.pages import render, trend
+from scripts.records import about
 from scripts.storage import errors, schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_text, write_text
@@ -78,7 +78,7 @@ def main() -> int:
     parser.add_argument("study", help="of config/studies, or the path of a file")
     options = parser.parse_args()
     name, study = definition.read(options.study, {})
-    workloads.add(study.get("workload_files", {}))
+    about.add(study.get("workload_files", {}))
     history = History(name, ROOT)
     if not history.repetitions() and not history.triggers():
         raise InputError(f"study {name}: has no history: `python -m scripts.repeat {options.study}` begins one")

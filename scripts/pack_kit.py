@@ -4,9 +4,9 @@ import argparse
 import json
 from pathlib import Path
 
-from scripts import workloads
 from scripts.kit import contents
 from scripts.measurement import provenance
+from scripts.records import about
 from scripts.storage import errors, schemas
 from scripts.storage.files import replacing
 from scripts.studies import grid
@@ -25,15 +25,17 @@ def main() -> int:
     parser.add_argument("--packed", nargs="*", default=[], type=Path, help="the same, compressed, in their order")
     options = parser.parse_args()
     study, kinds = json.loads(options.study), json.loads(options.kinds)
-    workloads.add(study["workload_files"])
+    about.add(study["workload_files"])
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     planned = grid.expand(options.name, study, catalogue, cores=1, kind=kinds.__getitem__)
-    about = contents.describe(
+    described = contents.describe(
         options.name, planned.runs(), study["workload_files"], provenance.commit(), options.python
     )
     packed = {data.stem: (data, small) for data, small in zip(options.data, options.packed, strict=True)}
     with replacing(options.output) as temporary:
-        told = contents.write(temporary, about, sorted(options.wheels.glob("*.whl")), packed, study["workload_files"])
+        told = contents.write(
+            temporary, described, sorted(options.wheels.glob("*.whl")), packed, study["workload_files"]
+        )
     print(told)
     print(f"{options.output}: {options.output.stat().st_size / 2**20:.1f} MiB", flush=True)
     return 0

@@ -9,13 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import workloads
 from scripts.analysis import beside, cards, claims, clocks, figures, trainings
 from scripts.analysis.claim_verdict import Verdict, to_json
 from scripts.analysis.names import price_words
 from scripts.importers import audit, facts
 from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
+from scripts.records import about
 from scripts.storage import errors, schemas, tables
 from scripts.storage.files import write_text
 from scripts.studies import definition, grid
@@ -148,7 +148,7 @@ def main() -> int:
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
-    workloads.add(study.get("workload_files", {}))
+    about.add(study.get("workload_files", {}))
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     runs, costs, prices = (tables.read(path) for path in (options.runs, options.costs, options.prices))
     derived = figures.tables(study, runs, costs, prices)

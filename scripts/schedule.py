@@ -11,10 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Column, Table
 
-from scripts import workloads
 from scripts.analysis import quotes
 from scripts.costs import book, books, monthly
 from scripts.costs.terms import read_terms
+from scripts.records import about
 from scripts.storage import environment, errors, numbers, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.words import printable
@@ -39,7 +39,7 @@ def image_names(asked: Mapping[str, Any], catalogue: Mapping[str, Any]) -> set[s
 def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple[list[monthly.Part], monthly.Length]:
     """Return the parts of a month's bill of a study, and how long one repetition takes."""
     study, profile = asked["study"], asked["profile"]
-    workloads.add(study["workload_files"])
+    about.add(study["workload_files"])
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     priced = quotes.priced(asked["name"], study, catalogue, profile, asked["runs"])
     machines = {one.wanted.hardware for one in priced}

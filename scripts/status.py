@@ -11,11 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from scripts import workloads
 from scripts.analysis import pricing
 from scripts.analysis import runs as recorded
 from scripts.costs import billing, prices
 from scripts.measurement import checkpoint
+from scripts.records import about
 from scripts.storage import environment, errors, schemas
 from scripts.storage.files import read_text
 from scripts.storage.numbers import number
@@ -77,7 +77,7 @@ def main() -> int:
     config = json.loads(options.study)
     if not definition.is_trained_here(config):
         raise errors.InputError(f"study {options.name}: shows runs of others, and trains none")
-    workloads.add(config["workload_files"])
+    about.add(config["workload_files"])
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     study = grid.planned(options.name, config, catalogue)
     folder = Path("results") / options.name

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from scripts.analysis import runs as recorded
 from scripts.kit import records
-from scripts.measurement import record
-from scripts.measurement.cell import Cell
+from scripts.records import record
+from scripts.records.cell import Cell
 from scripts.storage import errors, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import locked, write_bytes

@@ -24,10 +24,12 @@ if __package__ in (None, ""):  # `python scripts/train.py`: Python puts scripts/
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from scripts import datasets, frameworks, workloads
-from scripts.measurement import attempt, checkpoint, hardware, job_clock, provenance, record, watch
-from scripts.measurement.cell import LARGEST, MODES, PRECISIONS, Cell
+from scripts.measurement import attempt, checkpoint, hardware, job_clock, provenance, watch
 from scripts.measurement.exclusive import exclusive
+from scripts.measurement.outcome import Outcome
 from scripts.measurement.worker import Job
+from scripts.records import about, data_file, record
+from scripts.records.cell import LARGEST, MODES, PRECISIONS, Cell
 from scripts.storage import environment, errors, modules, schemas
 from scripts.storage.errors import InputError
 
@@ -118,13 +120,13 @@ def _data(work: ModuleType, options: argparse.Namespace) -> Path | None:
     return data
 
 
-def _ended() -> watch.Outcome | None:
+def _ended() -> Outcome | None:
     """Return how a run ended that got no machine, or lost every one: who submits it says so in a variable."""
     told = json.loads(environment.ENDED.read() or "null")
     if told is None:
         return None
     status = told["status"] if told["status"] in NO_MACHINE else "failed"
-    return watch.Outcome(status, told["reason"], {"total_seconds": 0.0})
+    return Outcome(status, told["reason"], {"total_seconds": 0.0})
 
 
 def _code(work: ModuleType, backend: frameworks.Framework) -> list[str]:
@@ -148,7 +150,7 @@ def _check(options: argparse.Namespace, claims: dict[str, Any], found: dict[str,
 def _about_data(job: Job, facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the record says of the data: that of the file, or that a workload brought its own."""
     if job.data:
-        return datasets.describe(job.data)
+        return data_file.describe(job.data)
     samples = max(1, facts.get("whole_train_samples") or 1)
     return {
         "dataset": job.cell.workload,
@@ -163,10 +165,10 @@ def _workload(options: argparse.Namespace) -> tuple[str, ModuleType, Path | None
     """Return the workload's name and module, and its file if it is the user's own."""
     file = Path(options.workload) if options.workload.endswith(".py") else None
     if file:
-        workloads.add({file.stem: str(file)})
+        about.add({file.stem: str(file)})
     name = file.stem if file else options.workload
-    if name not in workloads.names():
-        raise InputError(f"--workload: {name!r} is unknown: it is one of {', '.join(workloads.names())}, or a .py file")
+    if name not in about.workloads():
+        raise InputError(f"--workload: {name!r} is unknown: it is one of {', '.join(about.workloads())}, or a .py file")
     return name, workloads.workload(name), file
 
 
@@ -186,7 +188,7 @@ def _cell(options: argparse.Namespace, name: str, work: ModuleType) -> Cell:
     )
 
 
-def _ending(outcome: watch.Outcome) -> str:
+def _ending(outcome: Outcome) -> str:
     """Return the last line: how the run ended, and why, or with which values. What they are worth the report says."""
     said = f"{outcome.status} in {outcome.times['total_seconds']:.0f} s"
     if outcome.reason:
@@ -267,7 +269,7 @@ def _run(options: argparse.Namespace) -> int:
     if notices and outcome.status == "killed":  # by somebody who wants this to end, not by what it did
         attempt.log(f"{outcome.reason}: no result; the same call trains it again")
         return TAKEN_AWAY
-    run = record.build(outcome, cell, batch_size or work.BATCH_SIZE, work.REFERENCE)
+    run = outcome.record(cell, batch_size or work.BATCH_SIZE, about.workload(name).reference)
     run |= {
         "repeat": options.repeat,
         "seed": seed,

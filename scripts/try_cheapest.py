@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripts.frameworks import ThreadPoolError, UnsupportedDevice
-from scripts.measurement import record
+from scripts.records import record
 from scripts.storage import errors
 from scripts.storage.files import write_text
 
-#: Words in the reason of a failure that another machine may not have: a build of CUDA knows some cards and not others.
-OF_THE_MACHINE = (UnsupportedDevice.__name__, ThreadPoolError.__name__, "CUDA", "cuDNN")
+#: Words in the reason of a failure that another machine may not have: errors of `scripts.frameworks`, and CUDA's, whose
+#: builds know some cards and not others.
+OF_THE_MACHINE = ("UnsupportedDevice", "ThreadPoolError", "CUDA", "cuDNN")
 
 
 def fails_anywhere(run: dict[str, Any]) -> bool:

@@ -11,8 +11,8 @@ from scripts.analysis.verdicts import Judge
 from scripts.costs import billing, book, hourly
 from scripts.costs import prices as pricing
 from scripts.costs.terms import Terms
-from scripts.measurement.record import TIMES
 from scripts.pages.inputs import Inputs
+from scripts.records.record import TIMES
 from scripts.storage import tables
 
 #: A row of a price book without its item, purchase and rate.

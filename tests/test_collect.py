@@ -9,7 +9,8 @@ import pytest
 from scripts.analysis import seen as seen_before
 from scripts.analysis.runs import collect, log_tail
 from scripts.analysis.seen import Seen
-from scripts.measurement import record, telemetry
+from scripts.records import record
+from scripts.records.samples import Sample
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests import made
@@ -133,7 +134,7 @@ def test_attempts_are_those_that_the_record_tells(study: Path) -> None:
 def disturbed(folder: Path, *others: float) -> pd.DataFrame:
     """Return the runs of a cell of two repeats beside which others used so much of a core (%)."""
     for repeat, other in enumerate(others, 1):
-        samples = [telemetry.Sample(100.0 + i, "train", 90.0, 256.0, 50.0, other) for i in range(20)]
+        samples = [Sample(100.0 + i, "train", 90.0, 256.0, 50.0, other) for i in range(20)]
         started = made.record()["provenance"] | {"started_at": f"2026-01-02T03:0{repeat}:00+00:00"}
         run = made.record(repeat=repeat, provenance=started)
         record.write(folder / CELL / f"r{repeat}", run, made.epochs(), samples)

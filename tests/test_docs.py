@@ -9,9 +9,11 @@ from statistics import median
 import pytest
 import yaml
 
-from scripts import document, frameworks, importers, workloads
+from scripts import document, frameworks, importers
 from scripts.costs import book, books
 from scripts.costs.terms import read_terms
+from scripts.records import about
+from scripts.records.reference import Reference
 from scripts.storage import schemas
 from scripts.studies import definition
 from tests.conftest import ROOT, Project
@@ -110,7 +112,7 @@ def test_the_documented_own_machines_are_valid_over_the_catalogue(tmp_path: Path
 
 
 def test_the_documented_study_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "_ADDED", {})
+    monkeypatch.setattr(about, "_ADDED", {})
     monkeypatch.setenv("EPOCHS_TRUST", "all")
     whole = documented("adding.md", "title") | documented("adding.md", "tables")
     (tmp_path / "my_net.py").touch()
@@ -162,7 +164,7 @@ def test_made_pages_are_up_to_date() -> None:
         assert path.read_text() == text, "run: make docs"
 
 
-def published_epoch_by_epoch(reference: workloads.Reference | None) -> bool:
+def published_epoch_by_epoch(reference: Reference | None) -> bool:
     """Return whether a training of full size can be set beside a log, epoch by epoch."""
     return reference is not None and reference.first_epoch == 1
 
@@ -173,7 +175,7 @@ def test_every_workload_reaches_the_published_accuracy_on_every_framework() -> N
     cells: dict[tuple[str, str], list[dict]] = {}
     for row in filter(lambda row: row["judged"], rows):
         cells.setdefault((row["workload"], row["framework"]), []).append(row)
-    logged = {name for name in workloads.names() if published_epoch_by_epoch(workloads.workload(name).REFERENCE)}
+    logged = {name for name in about.workloads() if published_epoch_by_epoch(about.workload(name).reference)}
     trained, on = {workload for workload, _ in cells}, {framework for _, framework in cells}
     assert len(trained) >= 6, "the classics at least; one that is new may not have been trained to its end yet"
     assert trained <= logged

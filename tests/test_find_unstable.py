@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from scripts import find_unstable
-from scripts.measurement import record, telemetry
+from scripts.records import record
+from scripts.records.samples import Sample
 from tests import made
 
 
@@ -43,7 +44,7 @@ def test_cells_are_judged_by_themselves_and_measured_in_rounds(tmp_path: Path) -
 def test_disturbed_runs_are_measured_once_more_where_a_study_asks_for_it(tmp_path: Path) -> None:
     """The second run took longer as others used the machine: that makes its cell unstable only if it is left in."""
     paths = recorded(tmp_path, A, 10.0, 12.0)
-    samples = [telemetry.Sample(100.0 + i, "train", 90.0, 256.0, 50.0, 40.0) for i in range(20)]
+    samples = [Sample(100.0 + i, "train", 90.0, 256.0, 50.0, 40.0) for i in range(20)]
     run, rows = made.timed(12.0, repeat=2)
     record.write(tmp_path / A / "r2", run, rows, samples)
     assert again(tmp_path, paths, disturbed_too=True) == [f"{A}/r4"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts.analysis import runs
-from scripts.measurement import record
+from scripts.records import record
 from tests.conftest import LIMIT_SECONDS, Project, frameworks_here
 
 pytestmark = pytest.mark.slow

@@ -11,8 +11,8 @@ from markupsafe import Markup
 
 from scripts import report
 from scripts.analysis.beside import Side
-from scripts.measurement.cell import Cell
 from scripts.pages import report as pages
+from scripts.records.cell import Cell
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, inputs, offer, price_book, prices, run, runs

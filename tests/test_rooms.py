@@ -14,6 +14,7 @@ SCRIPTS = ROOT / "scripts"
 #: A room may use every room before it; the verbs, last, may use all but one another.
 ROOMS = [
     "storage",
+    "records",
     "datasets",
     "workloads",
     "frameworks",
@@ -28,6 +29,12 @@ ROOMS = [
     "kit",
     "verbs",
 ]
+
+#: The rooms that train. What prices, judges and shows runs knows of them what `records` says.
+TRAINERS = {"datasets", "workloads", "frameworks", "measurement"}
+
+#: Who starts trainings: they, the kit, and these verbs. `status` looks where attempts of a training are kept.
+STARTERS = {"train", "fetch_data", "pack_data", "pack_kit", "run_kit", "status"}
 
 #: Packages of the workflow, which a machine that trains need not have.
 NOT_TO_TRAIN = {"pandas", "scipy", "plotnine", "pyarrow", "jinja2", "snakemake"}
@@ -87,6 +94,17 @@ def test_nobody_reaches_upward() -> None:
     assert reaching() == {}
 
 
+def test_only_what_trains_imports_what_trains() -> None:
+    found = {
+        (str(file.relative_to(ROOT)), module)
+        for file in files()
+        if room(file) not in {*TRAINERS, "kit"} and not (room(file) == "verbs" and file.stem in STARTERS)
+        for module in imports(file)
+        if module.split(".")[1] in TRAINERS
+    }
+    assert found == set()
+
+
 def test_no_circle_of_files() -> None:
     edges = {
         ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): imports(file)
@@ -109,7 +127,7 @@ def test_no_circle_of_files() -> None:
         visit(module, ())
 
 
-@pytest.mark.parametrize("name", ["storage", "datasets", "workloads", "frameworks", "measurement"])
+@pytest.mark.parametrize("name", ["storage", "records", "datasets", "workloads", "frameworks", "measurement"])
 def test_a_machine_that_trains_needs_no_package_of_the_workflow(name: str) -> None:
     for file in sorted((SCRIPTS / name).rglob("*.py")):
         if name == "storage" and file.name in ("tables.py", "numbers.py"):

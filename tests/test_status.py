@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts import status
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 from scripts.studies import grid
 
 CELL = Cell("mnist_mlp", "cpu1", "jax", 128, 2, 1.0, "synthetic")

@@ -11,7 +11,7 @@ import pytest
 
 from scripts import workloads
 from scripts.analysis import runs
-from scripts.measurement import record
+from scripts.records import about, record
 from tests.conftest import CORES, LIMIT_SECONDS, Project, frameworks_here, wait_for
 from tests.test_workflow import OWN_NET, interruptible, spawned
 
@@ -51,11 +51,11 @@ LARGE = {
 }
 
 
-SMALL = [name for name in workloads.names() if name not in LARGE]
+SMALL = [name for name in about.workloads() if name not in LARGE]
 
 
 def test_every_workload_is_tried() -> None:
-    assert set(LARGE) < set(workloads.names())
+    assert set(LARGE) < set(about.workloads())
 
 
 @pytest.mark.represented_by("imdb_bidirectional_lstm-jax", "mnist_mlp-torch")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts import try_cheapest
-from scripts.measurement import record
+from scripts.records import record
 from scripts.try_cheapest import fails_anywhere
 from tests import made
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from scripts import datasets, workloads
 from scripts.analysis import scale_ups
+from scripts.records import about
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
 from scripts.storage.tables import cells_of, records
@@ -62,13 +62,13 @@ def is_training(run: Mapping[str, Any]) -> bool | None:
 
 @cache
 def _is_learnable(workload: str) -> bool | None:
-    return bool(getattr(workloads.workload(workload), "LEARNABLE", True)) if workload in workloads.names() else None
+    return about.workload(workload).is_learnable if workload in about.workloads() else None
 
 
 @cache
 def _published_epochs(workload: str) -> int | None:
     """Return the epochs of a workload of the project, None of any other."""
-    return workloads.workload(workload).EPOCHS if workload in workloads.names() else None
+    return about.workload(workload).epochs if workload in about.workloads() else None
 
 
 def _part(run: Mapping[str, Any]) -> float | None:
@@ -96,13 +96,13 @@ def _validation_factor(run: Mapping[str, Any]) -> float:
 @cache
 def _held_out(workload: str) -> int | None:
     """Return the official number of samples that a workload of the project validates on; None where none is stated."""
-    dataset = workloads.workload(workload).DATASET if workload in workloads.names() else None
-    return getattr(datasets.dataset(dataset), "COMPLETE_HELD_OUT", None) if dataset else None
+    dataset = about.workload(workload).dataset if workload in about.workloads() else None
+    return about.dataset(dataset).held_out if dataset else None
 
 
 @cache
 def _grows(workload: str) -> bool:
-    return workload in workloads.names() and getattr(workloads.workload(workload), "GROWS", False)
+    return workload in about.workloads() and about.workload(workload).grows
 
 
 def part_of_model(run: Mapping[str, Any]) -> float | None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.measurement.cell import LARGEST, Cell
-from scripts.measurement.telemetry import Sample
+from scripts.records.cell import LARGEST, Cell
+from scripts.records.samples import Sample
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
 

@@ -5,7 +5,7 @@ reference runs, training_rules.adoc). Our references are one published run each,
 In the test's place stand two fractions of the way from guessing to the published value.
 """
 
-from scripts.workloads import Reference
+from scripts.records.reference import Reference
 
 OK = "ok"
 BELOW = "below the reference"

@@ -8,9 +8,9 @@ from math import isfinite
 from typing import Any
 
 from scripts.analysis import convergence, telemetry, validators
-from scripts.measurement.cell import Cell
-from scripts.measurement.telemetry import Sample, peak_memory_mib
-from scripts.workloads import Reference
+from scripts.records.cell import Cell
+from scripts.records.reference import Reference
+from scripts.records.samples import Sample, peak_memory_mib
 
 #: What only the raw record has: what follows from it is in the derived one.
 _RAW = ("clock_seconds", "learnable", "peak_memory_mib", "reference")

@@ -6,37 +6,25 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import frameworks
+from scripts.records import about
 
 #: Those of published runs only.
 _HISTORICAL = {"tensorflow-compiled": "TensorFlow, compiled", "cntk": "CNTK"}
 
 #: How frameworks are written in charts and tables.
-FRAMEWORK_NAMES = _HISTORICAL | {name: frameworks.framework(name).LABEL for name in frameworks.names()}
+FRAMEWORK_NAMES = _HISTORICAL | {name: about.framework(name).label for name in about.frameworks()}
 
-#: How workloads are written for people; here and not in their modules, whose meaning decides what trains again.
+#: How workloads of others are written for people; those of the project say it in their files.
 _WORKLOAD_NAMES = {
     "bert_base_squad": "BERT base · SQuAD",
     "bert_large_squad": "BERT large · SQuAD",
-    "cifar10_cnn": "CIFAR-10 · CNN",
-    "cifar10_resnet20": "CIFAR-10 · ResNet-20",
     "gnmt": "GNMT",
-    "imdb_bidirectional_lstm": "IMDb · Bi-LSTM",
-    "imdb_fasttext": "IMDb · fastText",
-    "inception_v3": "Inception v3",
-    "lstm_text_generation": "Nietzsche · LSTM",
-    "mnist_cnn": "MNIST · CNN",
-    "mnist_mlp": "MNIST · MLP",
     "ncf": "NCF",
-    "nietzsche_gpt": "Nietzsche · GPT",
-    "resnet50": "ResNet-50",
     "ssd": "SSD",
     "tacotron2": "Tacotron 2",
     "text_generator_keras": "Text generator",
     "transformer_xl_base": "Transformer-XL base",
     "transformer_xl_large": "Transformer-XL large",
-    "twitter_bidirectional_lstm": "Twitter · Bi-LSTM",
-    "vgg16": "VGG16",
     "waveglow": "WaveGlow",
 }
 
@@ -64,6 +52,8 @@ def provider_name(provider: str) -> str:
 
 def workload_name(workload: str) -> str:
     """Return what a workload is called; one that is not the project's by its own name, with blanks."""
+    if workload in about.workloads():
+        return about.workload(workload).label
     return _WORKLOAD_NAMES.get(workload, workload.replace("_", " "))
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from scripts import datasets, workloads
 from scripts.costs import budget, hourly
 from scripts.costs.billing import Rule
-from scripts.measurement.cell import Cell
+from scripts.records import about
+from scripts.records.cell import Cell
 from scripts.storage.errors import InputError
 from scripts.studies import definition
 
@@ -89,32 +89,32 @@ def _published() -> list[tuple[str, dict[str, Any], float]]:
 
     The published logs have epoch times; the samples of an epoch are those of the official data.
     """
-    found, ours = [], workloads.names()
+    found, ours = [], about.workloads()
     for file in sorted(FACTS.glob("*.csv")):
         path = definition.ROOT / "config" / "studies" / f"{file.stem}.yaml"
         machines = definition.read(file.stem, {})[1]["machines"] if path.is_file() else {}
         for run in told(file, _FACTS):
-            workload, about = run["workload"], machines.get(run["hardware"], {})
-            if None in run.values() or workload not in ours or "rent" not in about:
+            workload, machine = run["workload"], machines.get(run["hardware"], {})
+            if None in run.values() or workload not in ours or "rent" not in machine:
                 continue
-            dataset = workloads.workload(workload).DATASET
-            complete = getattr(datasets.dataset(dataset), "COMPLETE", None) if dataset else None
-            if complete:
-                found.append((workload, about, complete * run["epochs_done"] / run["train_seconds"]))
+            dataset = about.workload(workload).dataset
+            if dataset:
+                complete = about.dataset(dataset).train
+                found.append((workload, machine, complete * run["epochs_done"] / run["train_seconds"]))
     return found
 
 
 def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float]:
     """Return samples/s by workload and machine, of those that published studies rented as the same items."""
     found: dict[tuple[str, frozenset[str]], list[float]] = {}
-    ours = workloads.names()
-    for workload, about, rate in _published():
-        found.setdefault((workload, _machine_key(about["rent"]["items"])), []).append(rate)
+    ours = about.workloads()
+    for workload, machine, rate in _published():
+        found.setdefault((workload, _machine_key(machine["rent"]["items"])), []).append(rate)
     return {
         (workload, name): median(found[workload, key])
-        for name, about in catalogue.items()
-        if "rent" in about
-        for workload, key in [(w, _machine_key(about["rent"]["items"])) for w in ours]
+        for name, machine in catalogue.items()
+        if "rent" in machine
+        for workload, key in [(w, _machine_key(machine["rent"]["items"])) for w in ours]
         if (workload, key) in found
     }
 
@@ -122,9 +122,9 @@ def published_rates(catalogue: Mapping[str, Any]) -> dict[tuple[str, str], float
 def published_by_cores() -> dict[tuple[str, int], float]:
     """Return samples/s by workload and number of vCPUs, where a machine of a published study tells its `cores`."""
     found: dict[tuple[str, int], list[float]] = {}
-    for workload, about, rate in _published():
-        if "cores" in about:
-            found.setdefault((workload, about["cores"]), []).append(rate)
+    for workload, machine, rate in _published():
+        if "cores" in machine:
+            found.setdefault((workload, machine["cores"]), []).append(rate)
     return {key: median(rates) for key, rates in found.items()}
 
 
@@ -149,8 +149,8 @@ def measured_runs(name: str, repeats: int) -> list[dict[str, Any]]:
 
 def wanted(folder: str, cell: Cell, cores: int, most_seconds: float) -> budget.Wanted:
     """Return a run of a cell as the budget sees it."""
-    work = workloads.workload(cell.workload)
-    complete = getattr(datasets.dataset(work.DATASET), "COMPLETE", 0) if work.DATASET else 0
+    dataset = about.workload(cell.workload).dataset
+    complete = about.dataset(dataset).train if dataset else 0
     return budget.Wanted(
         folder,
         cell.workload,

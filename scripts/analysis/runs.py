@@ -10,8 +10,8 @@ import pandas as pd
 
 from scripts.analysis import clocks, contradictions, derive, validators
 from scripts.analysis.seen import Rows, Seen
-from scripts.measurement import record
-from scripts.measurement.cell import LARGEST, Cell
+from scripts.records import record
+from scripts.records.cell import LARGEST, Cell
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError

@@ -6,9 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from scripts import workloads
 from scripts.analysis.verdicts import LESS, Judge, not_told
-from scripts.measurement.cell import Cell
+from scripts.records import about
+from scripts.records.cell import Cell
+from scripts.records.reference import Reference
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
 
@@ -59,9 +60,9 @@ def rated_alone(runs: pd.DataFrame) -> set[str]:
     return {str(workload) for workload in done["workload"] if workload not in trained}
 
 
-def reference(workload: str) -> workloads.Reference | None:
+def reference(workload: str) -> Reference | None:
     """Return what is published of a workload; None for one that is not the project's, as in the logs of others."""
-    return workloads.workload(workload).REFERENCE if workload in workloads.names() else None
+    return about.workload(workload).reference if workload in about.workloads() else None
 
 
 def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
@@ -175,8 +176,8 @@ def part_of_data(runs: pd.DataFrame) -> pd.Series:
 
 def is_reduced(runs: pd.DataFrame) -> bool:
     """Return whether any run had fewer samples or epochs than published, as far as it is told."""
-    known = set(runs["workload"]) & set(workloads.names())
-    epochs = runs["workload"].map({name: workloads.workload(name).EPOCHS for name in known}).astype("Int64")
+    known = set(runs["workload"]) & set(about.workloads())
+    epochs = runs["workload"].map({name: about.workload(name).epochs for name in known}).astype("Int64")
     return bool(((part_of_data(runs) < 1) | (runs["epochs"] < epochs)).any())
 
 
@@ -217,7 +218,7 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
-def measure(known: workloads.Reference | None, runs: pd.DataFrame) -> str:
+def measure(known: Reference | None, runs: pd.DataFrame) -> str:
     """Return what a workload is judged by: the reference's metric, or without one what its runs have."""
     if known:
         return known.metric

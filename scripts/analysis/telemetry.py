@@ -7,7 +7,7 @@ from math import inf
 from statistics import fmean
 from typing import Any
 
-from scripts.measurement.telemetry import NOT_THROTTLED, Sample, peak_memory_mib
+from scripts.records.samples import NOT_THROTTLED, Sample, peak_memory_mib
 
 #: The stage of a run that is timed, and what its first step is then counted as.
 TIMED, BEFORE = "train", "first step"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scripts.measurement.protocol import TIMED_STEPS, WARMUP_STEPS
+from scripts.records.record import TIMED_STEPS, WARMUP_STEPS
 
 #: A GPU that works less waits for something else (milabench's validator of GPU load).
 GPU_PERCENT = 50

@@ -8,8 +8,8 @@ from textwrap import fill
 import matplotlib
 from plotnine import element_blank, element_line, element_rect, element_text, labs, theme, theme_minimal
 
-from scripts import frameworks
 from scripts.charts._view import Chart
+from scripts.records import about
 from scripts.storage.words import printable
 
 #: Stand-ins in the drawing for the page's own colours.
@@ -20,7 +20,7 @@ _PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LIN
 _HISTORICAL_COLOURS = {"tensorflow-compiled": "#b0522d", "cntk": "#4d9a5b"}
 
 #: One colour per framework, at least 3:1 on white and on the dark page.
-FRAMEWORK_COLOURS = _HISTORICAL_COLOURS | {name: frameworks.framework(name).COLOUR for name in frameworks.names()}
+FRAMEWORK_COLOURS = _HISTORICAL_COLOURS | {name: about.framework(name).colour for name in about.frameworks()}
 
 #: Of every chart, in inches: on a phone of 390 px a point is then a pixel, and style.css draws it no wider than 384 px.
 WIDTH = 4.6

@@ -14,20 +14,17 @@ One module per data set. Each has
 `obtain` turns either into one `.npz` that every workload of the data set reads.
 """
 
-import hashlib
 import importlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import pooch
 
+from scripts.records import data_file
 from scripts.storage import downloads, environment
 from scripts.storage.errors import InputError
 from scripts.storage.files import replacing
@@ -157,39 +154,9 @@ def obtain(name: str, kind: str, path: Path, data_dir: Path | None, cache: Path)
     _write(path, arrays, about)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    try:
-        with np.load(path) as archive:
-            yield archive
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
-        raise InputError(f"{path}: not a data set made by this project: {error}") from error
-
-
-def describe(path: Path) -> dict[str, Any]:
-    """Return what `obtain` noted about the file: data set, kind, sizes, checksums of the files it was read from.
-
-    With `content`, a checksum of its arrays, from what the archive itself notes of each.
-    """
-    with _opened(path) as archive:
-        noted = sorted((member.filename, member.file_size, member.CRC) for member in archive.zip.infolist())
-        arrays = [member for member in noted if member[0] != "about.npy"]
-        content = hashlib.sha256(repr(arrays).encode()).hexdigest()
-        return json.loads(str(archive["about"])) | {"content": content}
-
-
-def are_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Return whether two descriptions are of the same samples, whichever files these came in.
-
-    Records of before `content` was noted are known by the files that their data were read from.
-    """
-    noted = ("content",) if "content" in one and "content" in other else ("train_samples", "sha256")
-    return all(one[name] == other[name] for name in ("dataset", "kind", *noted))
-
-
 def load(path: Path, fraction: float = 1.0) -> Arrays:
     """Return the arrays of the file, with the first `fraction` (0 to 1] of the samples of each split."""
-    with _opened(path) as archive:
+    with data_file.opened(path) as archive:
         arrays = {name: archive[name] for name in archive.files if name != "about"}
         about = json.loads(str(archive["about"]))
     for name in dataset(about["dataset"]).PER_SAMPLE:
@@ -199,7 +166,7 @@ def load(path: Path, fraction: float = 1.0) -> Arrays:
 
 def shorten(path: Path, output: Path, fraction: float) -> None:
     """Write the first `fraction` (0 to 1] of the samples of each split to `output`, and note how many that are."""
-    arrays, about = load(path, fraction), describe(path)
+    arrays, about = load(path, fraction), data_file.describe(path)
     module = dataset(about["dataset"])
     arrays = getattr(module, "trim", lambda whole: whole)(arrays)
     _write(output, arrays, about | {"train_samples": len(arrays[module.TRAIN])})

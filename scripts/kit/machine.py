@@ -17,6 +17,7 @@ import yaml
 
 from scripts.kit.probe import Found
 from scripts.measurement import hardware
+from scripts.records.machine import KIT
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +108,7 @@ def entry(catalogue: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, 
     Known is an entry that a kit reaches and whose claims the machine meets; `found` is from `hardware.detect`.
     """
     for name, about in catalogue.items():
-        if hardware.KIT in about.get("clusters", {}) and ("gpus" in about["machine"]) == bool(found["gpus"]):
+        if KIT in about.get("clusters", {}) and ("gpus" in about["machine"]) == bool(found["gpus"]):
             try:
                 hardware.check(name, about["machine"], 1, dict(found))
             except InputError:
@@ -125,7 +126,7 @@ def entry(catalogue: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, 
     name = re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-")
     if name in catalogue:  # a machine of that name that a profile reaches, or another processor
         name = f"kit-{name}"
-    return name, {"label": label, "machine": machine, "clusters": {hardware.KIT: {}}}
+    return name, {"label": label, "machine": machine, "clusters": {KIT: {}}}
 
 
 def entry_text(name: str, about: Mapping[str, Any], found: Mapping[str, Any]) -> str:

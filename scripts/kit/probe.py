@@ -12,7 +12,7 @@ if __package__ in (None, ""):  # run by its path: Python puts scripts/kit/ on th
 
 from scripts import frameworks
 from scripts.measurement import worker
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from scripts.measurement.cell import LARGEST, Cell
+from scripts.records.cell import LARGEST, Cell
 
 #: What a run is taken to last of which nothing is known yet (s), and one that first searches the largest batch.
 UNKNOWN_SECONDS = 60.0

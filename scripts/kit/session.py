@@ -12,8 +12,8 @@ from typing import Any
 
 from scripts.kit import RECORDS_BYTES, children, machine, records
 from scripts.kit.queue import Run, expected_seconds, next_run
-from scripts.measurement import record
-from scripts.measurement.cell import LARGEST, Cell
+from scripts.records import record
+from scripts.records.cell import LARGEST, Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import opened, replacing

@@ -7,14 +7,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from scripts import datasets
-from scripts.measurement import checkpoint, largest, record, watch
-from scripts.measurement.cell import LARGEST
+from scripts.measurement import checkpoint, largest, watch
+from scripts.measurement.outcome import Outcome
 from scripts.measurement.worker import Job
+from scripts.records import data_file, record
+from scripts.records.cell import LARGEST
 from scripts.storage.errors import InputError
 
 #: Trains a job: what takes its lines, and the most memory (MiB) that it may take.
-Train = Callable[..., watch.Outcome]
+Train = Callable[..., Outcome]
 
 
 def log(line: str) -> None:
@@ -26,7 +27,7 @@ def trainer(most_seconds: float, attempts: checkpoint.Attempts | None, notices: 
     """Return what trains a job for as long as is left of its time, and gives signs of life."""
     began = perf_counter()
 
-    def train(job: Job, progress: Callable[[str], None], memory_limit_mib: float | None = None) -> watch.Outcome:
+    def train(job: Job, progress: Callable[[str], None], memory_limit_mib: float | None = None) -> Outcome:
         used = perf_counter() - began + (attempts.used_seconds() if attempts else 0.0)
         alive = attempts.alive if attempts else lambda kept_seconds: None
         return watch.run(job, progress, memory_limit_mib, most_seconds - used, alive, notices)
@@ -42,7 +43,7 @@ def _search(job: Job, searched: Path | None, least: int, train: Train) -> tuple[
             raise InputError(f"--searched: {searched}: the record of another cell")
         if known := largest.found(earlier):
             return known, earlier["batch_search"]
-    samples = datasets.describe(job.data)["train_samples"] if job.data else sys.maxsize
+    samples = data_file.describe(job.data)["train_samples"] if job.data else sys.maxsize
     most = int(samples * job.cell.samples) // job.cell.devices
     size, tries = largest.find(replace(job, checkpoints=None), least, most, log, train)
     return size, [asdict(one) for one in tries]
@@ -50,7 +51,7 @@ def _search(job: Job, searched: Path | None, least: int, train: Train) -> tuple[
 
 def attempt(
     job: Job, searched: Path | None, least: int, train: Train
-) -> tuple[watch.Outcome, int | None, list[dict[str, Any]]]:
+) -> tuple[Outcome, int | None, list[dict[str, Any]]]:
     """Return how the run went, its batch size (None if none fits), and what was tried to find it.
 
     Args:
@@ -67,7 +68,7 @@ def attempt(
     if not isinstance(size, int):
         last = tries[-1]
         reason = f"not even a batch of {least} could be tried: {last['reason']}"
-        return watch.Outcome(last["status"], reason, {"total_seconds": perf_counter() - began}), None, tries
+        return Outcome(last["status"], reason, {"total_seconds": perf_counter() - began}), None, tries
     cell, identity = replace(job.cell, batch_size=size), (*job.identity, str(size))
     outcome = train(replace(job, cell=cell, identity=identity), log)
     return outcome, size, tries

@@ -8,6 +8,7 @@ from typing import Any
 import psutil
 import pynvml
 
+from scripts.records.machine import devices_of
 from scripts.storage.errors import InputError
 
 
@@ -57,9 +58,6 @@ def detect() -> dict[str, Any]:
     }
 
 
-#: The profile of entries of config/hardware.yaml that a kit reaches: no profile of profiles/ trains there.
-KIT = "kit"
-
 #: In place of what `detect` returns, of a machine that never was there.
 NOT_SEEN: dict[str, Any] = {
     "cpu_model": "",
@@ -69,11 +67,6 @@ NOT_SEEN: dict[str, Any] = {
     "gpu_driver": None,
     "system": "",
 }
-
-
-def devices_of(claims: dict[str, Any]) -> tuple[int, str]:
-    """Return on how many devices a machine can train, and what they are: its GPUs, or without any its cores."""
-    return (claims["gpus"]["count"], "GPUs") if "gpus" in claims else (claims["cores"], "cores")
 
 
 def check(name: str, claims: dict[str, Any], devices: int, found: dict[str, Any]) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 import psutil
 
-from scripts.measurement import telemetry, watch, worker
+from scripts.measurement import watch, worker
+from scripts.measurement.outcome import Outcome
+from scripts.records.samples import peak_memory_mib
 
 #: Above this share of the memory that is free, a training on the CPU counts as one that does not fit:
 #: beyond it Linux swaps, or kills what it likes.
@@ -28,7 +30,7 @@ def find(
     smallest: int,
     most: int,
     progress: Callable[[str], None],
-    train: Callable[..., watch.Outcome] = watch.run,
+    train: Callable[..., Outcome] = watch.run,
 ) -> tuple[int | None, list[Try]]:
     """Return the largest `smallest` x 2^n that trains a few steps, None if not even `smallest` does, and all tries.
 
@@ -42,7 +44,7 @@ def find(
     while size <= most or not tries:
         cell = replace(job.cell, batch_size=size, epochs=1, target=None)
         outcome = train(replace(job, cell=cell, probe=True), lambda line: None, limit)
-        peak = telemetry.peak_memory_mib(outcome.samples, outcome.facts.get("peak_memory_mib"))
+        peak = peak_memory_mib(outcome.samples, outcome.facts.get("peak_memory_mib"))
         tries.append(Try(size, outcome.status, peak, outcome.reason))
         said = outcome.reason or outcome.status.replace("_", " ")
         progress(f"batch size {size}: {'fits' if outcome.status == 'done' else said}")

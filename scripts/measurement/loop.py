@@ -9,7 +9,8 @@ import numpy as np
 
 from scripts.frameworks import Loop
 from scripts.measurement.checkpoint import Keeper, Preempted, State
-from scripts.measurement.protocol import ending, epoch_row
+from scripts.measurement.protocol import ending
+from scripts.records.record import epoch_row
 
 #: A training that may be asked to save comes back from its steps about so often (s): a notice may be of 30 s.
 CHUNK_SECONDS = 2.0

@@ -1,12 +1,9 @@
-"""What every timed training keeps to, whoever steps it: warm-up, the row of an epoch, when to end."""
+"""What every timed training keeps to, whoever steps it: warm-up, when to end."""
 
 from math import isfinite
 from typing import Any
 
-#: Steps before the throughput counts, and steps that must then follow: others take 10 (tf_cnn_benchmarks, milabench),
-#: 16 + 128 (SuperBench) or 40 + 100 (optimum-benchmark).
-WARMUP_STEPS = 20
-TIMED_STEPS = 100
+from scripts.records.record import TIMED_STEPS, WARMUP_STEPS
 
 
 def warmup_steps(steps_per_epoch: int, epochs: int) -> int:
@@ -17,36 +14,6 @@ def warmup_steps(steps_per_epoch: int, epochs: int) -> int:
     if steps_per_epoch * epochs < WARMUP_STEPS + TIMED_STEPS:
         return 1
     return min(WARMUP_STEPS, steps_per_epoch)
-
-
-def epoch_row(
-    epoch: int,
-    elapsed: float,
-    logs: dict[str, float],
-    samples: int,
-    validation_seconds: float = 0.0,
-    first_step_seconds: float = 0.0,
-    warmup_seconds: float = 0.0,
-    warmup_samples: int = 0,
-    cut: int = 0,
-) -> dict[str, Any]:
-    """Return one row of `epochs.csv`; times in seconds, `elapsed` of all of the epoch.
-
-    `warmup_seconds` and `warmup_samples` are those of the warm-up after the first step; `cut` is 1 for an epoch that
-    the end of an attempt interrupted.
-    """
-    return {
-        "epoch": epoch,
-        "elapsed": elapsed,
-        **{name: logs.get(name) for name in ("loss", "acc", "val_loss", "val_acc")},
-        "first_step_seconds": first_step_seconds,
-        "warmup_seconds": warmup_seconds,
-        "training_seconds": elapsed - first_step_seconds - validation_seconds,
-        "validation_seconds": validation_seconds,
-        "samples": samples,
-        "warmup_samples": warmup_samples,
-        "cut": cut,
-    }
 
 
 def ending(row: dict[str, Any], target: float | None) -> str | None:

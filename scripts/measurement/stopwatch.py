@@ -7,7 +7,8 @@ from typing import Any
 import keras
 
 from scripts.frameworks._model import named
-from scripts.measurement.protocol import ending, epoch_row
+from scripts.measurement.protocol import ending
+from scripts.records.record import epoch_row
 
 
 class Stopwatch(keras.callbacks.Callback):

@@ -4,7 +4,6 @@ import multiprocessing
 import signal
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -15,6 +14,7 @@ import psutil
 
 from scripts.measurement import telemetry, worker
 from scripts.measurement.checkpoint import boot_seconds
+from scripts.measurement.outcome import Outcome
 from scripts.storage import environment
 
 #: What a training has to save itself after SIGTERM: less than the 30 s of Google's notice.
@@ -25,22 +25,6 @@ _SLEPT_SECONDS = 0.1
 
 #: Seconds between signs of life: what is not known of the end of an attempt without notice.
 SIGN_SECONDS = 60.0
-
-
-@dataclass
-class Outcome:
-    """What is known of a run: how it ended, its times (s), its epochs, what the machine did meanwhile.
-
-    `clock` is the reading at which the timed region began, None if it never did.
-    """
-
-    status: str = "killed"
-    reason: str | None = None
-    times: dict[str, float] = field(default_factory=dict)
-    epochs: list[dict[str, Any]] = field(default_factory=list)
-    samples: list[telemetry.Sample] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=dict)
-    clock: float | None = None
 
 
 class Notices(list[int]):

@@ -18,7 +18,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from scripts.measurement import checkpoint
-from scripts.measurement.cell import Cell
+from scripts.records import about
+from scripts.records.cell import Cell
 
 if TYPE_CHECKING:
     from scripts.workloads import Split
@@ -182,7 +183,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
         from scripts.measurement.chance import chance
         from scripts.measurement.stopwatch import Stopwatch
     if job.workload_file:
-        workloads.add({cell.workload: str(job.workload_file)})
+        about.add({cell.workload: str(job.workload_file)})
     work = workloads.workload(cell.workload)
     batch_size = int(cell.batch_size) * cell.devices
     keras.utils.set_random_seed(job.seed)

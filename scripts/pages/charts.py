@@ -69,6 +69,6 @@ def _shared(charts: Sequence[dict[str, Any]]) -> list[str]:
 
 def _about(inputs: Inputs, workload: str) -> str:
     """Return the first line of a workload's description, which is of the model that this project trains."""
-    if not inputs.trained or workload not in inputs.modules:
+    if not inputs.trained or workload not in inputs.works:
         return ""
-    return (inputs.modules[workload].__doc__ or workload).strip().splitlines()[0].replace("`", "")
+    return inputs.works[workload].summary.replace("`", "")

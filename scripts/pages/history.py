@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from scripts import workloads
 from scripts.analysis import trends
 from scripts.analysis.names import cell_name
+from scripts.records import about
 from scripts.storage.numbers import TIE
 
 #: Letters of a commit that are shown.
@@ -23,8 +23,8 @@ def named(
     labels = {name: about["label"] for name, about in machines.items()}
     found, counts = [], dict[tuple[str, str], int]()
     for cell in cells:
-        known = cell["workload"] in workloads.names()
-        size = workloads.workload(cell["workload"]).BATCH_SIZE if known else None
+        known = cell["workload"] in about.workloads()
+        size = about.workload(cell["workload"]).batch_size if known else None
         name = cell_name(cell, labels, size)
         turn = counts[cell["workload"], name] = counts.get((cell["workload"], name), 0) + 1
         found.append({**cell, "name": name if turn == 1 else f"{name} (other settings, {turn})"})

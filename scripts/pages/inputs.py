@@ -3,20 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from scripts import workloads
 from scripts.analysis import summary
 from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import cell_name
 from scripts.analysis.verdicts import Judge
 from scripts.importers.audit import BEYOND_PERFECT
-from scripts.measurement.cell import Cell
+from scripts.records import about
+from scripts.records.cell import Cell
 from scripts.studies import definition
 
 
@@ -77,10 +76,10 @@ class Inputs:
         return {name: about["label"] for name, about in self.machines.items()}
 
     @cached_property
-    def modules(self) -> dict[str, ModuleType]:
-        """The workloads of the study that are the project's, by name."""
+    def works(self) -> dict[str, about.Workload]:
+        """What is known of the workloads of the study that are the project's, by name."""
         named = dict.fromkeys([*self.study.get("workloads", []), *self.runs["workload"]])
-        return {name: workloads.workload(name) for name in named if name in workloads.names()}
+        return {name: about.workload(name) for name in named if name in about.workloads()}
 
     @cached_property
     def cells(self) -> pd.DataFrame:
@@ -130,7 +129,7 @@ class Inputs:
         sizes = self.runs.dropna(subset="batch_size").groupby("workload")["batch_size"].unique()
         several = {name for name, found in sizes.items() if len(found) > 1}
         if self.trained:
-            return {name: module.BATCH_SIZE for name, module in self.modules.items() if name not in several}
+            return {name: work.batch_size for name, work in self.works.items() if name not in several}
         return {str(name): int(found[0]) for name, found in sizes.items() if name not in several}
 
     def name_of(self, cell: Mapping[str, Any]) -> str:

@@ -9,6 +9,6 @@ from scripts.pages.inputs import Inputs
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return a table for each workload that the studies share, and what they say is unlike."""
     own = beside.Side(inputs.study["title"], inputs.runs, inputs.labels, inputs.study.get("published", {}))
-    epochs = {name: module.EPOCHS for name, module in inputs.modules.items()}
+    epochs = {name: work.epochs for name, work in inputs.works.items()}
     compared = beside.compare(own, inputs.others, epochs)
     return {"beside": compared, "others": inputs.others, "unlike": beside.unlike(inputs.others, compared)}

@@ -8,12 +8,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from scripts import workloads
 from scripts.costs import books
+from scripts.records import about
 from scripts.storage import modules, schemas
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
-from scripts.studies import trust
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,8 +133,7 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     config = _DEFAULTS | config
     if "workloads" in config:
         config["workloads"], config["workload_files"] = _own_files(path, config["workloads"])
-        workloads.add(config["workload_files"])
-        trust.check(path, config["workload_files"])
+        about.add(config["workload_files"])
     if "base" in config and is_grid(config):
         first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
         base = first | config["base"]
@@ -215,13 +213,13 @@ def _check_prices(path: Path, config: dict[str, Any]) -> None:
         options += [(f"claims[{i}].{key}", claim[key]) for key in ("price", "than_price") if key in claim]
     for key, option in options:
         known(str(path), key, [option], list(config["prices"]))
-    for option, about in config["prices"].items():
-        if about.get("sustained_use") and (about.get("purchase") != "on-demand" or "discount" in about):
+    for option, priced in config["prices"].items():
+        if priced.get("sustained_use") and (priced.get("purchase") != "on-demand" or "discount" in priced):
             raise InputError(
                 f"{path}: prices: {option}: sustained_use: is for purchase on-demand without a discount: what has "
                 "another one does not get it"
             )
-    for given in [config["book"], *(about.get("book", []) for about in config["prices"].values())]:
+    for given in [config["book"], *(priced.get("book", []) for priced in config["prices"].values())]:
         try:
             books.files(given)
         except InputError as error:

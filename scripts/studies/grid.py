@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from scripts import frameworks, workloads
-from scripts.measurement.cell import MODES, PRECISIONS, Cell
-from scripts.measurement.hardware import KIT, devices_of
+from scripts.records import about
+from scripts.records.cell import MODES, PRECISIONS, Cell
+from scripts.records.machine import KIT, devices_of
 from scripts.storage.errors import InputError
 from scripts.studies.definition import known
 
@@ -82,21 +82,21 @@ def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: 
 
 def _check(source: str, config: dict[str, Any], hardware: list[str], catalogue: dict[str, Any]) -> None:
     """Raise InputError for a name that an axis, or a rule over cells, does not know."""
-    known(source, "workloads", config["workloads"], workloads.names())
+    known(source, "workloads", config["workloads"], about.workloads())
     known(source, "hardware", hardware, list(catalogue))
-    known(source, "frameworks", config["frameworks"], frameworks.names())
-    known(source, "targets", list(config["targets"]), workloads.names())
+    known(source, "frameworks", config["frameworks"], about.frameworks())
+    known(source, "targets", list(config["targets"]), about.workloads())
     allowed: dict[str, list] = {
-        "workload": workloads.names(),
+        "workload": about.workloads(),
         "hardware": list(catalogue),
-        "framework": frameworks.names(),
+        "framework": about.frameworks(),
         "mode": list(MODES),
         "precision": list(PRECISIONS),
         "devices": config["devices"],
         "batch_size": [
             "published",
             *config["batch_sizes"],
-            *(workloads.workload(name).BATCH_SIZE for name in config["workloads"]),
+            *(about.workload(name).batch_size for name in config["workloads"]),
         ],
     }
     rules = [(f"exclude[{i}]", where) for i, where in enumerate(config["exclude"])]
@@ -115,15 +115,15 @@ def _product(config: dict[str, Any], hardware: list[str], kind) -> Iterator[Cell
         hardware,
         *(config[axis] for axis in ("frameworks", "batch_sizes", "modes", "precisions", "devices")),
     ):
-        work = workloads.workload(workload)
+        work = about.workload(workload)
         yield Cell(
             workload=workload,
             hardware=machine,
             framework=framework,
-            batch_size=work.BATCH_SIZE if batch_size == "published" else batch_size,
-            epochs=scale.get("epochs", work.EPOCHS),
+            batch_size=work.batch_size if batch_size == "published" else batch_size,
+            epochs=scale.get("epochs", work.epochs),
             samples=float(scale.get("samples", 1.0)),
-            data="own" if work.DATASET is None else kind(work.DATASET),
+            data="own" if work.dataset is None else kind(work.dataset),
             mode=mode,
             precision=precision,
             devices=devices,
@@ -164,7 +164,7 @@ def _listed(values: Any) -> list:
 
 def _matches(cell: Cell, where: dict[str, Any]) -> bool:
     """Return whether a cell has one of the values of each axis; a batch size may be called `published`."""
-    published = {"published": workloads.workload(cell.workload).BATCH_SIZE}
+    published = {"published": about.workload(cell.workload).batch_size}
     return all(
         getattr(cell, axis) in [published.get(value, value) for value in _listed(values)]
         for axis, values in where.items()

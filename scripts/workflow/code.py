@@ -13,6 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Packages whose modules are imported by name while they run: all of a package's modules belong to what imports it.
 _DISCOVERED = ("scripts.datasets", "scripts.frameworks", "scripts.workloads")
 
+#: What reads constants of files without importing them, and those files.
+_READS = {"scripts.records.about": ("datasets/*.py", "workloads/*.py", "frameworks/*/__init__.py")}
+
 #: How a framework is written and drawn: an edit there changes no training.
 _FOR_PAGES = {"LABEL", "COLOUR"}
 
@@ -23,7 +26,8 @@ _GROUND = Path("scripts/storage")
 def code_of(*modules: str, discovered: bool = True) -> list[str]:
     """Return the files of this project that importing `modules` (dotted names) reads, sorted, relative to its root.
 
-    Imports inside functions count too; `discovered` adds the modules that are imported by their names.
+    Imports inside functions count too; `discovered` adds the modules that are imported by their names, and the files
+    of which constants are read.
     Raises ValueError for a module that is not the project's.
     """
     for module in modules:
@@ -34,6 +38,7 @@ def code_of(*modules: str, discovered: bool = True) -> list[str]:
 
 def _closure(modules: Iterable[str], discovered: bool) -> set[Path]:
     found: set[Path] = set()
+    read: set[Path] = set()
     pending = list(modules)
     while pending:
         module = pending.pop()
@@ -45,7 +50,11 @@ def _closure(modules: Iterable[str], discovered: bool) -> set[Path]:
         pending += [module.rpartition(".")[0]] if "." in module else []
         if discovered and module in _DISCOVERED:
             pending += _modules_below(file.parent)
-    return found
+        if discovered:
+            read |= {
+                path.relative_to(ROOT) for each in _READS.get(module, ()) for path in (ROOT / "scripts").glob(each)
+            }
+    return found | read
 
 
 def _modules_below(folder: Path) -> list[str]:

@@ -2,24 +2,21 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
-from scripts import datasets
 from scripts.storage import environment
 
 
-def chooser(policy: str, is_told: bool) -> Callable[[str], str]:
-    """Return the function that tells `real` or `synthetic` for a data set under a study's policy.
+def chooser(choose: Callable[[str], str], is_told: bool) -> Callable[[str], str]:
+    """Return the function that says `real` or `synthetic` for a data set, for which `choose` is called once.
 
-    A machine that trains one run of a study `is_told` what was chosen for it. Each set is chosen once: its host may be
-    asked.
+    The data set's host may be asked. A machine that trains one run of a study `is_told` what was chosen for it.
     """
     chosen = json.loads(environment.DATA_KINDS.read() or "{}") if is_told else {}
 
-    def choose(dataset: str) -> str:
+    def kind(dataset: str) -> str:
         if dataset not in chosen:
-            chosen[dataset] = datasets.choose(policy, dataset, Path("data"), datasets.given_folder())
+            chosen[dataset] = choose(dataset)
             environment.DATA_KINDS.write(json.dumps(chosen))
         return chosen[dataset]
 
-    return choose
+    return kind

@@ -15,9 +15,10 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from scripts import datasets, workloads
-from scripts.measurement.cell import LARGEST, Cell
-from scripts.measurement.hardware import KIT
+from scripts.records import about
+from scripts.records.cell import LARGEST, Cell
+from scripts.records.data_file import are_same, describe
+from scripts.records.machine import KIT
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition, grid
@@ -156,7 +157,7 @@ class Plan:
 
     def code_of_cell(self, cell: Cell) -> str:
         """Return a checksum of the code that decides how a cell's runs are trained."""
-        file, dataset = Path(self.workload_file(cell.workload)), workloads.workload(cell.workload).DATASET
+        file, dataset = Path(self.workload_file(cell.workload)), about.workload(cell.workload).dataset
         return code.training(file, dataset, cell.framework, Path(self.lock(cell)))
 
     def is_current(self, run: str) -> bool:
@@ -178,7 +179,7 @@ class Plan:
             return False
         try:
             trained_on = json.loads(record.read_text(encoding="utf-8"))["data"]
-            return not datasets.are_same(trained_on, datasets.describe(Path(data)))
+            return not are_same(trained_on, describe(Path(data)))
         except (OSError, ValueError, KeyError, TypeError):
             return False  # what is wrong with it is said when it is collected, or trained on
 
@@ -194,7 +195,7 @@ class Plan:
     def get_data(self, wildcards: Any) -> str | list[str]:
         """Return the data file of a job's run, none for a workload that brings its own."""
         cell = self.get_cell(wildcards)
-        dataset = workloads.workload(cell.workload).DATASET
+        dataset = about.workload(cell.workload).dataset
         return f"data/{cell.data}/{dataset}.npz" if dataset else []
 
     def get_searched(self, wildcards: Any) -> str | list[str]:
@@ -253,7 +254,7 @@ class Plan:
     @cached_property
     def kinds(self) -> dict[str, str]:
         """Which data each data set of the study has, `real` or `synthetic`."""
-        kinds = {workloads.workload(cell.workload).DATASET: cell.data for cell in self.cells.values()}
+        kinds = {about.workload(cell.workload).dataset: cell.data for cell in self.cells.values()}
         return {name: kind for name, kind in kinds.items() if name}
 
     def get_kinds(self, wildcards: Any) -> str:

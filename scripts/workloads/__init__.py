@@ -2,39 +2,31 @@
 
 A workload module has
 
-- `DATASET`: the module of `scripts.datasets` that it learns from;
-- `BATCH_SIZE`, `EPOCHS`: the published size, which a study may change;
-- `REFERENCE`: what a published training of the same size reached, None without one;
-- `LEARNABLE`: False where labels are random and only speed is a result; True if absent;
-- `GROWS`: True where the model grows with its data, as by a row for each word that is in them; False if absent;
+- the constants of `scripts.records.about.WORKLOAD`, plain values that are read without running the file: `LABEL`, how
+  it is written for people; `DATASET`, the module of `scripts.datasets` that it learns from; `BATCH_SIZE`, `EPOCHS`, the
+  published size, which a study may change; `REFERENCE`, what a published training of the same size reached, None
+  without one; `LEARNABLE`, False where labels are random and only speed is a result, True if
+  absent; `GROWS`, True where the model grows with its data, as by a row for each word that is in them, False if absent;
 - `prepare(arrays) -> Split`: the data set's arrays as the model takes them;
 - `build(split) -> keras.Model`: the compiled model.
 
 A model with several inputs or outputs has a dict, list or tuple of arrays in the place of the array.
 
-Keras is imported inside the functions: the grid reads the constants without it.
+Keras is imported inside the functions.
 """
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import floor
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 
-from scripts.storage import modules
+from scripts.records import about
 from scripts.storage.errors import InputError
 from scripts.workloads._samples import Samples, count, mapped
-
-#: The log from which the references of 2017 come, one value per epoch.
-PUBLISHED_2017_07 = (
-    "minimaxir/deep-learning-cpu-gpu-benchmark @ 08adcf4, logs/gpu/{log}: "
-    "Keras 2 on TensorFlow 1.2.1, one K80, July 2017 (MIT licence)"
-)
 
 
 @dataclass(frozen=True)
@@ -98,63 +90,16 @@ class Split:
         return self._of(slice(samples), slice(max(1, self.val_samples // batch_size) * batch_size))
 
 
-@dataclass(frozen=True)
-class Reference:
-    """What a published training reached after each epoch: `metric` is `val_acc`, or `loss` without validation.
-
-    `first_epoch` is the epoch (from 1) of the first value: an article may print the end of a training only.
-    `training` is the accuracy on the training samples, where it is needed: with part of the images the
-    same number of steps learns as much of them, and less about others.
-    """
-
-    metric: str
-    values: tuple[float, ...]
-    source: str
-    training: tuple[float, ...] = ()
-    first_epoch: int = 1
-
-    def after(self, epochs: float) -> tuple[int, float] | None:
-        """Return the last published epoch within `epochs` (of all samples) and its value, None before the first."""
-        published = min(floor(epochs + 1e-9) - self.first_epoch + 1, len(self.values))
-        return (self.first_epoch + published - 1, self.values[published - 1]) if published > 0 else None
-
-
-def per_epoch(values: str) -> tuple[float, ...]:
-    """Return the numbers of a text, one per epoch."""
-    return tuple(float(value) for value in values.split())
-
-
-#: Files of workloads that are not the project's, by name.
-_ADDED: dict[str, Path] = {}
-
-
-def add(files: Mapping[str, str]) -> None:
-    """Make workloads known that lie elsewhere: name -> path of the file. Raises InputError for one that cannot be."""
-    for name, file in files.items():
-        path = Path(file).resolve()
-        if not path.is_file():
-            raise InputError(f"workload {name}: {file}: no such file in {Path.cwd()}")
-        if name in _modules():
-            raise InputError(f"workload {name}: {file}: the project has a workload of this name: give the file another")
-        _ADDED[name] = path
-
-
-def _modules() -> list[str]:
-    return modules.names(__path__)
-
-
-def names() -> list[str]:
-    """Return the names of all workloads, sorted."""
-    return sorted([*_modules(), *_ADDED])
-
-
 def workload(name: str) -> ModuleType:
     """Return the module of the workload `name`. Raises InputError if an added file is not one."""
-    return _loaded(name, _ADDED[name]) if name in _ADDED else importlib.import_module(f"scripts.workloads.{name}")
+    file = about.added(name)
+    return importlib.import_module(f"scripts.workloads.{name}") if file is None else _loaded(name, file)
 
 
 @cache
 def _loaded(name: str, path: Path) -> ModuleType:
+    """Run a file that is not the project's: its constants must be those that were read of it before."""
+    said = about.constants(path, about.WORKLOAD)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: not a Python file")
@@ -163,7 +108,10 @@ def _loaded(name: str, path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # a file that ends Python must not end this one in silence
         raise InputError(f"{path}: {type(error).__name__}: {error}") from error
-    for needed in ("DATASET", "BATCH_SIZE", "EPOCHS", "REFERENCE", "prepare", "build"):
-        if not hasattr(module, needed):
-            raise InputError(f"{path}: {needed} is missing; a workload has it (see docs/adding.md)")
+    for constant, value in said.items():
+        if constant != "REFERENCE" and getattr(module, constant, None) != value:
+            raise InputError(f"{path}: {constant}: the file sets it to {value!r} and then to something else")
+    for function in ("prepare", "build"):
+        if not callable(getattr(module, function, None)):
+            raise InputError(f"{path}: {function} is missing; a workload has it (see docs/adding.md)")
     return module

@@ -2,23 +2,30 @@
 
 import numpy as np
 
-from scripts.workloads import PUBLISHED_2017_07, Reference, Split, per_epoch
+from scripts.records.reference import Reference
+from scripts.workloads import Split
 
+LABEL = "CIFAR-10 · CNN"
 DATASET = "cifar10"
 BATCH_SIZE = 32
 EPOCHS = 20
+# fmt: off
 REFERENCE = Reference(
     metric="val_acc",
-    values=per_epoch("""
-        0.4296 0.4997 0.5465 0.5767 0.5998 0.6228 0.6318 0.6516 0.6701 0.6810 0.6956
-        0.6983 0.7069 0.7177 0.7277 0.7250 0.7330 0.7386 0.7317 0.7513
-    """),
-    training=per_epoch("""
-        0.3156 0.4242 0.4764 0.5136 0.5415 0.5624 0.5835 0.5971 0.6153 0.6294 0.6395
-        0.6499 0.6577 0.6665 0.6739 0.6835 0.6870 0.6917 0.6941 0.7018
-    """),
-    source=PUBLISHED_2017_07.format(log="cifar10_cnn_tensorflow.csv"),
+    values=(
+        0.4296, 0.4997, 0.5465, 0.5767, 0.5998, 0.6228, 0.6318, 0.6516, 0.6701, 0.6810, 0.6956,
+        0.6983, 0.7069, 0.7177, 0.7277, 0.7250, 0.7330, 0.7386, 0.7317, 0.7513,
+    ),
+    training=(
+        0.3156, 0.4242, 0.4764, 0.5136, 0.5415, 0.5624, 0.5835, 0.5971, 0.6153, 0.6294, 0.6395,
+        0.6499, 0.6577, 0.6665, 0.6739, 0.6835, 0.6870, 0.6917, 0.6941, 0.7018,
+    ),
+    source=(
+        "minimaxir/deep-learning-cpu-gpu-benchmark @ 08adcf4, logs/gpu/cifar10_cnn_tensorflow.csv: "
+        "Keras 2 on TensorFlow 1.2.1, one K80, July 2017 (MIT licence)"
+    ),
 )
+# fmt: on
 
 
 def prepare(arrays: dict[str, np.ndarray]) -> Split:

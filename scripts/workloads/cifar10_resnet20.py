@@ -7,8 +7,10 @@
 
 import numpy as np
 
-from scripts.workloads import Reference, Split
+from scripts.records.reference import Reference
+from scripts.workloads import Split
 
+LABEL = "CIFAR-10 · ResNet-20"
 DATASET = "cifar10"
 BATCH_SIZE = 128
 EPOCHS = 164

@@ -3,15 +3,20 @@
 import numpy as np
 
 from scripts.datasets import imdb
-from scripts.workloads import PUBLISHED_2017_07, Reference, Split
+from scripts.records.reference import Reference
+from scripts.workloads import Split
 
+LABEL = "IMDb · Bi-LSTM"
 DATASET = "imdb"
 BATCH_SIZE = 32
 EPOCHS = 4
 REFERENCE = Reference(
     metric="val_acc",
     values=(0.8506, 0.8476, 0.8371, 0.8335),
-    source=PUBLISHED_2017_07.format(log="imdb_bidirectional_lstm_tensorflow.csv"),
+    source=(
+        "minimaxir/deep-learning-cpu-gpu-benchmark @ 08adcf4, logs/gpu/imdb_bidirectional_lstm_tensorflow.csv: "
+        "Keras 2 on TensorFlow 1.2.1, one K80, July 2017 (MIT licence)"
+    ),
 )
 
 WORDS = 20_000

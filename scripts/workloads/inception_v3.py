@@ -9,6 +9,7 @@ import numpy as np
 from scripts.datasets import imagenet_like
 from scripts.workloads import Split
 
+LABEL = "Inception v3"
 DATASET = "imagenet_like"
 BATCH_SIZE = 32
 EPOCHS = 1

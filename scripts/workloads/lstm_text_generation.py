@@ -5,15 +5,20 @@ No validation: as published, the training loss is the result.
 
 import numpy as np
 
-from scripts.workloads import PUBLISHED_2017_07, Reference, Split
+from scripts.records.reference import Reference
+from scripts.workloads import Split
 
+LABEL = "Nietzsche · LSTM"
 DATASET = "nietzsche"
 BATCH_SIZE = 128
 EPOCHS = 10
 REFERENCE = Reference(
     metric="loss",
     values=(1.9910, 1.6394, 1.5493, 1.5040, 1.4755, 1.4556, 1.4404, 1.4274, 1.4172, 1.4075),
-    source=PUBLISHED_2017_07.format(log="lstm_text_generation_tensorflow.csv"),
+    source=(
+        "minimaxir/deep-learning-cpu-gpu-benchmark @ 08adcf4, logs/gpu/lstm_text_generation_tensorflow.csv: "
+        "Keras 2 on TensorFlow 1.2.1, one K80, July 2017 (MIT licence)"
+    ),
 )
 
 WINDOW = 40

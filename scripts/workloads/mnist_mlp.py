@@ -2,19 +2,26 @@
 
 import numpy as np
 
-from scripts.workloads import PUBLISHED_2017_07, Reference, Split, per_epoch
+from scripts.records.reference import Reference
+from scripts.workloads import Split
 
+LABEL = "MNIST · MLP"
 DATASET = "mnist"
 BATCH_SIZE = 128
 EPOCHS = 20
+# fmt: off
 REFERENCE = Reference(
     metric="val_acc",
-    values=per_epoch("""
-        0.9638 0.9672 0.9789 0.9806 0.9814 0.9824 0.9823 0.9803 0.9830 0.9830 0.9826
-        0.9808 0.9847 0.9829 0.9839 0.9845 0.9828 0.9828 0.9838 0.9820
-    """),
-    source=PUBLISHED_2017_07.format(log="mnist_mlp_tensorflow.csv"),
+    values=(
+        0.9638, 0.9672, 0.9789, 0.9806, 0.9814, 0.9824, 0.9823, 0.9803, 0.9830, 0.9830, 0.9826,
+        0.9808, 0.9847, 0.9829, 0.9839, 0.9845, 0.9828, 0.9828, 0.9838, 0.9820,
+    ),
+    source=(
+        "minimaxir/deep-learning-cpu-gpu-benchmark @ 08adcf4, logs/gpu/mnist_mlp_tensorflow.csv: "
+        "Keras 2 on TensorFlow 1.2.1, one K80, July 2017 (MIT licence)"
+    ),
 )
+# fmt: on
 
 
 def prepare(arrays: dict[str, np.ndarray]) -> Split:

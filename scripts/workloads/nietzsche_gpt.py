@@ -10,6 +10,7 @@ import numpy as np
 
 from scripts.workloads import Split
 
+LABEL = "Nietzsche · GPT"
 DATASET = "nietzsche"
 BATCH_SIZE = 64
 EPOCHS = 10

@@ -8,8 +8,10 @@ It trained on 1,578,627 tweets of Thinknook's set; Sentiment140, which is most o
 import numpy as np
 
 from scripts.datasets import twitter_sentiment
-from scripts.workloads import Reference, Split
+from scripts.records.reference import Reference
+from scripts.workloads import Split
 
+LABEL = "Twitter · Bi-LSTM"
 DATASET = "twitter_sentiment"
 BATCH_SIZE = 32
 EPOCHS = 4

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import clocks, derive, runs
-from scripts.measurement import record
+from scripts.records import record
 from scripts.storage import tables
 from tests.made import JUDGE, run
 from tests.made import runs as table

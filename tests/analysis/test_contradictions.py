@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from scripts.analysis import contradictions, runs
-from scripts.measurement import record as records
-from scripts.measurement.telemetry import Sample
+from scripts.records import record as records
+from scripts.records.samples import Sample
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests import made

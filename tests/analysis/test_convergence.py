@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scripts.analysis import convergence
-from scripts.workloads import Reference
+from scripts.records.reference import Reference
 
 ACCURACY = Reference("val_acc", (0.8, 0.9), "made up")
 LOSS = Reference("loss", (2.0, 1.0), "made up")

@@ -3,10 +3,11 @@ from pathlib import Path
 import pytest
 
 from scripts.analysis import derive, runs
-from scripts.measurement import record, watch
-from scripts.measurement.cell import Cell
-from scripts.measurement.telemetry import Sample
-from scripts.workloads import Reference
+from scripts.measurement.outcome import Outcome
+from scripts.records import record
+from scripts.records.cell import Cell
+from scripts.records.reference import Reference
+from scripts.records.samples import Sample
 from tests import made
 
 #: Records of the same made-up outcomes, written by the last version 1 and by version 2.
@@ -66,9 +67,9 @@ WHOLE = made.record()["data"] | {"train_samples": 60_000}
 MACHINE = {"provenance": {"hardware": {"memory_mib": 1024, "gpus": []}}}
 
 
-def derived(outcome: watch.Outcome, cell: dict = CELL, **more) -> dict:
+def derived(outcome: Outcome, cell: dict = CELL, **more) -> dict:
     """Return what is derived of a run of the whole data set that ended so."""
-    raw = record.build(outcome, Cell(**cell), 100, REFERENCE) | MACHINE | {"data": WHOLE} | more
+    raw = outcome.record(Cell(**cell), 100, REFERENCE) | MACHINE | {"data": WHOLE} | more
     return derive.complete(raw, outcome.epochs, outcome.samples)
 
 
@@ -76,7 +77,7 @@ def went(val_acc: float, status: str = "done", reason: str | None = None, device
     """Return what is derived of a run of two epochs of 1,000 real samples that ended with `val_acc`."""
     facts = {"chance": 0.1, "train_samples": 1000, "settings": {"loop": "model.fit"}}
     epochs = [made.epoch(0, warmup_samples=300), made.epoch(1, val_acc=val_acc)]
-    outcome = watch.Outcome(status, reason, times={"total_seconds": 20.0}, epochs=epochs, facts=facts)
+    outcome = Outcome(status, reason, times={"total_seconds": 20.0}, epochs=epochs, facts=facts)
     return derived(outcome, CELL | {"devices": devices}, **more)
 
 
@@ -85,7 +86,7 @@ def test_telemetry_begins_after_the_first_step() -> None:
         Sample(reading, "train", cpu, 256, 50, 0) for reading, cpu in ((10, 1), (12.9, 1), (13, 1), (14, 99), (15, 101))
     ]
     epochs = [made.epoch(0, first_step_seconds=3.0)]
-    outcome = watch.Outcome("done", times={"total_seconds": 20.0}, samples=samples, epochs=epochs, clock=10.0)
+    outcome = Outcome("done", times={"total_seconds": 20.0}, samples=samples, epochs=epochs, clock=10.0)
     assert derived(outcome, CELL | {"epochs": 1})["telemetry"]["cpu_percent"] == 100
 
 
@@ -98,7 +99,7 @@ def test_peak_of_memory_is_what_the_process_told_or_more_with_its_children(
 ) -> None:
     samples = [Sample(i, "train", 100, memory, 50, 0) for i, memory in enumerate(sampled)]
     facts = {} if told is None else {"peak_memory_mib": told}
-    outcome = watch.Outcome("failed", times={"total_seconds": 20.0}, samples=samples, facts=facts)
+    outcome = Outcome("failed", times={"total_seconds": 20.0}, samples=samples, facts=facts)
     assert derived(outcome)["telemetry"]["peak_memory_mib"] == peak
 
 
@@ -152,10 +153,10 @@ def test_why_it_failed_is_told_in_the_words_of_the_record() -> None:
 def test_random_labels_raise_no_warning_of_their_loss() -> None:
     epochs = [made.epoch(0), made.epoch(1, loss=0.9)]
     for learnable, told in ((True, True), (None, True), (False, False)):
-        outcome = watch.Outcome("done", times={"total_seconds": 20.0}, epochs=epochs, facts={"learnable": learnable})
+        outcome = Outcome("done", times={"total_seconds": 20.0}, epochs=epochs, facts={"learnable": learnable})
         assert any("the loss rises" in warning for warning in derived(outcome)["warnings"]) is told
 
 
 def test_diverged_loss_is_none_in_what_is_derived() -> None:
-    outcome = watch.Outcome("diverged", times={"total_seconds": 20.0}, epochs=[made.epoch(0, loss=float("nan"))])
+    outcome = Outcome("diverged", times={"total_seconds": 20.0}, epochs=[made.epoch(0, loss=float("nan"))])
     assert derived(outcome)["final"]["loss"] is None

@@ -43,7 +43,7 @@ def test_training_of_version_2_has_what_follows_from_it() -> None:
 
 def test_nothing_that_is_worked_out_later_is_part_of_a_training() -> None:
     made_of = set(map(Path, code_of("scripts.train", "scripts.run_kit")))
-    assert Path("scripts/measurement/record.py") in made_of
+    assert Path("scripts/records/record.py") in made_of
     assert not [file for file in made_of if file.parts[1] == "analysis"], "an edit of it would train again"
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from scripts.analysis import telemetry
-from scripts.measurement.telemetry import Gpu, Sample
+from scripts.records.samples import Gpu, Sample
 
 
 def sample(stage: str, reading: float = 0, cpu: float = 100, memory: float = 256, **more) -> Sample:

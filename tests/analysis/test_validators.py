@@ -1,7 +1,7 @@
 import pytest
 
 from scripts.analysis import telemetry, validators
-from scripts.measurement.telemetry import Sample
+from scripts.records.samples import Sample
 
 QUIET = telemetry.summary([Sample(i / 2, "train", 100, 1000, 50, 2) for i in range(20)])
 ON_GPU = QUIET | {

@@ -23,7 +23,7 @@ from rich.progress import track
 
 from scripts.analysis import runs
 from scripts.analysis.seen import Seen
-from scripts.measurement import record
+from scripts.records import record
 from tests import made
 from tests.conftest import copy_project
 

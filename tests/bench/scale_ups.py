@@ -23,7 +23,7 @@ from rich.progress import track
 
 from scripts import workloads
 from scripts.analysis import clocks, noise, runs
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 from scripts.storage.files import write_text
 from scripts.storage.tables import records
 from tests.bench.training import WORKLOADS

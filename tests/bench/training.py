@@ -24,7 +24,7 @@ from rich.progress import Progress
 
 from scripts import datasets, frameworks, workloads
 from scripts.measurement import hardware, watch, worker
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 
 WORKLOADS = (
     "mnist_mlp",

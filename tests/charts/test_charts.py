@@ -9,8 +9,8 @@ from scripts import charts
 from scripts.analysis import cards
 from scripts.charts import _theme
 from scripts.charts._view import Chart, View
+from scripts.records.reference import Reference
 from scripts.storage import tables
-from scripts.workloads import Reference
 from tests.made import BOOK, CATALOGUE, FAILED, JUDGE, costs, epoch, offer, price_book, run, runs
 
 REFERENCE = Reference("val_acc", (0.5, 0.7, 0.9), "a log of 2017")

@@ -17,6 +17,7 @@ import requests
 
 from scripts import datasets
 from scripts.datasets import Source, cifar10, imagenet_like, imdb, mnist, nietzsche, twitter_sentiment
+from scripts.records import data_file
 from scripts.storage.errors import InputError
 
 #: Data sets with official files.
@@ -179,7 +180,7 @@ def test_arrays_have_the_documented_names_types_and_shapes(
     path = obtained(tmp_path, name, kind, official)
     arrays = datasets.load(path)
     assert {key: (array.dtype.name, array.shape[1:]) for key, array in arrays.items()} == DOCUMENTED[name]
-    about = datasets.describe(path)
+    about = data_file.describe(path)
     assert (about["dataset"], about["kind"], about["complete_train_samples"]) == (name, kind, 120)
     module = datasets.dataset(name)
     assert about["train_samples"] == len(arrays[module.TRAIN])
@@ -241,7 +242,7 @@ def test_download_goes_where_the_next_one_finds_it(
     source = nietzsche.FILES["nietzsche.txt"]
     assert asked == [(source.url, source.checksum)]
     assert (tmp_path / "downloads" / "nietzsche" / "nietzsche.txt").read_text(encoding="utf-8") == TEXT
-    assert datasets.describe(path)["train_samples"] == len(TEXT)
+    assert data_file.describe(path)["train_samples"] == len(TEXT)
 
 
 def test_data_are_the_same_by_their_arrays_and_not_by_their_files(tmp_path: Path) -> None:
@@ -251,14 +252,14 @@ def test_data_are_the_same_by_their_arrays_and_not_by_their_files(tmp_path: Path
     def described(name: str, x: list[int], **about: object) -> dict:
         text = np.array(json.dumps(noted["about"] | about))
         np.savez(tmp_path / name, about=text, x_train=np.array(x, "uint8"))
-        return datasets.describe(tmp_path / f"{name}.npz")
+        return data_file.describe(tmp_path / f"{name}.npz")
 
     first = described("first", [1, 2])
-    assert datasets.are_same(first, described("other-files", [1, 2], sha256={"b.npz": "2"}))
-    assert not datasets.are_same(first, described("changed", [1, 3]))
-    assert not datasets.are_same(first, described("kind", [1, 2], kind="synthetic"))
-    assert datasets.are_same(noted["about"], first), "a record of before is known by its files"
-    assert not datasets.are_same(noted["about"] | {"sha256": {"a.gz": "3"}}, first)
+    assert data_file.are_same(first, described("other-files", [1, 2], sha256={"b.npz": "2"}))
+    assert not data_file.are_same(first, described("changed", [1, 3]))
+    assert not data_file.are_same(first, described("kind", [1, 2], kind="synthetic"))
+    assert data_file.are_same(noted["about"], first), "a record of before is known by its files"
+    assert not data_file.are_same(noted["about"] | {"sha256": {"a.gz": "3"}}, first)
 
 
 def test_corrupt_download_is_named(tmp_path: Path, official: Path) -> None:
@@ -339,7 +340,7 @@ def test_fraction_takes_the_first_samples_of_each_split(
 
 
 @pytest.mark.parametrize("kept", [0, 3, 1000], ids=lambda kept: f"first {kept} bytes")
-@pytest.mark.parametrize("read", [datasets.load, datasets.describe])
+@pytest.mark.parametrize("read", [datasets.load, data_file.describe])
 def test_damaged_file_is_named(tmp_path: Path, official: Path, read: Callable, kept: int) -> None:
     path = obtained(tmp_path, "mnist", data_dir=official)
     path.write_bytes(path.read_bytes()[:kept])

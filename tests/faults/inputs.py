@@ -131,6 +131,10 @@ PRICES_VALUES: dict[str, tuple[tuple, tuple]] = {
 }
 
 
+#: What a file of code says of itself.
+OWN_NET = "DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\n"
+
+
 def _read_study(study: Any, path: str = "") -> Callable[[Path], Any]:
     def read(folder: Path) -> Any:
         file = folder / "mine.yaml"
@@ -184,10 +188,12 @@ def study() -> Iterator[Case]:
 
     def own(trusted: str) -> Callable[[Path], Any]:
         def read(folder: Path) -> Any:
-            (folder / "my_net.py").write_text("open('injected', 'w')\n")
+            (folder / "my_net.py").write_text(f"{OWN_NET}open('injected', 'w')\n")
             known = mock.patch.object(trust, "KNOWN", folder / "trusted")
             with known, mock.patch.dict(os.environ, {environment.TRUST.name: trusted}):
-                return _read_study(put(STUDY, "workloads", [str(folder / "my_net.py")]))(folder)
+                _read_study(put(STUDY, "workloads", [str(folder / "my_net.py")]))(folder)
+                file = folder / "mine.yaml"
+                return trust.check(file, definition.read(str(file), {})[1]["workload_files"])
 
         return read
 

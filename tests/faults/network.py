@@ -24,6 +24,7 @@ import pytest
 from scripts import datasets, fetch_wheels, refresh_prices
 from scripts.datasets import nietzsche
 from scripts.importers import sources
+from scripts.records import data_file
 from scripts.storage import downloads
 from scripts.storage.errors import InputError
 from tests import test_refresh_prices as of_prices
@@ -193,7 +194,7 @@ def _data(host: Host, folder: Path) -> Callable[[], None]:
     def run() -> None:
         with mock.patch.object(nietzsche, "FILES", {"nietzsche.txt": source}):
             datasets.obtain("nietzsche", "real", output, None, folder / "downloads")
-        assert datasets.describe(output)["sha256"] == {"nietzsche.txt": sha256(text).hexdigest()}
+        assert data_file.describe(output)["sha256"] == {"nietzsche.txt": sha256(text).hexdigest()}
 
     return run
 

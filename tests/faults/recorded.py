@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from scripts.analysis import runs
-from scripts.measurement import checkpoint, record
+from scripts.measurement import checkpoint
+from scripts.records import record
 from scripts.storage import tables
 from scripts.storage.files import opened, write_text
 from scripts.studies import definition

@@ -14,7 +14,8 @@ from unittest import mock
 
 import yaml
 
-from scripts.measurement import record, telemetry
+from scripts.records import record
+from scripts.records.samples import Sample
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition
@@ -193,7 +194,7 @@ def trained(
     """Write a study of two runs into a folder, whose records are as `change` returns them."""
     name, settings = _read(folder / "mine.yaml", study)
     place = folder / "results"
-    samples = [telemetry.Sample(95.0 + i, "train", 90.0, 256.0, 50.0, 1.0) for i in range(20)]
+    samples = [Sample(95.0 + i, "train", 90.0, 256.0, 50.0, 1.0) for i in range(20)]
     files = []
     for number, hardware in enumerate(("cpu1", "cpu2"), start=1):
         whole, rows = made.timed(9.0 + number)

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from scripts.analysis import runs
-from scripts.measurement import record
+from scripts.records import record
 from tests.conftest import Project, copy_project, made_once
 from tests.faults import trial
 

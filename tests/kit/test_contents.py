@@ -9,6 +9,7 @@ import pytest
 
 from scripts import datasets
 from scripts.kit import contents
+from scripts.records import data_file
 from scripts.storage.errors import InputError
 from tests.conftest import ROOT
 
@@ -68,7 +69,7 @@ def test_data_that_fit_stay_whole_and_others_are_cut_to_the_room(reviews: Path) 
     assert 0.7 * size / 3 < len(content) <= size / 3, "little room is left unused"
     part = reviews.with_name("part.npz")
     part.write_bytes(lzma.decompress(content))
-    about = datasets.describe(part)
+    about = data_file.describe(part)
     assert (about["train_samples"], about["complete_train_samples"]) == (round(1000 * fraction), 25_000)
     arrays = datasets.load(part)
     assert len(arrays["train_tokens"]) == arrays["train_lengths"].sum()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from scripts.kit import queue
 from scripts.kit.queue import Run, expected_seconds, next_run
-from scripts.measurement.cell import LARGEST, Cell
+from scripts.records.cell import LARGEST, Cell
 
 MLP = Cell("mnist_mlp", "h100", "jax", 128, 20, 1.0, "real")
 TORCH = replace(MLP, framework="torch")

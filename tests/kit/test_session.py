@@ -8,7 +8,7 @@ import pytest
 from scripts.kit import records, session
 from scripts.kit.queue import Run
 from scripts.kit.session import Session
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 from tests.kit.test_records import ABOUT, ENTRY
 
 RUNS = [Run(Cell("mnist_mlp", "h100", "jax", 128, 20, 1.0, "real"), repeat) for repeat in (1, 2)]

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from scripts.measurement import largest, watch
-from scripts.measurement.cell import Cell
+from scripts.measurement import largest
+from scripts.measurement.outcome import Outcome
 from scripts.measurement.worker import Job
+from scripts.records.cell import Cell
 
 CELL = Cell("mnist_mlp", "cpu1", "jax", batch_size="largest", epochs=20, samples=1.0, data="real", target=0.9)
 
@@ -13,10 +14,10 @@ def find(fits: int, most: int, gpus: int = 0):
     """Search on a machine where batches up to `fits` fit; return what is found, the tries, the jobs."""
     jobs: list[tuple[Job, float | None]] = []
 
-    def train(job: Job, progress, limit: float | None) -> watch.Outcome:
+    def train(job: Job, progress, limit: float | None) -> Outcome:
         jobs.append((job, limit))
         good = int(job.cell.batch_size) <= fits
-        return watch.Outcome("done" if good else "out_of_memory", facts={"peak_memory_mib": 100.0})
+        return Outcome("done" if good else "out_of_memory", facts={"peak_memory_mib": 100.0})
 
     found, tries = largest.find(Job(CELL, 7, 1, gpus, Path("data.npz")), 128, most, lambda line: None, train)
     return found, [(one.batch_size, one.status) for one in tries], jobs

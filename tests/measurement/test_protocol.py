@@ -1,6 +1,7 @@
 import pytest
 
 from scripts.measurement import protocol
+from scripts.records.record import epoch_row
 
 
 @pytest.mark.parametrize(
@@ -12,7 +13,7 @@ def test_warm_up_leaves_a_hundred_steps_or_is_the_first_alone(steps_per_epoch: i
 
 
 def row(**logs: float) -> dict:
-    return protocol.epoch_row(0, 10.0, {"loss": 0.5} | logs, 100, 2.0, 3.0)
+    return epoch_row(0, 10.0, {"loss": 0.5} | logs, 100, 2.0, 3.0)
 
 
 def test_training_is_what_first_step_and_validation_leave() -> None:

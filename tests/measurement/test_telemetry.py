@@ -11,7 +11,8 @@ import pynvml
 import pytest
 
 from scripts.measurement import telemetry
-from scripts.measurement.telemetry import Gpu, Sample, Sampler
+from scripts.measurement.telemetry import Sampler
+from scripts.records.samples import Gpu, Sample, sample_of, table
 
 
 def sample(stage: str, reading: float = 0, cpu: float = 100, memory: float = 256, **more) -> Sample:
@@ -219,7 +220,7 @@ def test_older_driver_is_asked_by_the_older_name(cards: list[SimpleNamespace], m
 
 
 def written(samples: list[Sample], clock: float | None) -> list[dict[str, str]]:
-    columns, rows = telemetry.table(samples, clock)
+    columns, rows = table(samples, clock)
     text = io.StringIO()
     writer = csv.DictWriter(text, columns)
     writer.writeheader()
@@ -240,7 +241,7 @@ def test_table_without_gpus_has_no_columns_of_them() -> None:
     (row,) = written([sample("import", 98.5)], clock=100)
     assert (row["elapsed"], row["reading_seconds"]) == ("-1.5", "98.5")
     assert not [column for column in row if "gpu" in column]
-    assert list(row) == telemetry.table([], None)[0], "the same columns without a sample"
+    assert list(row) == table([], None)[0], "the same columns without a sample"
     row = written([sample("import", 98.5)], clock=None)[0]
     assert (row["elapsed"], row["reading_seconds"]) == ("", "98.5"), "a run that never trained has its samples in order"
 
@@ -248,7 +249,7 @@ def test_table_without_gpus_has_no_columns_of_them() -> None:
 def test_samples_come_back_to_the_last_digit() -> None:
     gpus = (gpu(1 / 3, 0.1 + 0.2, 70.5, 1500, 60, "power_cap+thermal", 1e7 / 3), Gpu())
     samples = [sample("train", 5321.482190337 + i / 7, 100 / 3, gpus=gpus, cpu_energy_joules=i / 9) for i in range(3)]
-    assert [telemetry.sample_of(row) for row in written(samples, clock=5321.5)] == samples
+    assert [sample_of(row) for row in written(samples, clock=5321.5)] == samples
 
 
 @pytest.mark.parametrize(
@@ -263,4 +264,4 @@ def test_samples_come_back_to_the_last_digit() -> None:
 def test_bad_sample_is_named(change: dict, message: str) -> None:
     (row,) = written([sample("train", 1, gpus=(Gpu(50),))], clock=0)
     with pytest.raises(ValueError, match=message):
-        telemetry.sample_of(row | change)
+        sample_of(row | change)

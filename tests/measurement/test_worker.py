@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from scripts import datasets
-from scripts.measurement.cell import Cell
 from scripts.measurement.worker import Job, prepared
+from scripts.records.cell import Cell
 from scripts.workloads import Split, imdb_fasttext
 from tests.made import words
 

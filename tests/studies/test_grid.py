@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import workloads
+from scripts.records import about
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition, grid
@@ -374,7 +374,7 @@ def build(split): ...
 
 @pytest.fixture(autouse=True)
 def no_workload_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "_ADDED", {})
+    monkeypatch.setattr(about, "_ADDED", {})
     monkeypatch.setenv("EPOCHS_TRUST", "all")
 
 
@@ -404,7 +404,7 @@ def test_name_of_an_own_workload_is_one_that_commands_and_folders_bear(tmp_path:
     ("name", "text", "message"),
     [
         ("mnist_mlp.py", OWN, "the project has a workload of this name"),
-        ("broken_net.py", "def (", "broken_net.py: SyntaxError"),
+        ("broken_net.py", "def (", "broken_net.py: not Python: "),
         ("half_net.py", "DATASET = None", "half_net.py: BATCH_SIZE is missing; a workload has it"),
     ],
 )

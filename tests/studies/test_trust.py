@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts import workloads
+from scripts.records import about
 from scripts.storage import environment
 from scripts.storage.errors import InputError
-from scripts.studies import definition, trust
+from scripts.studies import definition, grid, trust
 
+CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
 STUDY = """
 title: Mine
 data: synthetic
@@ -29,17 +30,30 @@ def build(split): ...
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A study with a file of code of its own, in a clone where nothing was trusted."""
     monkeypatch.setattr(trust, "KNOWN", tmp_path / ".cache" / "trusted")
-    monkeypatch.setattr(workloads, "_ADDED", {})
+    monkeypatch.setattr(about, "_ADDED", {})
     monkeypatch.setenv(environment.TRUST.name, "")
     (tmp_path / "my_net.py").write_text(OWN)
     (tmp_path / "mine.yaml").write_text(STUDY.format(file=tmp_path / "my_net.py"))
     return tmp_path / "mine.yaml"
 
 
+def asked(study: Path) -> None:
+    """Ask as a call of Snakemake does before anything is trained."""
+    trust.check(study, definition.read(str(study), {})[1]["workload_files"])
+
+
 def refusal(study: Path) -> str:
     with pytest.raises(InputError) as said:
-        definition.read(str(study), {})
+        asked(study)
     return str(said.value)
+
+
+def test_a_study_is_read_without_a_question_and_without_its_code(mine: Path) -> None:
+    ran = mine.with_name("ran")
+    (mine.parent / "my_net.py").write_text(f"{OWN}open({str(ran)!r}, 'w')\n")
+    name, config = definition.read(str(mine), {})
+    assert [cell.epochs for cell in grid.planned(name, config, CATALOGUE).cells] == [1]
+    assert not ran.exists()
 
 
 def test_what_is_refused_is_shown_with_what_to_type(mine: Path) -> None:
@@ -53,21 +67,21 @@ def test_what_is_refused_is_shown_with_what_to_type(mine: Path) -> None:
 def test_it_is_asked_once_and_again_for_other_content(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     word = refusal(mine).rpartition("trust=")[2]
     environment.TRUST.write(word)
-    assert definition.read(str(mine), {})[0] == "mine"
+    asked(mine)
     environment.TRUST.write("")
-    assert definition.read(str(mine), {})[0] == "mine", "it is known by now"
+    asked(mine)  # it is known by now
     assert environment.TRUST.read() == word, "for what this process starts, also on another machine"
     (mine.parent / "my_net.py").write_text(OWN + "import os\n")
     other = refusal(mine).rpartition("trust=")[2]
     assert other != word
     environment.TRUST.write(f"{word},{other}")
-    definition.read(str(mine), {})
+    asked(mine)
     assert trust.KNOWN.read_text().split() == [word, other]
 
 
 def test_all_is_trusted_where_somebody_says_so_and_nothing_kept(mine: Path) -> None:
     environment.TRUST.write("all")
-    definition.read(str(mine), {})
+    asked(mine)
     environment.TRUST.write("")
     assert "trust=sha256-" in refusal(mine)
 
@@ -89,5 +103,5 @@ def test_a_checksum_is_of_names_and_contents(tmp_path: Path) -> None:
 
 def test_a_study_of_the_projects_workloads_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(environment.TRUST.name, "")
-    assert definition.read("smoke", {})[0] == "smoke"
+    asked(Path("smoke"))
     assert environment.TRUST.read() == ""

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 from scripts.workflow.canary import Canary
 from scripts.workflow.plan import Plan
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 from scripts.storage.errors import InputError
 from scripts.workflow import checks
 from scripts.workflow.plan import Plan

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from scripts import datasets, workloads
+from scripts.records import about
+from scripts.records.reference import Reference
 from scripts.storage.errors import InputError
-from scripts.workloads import Reference, Split, imdb_fasttext
+from scripts.workloads import Split, imdb_fasttext
 
 ROOT = Path(__file__).resolve().parents[2]
 RNG = np.random.default_rng(1)
@@ -62,7 +64,7 @@ def tiny(name: str) -> dict[str, np.ndarray]:
     return LONGER.get(name, TINY[workloads.workload(name).DATASET])
 
 
-@pytest.fixture(params=workloads.names())
+@pytest.fixture(params=about.workloads())
 def name(request: pytest.FixtureRequest) -> str:
     return request.param
 
@@ -257,7 +259,7 @@ def published() -> Path | None:
 @pytest.mark.skipif(published() is None, reason="the published logs are not here: set EPOCHS_PUBLISHED_DIR")
 @pytest.mark.parametrize("name", FROM_LOGS)
 def test_reference_is_that_of_the_published_log(name: str) -> None:
-    reference = workloads.workload(name).REFERENCE
+    reference = about.workload(name).reference
     assert "MIT licence" in reference.source
     project, log = re.match(r"\w+/(\S+) @ \w+, (logs/\S+\.csv): ", reference.source).groups()
     (path,) = published().glob(f"{project}*/{log}")
@@ -267,9 +269,22 @@ def test_reference_is_that_of_the_published_log(name: str) -> None:
 
 
 def test_workload_that_ends_python_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "_ADDED", {})
+    monkeypatch.setattr(about, "_ADDED", {})
     file = tmp_path / "leaves.py"
-    file.write_text("import sys\nsys.exit(0)\n")
-    workloads.add({"leaves": str(file)})
+    file.write_text("DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\nimport sys\nsys.exit(0)\n")
+    about.add({"leaves": str(file)})
     with pytest.raises(InputError, match=r"leaves\.py: SystemExit: 0"):
         workloads.workload("leaves")
+
+
+def test_constants_are_what_was_read_of_the_file_before_it_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about, "_ADDED", {})
+    file = tmp_path / "turns.py"
+    file.write_text(
+        "DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\nglobals()['EPOCHS'] = 9\n"
+        "def prepare(arrays): ...\ndef build(split): ...\n"
+    )
+    about.add({"turns": str(file)})
+    assert about.workload("turns").epochs == 1
+    with pytest.raises(InputError, match=r"turns\.py: EPOCHS: the file sets it to 1 and then to something else"):
+        workloads.workload("turns")

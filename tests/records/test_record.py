@@ -2,14 +2,14 @@ import csv
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from scripts.measurement import record, watch
-from scripts.measurement.cell import Cell
-from scripts.measurement.telemetry import Gpu, Sample
+from scripts.measurement.outcome import Outcome
+from scripts.records import record
+from scripts.records.cell import Cell
+from scripts.records.reference import Reference
+from scripts.records.samples import Gpu, Sample
 from scripts.storage.errors import InputError
-from scripts.workloads import Reference
 from tests import made
 
 PUBLISHED = "epoch,elapsed,loss,acc,val_loss,val_acc\r\n0,3.86,0.2466,0.92415,0.1179,0.9638\r\n"
@@ -23,12 +23,12 @@ def epochs_file(folder: Path, text: str) -> Path:
 
 def test_record_has_facts_and_nothing_that_follows_from_them() -> None:
     facts = {"chance": 0.1, "train_samples": 1000, "settings": {"loop": "model.fit"}, "peak_memory_mib": 7.5}
-    outcome = watch.Outcome("done", times={"total_seconds": 20.0}, epochs=[made.epoch()], facts=facts, clock=9.25)
-    reference = Reference(metric="val_acc", values=(np.float32(0.5), 1), source="a paper")
-    run = record.build(outcome, Cell("net", "cpu1", "jax", 100, 2, 1.0, "real"), 100, reference)
+    outcome = Outcome("done", times={"total_seconds": 20.0}, epochs=[made.epoch()], facts=facts, clock=9.25)
+    reference = Reference(metric="val_acc", values=(0.5, 1.0), source="a paper")
+    run = outcome.record(Cell("net", "cpu1", "jax", 100, 2, 1.0, "real"), 100, reference)
     assert set(run) <= set(made.record())
     assert (run["clock_seconds"], run["peak_memory_mib"], run["chance"]) == (9.25, 7.5, 0.1)
-    assert json.loads(json.dumps(run["reference"]))["values"] == [0.5, 1.0], "NumPy's numbers too"
+    assert json.loads(json.dumps(run["reference"]))["values"] == [0.5, 1.0]
     assert set(run["times"]) == set(record.TIMES)
 
 

@@ -7,37 +7,21 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scripts.measurement import telemetry, watch
-from scripts.measurement.cell import Cell
+from scripts.records.samples import Sample, sample_of, table
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, read_text, write_text
 from scripts.storage.numbers import written
-from scripts.storage.words import printable
-from scripts.workloads import Reference
 
 SCHEMA_VERSION = 2
 
 #: The schema (in `config/schemas/`) of each version that was ever written.
 SCHEMAS = {1: "run.1", SCHEMA_VERSION: "run"}
 
-#: What the process that trains tells of the run, and the times of a run (s) that are measured and not worked out.
-_FACTS = (
-    "train_samples",
-    "validation_samples",
-    "whole_train_samples",
-    "whole_validation_samples",
-    "parameters",
-    "flops_per_sample",
-    "settings",
-    "chance",
-    "learnable",
-    "peak_memory_mib",
-)
+#: The times of a run (s) that are measured and not worked out.
 TIMES = (
     "spawn_seconds",
     "import_seconds",
@@ -67,39 +51,40 @@ EPOCH_COLUMNS = (
 )
 _PUBLISHED_COLUMNS = EPOCH_COLUMNS[:6]
 
+#: Steps before the throughput counts, and steps that must then follow: others take 10 (tf_cnn_benchmarks, milabench),
+#: 16 + 128 (SuperBench) or 40 + 100 (optimum-benchmark).
+WARMUP_STEPS = 20
+TIMED_STEPS = 100
 
-def build(
-    outcome: watch.Outcome,
-    cell: Cell,
-    batch_size: int,
-    reference: Reference | None,
+
+def epoch_row(
+    epoch: int,
+    elapsed: float,
+    logs: dict[str, float],
+    samples: int,
+    validation_seconds: float = 0.0,
+    first_step_seconds: float = 0.0,
+    warmup_seconds: float = 0.0,
+    warmup_samples: int = 0,
+    cut: int = 0,
 ) -> dict[str, Any]:
-    """Return what the record says of how a run went: facts, nothing that can be worked out of them later.
+    """Return one row of `epochs.csv`; times in seconds, `elapsed` of all of the epoch.
 
-    Args:
-        outcome: from `watch.run`.
-        cell: as asked for.
-        batch_size: samples per step of one device, as found.
-        reference: of the workload, None without one: a workload's file may be gone when its runs are judged.
+    `warmup_seconds` and `warmup_samples` are those of the warm-up after the first step; `cut` is 1 for an epoch that
+    the end of an attempt interrupted.
     """
-    facts = outcome.facts
     return {
-        "schema_version": SCHEMA_VERSION,
-        "cell": asdict(cell),
-        "batch_size": batch_size,
-        "status": outcome.status,
-        "reason": outcome.reason and printable(outcome.reason),
-        **{name: facts.get(name) for name in _FACTS},
-        "reference": reference and _to_json(reference),
-        "times": {name: outcome.times.get(name) for name in TIMES},
-        "clock_seconds": outcome.clock,
+        "epoch": epoch,
+        "elapsed": elapsed,
+        **{name: logs.get(name) for name in ("loss", "acc", "val_loss", "val_acc")},
+        "first_step_seconds": first_step_seconds,
+        "warmup_seconds": warmup_seconds,
+        "training_seconds": elapsed - first_step_seconds - validation_seconds,
+        "validation_seconds": validation_seconds,
+        "samples": samples,
+        "warmup_samples": warmup_samples,
+        "cut": cut,
     }
-
-
-def _to_json(reference: Reference) -> dict[str, Any]:
-    """Return a reference as JSON; a workload's own file may hold NumPy's numbers, which JSON does not."""
-    about = asdict(reference)
-    return about | {name: [float(value) for value in about[name]] for name in ("values", "training")}
 
 
 def _csv(columns: Iterable[str], rows: Iterable[dict[str, Any]]) -> str:
@@ -110,15 +95,13 @@ def _csv(columns: Iterable[str], rows: Iterable[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def write(
-    folder: Path, run: dict[str, Any], epochs: Sequence[dict[str, Any]], samples: Sequence[telemetry.Sample]
-) -> None:
+def write(folder: Path, run: dict[str, Any], epochs: Sequence[dict[str, Any]], samples: Sequence[Sample]) -> None:
     """Write the three files.
 
     `run.json` comes last: where it exists, the others are whole. Raises InputError when the disk is full.
     """
     schemas.validate(run, "run", "run record")
-    columns, rows = telemetry.table(samples, run["clock_seconds"])
+    columns, rows = table(samples, run["clock_seconds"])
     # A record that is written over never stands beside files of the new one, whenever this ends.
     (folder / "run.json").unlink(missing_ok=True)
     write_text(folder / "epochs.csv", _csv(EPOCH_COLUMNS, epochs))
@@ -175,7 +158,7 @@ def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[
     return rows
 
 
-def read_telemetry(path: Path) -> list[telemetry.Sample]:
+def read_telemetry(path: Path) -> list[Sample]:
     """Return the samples of a `telemetry.csv` of version 2.
 
     Raises InputError that names the file, the line, and the column that is missing or holds no number.
@@ -183,7 +166,7 @@ def read_telemetry(path: Path) -> list[telemetry.Sample]:
     samples = []
     for place, row in read_csv(path, cut=False):
         try:
-            samples.append(telemetry.sample_of(row))
+            samples.append(sample_of(row))
         except ValueError as error:
             raise InputError(f"{place}: {error}") from error
     return samples

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from scripts.measurement.cell import Cell
+from scripts.records.cell import Cell
 
 CELL = Cell("mnist_mlp", "cpu1", "jax", batch_size=128, epochs=20, samples=1.0, data="real")
 
