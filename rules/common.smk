@@ -32,7 +32,7 @@ if config["trust"] and workflow.is_main_process:
 os.environ.setdefault("XDG_CACHE_HOME", str(Path(".cache").resolve()))
 os.environ.setdefault("XDG_CONFIG_HOME", str(Path(".cache/config").resolve()))
 
-if workflow.is_main_process and definition.profile(config) != "local":
+if workflow.is_main_process and config["profile"] != "local":
     internals.free_cores(workflow)
 # Without a shared file system runs come through a bucket: they are trained into `runs/` there, and copied from it.
 BUCKET = internals.storage_prefix(workflow)
@@ -48,7 +48,7 @@ MACHINE = command_line.wildcards_of_job().get("hardware")
 # What is still to be set for a cluster: a dry run says it at its end, any other call is refused.
 UNSET = (
     checks.unset(workflow.executor_settings, BUCKET)
-    if workflow.is_main_process and definition.profile(config).startswith("gce-")
+    if workflow.is_main_process and config["profile"].startswith("gce-")
     else []
 )
 if UNSET and not command_line.is_dry_run(sys.argv):
@@ -68,7 +68,7 @@ pathvars:
 
 try:
     if workflow.is_main_process and not command_line.is_dry_run(sys.argv):
-        locks.clear(Path.cwd(), definition.profile(config) == "local")
+        locks.clear(Path.cwd(), config["profile"] == "local")
     plan = Plan.of(
         config,
         lambda policy: data_kinds.chooser(

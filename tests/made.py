@@ -223,10 +223,9 @@ def inputs(
     return Inputs(name="made", study=study, machines=catalogue, runs=frame, **made, **given)
 
 
-def record_1(**values) -> dict:
-    """Return the run record of `record` and `epochs` as version 1 was written."""
+def _derived(**values) -> dict:
+    """Return what is recorded of a run of the two `epochs`, and worked out of it."""
     return {
-        "schema_version": 1,
         "cell": {
             "workload": "mnist_mlp",
             "hardware": "cpu1",
@@ -295,9 +294,9 @@ def record_1(**values) -> dict:
     } | values
 
 
-def failed_record_1(**values) -> dict:
-    """Return the record of `failed_record` as version 1 was written."""
-    whole = record_1()
+def _failed(**values) -> dict:
+    """Return the same of a run that died before its first step."""
+    whole = _derived()
     return (
         whole
         | {
@@ -319,7 +318,7 @@ def failed_record_1(**values) -> dict:
 
 def record(**values) -> dict:
     """Return the valid raw record of a run of the two `epochs`."""
-    whole = record_1()
+    whole = _derived()
     derived = ("samples_per_second", "final", "telemetry")
     return (
         {name: value for name, value in whole.items() if name not in derived}
@@ -344,7 +343,7 @@ def record(**values) -> dict:
 
 def failed_record(**values) -> dict:
     """Return the raw record of a run that died before its first step."""
-    whole = failed_record_1()
+    whole = _failed()
     unknown = (
         *("flops_per_sample", "settings", "chance", "learnable", "peak_memory_mib", "clock_seconds"),
         *("whole_train_samples", "whole_validation_samples"),

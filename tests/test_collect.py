@@ -19,14 +19,11 @@ from tests.conftest import ROOT
 CELL = Path("mnist_mlp/cpu1/jax/b128")
 
 
-@pytest.fixture(params=[1, 2], ids=["version 1", "version 2"])
-def study(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A folder with one run that is done and one that died, as each version wrote them."""
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A folder with one run that is done and one that died."""
     record.write(tmp_path / CELL / "r1", made.record(), made.epochs(), [])
     record.write(tmp_path / CELL / "r2", made.failed_record(repeat=2, seed=8), [], [])
-    if request.param == 1:
-        (tmp_path / CELL / "r1" / "run.json").write_text(json.dumps(made.record_1()))
-        (tmp_path / CELL / "r2" / "run.json").write_text(json.dumps(made.failed_record_1(repeat=2, seed=8)))
     return tmp_path
 
 

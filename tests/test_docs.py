@@ -120,7 +120,7 @@ def test_the_documented_study_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(whole))
     name, study = definition.read(str(tmp_path / "mine.yaml"), {})
     assert (name, definition.is_grid(study), definition.is_trained_here(study)) == ("mine", True, False)
-    assert definition.is_trained_here(definition.read(str(tmp_path / "mine.yaml"), {"trained": None})[1])
+    assert definition.is_trained_here(definition.read(str(tmp_path / "mine.yaml"), {"tables": None})[1])
 
 
 def test_the_documented_rent_is_in_the_books() -> None:

@@ -22,10 +22,10 @@ _VALUES = ("loss", "acc", "val_loss", "val_acc")
 
 
 def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], samples: Sequence[Sample]) -> dict[str, Any]:
-    """Return a run's record with all that follows from it, in the shape in which version 1 was written.
+    """Return a run's record with all that follows from it.
 
     Args:
-        raw: a `run.json` of version 2.
+        raw: a `run.json` as it was written.
         epochs: rows of its `epochs.csv`.
         samples: those of its `telemetry.csv`.
 

@@ -1,4 +1,4 @@
-"""Run records of whatever version, with all that follows from them, and the tables of many."""
+"""Run records with all that follows from them, and the tables of many."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -49,25 +49,15 @@ _TIMES = [
 def read(path: Path) -> dict[str, Any]:
     """Return the record of a `run.json` with all that is worked out of it and of the files beside it.
 
-    A record of version 1 holds that already: what it was worked out of is not all in its files. Raises InputError that
-    names the file which is missing, damaged, or contradicts another.
+    Raises InputError that names the file which is missing, damaged, or contradicts another.
     """
     run = record.read_run(path)
-    is_raw = run["schema_version"] > 1
-    epochs = record.read_epochs(path.with_name("epochs.csv"), *([record.EPOCH_COLUMNS] if is_raw else []))
-    samples = record.read_telemetry(path.with_name("telemetry.csv")) if is_raw else []
+    epochs = record.read_epochs(path.with_name("epochs.csv"), record.EPOCH_COLUMNS)
+    samples = record.read_telemetry(path.with_name("telemetry.csv"))
     wrong = contradictions.of_record(run, epochs, samples, datetime.now(UTC))
     if wrong:
         raise InputError(f"{path}: {wrong}")
-    return derive.complete(run, epochs, samples) if is_raw else _on_the_clock_of_today(run)
-
-
-def _on_the_clock_of_today(run: dict[str, Any]) -> dict[str, Any]:
-    """Return a record of version 1 with the first step in its time to train."""
-    times = run["times"]
-    if times.get("train_seconds") is None:
-        return run
-    return run | {"times": times | {"train_seconds": times["train_seconds"] + (times["first_step_seconds"] or 0.0)}}
+    return derive.complete(run, epochs, samples)
 
 
 def log_tail(path: Path) -> str | None:

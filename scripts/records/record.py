@@ -18,9 +18,6 @@ from scripts.storage.numbers import written
 
 SCHEMA_VERSION = 2
 
-#: The schema (in `config/schemas/`) of each version that was ever written.
-SCHEMAS = {1: "run.1", SCHEMA_VERSION: "run"}
-
 #: The times of a run (s) that are measured and not worked out.
 TIMES = (
     "spawn_seconds",
@@ -110,20 +107,19 @@ def write(folder: Path, run: dict[str, Any], epochs: Sequence[dict[str, Any]], s
 
 
 def read_run(path: Path) -> dict[str, Any]:
-    """Return a `run.json` as it was written, of whatever version.
+    """Return a `run.json` as it was written.
 
-    Raises InputError when it is truncated, not one of ours, or of a version that this project does not know.
+    Raises InputError when it is truncated, not one of ours, or of another version.
     """
     run = schemas.read_json(read_text(path), path)
     version = run.get("schema_version", SCHEMA_VERSION) if isinstance(run, dict) else SCHEMA_VERSION
-    if type(version) is not int or version not in SCHEMAS:
-        known = f"{min(SCHEMAS)} to {SCHEMA_VERSION} are known"
+    if type(version) is not int or version != SCHEMA_VERSION:
         newer = isinstance(version, int) and version > SCHEMA_VERSION
         raise InputError(
-            f"{path}: schema_version: {version!r}, {known}"
+            f"{path}: schema_version: {version!r}, must be {SCHEMA_VERSION}"
             + (": a newer version of this project wrote it" if newer else "")
         )
-    schemas.validate(run, SCHEMAS[version], path)
+    schemas.validate(run, "run", path)
     return run
 
 
@@ -159,7 +155,7 @@ def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[
 
 
 def read_telemetry(path: Path) -> list[Sample]:
-    """Return the samples of a `telemetry.csv` of version 2.
+    """Return the samples of a `telemetry.csv`.
 
     Raises InputError that names the file, the line, and the column that is missing or holds no number.
     """

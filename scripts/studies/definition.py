@@ -1,9 +1,7 @@
 """A study's definition: its file and what the command line replaces, checked, with every default filled in."""
 
 import re
-import sys
 from collections.abc import Mapping
-from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -90,10 +88,6 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-#: Names of keys until 0.1, accepted for one release more: of a study, and of config/config.yaml.
-_OLD_KEYS = {"trained": "tables"}
-_OLD_SETTINGS = {"reach": "profile"}
-
 #: A study's name is a folder of results/, and part of commands; it is no path of a file.
 _NAME = re.compile(r"(?!.*\.ya?ml$)[A-Za-z0-9][\w.-]*")
 
@@ -122,7 +116,7 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         )
     if path.stem in _RESERVED:
         raise InputError(f"{path}: results/{path.stem} is not for a study's runs: give the file another name")
-    config = renamed(schemas.read_yaml(path, "study"), _OLD_KEYS, str(path))
+    config = schemas.read_yaml(path, "study")
     axes = _axes(replaced)
     if axes:
         config |= axes
@@ -160,7 +154,6 @@ def texts(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _axes(replaced: dict[str, Any]) -> dict[str, Any]:
     """Return what the command line gives for keys of the study, as if it stood in the file."""
-    replaced = renamed(replaced, _OLD_SETTINGS | _OLD_KEYS, "--config")
     unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
     if unknown:
         raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of {', '.join((*_SETTINGS, *AXES))}")
@@ -272,24 +265,6 @@ def check_machines(path: str, config: dict[str, Any], catalogue: dict[str, Any])
                 known(path, f"question.{key}", [asked[key]], there)
 
 
-def renamed(config: dict[str, Any], old: dict[str, str], source: str) -> dict[str, Any]:
-    """Return a config with the names of today for keys that it calls by their `old` ones (old -> new).
-
-    Says so in a line for each. Raises InputError where a key is given by both names.
-    """
-    given = [key for key in old if key in config]
-    for key in given:
-        if key in _OLD_KEYS and old[key] in config:
-            raise InputError(f"{source}: {key}: is given as {old[key]} too, which is its name now")
-        _note_new_name(source, key, old[key])
-    return {key: value for key, value in config.items() if key not in given} | {old[key]: config[key] for key in given}
-
-
-@cache
-def _note_new_name(source: str, key: str, name: str) -> None:
-    print(f"note: {source}: {key}: is called {name}: now; the old name goes with the next release", file=sys.stderr)
-
-
 def is_name(text: str) -> bool:
     """Return whether a study may be called so."""
     return bool(_NAME.fullmatch(text)) and text not in _RESERVED
@@ -318,11 +293,6 @@ def _own_files(path: Path, given: list[str]) -> tuple[list[str], dict[str, str]]
         if name in _RESERVED_WORKLOADS:
             raise InputError(f"{path}: workloads: {file!r}: {name}/ of a study is not for runs: give it another name")
     return [Path(item).stem if item.endswith(".py") else item for item in given], files
-
-
-def profile(config: dict[str, Any]) -> str:
-    """Return the profile that a call uses, also where the command line calls the key by its old name."""
-    return str(renamed(config, _OLD_SETTINGS, "--config")["profile"])
 
 
 def is_grid(config: dict[str, Any]) -> bool:

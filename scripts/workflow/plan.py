@@ -56,9 +56,7 @@ class Plan:
         studies[name] = settings
         definition.check_machines(f"study {name}", settings, catalogue)
         studies = definition.beside(studies) | definition.compared(studies) | studies
-        plan = cls(
-            name, config["study"], studies, catalogue, definition.profile(dict(config)), list(config["published"])
-        )
+        plan = cls(name, config["study"], studies, catalogue, config["profile"], list(config["published"]))
         if definition.is_trained_here(settings):
             plan._expand(kind_for(settings["data"]))
         return plan

@@ -18,4 +18,4 @@ RECORDS = Path(__file__).resolve().parents[1] / "records"
     ],
 )
 def test_result_is_told_in_raw_facts(name: str, said: str) -> None:
-    assert session._result(RECORDS / "2" / name) == said
+    assert session._result(RECORDS / "raw" / name) == said

@@ -419,7 +419,7 @@ def test_study_that_was_trained_before_is_a_grid_that_trains_nothing(tmp_path: P
     config = read(tmp_path, tables="somewhere")
     assert definition.is_grid(config)
     assert not definition.is_trained_here(config)
-    assert definition.is_trained_here(read(tmp_path, {"trained": ""}, tables="somewhere")), "trained anew"
+    assert definition.is_trained_here(read(tmp_path, {"tables": ""}, tables="somewhere")), "trained anew"
 
 
 def test_studies_beside_are_names_or_files(tmp_path: Path) -> None:
@@ -455,20 +455,6 @@ def test_study_that_cannot_stand_beside_is_named(tmp_path: Path, config: dict, m
 def test_study_does_not_stand_beside_itself(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"given.yaml' is not another study"):
         read(tmp_path, beside=[str(tmp_path / "given.yaml")])
-
-
-def test_old_names_of_keys_are_accepted_with_a_line_that_names_the_new_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    definition._note_new_name.cache_clear()
-    config = read(tmp_path, trained="somewhere")
-    assert (config["tables"], "trained" in config) == ("somewhere", False)
-    assert capsys.readouterr().err.count("trained: is called tables: now") == 1
-    with pytest.raises(InputError, match="trained: is given as tables too"):
-        read(tmp_path, trained="here", tables="there")
-    assert definition.profile({"profile": "local", "reach": "slurm"}) == "slurm"
-    assert "reach: is called profile: now" in capsys.readouterr().err
-    assert definition.profile({"profile": "local"}) == "local"
 
 
 @pytest.mark.parametrize(
