@@ -8,6 +8,11 @@ days where there are few (`noise.days`). A change is a level that lasted `LEAST`
 another, where a regression with correlated errors (Cochrane and Orcutt, 1949) puts the two further apart than chance
 would in about one place a month of all cells. Places are judged as they come, the last `WINDOW` at a time, so that a
 later repetition takes no mark back. What that does on noise that is known: tests/simulation/trends.py.
+
+Tried beside it (tests/simulation/detectors.py), each with known noise and one false alarm a month: levels of 2 to 6
+repetitions, as here, find 84, 62 and 50 % of steps by 10 % within five at a correlation of 0, .3 and .7, of 4 to 6
+alone 87, 64 and 51; a CUSUM that is tuned to 10 % 81, 59 and 36, an EWMA of .3 72, 47 and 28. What is lost here beside
+that is lost to noise that must be estimated, and to marks that must be two repetitions off at most.
 """
 
 from collections.abc import Mapping, Sequence

@@ -9,6 +9,7 @@ import pytest
 from scripts.analysis import noise, trends
 from scripts.analysis.trends import Days, Repetition, cells, judge
 from tests.made import BOOK, costs, offer, price_book, run, runs
+from tests.simulation import detectors
 from tests.simulation import trends as simulation
 
 DEAR = price_book(offer("1-core", 0.072, as_of="2026-06-01"))
@@ -147,3 +148,11 @@ def test_no_noise_at_all_marks_what_is_exact() -> None:
     exact = Days(np.zeros(12), 0.0, 0.0, 1000, 12)
     assert [one.at for one in exact.changes(np.log([100.0] * 6 + [120.0] * 6))] == [6]
     assert exact.changes(np.log([100.0] * 12)) == []
+
+
+@pytest.mark.slow
+def test_levels_are_found_no_later_than_by_other_detectors() -> None:
+    """Of correlated days a CUSUM and an EWMA find fewer steps at as many false alarms."""
+    share = {name: detectors.found(detector, 0.7, 1500) for name, detector in detectors.DETECTORS.items()}
+    assert share["levels of 2 to 6 days"] > share["CUSUM of 10 %"] + 0.05
+    assert share["levels of 2 to 6 days"] > share["EWMA of .3"] + 0.1
