@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from math import isfinite
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,6 +15,7 @@ import pandas as pd
 from scripts.importers import CELL, COLUMNS, EPOCHS, Imported, Layout, Problem
 from scripts.storage.axes import NAME, NAME_WORDS
 from scripts.storage.errors import InputError
+from scripts.storage.tables import bounds, in_words
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
 
@@ -200,7 +202,20 @@ def _completed(run: dict[str, Any], given: Mapping[str, str | None]) -> dict[str
             raise Refused(f"the log names no {key}, so the import must")
         if not re.fullmatch(NAME, name):
             raise Refused(f"{key}: {shown(name)} is not {NAME_WORDS}")
-    return run | names
+    for column, value in run.items():
+        if COLUMNS.get(column) in ("Int64", "Float64") and value is not None:
+            least, most = bounds(column)
+            if not (isfinite(value) and least <= value <= most):
+                raise Refused(f"{column}: {value:g} must be {in_words(least, most)}")
+    started = run.get("started_at")
+    return run | names | {"started_at": started if started and _is_time(started) else None}
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return bool(datetime.fromisoformat(text))
+    except ValueError:
+        return False
 
 
 def _name(rows: list[dict[str, Any]]) -> None:

@@ -208,12 +208,18 @@ def check(frame: pd.DataFrame, source: str | Path) -> None:
             values = frame[name].dropna().to_numpy(dtype=float)
             if name not in _BOUNDLESS and not np.isfinite(values).all():
                 raise InputError(f"{source}: {name}: {values[~np.isfinite(values)][0]} is not a finite number")
-            least, most = _RANGES.get(name, (-_SLACK_SECONDS if name.endswith("_seconds") else 0, inf))
+            least, most = bounds(name)
             if (outside := values[(values < least) | (values > most)]).size:
-                raise InputError(f"{source}: {name}: {outside[0]:g} must be {_range(least, most)}")
+                raise InputError(f"{source}: {name}: {outside[0]:g} must be {in_words(least, most)}")
 
 
-def _range(least: float, most: float) -> str:
+def bounds(name: str) -> tuple[float, float]:
+    """Return the least and the most that a column of numbers may hold."""
+    return _RANGES.get(name, (-_SLACK_SECONDS if name.endswith("_seconds") else 0, inf))
+
+
+def in_words(least: float, most: float) -> str:
+    """Return the bounds of a column in words."""
     return f"{max(0, round(least, 9)):g} or more" if most == inf else f"from {max(0, round(least, 9)):g} to {most:g}"
 
 

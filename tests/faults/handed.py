@@ -4,7 +4,7 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -17,13 +17,26 @@ from pyarrow import parquet
 from scripts.analysis import contradictions
 from scripts.importers import Imported, Layout
 from scripts.importers import facts as facts_of
-from scripts.importers.formats import keras_csv, mllog, tf_cnn
+from scripts.importers.formats import (
+    hf_trainer,
+    keras_csv,
+    lightning_csv,
+    mllog,
+    rare_json,
+    tf_cnn,
+    tf_cnn_json,
+    throughput_table,
+)
 from scripts.kit import records
 from scripts.storage import schemas, tables
 from scripts.studies import definition
 from tests import made
 from tests.faults.answers import NO_NUMBER_TEXTS, Case, accepted, kind, refused
+from tests.importers.formats import test_hf_trainer as of_hf
+from tests.importers.formats import test_lightning_csv as of_lightning
 from tests.importers.formats import test_mllog, test_tf_cnn
+from tests.importers.formats import test_rare_json as of_rare
+from tests.importers.formats import test_tf_cnn_json as of_cnn_json
 from tests.kit.test_records import ABOUT, ENTRY
 
 ROOT = definition.ROOT
@@ -430,9 +443,98 @@ def kit() -> Iterator[Case]:
         yield refused(f"r.zip: {what}", special(make), r"r\.zip")
 
 
+def other_logs() -> Iterator[Case]:
+    """Logs of the rarer formats: one number that cannot be is a problem of its log, never of the whole import."""
+    machines = {"k80": "k80", "*/RTX": "k80", "*x RTX": "k80"}
+    layout = Layout(machines, {"k80": "tensorflow"}, "resnet50", {"resnet50": "resnet50"})
+
+    def read(importer: Any, files: Mapping[str, str], column: str) -> Callable[[Path], Any]:
+        def run(folder: Path) -> Any:
+            for name, text in files.items():
+                (folder / "logs" / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / "logs" / name).write_text(text)
+            imported = importer.read(folder / "logs", layout)
+            if imported.runs.empty:
+                raise schemas.InputError(str(imported.problems[0]))
+            facts_of.write(imported.runs, folder / "facts.csv")
+            found = facts_of.read(folder / "facts.csv")[column].iloc[0]
+            return None if pd.isna(found) else found if isinstance(found, str) else float(found)
+
+        return run
+
+    def hugging(**values: Any) -> Callable[[Path], Any]:
+        history = [record | {key: new for key, new in values.items() if key in record} for record in of_hf.HISTORY]
+        state = {"log_history": history} | {key: new for key, new in values.items() if key == "train_batch_size"}
+        text = json.dumps(state)
+        return read(hf_trainer, {"k80/trainer_state.json": text}, "train_seconds")
+
+    yield accepted("Hugging Face", hugging(), 120.5)
+    for key, bad in {
+        "train_runtime": ("x", -1, 0, math.nan, math.inf, None, [], True),
+        "train_samples_per_second": (-1,),
+        "eval_accuracy": (1.5, -0.1),
+    }.items():
+        for value in bad:
+            yield refused(f"Hugging Face: {key} = {value!r}", hugging(**{key: value}), "trainer_state.json")
+
+    def lightning(old: str = "", new: str = "", column: str = "samples_per_second") -> Callable[[Path], Any]:
+        return read(lightning_csv, {"k80/metrics.csv": of_lightning.LOG.replace(old, new, 1)}, column)
+
+    yield accepted("Lightning", lightning(), 5100.0)
+    rates = "train|device/samples_per_sec", "train|device/samples_per_sec,train|samples_per_sec"
+    for value in (*NO_NUMBER_TEXTS, "-1", "0", "1e308"):
+        if value not in ("1,5", "1e308"):
+            yield refused(f"Lightning: rate {value!r}", lightning("5000.0", value), "metrics.csv:4")
+    for value in ("1.5", "-0.1", "90", "1_0"):
+        yield refused(f"Lightning: val_acc {value!r}", lightning("0.9,0.3", f"{value},0.3"), "metrics.csv")
+    wide = "\n".join(
+        f"{line},{'1e308' if number else rates[1]}" for number, line in enumerate(of_lightning.LOG.splitlines())
+    )
+    small = wide.replace("5000.0", "1e-308").replace("5200.0", "1e-308").replace("5100.0", "1e-308")
+    huge = small.replace(rates[1], "train|samples_per_sec") + "\n"
+    yield refused(
+        "Lightning: beyond all numbers", read(lightning_csv, {"k80/metrics.csv": huge}, "devices"), "metrics.csv"
+    )
+
+    def table(machine: str, rate: str = "905.0", cards: str = "") -> Callable[[Path], Any]:
+        head, row = f"name{',num_gpu' if cards else ''},resnet50", f"{machine}{f',{cards}' if cards else ''},{rate}"
+        files = {"k80/throughput-fp16.csv": f"{head}\n{row}\n", "k80/bs-fp16.csv": f"{head}\n{row}\n"}
+        return read(throughput_table, files, "samples_per_second")
+
+    yield accepted("table", table("RTX"), 905.0)
+    for cards in ("0", "-1", "1.5", "x", "9" * 400, "nan", "\u0663"):
+        yield refused(f"table: {cards:.20} cards", table("RTX", cards=cards), "throughput-fp16.csv")
+    yield refused("table: a machine of no cards", table("0x RTX"), "throughput-fp16.csv")
+    for rate in (*NO_NUMBER_TEXTS, "-1"):
+        if rate != "1,5":
+            yield refused(f"table: {rate!r} a second", table("RTX", rate), "throughput-fp16.csv")
+
+    def report(**values: Any) -> Callable[[Path], Any]:
+        return read(rare_json, {"k80/a-report.json": json.dumps(of_rare.REPORT | values)}, "train_seconds")
+
+    yield accepted("RaRe", report(), 121.25)
+    for key, bad in {"time": (-1, 0, 5, "x", None, True, math.nan), "gpu_usage": (-1, 101, "x", True, [])}.items():
+        for value in bad:
+            yield refused(f"RaRe: {key} = {value!r}", report(**{key: value}), "a-report.json")
+
+    def metrics(column: str = "samples_per_second", rate: Any = 64.0, **values: Any) -> Callable[[Path], Any]:
+        told = [of_cnn_json.METRICS[0], {"name": "average_examples_per_sec", "value": rate, "global_step": 100}]
+        lines = "".join(f"{json.dumps(one)}\n" for one in told)
+        run = json.dumps(of_cnn_json.RUN | values)
+        return read(tf_cnn_json, {"k80/metric.log": lines, "k80/benchmark_run.log": run}, column)
+
+    yield accepted("tf_cnn JSON", metrics(), 64.0)
+    yield accepted("tf_cnn JSON: no time", metrics("started_at", run_date="<b>yesterday</b>"), None)
+    for rate in (-1, 0, "x", None, math.nan, math.inf, True, [], 10**400):
+        yield refused(f"tf_cnn JSON: {rate!r:.30} a second", metrics(rate=rate), "metric.log")
+    for name in ("../x", "<b>", "a b", "\x1b"):
+        yield refused(f"tf_cnn JSON: a model {name!r}", metrics(model_name=name), "metric.log", "workload")
+
+
 KINDS = [
     kind("tables of others", supplied),
     kind("facts of others", facts),
     kind("logs of others", logs),
+    kind("rarer logs of others", other_logs),
     kind("records of a kit", kit),
 ]

@@ -151,3 +151,34 @@ def test_record_that_is_written_over_never_stands_beside_files_of_another(
     with pytest.raises(KeyboardInterrupt):
         record.write(tmp_path, made.record(repeat=2), made.epochs(), [])
     assert not (tmp_path / "run.json").exists()
+
+
+def test_a_key_or_a_column_that_is_given_twice_is_refused(tmp_path: Path) -> None:
+    record.write(tmp_path, made.record(), made.epochs(), [])
+    text = (tmp_path / "run.json").read_text()
+    (tmp_path / "run.json").write_text(text.rstrip().removesuffix("}") + ', "status": "failed"}')
+    with pytest.raises(InputError, match=r"run\.json: truncated or not JSON: 'status' is given twice"):
+        record.read_run(tmp_path / "run.json")
+    rows = (tmp_path / "epochs.csv").read_text().splitlines()
+    (tmp_path / "epochs.csv").write_text("".join(f"{row},{row.split(',')[1]}\n" for row in rows))
+    with pytest.raises(InputError, match=r"epochs\.csv:1: column elapsed is there twice"):
+        record.read_epochs(tmp_path / "epochs.csv")
+
+
+@pytest.mark.parametrize("text", ["1_000", "\u0663", "1e999", "nan", "9 "])
+def test_what_only_python_takes_for_a_number_is_no_time(tmp_path: Path, text: str) -> None:
+    (tmp_path / "epochs.csv").write_text(f"epoch,elapsed,loss,acc,val_loss,val_acc\n0,{text},nan,0.9,inf,0.9\n")
+    with pytest.raises(InputError, match=r"epochs\.csv:2: elapsed: .* is not a number"):
+        record.read_epochs(tmp_path / "epochs.csv")
+
+
+def test_a_table_that_was_cut_is_told(tmp_path: Path) -> None:
+    record.write(tmp_path, made.record(), made.epochs(), [])
+    for name, read in (("epochs.csv", record.read_epochs), ("telemetry.csv", record.read_telemetry)):
+        whole = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(whole[:-1])
+        with pytest.raises(InputError, match=rf"{name}: ends within its last row: it was cut"):
+            read(tmp_path / name)
+        (tmp_path / name).write_text("")
+        with pytest.raises(InputError, match=rf"{name}: is empty"):
+            read(tmp_path / name)

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from scripts.storage.numbers import number
+from scripts.storage.numbers import number, written
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,19 @@ def test_digits_can_be_chosen(digits: int, text: str) -> None:
 @pytest.mark.parametrize(("value", "text"), [(9.996, "10.0"), (0.09999, "0.100")])
 def test_number_that_rounds_up_gains_no_digit(value: float, text: str) -> None:
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0", 0.0), ("-1.5", -1.5), ("+2", 2.0), (".5", 0.5), ("5.", 5.0), ("1e3", 1000.0), ("1E-3", 0.001)],
+)
+def test_numbers_are_what_they_look_like(text: str, value: float) -> None:
+    assert written(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " 1", "1 ", "1\n", "1_000", "1,5", "0x10", "\u0663", "\uff11", "nan", "inf", "1e999", "True", "--1", "."],
+)
+def test_what_else_python_takes_for_a_number_is_none(text: str) -> None:
+    assert written(text) is None

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 from scripts.storage import tables
 from scripts.storage.errors import InputError
@@ -265,3 +267,33 @@ def test_a_table_of_any_columns_holds_no_formula() -> None:
     frame = pd.DataFrame({"=a": ["=1+1", "-1", "plain", None], "value": [-1.5, 2.0, None, 3.0]})
     frame["kind"] = pd.Categorical(["@x", "@x", "b", "b"])
     assert tables.to_csv(frame) == "'=a,value,kind\n'=1+1,-1.5,'@x\n'-1,2.0,'@x\nplain,,b\n,3.0,b\n"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "allowed"),
+    [
+        ("train_seconds", -5.0, "0 or more"),
+        ("val_acc", 7.0, "from 0 to 1"),
+        ("devices", 0, "1 or more"),
+        ("repeat", -1, "1 or more"),
+        ("gpu_percent", 101.0, "from 0 to 100"),
+        ("peak_memory_mib", -1.0, "0 or more"),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused(tmp_path: Path, column: str, value: float, allowed: str) -> None:
+    tables.write(runs(run(**{column: value})), "runs", tmp_path / "runs.parquet")
+    for read in (tables.read, lambda path: tables.read_csv("runs", path.with_suffix(".csv"))):
+        with pytest.raises(InputError, match=rf"{column}: {value:g} must be {allowed}"):
+            read(tmp_path / "runs.parquet")
+
+
+def test_losses_may_be_anything_and_differences_of_clocks_a_little_below_0(tmp_path: Path) -> None:
+    tables.write(runs(run(loss=-3.0, val_loss=float("inf"), exit_seconds=-0.2)), "runs", tmp_path / "runs.parquet")
+    assert tables.read(tmp_path / "runs.parquet")["loss"][0] == -3.0
+    assert tables.read_csv("runs", tmp_path / "runs.csv")["val_loss"][0] == float("inf")
+
+
+def test_parquet_of_more_rows_than_a_study_has_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"run": pa.nulls(20_000_000, pa.string())}), tmp_path / "runs.parquet")
+    with pytest.raises(InputError, match=r"runs\.parquet: 20,000,000 rows are more than a study has"):
+        tables.read(tmp_path / "runs.parquet")

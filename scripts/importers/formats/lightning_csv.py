@@ -65,7 +65,7 @@ def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
         "batch_size": count(values["samples"][-1] / values["batches"][-1])
         if values["samples"] and values["batches"] and values["batches"][-1]
         else None,
-        "devices": round(rate / each) if rate and each else None,
+        "devices": count(round(ratio)) if rate and each and isfinite(ratio := rate / each) else None,
         "status": "done" if all(isfinite(loss) for loss in losses) else "diverged",
         "epochs_done": len(seconds) or None,
         "train_seconds": fsum(seconds) if seconds else None,
@@ -78,7 +78,7 @@ def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
 
 def _columns(text: str) -> dict[str, list[tuple[int, float]]]:
     """Return line and value of each cell that is not empty, by the keys of `_NAMES`."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     found: dict[str, list[tuple[int, float]]] = {key: [] for key in _NAMES}
     try:
         header = [cell.strip() for cell in next(reader, [])]

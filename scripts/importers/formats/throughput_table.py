@@ -90,7 +90,7 @@ def _parse(
 
 def _rows(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """Return the header and (line, column -> cell) of each row. Raises Refused for what is no such table."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [cell.strip() for cell in next(reader, [])]
         if len(set(header)) < len(header):
@@ -114,10 +114,12 @@ def _cards(machine: str, row: Mapping[str, str], line: int) -> int:
     """Return how many cards a row's machine has: 1 where neither a column nor its name tells it."""
     if "num_gpu" not in row:
         found = _CARDS.findall(machine)
-        return int(found[-1]) if found else 1  # LambdaOD_8x_Texas_1xH100: one of eight
-    cards = count(number(row["num_gpu"]))
+        told = found[-1] if found else "1"  # LambdaOD_8x_Texas_1xH100: one of eight
+    else:
+        told = row["num_gpu"]
+    cards = count(number(told))
     if cards is None:
-        raise Refused(f"num_gpu: {shown(row['num_gpu'])} is no count", line)
+        raise Refused(f"num_gpu: {shown(told)} is no count", line)
     return cards
 
 
