@@ -23,7 +23,7 @@ comma := ,
 NAMES := $(subst $(empty) $(empty),-,$(sort $(FRAMEWORKS)))
 list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS:%-gpu=%)))]
 
-.PHONY: simulate faults gce slurm smoke-gce report kit test quick nightly lint bench docs lock clean
+.PHONY: simulate faults guards gce slurm smoke-gce report kit test quick nightly lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
 	snakemake --profile profiles/local --config 'frameworks=$(list)'
@@ -75,6 +75,11 @@ simulate: .venv/test-$(NAMES)
 MINUTES ?= 10
 faults: .venv/test-$(NAMES)
 	python -m tests.faults --minutes $(MINUTES)
+	python -m scripts.document
+
+# Who notices when a guard is taken out, one after the other: an hour and more.
+guards: .venv/test-$(NAMES)
+	python -m tests.faults.guards --minutes $(MINUTES) --everything 5
 	python -m scripts.document
 
 bench: .venv/test-$(NAMES)

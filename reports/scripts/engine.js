@@ -6,8 +6,9 @@ const SECONDS_PER_HOUR = 3600;
 /** Why a text is no setting, by its limits (scripts/costs/limits.py); empty where it is one, or nothing is typed. */
 function refusal(text, limit) {
   if (text === "") return "";
-  const value = Number(text), {minimum, exclusiveMinimum, maximum} = limit;
-  const fits = text.trim() !== "" && Number.isFinite(value) && !(value < minimum) && !(value <= exclusiveMinimum) && !(value > maximum);
+  // Number("0x10") is 16, which no field holds.
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN, {minimum, exclusiveMinimum, maximum} = limit;
+  const fits = Number.isFinite(value) && !(value < minimum) && !(value <= exclusiveMinimum) && !(value > maximum);
   const from = exclusiveMinimum === undefined ? minimum : `more than ${exclusiveMinimum}`;
   const or = exclusiveMinimum === undefined ? " or more" : "", to = exclusiveMinimum === undefined ? " to " : " and at most ";
   const allowed = maximum === undefined ? `${from}${or}` : `${from}${to}${maximum}`;
