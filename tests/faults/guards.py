@@ -89,7 +89,7 @@ GUARDS = [
         _FILES,
         "try:\n        if path.exists() and not path.is_file():",
         "try:\n        if False:",
-        "study",
+        "run.json",
         _OF_FILES,
     ),
     Guard(

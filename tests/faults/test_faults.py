@@ -156,13 +156,6 @@ def test_what_came_of_a_kind_stands_beside_the_others_with_what_was_not_tried(
     assert document.counts(known[study]) == "250 | 10 | 240 | 9 | 1"
 
 
-def test_every_verb_is_killed_here_or_elsewhere(tmp_path: Path) -> None:
-    there = {path.stem for path in (definition.ROOT / "scripts").glob("*.py") if "\ndef main(" in path.read_text()}
-    killed = {step.partition(" ")[0] for place in verbs.stages(tmp_path, call=False) for step in place.calls}
-    assert killed | set(verbs.ELSEWHERE) == there
-    assert not killed & set(verbs.ELSEWHERE)
-
-
 @pytest.mark.parametrize(
     ("told", "lost", "first"),
     [

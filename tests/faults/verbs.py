@@ -339,28 +339,31 @@ def _fetched(folder: Path) -> Stage:
     return Stage(place, calls, {"fetch_data": ("data/nietzsche.npz",), "import_mlperf": ("mlperf.csv",)})
 
 
-def stages(folder: Path, call: bool = True) -> Iterator[Stage]:
-    """Yield what all verbs have made, or will make when they are called."""
+def stages(folder: Path) -> Iterator[Stage]:
+    """Yield what all verbs have made."""
     for name, make in (
         ("imported", stage.imported), ("trained", stage.trained), ("tables", _tables), ("prices", _refresh),
         ("kit", kit), ("days", _compared_days), ("fetched", _fetched),
     ):  # fmt: skip
         place = make(folder / name)
         os.chdir(ROOT)  # a kit is taken in where the catalogue of machines is
-        for step in place.calls if call else ():
+        for step in place.calls:
             assert end(start(step, place)) == 0, step
         yield place
 
 
 def _all_steps(folder: Path) -> Iterator[tuple[Stage, str, dict[str, str], list[tuple[str, str, str]], float]]:
     """Yield each verb with its files, its steps when it makes them anew, and how long that takes (s)."""
+    left = {path.stem for path in (ROOT / "scripts").glob("*.py") if "\ndef main(" in path.read_text()} - set(ELSEWHERE)
     for place in stages(folder):
         whole = checksums(place.results)
         for step in place.calls:
+            left.discard(step.partition(" ")[0])
             _clear(place, step)
             log, began = f"{folder}/{place.results.parent.name}-{step.replace(' ', '-')}.log", time.monotonic()
             assert end(start(step, place, log=log)) == 0
             yield place, step, whole, steps(log), time.monotonic() - began
+    assert not left, f"verbs that nobody kills: {left}"
 
 
 def killed(folder: Path, rng: Random) -> list[trial.Fault]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scripts.storage.errors import InputError
-from scripts.storage.files import locked, opened, read_csv, replacing, write_text
+from scripts.storage.files import locked, opened, read_csv, read_text, replacing, write_text
 
 
 def test_text_is_written_into_new_folders(tmp_path: Path) -> None:
@@ -235,3 +235,10 @@ def test_a_file_that_grows_is_added_to_or_begun_anew(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="it is not a file"), opened(tmp_path / "pipe"):
         pass
+
+
+def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
+    """A folder stands for a pipe here, which would never end."""
+    (tmp_path / "a.json").mkdir()
+    with pytest.raises(InputError, match=r"a\.json: is not a file"):
+        read_text(tmp_path / "a.json")
