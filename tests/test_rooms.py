@@ -209,7 +209,7 @@ def test_environment_variables_are_named_in_one_place() -> None:
 WRITTEN_ELSEWHERE = {
     ("scripts/fetch_wheels.py", "requirements.write_text"),
     ("scripts/frameworks/torch/ranks.py", "(root / 'samples.pickle').open"),
-    ("scripts/kit/wheels.py", "(site / f'.{wheel.name}').touch"),
+    ("scripts/kit/wheels.py", "(site / f'.{wheel.path.name}').touch"),
     ("scripts/take_kit.py", "(Path(folder) / path / file).write_bytes"),
     ("scripts/workflow/kept.py", "Path(path).open"),
 }

@@ -1,9 +1,14 @@
-"""The packages that a kit brings: those that its machine lacks, and Keras, which is what is measured."""
+"""The packages that a kit brings: those that its machine lacks or has too old, and Keras, which is what is measured."""
 
 import sys
 import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email.parser import Parser
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from scripts.storage.errors import InputError
 
@@ -11,44 +16,100 @@ from scripts.storage.errors import InputError
 _ALWAYS = ("keras",)
 
 
+@dataclass(frozen=True)
+class _Wheel:
+    """A wheel, read by `packaging`: name-version-python-abi-platform.whl, each tag with alternatives."""
+
+    path: Path
+    packaging: Any
+
+    @cached_property
+    def _told(self) -> tuple[str, Any, Any, frozenset]:
+        return self.packaging.utils.parse_wheel_filename(self.path.name)
+
+    @property
+    def name(self) -> str:
+        return str(self._told[0])
+
+    @property
+    def tags(self) -> frozenset:
+        return self._told[3]
+
+    @cached_property
+    def here(self) -> Any:
+        """The version that this Python has, None without one."""
+        try:
+            return self.packaging.version.Version(version(self.name))
+        except (PackageNotFoundError, ValueError):
+            return None
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the kit's is to be taken: none is here, or one of an older kind, whose functions are others."""
+        return self.name in _ALWAYS or self.here is None or self.here.major < self._told[1].major
+
+    def needs(self) -> Iterator[tuple[str, Any]]:
+        """Yield the packages that it asks for here, and their versions."""
+        with zipfile.ZipFile(self.path) as archive:
+            (about,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            told = Parser().parsestr(archive.read(about).decode())
+        for line in told.get_all("Requires-Dist") or ():
+            asked = self.packaging.requirements.Requirement(line)
+            if asked.marker is None or asked.marker.evaluate({"extra": ""}):
+                yield self.packaging.utils.canonicalize_name(asked.name), asked.specifier
+
+
+def _packaging(wheels: Path) -> Any:
+    """Return the library that knows names, versions and tags of wheels: this Python's own, else the kit's."""
+    sys.path += map(str, wheels.glob("packaging-*.whl"))
+    try:
+        import packaging.requirements
+        import packaging.tags
+        import packaging.utils
+        import packaging.version
+    except ImportError as error:
+        raise InputError(f"{wheels}: the kit lacks its wheel of packaging: unpack it anew") from error
+    return packaging
+
+
 def unpack(wheels: Path, site: Path, study: str) -> list[str]:
     """Unpack the wheels of packages that this Python lacks into `site`, found first from now on; return their names.
 
-    Raises InputError where one of them was not built for this Python; `study` is whose kit it is.
+    Raises InputError where one of them was not built for this Python and machine; `study` is whose kit it is.
     """
-    needed = [wheel for wheel in sorted(wheels.glob("*.whl")) if _name(wheel) in _ALWAYS or not _is_here(_name(wheel))]
-    misfits = [_name(wheel) for wheel in needed if not _fits(wheel)]
+    packaging = _packaging(wheels)
+    brought = [_Wheel(path, packaging) for path in sorted(wheels.glob("*.whl"))]
+    needed = _needed(brought)
+    ours = set(packaging.tags.sys_tags())
+    misfits = [wheel for wheel in needed if not wheel.tags & ours]
     if misfits:
-        built = next(part for wheel in needed for part in wheel.stem.split("-")[2:3] if not _fits(wheel))
+        built = "-".join(misfits[0].path.stem.split("-")[-3:])
         have = f"{sys.version_info.major}.{sys.version_info.minor}"
+        machine = next(iter(packaging.tags.platform_tags()))
         raise InputError(
-            f"Python {have}: the kit's wheels of {', '.join(misfits)} are for {built}: name such a Python "
-            f"(PYTHON=/path/to/it bash kit/run.sh), or pack the kit for this one (make kit STUDY={study} "
-            f"KIT_PYTHON={have})"
+            f"Python {have} on {machine}: the kit's wheels of {', '.join(wheel.name for wheel in misfits)} are for "
+            f"{built}: name such a Python (PYTHON=/path/to/it bash kit/run.sh), or pack the kit for this one (make kit "
+            f"STUDY={study} KIT_PYTHON={have})"
         )
     for wheel in needed:
-        if not (site / f".{wheel.name}").exists():
-            with zipfile.ZipFile(wheel) as archive:
+        if not (site / f".{wheel.path.name}").exists():
+            with zipfile.ZipFile(wheel.path) as archive:
                 archive.extractall(site)
-            (site / f".{wheel.name}").touch()
+            (site / f".{wheel.path.name}").touch()
     sys.path.insert(0, str(site))
-    return [_name(wheel) for wheel in needed]
+    return [wheel.name for wheel in needed]
 
 
-def _name(wheel: Path) -> str:
-    return wheel.name.split("-")[0].replace("_", "-").lower()
-
-
-def _is_here(name: str) -> bool:
-    try:
-        version(name)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def _fits(wheel: Path) -> bool:
-    """Return whether a wheel is for this Python: name-version-python-abi-platform.whl, each tag with alternatives."""
-    pythons, abis = (part.split(".") for part in wheel.stem.split("-")[2:4])
-    ours = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    return "py3" in pythons or ours in pythons or "abi3" in abis
+def _needed(brought: list[_Wheel]) -> list[_Wheel]:
+    """Return the wheels that are to be taken: what is missing, and what these ask for in a version that is not here."""
+    needed = [wheel for wheel in brought if wheel.is_missing]
+    for wheel in needed:  # it grows meanwhile
+        asked = dict(wheel.needs())
+        needed += [
+            other
+            for other in brought
+            if other not in needed
+            and other.name in asked
+            and not asked[other.name].contains(other.here, prereleases=True)
+        ]
+    return sorted(needed, key=lambda wheel: wheel.path.name)
