@@ -56,6 +56,7 @@ def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sample
         warmup_steps=None if not epochs else 1 + int(epochs[0]["warmup_samples"]) // steps,
         timed_steps=None if not epochs else max(0, timed) // steps,
         slept_seconds=raw["times"].get("slept_seconds"),
+        settings=raw.get("settings"),
     )
     return (
         {name: value for name, value in raw.items() if name not in _RAW}

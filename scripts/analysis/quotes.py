@@ -48,12 +48,13 @@ def paid(
 
 
 def rates(prices: Iterable[Mapping[str, Any]], profile: str) -> dict[str, budget.Rate]:
-    """Return the rates of machines by name; on a cluster a machine that is lost is replaced."""
+    """Return the rates of machines by name; on a cluster a machine that is lost is replaced, on a cloud each starts."""
     return {
         row["hardware"]: budget.Rate(
             row["usd_per_hour_high"],
             Rule(row["increment_seconds"], row["minimum_seconds"]),
             1 if profile == "local" else budget.ATTEMPTS,
+            budget.BOOT_SECONDS if profile.startswith("gce-") else 0.0,
         )
         for row in prices
     }

@@ -1,5 +1,6 @@
 """Warnings on a run: what makes its figures worth less than they look. A run with warnings is a result still."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ SAMPLES_PER_SECOND = 1
 #: Readings of power in an integral (MLPerf power_measurement.adoc).
 POWER_SAMPLES = 60
 
+#: How a loop says that a part of it is not what it was to be: without a compiler, or not as one graph.
+_NOT_COMPILED = re.compile(r"\bnot compiled\b|while tracing")
+
 
 def warnings(
     use: Mapping[str, Any],
@@ -35,13 +39,14 @@ def warnings(
     warmup_steps: int | None,
     timed_steps: int | None,
     slept_seconds: float | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Return one line for each limit that a run is beyond, with its figure and the limit.
 
     `use` is `telemetry.summary` of the run; `losses` one per epoch (empty where the labels are random);
     `memory_mib` that of the machine and `gpu_memory_mib` that of the run's GPUs together; `timed_seconds` the length
-    of the timed region, `slept_seconds` how long the machine slept in the run. What is None is not known, and not
-    warned of.
+    of the timed region, `slept_seconds` how long the machine slept in the run, `settings` how its parts were run. What
+    is None is not known, and not warned of.
     """
 
     def above(value: float | None, limit: float) -> bool:
@@ -66,6 +71,7 @@ def warnings(
         found.append(f"another process used the machine: {other:.0f} % of a core, limit {OTHER_CPU_PERCENT} %")
     if above(slept_seconds, 0):
         found.append(f"the machine slept: {slept_seconds:.0f} s, which no clock of the run has counted")
+    found += [f"{part}: {how}" for part, how in (settings or {}).items() if _NOT_COMPILED.search(how)]
     known = [loss for loss in losses if loss is not None]
     if known and known[-1] > known[0]:
         found.append(f"the loss rises: {known[-1]:.4g} after the last epoch, {known[0]:.4g} after the first")

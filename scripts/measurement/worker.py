@@ -272,6 +272,8 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
                 model.fit(**fitted, epochs=cell.epochs, verbose=0, callbacks=[stopwatch])
                 ended = stopwatch.ended
         settings = {"loop": "model.fit, called for each epoch" if keeper else "model.fit"}
+        if hasattr(backend, "fit_settings"):
+            settings |= backend.fit_settings(model)
     else:
         ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, keeper=keeper, **watched), stepper.settings
         pipe.send(("stage", "end"))

@@ -42,6 +42,21 @@ def test_good_run_has_no_warning(use: dict) -> None:
         ({"other_cpu_percent": 35}, {}, "another process used the machine: 35 % of a core, limit 10 %"),
         ({}, {"losses": [1.0, 0.5, 1.25]}, "the loss rises: 1.25 after the last epoch, 1 after the first"),
         ({}, {"slept_seconds": 61.0}, "the machine slept: 61 s, which no clock of the run has counted"),
+        (
+            {},
+            {
+                "settings": {
+                    "loop": "model.fit",
+                    "step": "a graph of ATen operations, not compiled (InvalidCxxCompiler)",
+                }
+            },
+            "step: a graph of ATen operations, not compiled (InvalidCxxCompiler)",
+        ),
+        (
+            {},
+            {"settings": {"step": "Keras's, layer by layer (TypeError while tracing)", "update": "compiled"}},
+            "step: Keras's, layer by layer (TypeError while tracing)",
+        ),
         ({}, {"warmup_steps": 19}, "short warm-up: 19 steps, limit 20"),
         ({}, {"timed_steps": 99}, "short run: 99 timed steps, limit 100"),
         ({"samples": 9}, {}, "little telemetry: 9 samples in 10.0 s, limit 1 a second"),

@@ -414,3 +414,20 @@ def test_two_devices_share_an_odd_batch(one: ProcessPoolExecutor, two: ProcessPo
 def test_more_devices_than_there_are(one: ProcessPoolExecutor) -> None:
     with pytest.raises(Unsupported, match="1 devices, not 2"):
         one.submit(fitted, "imdb_fasttext", devices=2).result()
+
+
+def fit_step(*, shifted: bool) -> dict[str, str]:
+    import keras
+
+    augmented = [keras.layers.RandomTranslation(0.1, 0.1)] if shifted else []
+    model = keras.Sequential([keras.Input((8, 8, 3)), *augmented, keras.layers.Flatten(), keras.layers.Dense(2)])
+    model.compile(loss="mse")
+    return jax.fit_settings(model)
+
+
+def test_step_that_keras_does_not_compile_is_told(one: ProcessPoolExecutor) -> None:
+    assert one.submit(fit_step, shifted=False).result() == {}
+    told = one.submit(fit_step, shifted=True).result()
+    assert told["step"].startswith(
+        "not compiled, operation by operation: so Keras runs a model with random_translation"
+    )

@@ -205,3 +205,41 @@ def test_parallel_fit_is_not_keras():
         pass
     with pytest.raises(Unsupported), torch.parallel(2):
         pass
+
+
+def compiled_by(error: str) -> str:
+    """Return how a graph runs whose compiler ends with an error, or what is raised."""
+    import torch as pytorch
+    from torch._inductor import cpp_builder
+
+    from scripts.frameworks.torch import graph
+
+    class Inner(RuntimeError):
+        inner_exception = pytorch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    errors = {"memory": pytorch.OutOfMemoryError("tried to allocate"), "inner": Inner("backend failed"),
+              "compiler": RuntimeError("no compiler")}  # fmt: skip
+
+    def fail(*arguments: Any, **options: Any) -> None:
+        raise errors[error]
+
+    compile_, find = pytorch.compile, cpp_builder.get_cpp_compiler
+    pytorch.compile, cpp_builder.get_cpp_compiler = fail, lambda: "c++"  # type: ignore[assignment]
+    try:
+        return graph.compile_graph(lambda: None, [])[1]
+    except (pytorch.OutOfMemoryError, RuntimeError) as raised:
+        return f"raised: {raised}"
+    finally:
+        pytorch.compile, cpp_builder.get_cpp_compiler = compile_, find
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("compiler", "not compiled (RuntimeError)"),
+        ("memory", "raised: tried to allocate"),
+        ("inner", "raised: CUDA out of memory. Tried to allocate 2 GiB"),
+    ],
+)
+def test_want_of_memory_is_no_want_of_a_compiler(process: ProcessPoolExecutor, error: str, told: str) -> None:
+    assert process.submit(compiled_by, error).result() == told

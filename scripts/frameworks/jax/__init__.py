@@ -1,6 +1,6 @@
 """JAX: one pool, sized by `NPROC` when its CPU client starts, devices by waiting for every live array."""
 
-from scripts.frameworks.jax.device import environment, parallel, set_precision, start, synchronise
+from scripts.frameworks.jax.device import environment, fit_settings, parallel, set_precision, start, synchronise
 from scripts.frameworks.jax.loop import Loop
 
 LABEL = "JAX"
@@ -17,6 +17,7 @@ __all__ = [
     "RESUMES_PARALLEL",
     "Loop",
     "environment",
+    "fit_settings",
     "parallel",
     "set_precision",
     "start",

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from scripts.frameworks import ThreadPoolError, UnsupportedDevice
 
@@ -90,3 +91,11 @@ def parallel(devices: int) -> Iterator[None]:
         yield
     finally:
         keras.distribution.set_distribution(before)
+
+
+def fit_settings(model: Any) -> dict[str, str]:
+    """Return how Keras's `fit` runs a step of a compiled model: without XLA each operation is a call of its own."""
+    if model.jit_compile:
+        return {}
+    layers = [layer.name for layer in model._flatten_layers() if not getattr(layer, "supports_jit", True)]
+    return {"step": f"not compiled, operation by operation: so Keras runs a model with {', '.join(layers) or 'these'}"}

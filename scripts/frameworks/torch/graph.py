@@ -69,9 +69,10 @@ def _no_host_values() -> Iterator[None]:
 
 
 def compile_graph(graph: Any, inputs: list) -> tuple[Callable, str]:
-    """Return the graph compiled by TorchInductor, and how it runs; the graph itself without a compiler.
+    """Return the graph compiled by TorchInductor, and how it runs; the graph itself where it cannot be compiled.
 
-    `inputs` are all of the graph: it is compiled for their shapes, and run once.
+    `inputs` are all of the graph: it is compiled for their shapes, and run once. What runs out of memory is raised: it
+    is no want of a compiler, and the graph would run out of it too.
     """
     import torch
     from torch._inductor.cpp_builder import get_cpp_compiler
@@ -83,4 +84,23 @@ def compile_graph(graph: Any, inputs: list) -> tuple[Callable, str]:
             compiled(*inputs)
         return compiled, "compiled by TorchInductor"
     except Exception as error:
+        if exhausted := out_of_memory(error):
+            raise exhausted from None
         return graph, f"not compiled ({type(error).__name__})"
+
+
+def out_of_memory(error: BaseException) -> BaseException | None:
+    """Return what ran out of memory of an error and what it came of (its causes, a compiler's inner ones); or None."""
+    import torch
+
+    seen: list[BaseException] = []
+    found: list[BaseException | None] = [error]
+    while found:
+        one = found.pop()
+        if one is None or one in seen:
+            continue
+        if isinstance(one, MemoryError | torch.OutOfMemoryError) or "out of memory" in str(one).lower():
+            return one
+        seen.append(one)
+        found += [one.__cause__, one.__context__, getattr(one, "inner_exception", None)]
+    return None

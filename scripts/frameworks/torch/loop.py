@@ -8,7 +8,7 @@ import numpy as np
 
 from scripts.frameworks import Unsupported
 from scripts.frameworks._model import named, own_steps
-from scripts.frameworks.torch.graph import capture, compile_graph
+from scripts.frameworks.torch.graph import capture, compile_graph, out_of_memory
 from scripts.frameworks.torch.host import flush_denormals, keep_memory
 from scripts.frameworks.torch.kernels import fast_kernels
 from scripts.frameworks.torch.sparse import LAZY, lazy_rows
@@ -188,6 +188,8 @@ class Steps:
             values = [variable._value for variable in self._variables()]
             graph, state = capture(getattr(self._steps, name), values, *inputs)
         except Exception as error:
+            if exhausted := out_of_memory(error):
+                raise exhausted from None
             self.settings[part] = f"Keras's, layer by layer ({type(error).__name__} while tracing)"
             return None
         run, how = compile_graph(graph, [*state, *inputs]) if compiled else (graph, "")
