@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from scripts.analysis import quotes
-from scripts.costs import book, books, monthly
+from scripts.costs import book, books, budget, monthly
 from scripts.costs.terms import read_terms
 from scripts.records import about
 from scripts.storage import environment, errors, numbers, schemas
@@ -44,7 +44,7 @@ def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple
     priced = quotes.priced(asked["name"], study, catalogue, profile, asked["runs"])
     machines = {one.wanted.hardware for one in priced}
     is_cloud = profile.startswith("gce-")
-    at_once, boot = (1, 0.0) if profile == "local" else (monthly.JOBS, monthly.BOOT_SECONDS)
+    at_once, boot = (1, 0.0) if profile == "local" else (monthly.JOBS, budget.BOOT_SECONDS)
     took = monthly.length(priced, at_once, boot)
     often = monthly.starts(every.seconds, took.seconds), monthly.starts(every.seconds, took.worst_seconds)
     if not is_cloud:

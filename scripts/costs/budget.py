@@ -18,6 +18,9 @@ SECONDS_PER_HOUR = billing.SECONDS_PER_HOUR
 #: Seconds of a run's process that are not training, where no run of the framework is known, published or not.
 START_SECONDS = 60.0
 
+#: From the request of a machine of a cloud until its run begins (boot, driver, image), where no earlier run tells.
+BOOT_SECONDS = 180.0
+
 #: What a machine may cost beside what the run may take: its start, and the time until one that hangs is ended.
 MARGIN_SECONDS = 900.0
 
@@ -73,12 +76,14 @@ class Expected:
 class Rate:
     """What a machine costs: USD an hour, and how its provider counts time. `attempts` are the most that are paid.
 
-    A run's time is limited over all its attempts; what each machine costs beside it comes every time.
+    A run's time is limited over all its attempts; what each machine costs beside it comes every time, of which
+    `start_seconds` are expected.
     """
 
     usd_per_hour: float
     rule: billing.Rule
     attempts: int = 1
+    start_seconds: float = 0.0
 
     def usd(self, seconds: float) -> float:
         billed = billing.billed_seconds(seconds, self.rule.increment_seconds, self.rule.minimum_seconds)
@@ -87,12 +92,13 @@ class Rate:
 
 @dataclass(frozen=True)
 class Priced:
-    """A run with what it will take (s) and cost (USD), expected and at worst."""
+    """A run with what it will take (s) and cost (USD), expected and at worst, with the start of its machine (s)."""
 
     wanted: Wanted
     expected: Expected
     expected_usd: float
     worst_usd: float
+    start_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -233,9 +239,10 @@ def price(
     found = []
     for run, told in zip(wanted, expected, strict=True):
         rate = rates.get(run.hardware)
-        usd = rate.usd(told.seconds) if rate else nan
+        start = rate.start_seconds if rate else 0.0
+        usd = rate.usd(told.seconds + start) if rate else nan
         worst = rate.usd(run.most_seconds) + rate.attempts * rate.usd(MARGIN_SECONDS) if rate else nan
-        found.append(Priced(run, told, usd, worst))
+        found.append(Priced(run, told, usd, worst, start))
     hourly = {name: rate.usd_per_hour for name, rate in rates.items()}
     return sorted(found, key=lambda one: (hourly.get(one.wanted.hardware, inf), one.expected_usd))
 
@@ -257,7 +264,7 @@ def within(priced: Sequence[Priced], budget_usd: float, spent_usd: float) -> tup
 
 @dataclass(frozen=True)
 class Quoted:
-    """What the runs on a machine will take (hours) and cost (USD, NaN without a price), and what that is based on.
+    """What the runs on a machine will take (its hours) and cost (USD, NaN without a price), and on what that is based.
 
     `hours` and `expected_usd` are of the runs of which something is known. The others are apart: `unknown` counts them,
     and `unknown_hours` is the most that they may take. `worst_usd` is of both. Of all machines, the sum is of those
@@ -294,7 +301,7 @@ def _quoted(name: str, priced: Sequence[Priced]) -> Quoted:
     return Quoted(
         name,
         len(priced),
-        sum(one.expected.seconds for one in known) / SECONDS_PER_HOUR,
+        sum(one.expected.seconds + one.start_seconds for one in known) / SECONDS_PER_HOUR,
         sum(expected) if expected else nan,
         sum(one.worst_usd for one in paid) if paid else nan,
         len(unknown),

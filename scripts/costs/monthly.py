@@ -14,9 +14,6 @@ from scripts.costs.terms import Terms
 #: Jobs of a cluster at a time, as its profiles submit them.
 JOBS = 20
 
-#: From the request of a machine on a cluster until its run begins (boot, driver, image), where no earlier run tells.
-BOOT_SECONDS = 180.0
-
 #: What a repetition takes beside its trainings: plan, tables, charts, report; on a cluster the copies, too.
 AROUND_SECONDS, AROUND_ON_CLUSTER = 60.0, 300.0
 
@@ -126,7 +123,7 @@ def disks(parts: Sequence[Part], usd_per_gb_hour: float, as_of: str) -> Part:
 
 def trigger(machine: str, usd_per_hour: float, rule: billing.Rule, often: tuple[float, float], took: Length) -> Part:
     """Return the part of the machine that a trigger in the cloud runs on while the study does."""
-    seconds = [took.seconds + BOOT_SECONDS, took.worst_seconds + BOOT_SECONDS]
+    seconds = [took.seconds + budget.BOOT_SECONDS, took.worst_seconds + budget.BOOT_SECONDS]
     usd = [billing.scheduled_usd_per_month(n, s, usd_per_hour, rule) for n, s in zip(often, seconds, strict=True)]
     hours = [_hours([s], n) for n, s in zip(often, seconds, strict=True)]
     what = f"the trigger's machine, {machine}"

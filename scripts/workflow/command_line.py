@@ -13,6 +13,11 @@ def is_dry_run(words: Sequence[str]) -> bool:
     return any(word in ("--dry-run", "--dryrun") or re.match(rf"-[{FLAGS}]*n", word) for word in words)
 
 
+def is_forced(words: Sequence[str]) -> bool:
+    """Return whether a call with these words runs again what it has run already, each time that it is made."""
+    return any(re.match(rf"--force|-[{FLAGS}]*[fFR]", word) for word in words)
+
+
 def wildcards_of_job() -> dict[str, str]:
     """Return the wildcards of the job for which a cluster has started this process; none for a call of a person."""
     if "--target-jobs" not in sys.argv[:-1]:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from scripts.storage import numbers
 from scripts.storage.errors import InputError
 from scripts.storage.words import printable
+from scripts.workflow import command_line
 from scripts.workflow.plan import Plan
 
 
@@ -38,12 +39,13 @@ def missing(runs: Iterable[str]) -> list[str]:
     return [run for run in runs if not Path(run, "run.json").is_file()]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Quotes:
-    """Quotes the runs of a plan under a budget (USD, None without one)."""
+    """Quotes the runs of a plan under a budget (USD, None without one); `left_out` are runs that it did not pay for."""
 
     plan: Plan
     budget_usd: float | None
+    left_out: set[str] = field(default_factory=set)
 
     # Imported where they are asked: most calls want no quote.
 
@@ -88,8 +90,9 @@ class Quotes:
         priced, refused, spent = self._within(asked)
         if refused:
             print(f"{self._words(priced, refused, spent)}: they are left out", file=sys.stderr)
-        left_out = {one.wanted.folder for one in refused}
-        return [run for run in runs if run not in left_out]
+        self.left_out |= {one.wanted.folder for one in refused if not isnan(one.worst_usd)}
+        refused_runs = {one.wanted.folder for one in refused}
+        return [run for run in runs if run not in refused_runs]
 
     def limit(self, is_given_up: Callable[[str], bool]) -> None:
         """Leave out of the plan what the budget does not pay for. Raises InputError where nothing is left."""
@@ -100,6 +103,14 @@ class Quotes:
                 f"budget_usd: {self.budget_usd:g}: no run is sure to cost less; max_run_minutes of the study limits "
                 "each"
             )
+
+    def may_go_on(self, ended: int, words: Sequence[str]) -> bool:
+        """Return whether this call (its words), of whose runs so many have ended, may be made once more.
+
+        A run is submitted if it can be paid at worst. What it did not cost pays for those that were left out: they
+        start when the others have ended.
+        """
+        return bool(self.left_out) and ended > 0 and not command_line.is_forced(words)
 
     def _within(self, runs: Iterable[str]) -> tuple[list[Any], list[Any], float]:
         """Return runs with what they will take and cost, those of them that the budget refuses, and what is spent."""

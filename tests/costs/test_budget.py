@@ -150,6 +150,14 @@ def test_what_nothing_is_known_of_is_apart_from_the_sums() -> None:
     assert (only.hours, isnan(only.expected_usd), only.basis) == (0, True, "")
 
 
+def test_start_of_a_cloud_s_machine_is_expected_too() -> None:
+    """Two minutes of training behind three of starting, at 0.36 USD an hour."""
+    rate = replace(RATES["cpu1"], start_seconds=180.0)
+    one, _ = budget.quote(budget.price([RUN], [Expected(120, "earlier runs")], {"cpu1": rate}))
+    assert (one.hours, one.expected_usd) == (pytest.approx(300 / 3600), pytest.approx(0.03))
+    assert one.worst_usd == budget.quote(priced(("cpu1", 120)))[0].worst_usd, "where it is in already"
+
+
 def test_quote_is_by_machine_and_in_all() -> None:
     quoted = budget.quote(priced(("cpu1", 600), ("cpu1", 1200), ("cpu4", 10)))
     assert [(one.hardware, one.runs) for one in quoted] == [("cpu1", 2), ("cpu4", 1), ("all", 3)]
