@@ -34,9 +34,10 @@ gce: .venv/gce
 slurm: .venv/slurm-$(NAMES)
 
 # Prints what it may cost before it asks Google for anything; both together stay below a dollar, or nothing is asked for.
+# Each call tries anew what an earlier one was refused.
 smoke-gce: .venv/gce
-	snakemake --profile gce-cpu --config study=smoke budget_usd=1
-	snakemake --profile gce-gpu --config study=smoke budget_usd=1
+	snakemake --profile gce-cpu --config study=smoke budget_usd=1 -R train
+	snakemake --profile gce-gpu --config study=smoke budget_usd=1 -R train
 
 # One archive for a machine without network: make kit STUDY=card KIT_PYTHON=3.12
 STUDY ?= card

@@ -54,6 +54,7 @@ rule all:
 
 onstart:
     check_cluster()
+    follow_failures()
     environment.STARTED.write(str(time.time()))
     if plan.profile == "local":
         # For scripts/workflow/progress.py; no parameter of a rule, so that a larger study trains nothing again.
@@ -75,3 +76,7 @@ onsuccess:
         environment.STARTED.read()
     ):
         print(f"report: {report.resolve()}")
+    if failed.found:
+        # What got no machine has a record of that, and the report shows it: the call has not done what was asked.
+        sys.exit(1)
+    succeeded.append(True)

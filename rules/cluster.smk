@@ -62,14 +62,89 @@ if workflow.is_main_process:
     atexit.register(print_quote_of_dry_run)
 
 
+# What of this call is refused or fails, for its last screen.
+failed = failures.Failures(name_run)
+# Whether the call has done what it was to do.
+succeeded = []
+
+
+def go_on():
+    """Make the call again where a budget left out runs for which there may be enough after all."""
+    since = float(environment.STARTED.read() or 0)
+    records = [Path(run, "run.json") for run in plan.runs]
+    ended = sum(file.is_file() and file.stat().st_mtime >= since for file in records)
+    if succeeded and quoted.may_go_on(ended, sys.argv):
+        print(
+            f"budget_usd: {len(quoted.left_out)} runs were left out: looking what is left of it",
+            file=sys.stderr,
+            flush=True,
+        )
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+# Before the others, as they are called in reverse: it does not return.
+if workflow.is_main_process and not workflow.dryrun:
+    atexit.register(go_on)
+
+
+def follow_failures():
+    """Tell at the end of the call what failed, why and what to do; try only again what lost its machine."""
+    internals.follow(workflow, failed)
+    internals.retry_only(workflow, failed.may_be_tried_again)
+    atexit.register(failed.print)
+
+
 def start_meter(expected_usd):
     """Print every minute what the machines have cost, as Snakemake's log tells of them."""
     # Here, as it takes a second that only calls with a cluster have.
+    from scripts.costs import budget
     from scripts.workflow import meter
 
-    counted = meter.Meter(canary.machines, expected_usd, canary.is_given_up)
-    internals.follow(meter.Follower(counted, name_run))
-    meter.print_every_minute(counted)
+    is_slurm = plan.profile == "slurm"
+    counted = meter.Meter(
+        canary.machines,
+        expected_usd,
+        canary.is_given_up,
+        0.0 if is_slurm else budget.BOOT_SECONDS,
+    )
+    follower = meter.Follower(counted, name_run, lambda job: job in failed.reasons)
+    internals.follow(workflow, follower)
+    if is_slurm:
+        queue = slurm.Queue(failed.reasons, counted.wait)
+        submit_once(queue)
+        meter.print_every_minute(counted, queue.look)
+    else:
+        meter.print_every_minute(counted)
+
+
+def submit_once(queue):
+    """Wait for the jobs that a killed call has left on Slurm, and take what they have made, instead of submitting."""
+    left = slurm.Left.of(Path.cwd(), plan.name)
+
+    def is_training(job):
+        return not job.is_group() and job.rule.name == "train"
+
+    def find(job, name):
+        if not is_training(job):
+            return None
+        run = name_run(job.wildcards_dict)
+        if there := left.take(run, slurm.mark(job.params), name):
+            return internals.Taken(*there)
+        is_made = internals.is_left_incomplete(workflow, job) and plan.is_current(run)
+        return internals.Taken() if is_made else None
+
+    def sent(job, name):
+        if is_training(job):
+            queue.runs[name] = name_run(job.wildcards_dict)
+
+    def command(job, written):
+        return (
+            running.with_mark(written, slurm.mark(job.params))
+            if is_training(job)
+            else written
+        )
+
+    internals.submit_once(workflow, find, sent, command)
 
 
 # Slurm has no word for modules: the job loads them itself, and keeps the Python that the clone was set up with.

@@ -16,7 +16,8 @@ from scripts.measurement import provenance
 from scripts.records import about
 from scripts.storage import environment, errors, schemas
 from scripts.studies import definition, trust
-from scripts.workflow import checks, command_line, data_kinds, internals, locks, quotes
+from scripts.workflow import checks, command_line, data_kinds, failures, internals
+from scripts.workflow import lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
@@ -59,7 +60,9 @@ if UNSET:
 internals.store_only(workflow, ("runs/", "data/"))
 internals.take_parameters_as_they_are(PersistenceBase)
 internals.let_ancient_input_trigger_nothing(DAG, _IOFile)
-internals.refuse_locked(PersistenceBase, lambda: locks.refusal(Path.cwd()))
+internals.refuse_locked(
+    PersistenceBase, lambda: locks.refusal(Path.cwd()), lambda: lease.held(Path.cwd())
+)
 
 
 pathvars:

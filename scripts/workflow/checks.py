@@ -82,6 +82,23 @@ def _partitions_of(plan: Plan, there: list[str]) -> dict[str, list[str]]:
     return found
 
 
+def _check_partition(partition: str, told: str, entry: Mapping[str, Any], machine: str) -> None:
+    """Refuse a partition that starts no jobs, and an account that it does not allow: jobs would wait for ever."""
+    state = re.search(r"\bState=(\w+)", told)
+    if state and state[1] != "UP" and partition == entry["slurm_partition"]:  # of several another may start it
+        raise InputError(
+            f"profile slurm: {machine}: slurm_partition: {partition} is {state[1]} and starts no jobs: `sinfo -R` "
+            "tells why; wait, or name another one"
+        )
+    allowed = re.search(r"\bAllowAccounts=(\S+)", told)
+    asked = set(re.split(r"[,\s]+", str(entry.get("slurm_account", "")))) - {""}
+    if allowed and allowed[1] != "ALL" and asked and not asked & set(allowed[1].split(",")):
+        raise InputError(
+            f"profile slurm: {machine}: slurm_account: {entry['slurm_account']}: partition {partition} allows "
+            f"{allowed[1]} alone"
+        )
+
+
 def check_slurm(
     plan: Plan,
     settings: Any,
@@ -104,6 +121,7 @@ def check_slurm(
         told = modes[f"partition {partition}"] = show("partition", partition)
         most = _minutes(told)
         for machine in machines:
+            _check_partition(partition, told, plan.catalogue[machine]["clusters"]["slurm"], machine)
             if most < ceil(plan.most_minutes(machine)) + definition.MORE_MINUTES:
                 raise InputError(
                     f"profile slurm: partition {partition} ends jobs after {most:g} minutes (MaxTime), and one that "

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -107,8 +109,10 @@ def end_when_told(workflow: Any) -> None:
     """Let SIGTERM end a call at any moment, and say what to do then, as after Ctrl-C.
 
     Snakemake's handler waits for a lock that the main thread, in which it runs, may hold (Snakemake 9.27): a call that
-    was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free.
+    was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free. It also
+    waits for the jobs that it has submitted, which may be for ever: a cluster's are ended with it, as by Ctrl-C.
     """
+    is_local = _need(workflow, "local_exec", "a call ends when it is told to")
     why = "a call ends when it is told to"
     end = _need(_need(workflow, "scheduler", why), "exit_gracefully", why)
 
@@ -116,7 +120,7 @@ def end_when_told(workflow: Any) -> None:
         # Not by `print`, which the signal may have interrupted, and which cannot be called within itself.
         with suppress(OSError):  # a terminal that is gone
             os.write(_STDERR, b"interrupted: the same command goes on from what is there\n")
-        if number == signal.SIGINT:
+        if number == signal.SIGINT or not is_local:
             signal.default_int_handler(number, frame)
         Thread(target=end, daemon=True).start()
 
@@ -162,10 +166,13 @@ def let_ancient_input_trigger_nothing(dag: Any, file: Any) -> None:
     file.exists = exists_or_is_ancient
 
 
-def refuse_locked(persistence: Any, why_locked: Callable[[], str]) -> None:
+def refuse_locked(
+    persistence: Any, why_locked: Callable[[], str], held: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> None:
     """Print a line where another call has locked the files of this one: the profiles keep Snakemake's off the screen.
 
-    A dry run locks nothing and needs no warning. `persistence` is `snakemake.persistence.PersistenceBase`.
+    `held` is entered while this call has locked them. A dry run locks nothing and needs no warning. `persistence` is
+    `snakemake.persistence.PersistenceBase`.
     """
     why = "a call that is refused says so"
     lock: Callable[[Any], AbstractContextManager[None]] = _need(persistence, "lock", why)
@@ -176,7 +183,7 @@ def refuse_locked(persistence: Any, why_locked: Callable[[], str]) -> None:
         from snakemake.exceptions import LockException
 
         try:
-            with lock(self):
+            with lock(self), held():
                 yield
         except LockException:
             print(why_locked(), file=sys.stderr)
@@ -186,8 +193,86 @@ def refuse_locked(persistence: Any, why_locked: Callable[[], str]) -> None:
     persistence.lock_warn_only = lambda _: nullcontext()
 
 
-def follow(handler: Any) -> None:
-    """Let a handler see the records of Snakemake's log."""
+def retry_only(workflow: Any, may_be_tried_again: Callable[[int], bool]) -> None:
+    """Try only such jobs again as `may_be_tried_again` says of their numbers: `retries` counts all errors alike."""
+    why = "what was refused is not tried again"
+    scheduler = _need(workflow, "scheduler", why)
+    failed: Callable[[Any], None] = _need(scheduler, "error_callback", why)
+
+    def tell(job: Any) -> None:
+        if not may_be_tried_again(_need(job, "jobid", why)):
+            job.attempt = _need(job, "restart_times", why) + 1
+        failed(job)
+
+    scheduler.error_callback = tell
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A job that is not to be submitted: its result is there, or one of this name (and log) runs on the cluster."""
+
+    external_jobid: str | None = None
+    log: Path | None = None
+
+
+def submit_once(
+    workflow: Any,
+    find: Callable[[Any, str], Taken | None],
+    sent: Callable[[Any, str], None],
+    command_of: Callable[[Any, str], str],
+) -> None:
+    """Ask `find(job, name of this call's jobs)` before a job is submitted to Slurm (plugin 2.8.0, arrays apart).
+
+    `sent(job, Slurm's name of it)` is told of each that was, `command_of(job, command)` returns what it runs.
+    """
+    from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo  # type: ignore[import-untyped]
+
+    why = "a job that runs already is not submitted again"
+    executor = _need(_need(workflow, "scheduler", why), "_executor", why)
+    if _need(executor, "array_jobs", why):
+        return
+    name = _need(executor, "run_uuid", why)
+    submit, told, written = executor.run_job, executor.report_job_submission, executor.format_job_exec
+    tell = _need(executor, "_report_job_submission_threadsafe", why)
+    lost = _need(executor, "_report_job_error_threadsafe", why)
+
+    def run_job(job: Any) -> None:
+        try:
+            taken = find(job, name)
+        except Exception as error:  # in a thread of the executor, which would lose it
+            lost(SubmittedJobInfo(job), f"whether it runs already is not known: {error!r}")
+            return
+        if taken is None:
+            submit(job)
+        elif taken.external_jobid is None:
+            executor.report_job_success(SubmittedJobInfo(job))
+        else:
+            tell(SubmittedJobInfo(job, taken.external_jobid, {"slurm_logfile": taken.log}))
+
+    def report(info: Any, **options: Any) -> None:
+        sent(info.job, str(info.external_jobid))
+        told(info, **options)
+
+    executor.run_job, executor.report_job_submission = run_job, report
+    executor.format_job_exec = lambda job: command_of(job, written(job))
+
+
+def is_left_incomplete(workflow: Any, job: Any) -> bool:
+    """Return whether a job runs again for nothing but that its call did not see it end."""
+    reason = _need(_need(workflow, "dag", "a run is known"), "reason", "a run is known")(job)
+    others = ("forced", "missing_output", "updated_input", "updated_input_run", "code_changed", "input_changed")
+    return bool(reason.incomplete_output) and not any(getattr(reason, other, None) for other in others)
+
+
+def follow(workflow: Any, handler: Any) -> None:
+    """Let a handler see the records of Snakemake's log, with those of jobs that end.
+
+    With `quiet: progress` Snakemake makes none of these (9.27); what is made, its filter keeps off the screen.
+    """
     from snakemake import logging
 
-    _need(logging, "logger", "the money of a call is counted").addHandler(handler)
+    why = "the money of a call is counted"
+    scheduler = _need(workflow, "scheduler", why)
+    _need(scheduler, "print_progress", why)
+    scheduler.print_progress = True
+    _need(logging, "logger", why).addHandler(handler)

@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 
 from scripts.storage.errors import InputError
+from scripts.workflow import lease
 from scripts.workflow.command_line import is_dry_run
 
 
@@ -57,7 +58,8 @@ def _numbers(working: list[int]) -> str:
 def refusal(folder: Path) -> str:
     """Return in a line why a call ends whose files another one has locked. `folder` is where it was called."""
     working = others(folder)
-    which = f"another snakemake ({_numbers(working)})" if working else "another snakemake, here or on another machine,"
+    elsewhere = f", {whose}," if (whose := lease.holder(folder)) else ", here or on another machine,"
+    which = f"another snakemake ({_numbers(working)})" if working else f"another snakemake{elsewhere}"
     return f"error: {which} works on the same files: nothing was done; repeat this call when that one has ended" + (
         "" if working else ", or if there is none: snakemake --unlock"
     )
@@ -75,7 +77,8 @@ def clear(folder: Path, is_local: bool) -> None:
     """Take away the locks of a Snakemake that was killed; say so in a line. `folder` is where it was called.
 
     Snakemake itself would end without a word, as the profiles keep its log off the screen. Where the folder may be
-    shared with other machines (not `is_local`) a call may be at work that is not seen here: nothing is taken away.
+    shared with other machines (not `is_local`) a call may be at work that is not seen here: its lease tells whether it
+    lives, and without one nothing is taken away.
     """
     locks = _locks(folder)
     if not locks:
@@ -84,8 +87,11 @@ def clear(folder: Path, is_local: bool) -> None:
         print(f"note: another snakemake works in this folder ({_numbers(working)})", file=sys.stderr)
         return
     if not is_local:
-        print("note: this folder is locked; if no call works in it: snakemake --unlock", file=sys.stderr)
-        return
+        if whose := lease.holder(folder):
+            print(f"note: this folder is locked by {whose}: looking whether that call lives", file=sys.stderr)
+        if not (lease.is_dead(folder) and lease.take_away(folder)):
+            print("note: this folder is locked; if no call works in it: snakemake --unlock", file=sys.stderr)
+            return
     for lock in locks:
         try:
             os.unlink(lock)

@@ -13,26 +13,32 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from scripts.costs.billing import SECONDS_PER_HOUR, Rule
 from scripts.costs.budget import Rate
 
-#: Between two lines.
-SECONDS = 60.0
+#: Between two lines, and how often a cluster is asked meanwhile what waits.
+SECONDS, LOOKS = 60.0, 4
 
 
 @dataclass
 class Meter:
-    """Counts the time of machines from the submission of their jobs: queues are free, so it is the most that they cost.
+    """Counts the time of machines: from the submission of their jobs, less what these were seen to wait for a machine.
+
+    A job waits until its cluster says that it runs; of that wait the start of a machine is counted, which is billed
+    before anything runs on it. So it is the most that they cost.
 
     Args:
         rates: of machines, as `Quotes.rates` tells them.
         expected_usd: of each run that is to be trained; NaN without a price.
         is_given_up: says whether a run is not to be trained after all.
+        start_seconds: that a machine takes to start at most, 0 where it is up already.
         clock: tells seconds.
     """
 
     rates: Mapping[str, Mapping]
     expected_usd: Mapping[str, float]
     is_given_up: Callable[[str], bool] = lambda run: False
+    start_seconds: float = 0.0
     clock: Callable[[], float] = time.monotonic
     ended: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     _guard: threading.Lock = field(default_factory=threading.Lock)
     _since: dict[str, float] = field(default_factory=dict)
@@ -44,16 +50,30 @@ class Meter:
         with self._guard:
             self._hardware[run] = hardware
             self._since[run] = self.clock()
-            self.ended.discard(run)
-            self.refused.discard(run)
+            for others in (self.ended, self.failed, self.refused):
+                others.discard(run)
+
+    def wait(self, run: str) -> None:
+        """Note that a run has had no machine until now, but for one that may be starting."""
+        with self._guard:
+            if run in self._since:
+                self._since[run] = max(self._since[run], self.clock() - self.start_seconds)
 
     def end(self, run: str) -> None:
+        """Note that a run has its record."""
+        self._leave(run, self.ended)
+
+    def fail(self, run: str) -> None:
+        """Note that a run had a machine, and has no record."""
+        self._leave(run, self.failed)
+
+    def _leave(self, run: str, among: set[str]) -> None:
         with self._guard:
             self._seconds.setdefault(run, []).append(self.clock() - self._since.pop(run))
-            self.ended.add(run)
+            among.add(run)
 
     def refuse(self, run: str) -> None:
-        """Note that a run was not taken by the cluster: it had no machine, and has not ended."""
+        """Note that a run got no machine: it has cost nothing, and has not ended."""
         with self._guard:
             self._since.pop(run)
             self.refused.add(run)
@@ -84,8 +104,10 @@ class Meter:
             run: usd for run, usd in self.expected_usd.items() if run in self._hardware or not self.is_given_up(run)
         }
         runs = len(wanted.keys() | self._hardware.keys())
-        refused = f", {len(self.refused)} refused" * bool(self.refused)
-        said = f"{len(self.ended)} of {runs} runs ended{refused}, {len(self._since)} submitted"
+        said = f"{len(self.ended)} of {runs} runs ended"
+        for what, among in (("failed", self.failed), ("refused", self.refused)):
+            said += f", {len(among)} {what}" * bool(among)
+        said += f", {len(self._since)} submitted"
         said += f"; at most {hours:.2f} hours"
         so_far = sum(self._usd(run) for run in self._hardware)
         left = {run: usd for run, usd in wanted.items() if run not in self.ended}
@@ -96,11 +118,20 @@ class Meter:
 
 
 class Follower(logging.Handler):
-    """Tells a meter from Snakemake's log which trainings are submitted and end; `name` tells a run by its wildcards."""
+    """Tells a meter from Snakemake's log which trainings are submitted and end.
 
-    def __init__(self, meter: Meter, name: Callable[[Mapping[str, str]], str]) -> None:
+    `name` tells a run by its wildcards; `is_refused(job)` whether the cluster has named a reason for which a job, by
+    the cluster's name of it, never got a machine.
+    """
+
+    def __init__(
+        self,
+        meter: Meter,
+        name: Callable[[Mapping[str, str]], str],
+        is_refused: Callable[[str], bool] = lambda job: False,
+    ) -> None:
         super().__init__()
-        self._meter, self._name = meter, name
+        self._meter, self._name, self._is_refused = meter, name, is_refused
         self._runs: dict[int, str] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -112,20 +143,27 @@ class Follower(logging.Handler):
             case LogEvent.JOB_FINISHED if about["job_id"] in self._runs:
                 self._meter.end(self._runs.pop(about["job_id"]))
             case LogEvent.JOB_ERROR if about["jobid"] in self._runs:
-                run = self._runs.pop(about["jobid"])
-                was_taken = "external_jobid" in about["aux"]
-                (self._meter.end if was_taken else self._meter.refuse)(run)
+                run, job = self._runs.pop(about["jobid"]), about["aux"].get("external_jobid")
+                had_machine = job is not None and not self._is_refused(str(job))
+                (self._meter.fail if had_machine else self._meter.refuse)(run)
+            # What the executor for Google Batch says of a job by Snakemake's number of it.
+            case None if about.get("waited") in self._runs:
+                self._meter.wait(self._runs[about["waited"]])
+            case None if about.get("refused") in self._runs:
+                self._meter.refuse(self._runs.pop(about["refused"]))
 
 
-def print_every_minute(meter: Meter) -> None:
-    """Print the meter's line every minute for as long as this process lives, and at its end."""
+def print_every_minute(meter: Meter, look: Callable[[], None] = lambda: None) -> None:
+    """Print the meter's line every minute for as long as this process lives, and at its end; `look` more often."""
 
     def say() -> None:
         print(meter.line(), file=sys.stderr, flush=True)
 
     def repeat() -> None:
         while True:
-            time.sleep(SECONDS)
+            for _ in range(LOOKS):
+                time.sleep(SECONDS / LOOKS)
+                look()
             say()
 
     atexit.register(say)

@@ -17,6 +17,7 @@ import psutil
 from scripts.storage.errors import InputError
 
 _TARGET = re.compile(r"--target-jobs\s+['\"]?train:([^\s'\"]+)")
+_MARK = re.compile(r"\bEPOCHS_MARK=(\w+)")
 _PREFIX = re.compile(r"--default-storage-prefix\s+['\"]?([^\s'\"]+)")
 
 #: A training saves itself when it is told to end (s).
@@ -25,15 +26,22 @@ _GRACE_SECONDS = 30
 
 @dataclass(frozen=True)
 class Running:
-    """A job: the folder of the run that it trains, how its place calls it, its state, and what ends it.
+    """A job: the folder of the run that it trains, how its place calls it, its state, what ends it, and its mark.
 
-    `end` raises InputError with the command that a person can type where the job could not be ended.
+    `end` raises InputError with the command that a person can type where the job could not be ended. `mark` says by
+    which code it trains, where its command tells (`with_mark`).
     """
 
     run: str
     name: str
     state: str
     end: Callable[[], None] = field(repr=False)
+    mark: str = ""
+
+
+def with_mark(command: str, mark: str) -> str:
+    """Return a shell command that does the same, and tells its mark."""
+    return f": EPOCHS_MARK={mark}; {command}"
 
 
 def trained_by(command: str) -> dict[str, str]:
@@ -79,22 +87,24 @@ def _deleting(client: Any, name: str) -> Callable[[], None]:
 
 def on_slurm(folder: Path, study: str) -> Iterator[Running]:
     """Yield the jobs of a study that this user has submitted from a folder."""
-    listed = _say("squeue", "--me", "--noheader", "--format=%i|%F|%T|%Z")
+    listed = say("squeue", "--me", "--noheader", "--format=%i|%F|%T|%Z")
     for line in listed.splitlines():
         name, first, state, submitted_from = line.split("|", 3)
         if Path(submitted_from) != folder:
             continue
         try:
-            wildcards = trained_by(_say("scontrol", "write", "batch_script", first, "-"))
+            script = say("scontrol", "write", "batch_script", first, "-")
         except InputError:
             continue  # it has ended meanwhile
+        wildcards, marked = trained_by(script), _MARK.search(script)
         if wildcards.get("study") == study:
             # The command of an array tells its first run alone.
             run = _run(wildcards) if name == first else f"{wildcards['hardware']}, task of an array"
-            yield Running(run, name, state, partial(_cancel, name))
+            yield Running(run, name, state, partial(_cancel, name), marked[1] if marked else "")
 
 
-def _say(*command: str) -> str:
+def say(*command: str) -> str:
+    """Return what a command of Slurm prints. Raises InputError where it fails, with its words."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
     except FileNotFoundError as error:
@@ -104,7 +114,7 @@ def _say(*command: str) -> str:
 
 
 def _cancel(name: str) -> None:
-    _say("scancel", name)
+    say("scancel", name)
 
 
 def trainings() -> Iterator[tuple[psutil.Process, str]]:

@@ -1,4 +1,4 @@
-"""A study on an emulated Google Batch: each job really trains, in an empty folder, with what the image installs."""
+"""A study on an emulated Google Batch, whose jobs really train, and on a real Slurm of this machine."""
 
 import re
 import subprocess
@@ -6,10 +6,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
+from filelock import FileLock
 
-from tests.conftest import ROOT, Project, copy_project, made_once, wait_for
+from tests.clusters import slurm
+from tests.conftest import ROOT, Project, copy_project, made_once, on_every_core, wait_for
 
 sys.path.insert(0, str(ROOT / "plugins" / "snakemake-executor-plugin-gcebatch" / "tests"))
 
@@ -85,6 +88,37 @@ class Cloud:
         return process
 
 
+@dataclass
+class Cluster:
+    """A clone of the project, beside a Slurm that its profile sends jobs to."""
+
+    project: Project
+    slurm: slurm.Slurm
+    plugins: Path
+
+    def write(self, workload: str = "mnist_mlp", samples: float = 0.02, epochs: int = 2) -> None:
+        study = (
+            slurm.STUDY.replace("WORKLOAD", workload).replace("SAMPLES", str(samples)).replace("EPOCHS", str(epochs))
+        )
+        (self.project.path / "config" / "studies" / "small.yaml").write_text(study)
+
+    def start(self, *arguments: str, config: tuple[str, ...] = ("study=small",), **variables: str) -> subprocess.Popen:
+        command = ["snakemake", "--profile", "slurm", "--latency-wait", "5", *arguments, "--config", *config]
+        environment = self.project.environment(PYTHONPATH=str(self.plugins / "slurm"), **variables)
+        return subprocess.Popen(
+            command, cwd=self.project.path, env=environment, text=True, preexec_fn=on_every_core,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def wait_for_epoch(self, cell: str, number: int, process: subprocess.Popen) -> None:
+        log = self.project.path / "results/small" / cell / "r1/train.log"
+        wait_for(lambda: log.is_file() and f"epoch {number}/" in log.read_text(), process)
+
+    def job_on(self, partition: str) -> str:
+        (found,) = [job for job, _, where in self.slurm.jobs() if where == partition]
+        return found
+
+
 @pytest.fixture(scope="session")
 def image() -> Path:
     """Return the programs of an environment made by the recipe of the image, and of nothing else."""
@@ -96,7 +130,8 @@ def image() -> Path:
         # What a job imports is compiled then; all of it would be most of the installation.
         environment["PIP_NO_COMPILE"] = "1"
         for step in re.findall(r"^RUN (.+)$", recipe, re.MULTILINE):
-            subprocess.run(["bash", "-c", step], check=True, env=environment, stdout=subprocess.DEVNULL)
+            if "pip install" in step:  # the others are for a system of its own
+                subprocess.run(["bash", "-c", step], check=True, env=environment, stdout=subprocess.DEVNULL)
 
     return made_once("image", make) / "bin"
 
@@ -158,3 +193,21 @@ def cloud(tmp_path: Path, machine: tuple[Path, dict[str, str]], plugins: Path) -
         }
         yield Cloud(project, emulator, storage | emulator.environment | settings)
     bucket.stop()
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[slurm.Slurm]:
+    # One Slurm at a time: it has the ports. It is not below pytest's folder, into which munged's user may not look.
+    with FileLock(Path(gettempdir()) / "epochs-slurm.lock"), TemporaryDirectory(prefix="slurm-") as folder:
+        Path(folder).chmod(0o755)
+        with slurm.running(Path(folder)) as started:
+            yield started
+
+
+@pytest.fixture
+def cluster(service: slurm.Slurm, plugins: Path, tmp_path: Path) -> Cluster:
+    project = copy_project(tmp_path / "project")
+    (project.path / "config" / "hardware.local.yaml").write_text(slurm.MACHINES)
+    made = Cluster(project, service, plugins)
+    made.write()
+    return made

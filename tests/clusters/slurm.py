@@ -53,6 +53,7 @@ PartitionName=cpu Nodes=cpu1 Default=YES PriorityTier=1 GraceTime=30
 PartitionName=gpu Nodes=gpu1 PriorityTier=1 GraceTime=30
 PartitionName=short Nodes=cpu1 PriorityTier=1 MaxTime=30
 PartitionName=accel Nodes=gpu1 PriorityTier=1 MaxTime=30
+PartitionName=vip Nodes=cpu1 PriorityTier=1 AllowAccounts=physics
 """
 
 #: Character devices: with regular files CUDA_VISIBLE_DEVICES stays unset.

@@ -3,16 +3,13 @@
 import json
 import re
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
-from filelock import FileLock
 
 from tests.clusters import slurm
-from tests.conftest import LIMIT_SECONDS, Project, copy_project, on_every_core, wait_for
+from tests.clusters.conftest import Cluster
+from tests.conftest import LIMIT_SECONDS, wait_for
 
 pytestmark = [
     pytest.mark.slow,
@@ -44,53 +41,6 @@ module() {
 """
 
 CPU, GPU = "mnist_mlp/node-cpu/jax/b128-tuned", "mnist_mlp/node-gpu/jax/b128-tuned"
-
-
-@dataclass
-class Cluster:
-    project: Project
-    slurm: slurm.Slurm
-    plugins: Path
-
-    def write(self, workload: str = "mnist_mlp", samples: float = 0.02, epochs: int = 2) -> None:
-        study = (
-            slurm.STUDY.replace("WORKLOAD", workload).replace("SAMPLES", str(samples)).replace("EPOCHS", str(epochs))
-        )
-        (self.project.path / "config" / "studies" / "small.yaml").write_text(study)
-
-    def start(self, *arguments: str, config: tuple[str, ...] = ("study=small",), **variables: str) -> subprocess.Popen:
-        command = ["snakemake", "--profile", "slurm", "--latency-wait", "5", *arguments, "--config", *config]
-        environment = self.project.environment(PYTHONPATH=str(self.plugins / "slurm"), **variables)
-        return subprocess.Popen(
-            command, cwd=self.project.path, env=environment, text=True, preexec_fn=on_every_core,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-
-    def wait_for_epoch(self, cell: str, number: int, process: subprocess.Popen) -> None:
-        log = self.project.path / "results/small" / cell / "r1/train.log"
-        wait_for(lambda: log.is_file() and f"epoch {number}/" in log.read_text(), process)
-
-    def job_on(self, partition: str) -> str:
-        (found,) = [job for job, _, where in self.slurm.jobs() if where == partition]
-        return found
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[slurm.Slurm]:
-    # One Slurm at a time: it has the ports. It is not below pytest's folder, into which munged's user may not look.
-    with FileLock(Path(gettempdir()) / "epochs-slurm.lock"), TemporaryDirectory(prefix="slurm-") as folder:
-        Path(folder).chmod(0o755)
-        with slurm.running(Path(folder)) as started:
-            yield started
-
-
-@pytest.fixture
-def cluster(service: slurm.Slurm, plugins: Path, tmp_path: Path) -> Cluster:
-    project = copy_project(tmp_path / "project")
-    (project.path / "config" / "hardware.local.yaml").write_text(slurm.MACHINES)
-    made = Cluster(project, service, plugins)
-    made.write()
-    return made
 
 
 def ended(process: subprocess.Popen) -> str:
@@ -192,7 +142,9 @@ def test_node_of_the_cluster_may_be_without_network(cluster: Cluster) -> None:
 def test_partition_that_is_not_there_is_named_with_those_that_are(cluster: Cluster) -> None:
     cluster.project.edit("config/hardware.local.yaml", "slurm_partition: gpu", "slurm_partition: gpus")
     said, _ = cluster.start().communicate(timeout=LIMIT_SECONDS)
-    words = "node-gpu: slurm_partition: 'gpus' is unknown: it is one of accel, cpu, gpu, short; name yours in config/"
+    words = (
+        "node-gpu: slurm_partition: 'gpus' is unknown: it is one of accel, cpu, gpu, short, vip; name yours in config/"
+    )
     assert words in said
     assert cluster.slurm.jobs() == []
 

@@ -67,6 +67,32 @@ def test_machine_whose_jobs_are_short_fits_a_short_partition() -> None:
     check(short, SQUEUE, show)
 
 
+def test_partition_that_starts_no_jobs_is_refused_unless_another_may() -> None:
+    def show(*what: str) -> str:
+        return f"PartitionName={what[-1]} State={'DOWN' if what[-1] == 'gpu' else 'UP'} PreemptMode=OFF"
+
+    with pytest.raises(InputError, match="gpu: slurm_partition: gpu is DOWN and starts no jobs: `sinfo -R` tells why"):
+        check(plan("cpu", "gpu"), SQUEUE, show)
+    either = plan("cpu")
+    either.catalogue["cpu"]["clusters"]["slurm"]["slurm_partition"] = "cpu,gpu"
+    check(either, SQUEUE, show)
+
+
+def test_account_that_a_partition_does_not_allow_is_refused() -> None:
+    def show(*what: str) -> str:
+        return "PartitionName=cpu State=UP AllowAccounts=physics,maths PreemptMode=OFF"
+
+    ours = plan("cpu")
+    check(ours, SQUEUE, show)
+    for account, is_allowed in (("lab", False), ("lab,maths", True), ("physics", True)):
+        ours.catalogue["cpu"]["clusters"]["slurm"]["slurm_account"] = account
+        if is_allowed:
+            check(ours, SQUEUE, show)
+            continue
+        with pytest.raises(InputError, match="cpu: slurm_account: lab: partition cpu allows physics,maths alone"):
+            check(ours, SQUEUE, show)
+
+
 def test_a_cluster_that_requeues_is_taken() -> None:
     check(plan("cpu", "gpu"), SQUEUE, show())
 

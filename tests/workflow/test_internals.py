@@ -26,6 +26,9 @@ from scripts.workflow import internals
         internals.end_when_told,
         internals.take_parameters_as_they_are,
         lambda dag: internals.let_ancient_input_trigger_nothing(dag, dag),
+        lambda workflow: internals.follow(workflow, None),
+        lambda workflow: internals.retry_only(workflow, bool),
+        lambda workflow: internals.submit_once(workflow, max, max, max),
         lambda workflow: internals.send(workflow, []),
         lambda workflow: internals.send_none_of(workflow, ("docs/",)),
     ],
@@ -35,6 +38,49 @@ def test_what_is_gone_is_one_line_that_says_what_to_do(use) -> None:
         WorkflowError, match=r"^Snakemake \S+ has no SimpleNamespace\.\w+, by which .*envs/workflow.lock$"
     ):
         use(SimpleNamespace())
+
+
+def test_only_what_may_be_tried_again_is() -> None:
+    failed: list[SimpleNamespace] = []
+    scheduler = SimpleNamespace(error_callback=failed.append)
+    internals.retry_only(SimpleNamespace(scheduler=scheduler), {1}.__contains__)
+    for jobid in (1, 2):
+        scheduler.error_callback(SimpleNamespace(jobid=jobid, attempt=1, restart_times=2))
+    assert [job.restart_times > job.attempt - 1 for job in failed] == [True, False], "as Snakemake asks"
+
+
+def slurm(find, told: list) -> SimpleNamespace:
+    """Return what stands for a workflow on Slurm, whose executor notes what it does."""
+    executor = SimpleNamespace(
+        array_jobs=set(),
+        run_uuid="call-2",
+        run_job=lambda job: told.append(("submitted", executor.format_job_exec(job))),
+        report_job_submission=lambda info: told.append(("waited for", info.external_jobid)),
+        report_job_success=lambda info: told.append(("done", info.job)),
+        format_job_exec=lambda job: f"train {job}",
+        _report_job_submission_threadsafe=lambda info: executor.report_job_submission(info),
+        _report_job_error_threadsafe=lambda info, msg: told.append(("failed", msg)),
+    )
+    workflow = SimpleNamespace(scheduler=SimpleNamespace(_executor=executor))
+    internals.submit_once(
+        workflow, find, lambda job, name: told.append(("sent", name)), lambda job, words: f": marked; {words}"
+    )
+    return SimpleNamespace(executor=executor)
+
+
+def test_job_is_submitted_waited_for_or_done() -> None:
+    told: list[tuple[str, str]] = []
+    found = {"a": None, "b": internals.Taken("7", Path("7.log")), "c": internals.Taken()}
+    made = slurm(lambda job, name: found[job], told)
+    for job in (*found, "unknown"):
+        made.executor.run_job(job)
+    assert told == [
+        ("submitted", ": marked; train a"),
+        ("sent", "7"),
+        ("waited for", "7"),
+        ("done", "c"),
+        ("failed", "whether it runs already is not known: KeyError('unknown')"),
+    ]
 
 
 def test_only_some_paths_go_into_the_bucket() -> None:
@@ -74,7 +120,8 @@ def test_call_that_is_told_to_end_while_it_holds_its_lock_ends() -> None:
         with lock:
             told.set()
 
-    internals.end_when_told(SimpleNamespace(scheduler=SimpleNamespace(exit_gracefully=exit_gracefully)))
+    scheduler = SimpleNamespace(exit_gracefully=exit_gracefully)
+    internals.end_when_told(SimpleNamespace(local_exec=True, scheduler=scheduler))
     with lock:
         os.kill(os.getpid(), signal.SIGTERM)
         assert not told.wait(0.2)

@@ -78,7 +78,46 @@ def test_log_of_snakemake_tells_which_trainings_are_submitted() -> None:
     log(LogEvent.JOB_FINISHED, job_id=3)
     assert meter.ended == {"mlp"}
     log(LogEvent.JOB_ERROR, jobid=2, aux={"external_jobid": "jobs/2"})
-    assert "2 of 2 runs ended, 0 submitted" in meter.line()
+    assert "1 of 2 runs ended, 1 failed, 0 submitted" in meter.line(), "what has no record has not ended"
+
+
+def test_what_a_run_was_seen_to_wait_costs_the_start_of_a_machine_at_most() -> None:
+    clock = Clock()
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1}, start_seconds=180.0, clock=clock)
+    meter.begin("a", "t4")
+    clock.now = 3600.0
+    meter.wait("a")
+    assert "at most 0.05 hours and 0.02 USD in this call" in meter.line()
+    clock.now = 5400.0
+    assert "at most 0.55 hours and 0.20 USD in this call" in meter.line(), "since then it may run"
+    meter.wait("b")
+    meter.end("a")
+    meter.wait("a")
+    assert "1 of 2 runs ended, 0 submitted; at most 0.55 hours and 0.20 USD" in meter.line()
+
+
+def test_executor_of_google_says_what_waits_and_what_got_no_machine() -> None:
+    clock = Clock()
+    meter = Meter(RATES, {"a": 0.1, "b": 0.1}, clock=clock)
+    follower = Follower(meter, lambda wildcards: wildcards["workload"])
+    for jobid, workload in enumerate("ab", 1):
+        about = {"rule_name": "train", "jobid": jobid, "wildcards": {"workload": workload, "hardware": "t4"}}
+        follower.emit(logging.makeLogRecord({"event": LogEvent.JOB_INFO} | about))
+    clock.now = 3600.0
+    for about in ({"waited": 1}, {"refused": 2}, {"waited": 7}, {}):
+        follower.emit(logging.makeLogRecord(about))
+    follower.emit(logging.makeLogRecord({"event": LogEvent.JOB_FINISHED, "job_id": 2}))
+    expected = "0 of 2 runs ended, 1 refused, 1 submitted; at most 0.00 hours and 0.00 USD in this call"
+    assert meter.line().startswith(expected), "the record of a refusal is no end"
+
+
+def test_job_that_never_left_the_queue_of_slurm_is_refused() -> None:
+    meter = Meter(RATES, {"a": 0.1})
+    follower = Follower(meter, lambda wildcards: wildcards["workload"], {"7"}.__contains__)
+    about = {"rule_name": "train", "jobid": 1, "wildcards": {"workload": "a", "hardware": "t4"}}
+    follower.emit(logging.makeLogRecord({"event": LogEvent.JOB_INFO} | about))
+    follower.emit(logging.makeLogRecord({"event": LogEvent.JOB_ERROR, "jobid": 1, "aux": {"external_jobid": "7"}}))
+    assert "0 of 1 runs ended, 1 refused, 0 submitted" in meter.line()
 
 
 def test_run_that_the_cluster_refuses_has_not_ended_and_costs_nothing() -> None:

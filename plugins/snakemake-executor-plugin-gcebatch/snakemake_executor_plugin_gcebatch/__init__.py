@@ -255,6 +255,8 @@ class Executor(RemoteExecutor):
         if state == "RUNNING":
             self._had_vm = time.monotonic()
             return True
+        # Prints nothing: for who counts what machines cost.
+        self.logger.info("", extra={"waited": submitted.info.job.jobid})
         waits = ending.waiting(events)
         late = time.monotonic() - max(submitted.since, self._had_vm) > self._settings.queue_timeout
         if not late and not (waits and waits.hopeless):
@@ -266,19 +268,22 @@ class Executor(RemoteExecutor):
     def _given_up(self, submitted: _Submitted, ended: ending.Ending, job: batch.Job | None) -> bool:
         """Report a job that has no result, or let it record that here; return whether it is still to be watched."""
         words = f"{_short(submitted.name)} on {_words(submitted.machine)}: {ended.status}: {ended.reason}"
-        if ended.status in (ending.QUOTA, ending.NO_CAPACITY):
+        had_machine, logs = ended.status not in (ending.QUOTA, ending.NO_CAPACITY), []
+        if not had_machine:
             words += self._alternatives(submitted.machine)
         elif job is not None:
-            words += self._log(job)
+            said, logs = self._log(job)
+            words += said
         if self._cancelled:
             self._forget(submitted)
             return False
         if self._settings.record_endings and ended.status not in (ending.FAILED, ending.DELETED):
-            self.logger.error(words)
+            about = {} if had_machine else {"refused": submitted.info.job.jobid}
+            self.logger.error(words, extra=about)
             submitted.here = self._start_here(submitted.info.job, ended)
             return True
         self._forget(submitted)
-        self.report_job_error(submitted.info, msg=f"{words}\n")
+        self.report_job_error(submitted.info, msg=f"{words}\n", aux_logs=logs)
         return False
 
     def _start_here(self, job: JobExecutorInterface, ended: ending.Ending) -> subprocess.Popen:
@@ -326,18 +331,19 @@ class Executor(RemoteExecutor):
             f"{', '.join(here) or 'none'}; other regions: {', '.join(regions) or 'none'}"
         )
 
-    def _log(self, job: batch.Job) -> str:
-        """Fetch the log of a job, keep it in a file, and return its last lines."""
+    def _log(self, job: batch.Job) -> tuple[str, list[str]]:
+        """Fetch the log of a job, keep it in a file, and return its last lines, and the file if there is one."""
         file = Path(".snakemake", "gcebatch", f"{_short(job.name)}.log")
         try:
             lines = clients.log_lines(self._site.project, job.uid, _FETCHED_LINES)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("\n".join(lines) + "\n")
         except Exception as error:
-            return f" (its log could not be fetched: {_line(error)})"
+            return f" (its log could not be fetched: {_line(error)})", []
         if not lines:
-            return " (its log is empty)"
-        return f"; the end of its log, {file}:\n" + "\n".join(f"  {line}" for line in lines[-_SHOWN_LINES:])
+            return " (its log is empty)", []
+        shown = "\n".join(f"  {line}" for line in lines[-_SHOWN_LINES:])
+        return f"; the end of its log, {file}:\n{shown}", [str(file)]
 
     # Ending.
 
@@ -391,4 +397,5 @@ def _words(machine: spec.Machine) -> str:
 
 
 def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]
+    # Google's refusals end with what to do.
+    return " ".join(str(error).split())[:600]

@@ -33,6 +33,7 @@ _QUOTA = re.compile(
 _LIMIT_NONE = re.compile(r"[Ll]imit: 0(\.0)?\b")
 _STOCK_OUT = re.compile(r"ZONE_RESOURCE_POOL_EXHAUSTED|does not have enough resources|STOCKOUT|stockout")
 _TASK_ENDED = re.compile(r"from RUNNING to FAILED on zones/(?P<zone>[\w-]+)/instances/(?P<instance>\w+)")
+_STATE_CHANGED = re.compile(r"Job state is set from \w+ to \w+ for job \S+$")
 _EXIT_CODE = re.compile(r"exit code (\d+)")
 
 
@@ -83,7 +84,8 @@ def lost_vms(events: Sequence[batch.StatusEvent]) -> tuple[Lost, ...]:
 def failure(state: str, events: Sequence[batch.StatusEvent]) -> Ending:
     """Return how a job ended that is in none of the active states and has not succeeded."""
     lost = lost_vms(events)
-    said = events[-1].description if events else f"Google Batch says {state}"
+    reasons = [event.description for event in events if not _STATE_CHANGED.match(event.description)]
+    said = _short(reasons[-1]) if reasons else f"Google Batch says {state}"
     if state != "FAILED":
         return Ending(DELETED, f"the Batch job is {state}", lost)
     code = lost[-1].exit_code if lost else None

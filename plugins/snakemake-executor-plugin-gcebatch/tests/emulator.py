@@ -63,9 +63,10 @@ class Emulator:
     """A Batch service below `folder`; `images` says which environment's `bin` stands for which image.
 
     `refuse` holds for accelerator types or machine types the words with which Compute Engine refuses a VM;
-    `silent` the types whose VMs start and never do anything. `zones` says which zones have a type. While it is `away`
-    nobody reaches it, its jobs go on, and `turned_away` counts who tried. While something is
-    `forbidden` every call is refused in these words. A minute of the longest time that a job may
+    `silent` the types whose VMs start and never do anything, `broken` what becomes of the container on a type (exit
+    code, lines of its log), `mute` the words with which a job ends whose VM never reports. `zones` says which zones
+    have a type. While it is `away` nobody reaches it, its jobs go on, and `turned_away` counts who tried. While
+    something is `forbidden` every call is refused in these words. A minute of the longest time that a job may
     run takes `minute_seconds`. `left` are VMs (name and labels) that no job has any more.
     """
 
@@ -75,6 +76,8 @@ class Emulator:
         self.variables = dict(variables or {})
         self.refuse: dict[str, str] = {}
         self.silent: set[str] = set()
+        self.broken: dict[str, tuple[int, list[str]]] = {}
+        self.mute: dict[str, str] = {}
         self.zones: dict[str, list[str]] = {}
         self.left: list[dict] = []
         self.away = False
@@ -228,6 +231,10 @@ class Emulator:
             if kind in self.refuse:
                 self._event(job, "OPERATIONAL_INFO", f"VM in Managed Instance Group meets error: {self.refuse[kind]}")
                 return
+            if kind in self.mute:
+                self._event(job, "OPERATIONAL_INFO", self.mute[kind])
+                self._moved(job, State.FAILED)
+                return
         self._moved(job, State.RUNNING)
         task = job.message.task_groups[0].task_spec
         retried = {
@@ -256,6 +263,10 @@ class Emulator:
         folder = self.folder / job.message.name.rsplit("/", 1)[-1] / f"vm{attempt}"
         work = folder / "workdir"
         work.mkdir(parents=True)
+        broken = [self.broken[kind] for kind in self._types(job) if kind in self.broken]
+        if broken:
+            job.lines += broken[0][1]
+            return broken[0][0]
         command = [text.replace("/workdir", str(work)) for text in container.commands]
         if any(kind in self.silent for kind in self._types(job)):
             command = ["-c", "sleep 3600"]

@@ -1,0 +1,91 @@
+"""Each refusal by the words in which it comes: recorded from programs that ran here, or from the maker's documents."""
+
+import pytest
+
+from scripts.workflow import remedies
+
+#: What Slurm 22.05 said when it was asked, by the word that tells what to change.
+SLURM = {
+    "sbatch: error: Memory specification can not be satisfied sbatch: error: Batch job submission failed: Requested "
+    "node configuration is not available": "mem_mb",
+    "sbatch: error: Batch job submission failed: Invalid feature specification": "sinfo",
+    "Slurm job 2 waits: PartitionConfig": "slurm_partition",
+    "Slurm job 3 waits: Job's account not known, so it can't use this partition (vip allows physics)": "slurm_account",
+    "Slurm job 9 waits: PartitionTimeLimit": "runtime",
+    "Slurm job 10 waits: PartitionDown": "sinfo -R",
+    "Slurm job 14 waits: JobHeldUser": "scontrol release",
+    "Slurm job 15 waits: Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
+    "partitions": "sinfo -R",
+    "sbatch: error: invalid partition specified: gpus sbatch: error: Batch job submission failed: Invalid partition "
+    "name specified": "sinfo -s",
+    "sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)": "sinfo -R",
+    # Of its sources (slurm_errno.c), as they need an accounting database, and of the executor's plugin 2.8.0
+    "sbatch: error: Batch job submission failed: Invalid qos specification": "set qos",
+    "sbatch: error: Batch job submission failed: Invalid account or account/partition combination "
+    "specified": "slurm_account",
+    "The given account lab appears to be invalid. Available accounts: physics": "slurm_account",
+    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size "
+    "and/or time limits)": "--jobs",
+    "sbatch: error: Batch job submission failed: Invalid generic resource (gres) specification": "gpu_model",
+    "sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds some "
+    "limit)": "runtime",
+    "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)": "sinfo",
+}
+
+#: Of Google's documents (Batch: troubleshooting; Service Usage; IAM) and of its client libraries.
+GOOGLE = {
+    "403 Batch API has not been used in project 123 before or it is disabled. Enable it by visiting "
+    "https://console.developers.google.com/apis/api/batch.googleapis.com/overview?project=123 then "
+    "retry.": "gcloud services enable batch.googleapis.com",
+    "403 Permission 'batch.jobs.create' denied on 'projects/p/locations/us-central1/jobs/j'": "roles",
+    "400 caller does not have access to act as the specified service account: vms@p.iam": "iam.serviceAccountUser",
+    "403 This API method requires billing to be enabled. Please enable billing on project #123": "billing",
+    "No VM has agent reporting correctly within the time window 1080 seconds": "batch.agentReporter",
+    "Quota checking process decides to delay scheduling for the job j due to inadequate quotas [Quota: NVIDIA_T4_GPUS, "
+    "limit: 0, usage: 0, wanted: 1.].": "of NVIDIA_T4_GPUS",
+    "quota NVIDIA_T4_GPUS exceeded: VM in Managed Instance Group meets error: Batch Error: code - "
+    "CODE_GCE_QUOTA_EXCEEDED, description - Quota 'NVIDIA_T4_GPUS' exceeded. Limit: 0.0": "of NVIDIA_T4_GPUS",
+    "no such VM is free: Batch Error: code - CODE_GCE_ZONE_RESOURCE_POOL_EXHAUSTED, description - The zone 'z' does "
+    "not have enough resources available to fulfill the request": "zones",
+    "Google Batch: no login: gcloud auth application-default login (Your default credentials were not "
+    "found.)": "gcloud auth",
+    "404 The specified bucket does not exist.": "gcloud storage buckets create",
+    "docker: Error response from daemon: manifest for us-docker.pkg.dev/p/r/epochs-jax-gpu not found: manifest "
+    "unknown": "envs/images.sh",
+    'denied: Permission "artifactregistry.repositories.downloadArtifacts" denied on '
+    "resource": "roles/artifactregistry.reader",
+    "docker: Error response from daemon: failed to create task for container: OCI runtime create failed: exec: "
+    '"/bin/bash": stat /bin/bash: no such file or directory': "envs/images.sh",
+    'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].': "gpu_model",
+}
+
+KUBERNETES = {
+    'Back-off pulling image "us-docker.pkg.dev/p/r/epochs-all": ImagePullBackOff': "envs/images.sh",
+    "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": "kubectl describe nodes",
+    'pods "snakejob-1" is forbidden: exceeded quota: compute, requested: requests.nvidia.com/gpu=1': "resourcequota",
+    'jobs.batch is forbidden: User "me" cannot create resource "jobs" in API group "batch"': "kubectl auth can-i",
+}
+
+MACHINE = {
+    "framework jax: jax is not installed; see envs/jax-gpu.lock": "make slurm",
+    "ModuleNotFoundError: No module named 'keras'": "make slurm",
+    "Lmod has detected the following error: The following module(s) are unknown: jax/1": "module avail",
+    "not compiled (InvalidCxxCompiler)": "g++",
+    "OSError: [Errno 28] No space left on device": "disk_mb",
+}
+
+
+@pytest.mark.parametrize(("words", "to_do"), [*SLURM.items(), *GOOGLE.items(), *KUBERNETES.items(), *MACHINE.items()])
+def test_refusal_has_a_cause_and_what_to_do(words: str, to_do: str) -> None:
+    found = remedies.find(words)
+    assert found is not None
+    assert to_do in found[1]
+
+
+def test_what_nobody_knows_has_no_remedy() -> None:
+    assert remedies.find("the model is broken: ValueError: shapes (3,) and (4,)") is None
+
+
+def test_every_remedy_has_a_refusal_that_it_is_for() -> None:
+    known = {remedies.find(words) for words in [*SLURM, *GOOGLE, *KUBERNETES, *MACHINE]}
+    assert {cause for cause, _ in filter(None, known)} >= {one.cause for one in remedies.REMEDIES}
