@@ -69,7 +69,7 @@ def slurm(told: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise InputError("Invalid job id specified")
         return told.get(command[0], "")
 
-    monkeypatch.setattr(running, "_say", say)
+    monkeypatch.setattr(running, "say", say)
     return cancelled
 
 
@@ -87,7 +87,7 @@ def test_jobs_of_a_slurm_are_known_by_folder_and_study(tmp_path: Path, monkeypat
 
 def test_machine_without_slurm_is_one_line() -> None:
     with pytest.raises(InputError, match="there is no no-such-command on this machine"):
-        running._say("no-such-command")
+        running.say("no-such-command")
 
 
 def test_job_of_google_batch_that_is_not_deleted_is_named_with_the_command() -> None:
