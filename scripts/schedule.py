@@ -18,6 +18,7 @@ from scripts.records import about
 from scripts.storage import environment, errors, numbers, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.words import printable
+from scripts.studies import definition
 from scripts.workflow import checks, intervals
 from scripts.workflow.repetitions import PRICES
 from scripts.workflow.timers import cloud, cron, github, systemd
@@ -136,6 +137,8 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
         study = str(Path(study).resolve().relative_to(ROOT))
     elif is_file:
         study = str(Path(study).resolve())
+    if by in ("github", "cloud"):
+        checks.check_known_to_git([definition.file(study), *map(Path, asked["study"]["workload_files"].values())])
     # A machine elsewhere has not been told yet whom to trust.
     config = [*config, *(f"trust={trusted}" for trusted in [environment.TRUST.read()] if trusted)]
     parts, took = quote(asked, every, by)

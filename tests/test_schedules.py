@@ -320,3 +320,11 @@ def test_what_is_no_study_is_not_unscheduled(label: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "argv", ["unschedule", label])
     with pytest.raises(InputError, match="is not the name of a study, nor _prices"):
         unschedule.main()
+
+
+def test_github_gets_no_study_that_git_does_not_know() -> None:
+    """GitHub clones what was committed: without the file each of its calls would fail."""
+    path = str(ROOT / "config/studies/mine-alone.yaml")
+    asked = {"name": "mine-alone", "asked": path, "study": {"workload_files": {}}, "runs": [{}], "profile": "local"}
+    with pytest.raises(InputError, match=r"config/studies/mine-alone.yaml: git does not know it"):
+        schedule.install(asked, interval("1d"), "github", [])

@@ -216,7 +216,12 @@ def check_bucket(prefix: str, plan: Plan) -> None:
             f"{prefix}: the variable is not set: a bucket, and a folder in it if you like: my-bucket/epochs"
         )
     studies = [definition.file(name) for name in (plan.asked, *plan.settings["beside"])]
-    for path in (*studies, *map(Path, plan.settings.get("workload_files", {}).values())):
+    check_known_to_git([*studies, *map(Path, plan.settings.get("workload_files", {}).values())])
+
+
+def check_known_to_git(paths: Iterable[Path]) -> None:
+    """Refuse files that machines elsewhere would not get: what is sent to them, or cloned there, is what git knows."""
+    for path in paths:
         asked = ["git", "ls-files", "--error-unmatch", str(path)]
         if subprocess.run(asked, cwd=definition.ROOT, capture_output=True).returncode:
             raise InputError(f"{path}: git does not know it, so it is not sent to the machines: git add {path}")
