@@ -112,7 +112,7 @@ class Executor(RemoteExecutor):
                 gpu_model=gpu_model,
                 provisioning=self._provisioning(asked),
                 reservation=asked.get("reservation") or settings.reservation,
-                driver_version=asked.get("driver_version") or (settings.driver_version if gpus and gpu_model else None),
+                driver_version=asked.get("driver_version") or (settings.driver_version if gpus else None),
                 zones=tuple(zone.strip() for zone in zones.split(",") if zone.strip()),
                 runtime_minutes=int(asked.get("runtime") or 1440),
                 boot_disk_gb=max(settings.boot_disk_gb, disk_gb),

@@ -32,7 +32,7 @@ class ExecutorSettings(ExecutorSettingsBase):
         None, "Reservation that VMs use, or NO_RESERVATION (default: any that fits); a rule may name its own"
     )
     driver_version: Optional[str] = _setting(
-        None, "Version of NVIDIA's driver for rules that name a gpu_model (default: Batch chooses)"
+        None, "Version of NVIDIA's driver for rules with GPUs (default: Batch chooses)"
     )
     spot_retries: int = _setting(5, "How often a lost VM is replaced, 0 to 10")
     boot_disk_gb: int = _setting(50, "Size of the boot disk; a rule may ask for more by disk_mb")

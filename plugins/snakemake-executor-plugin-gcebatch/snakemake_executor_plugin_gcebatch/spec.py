@@ -46,6 +46,19 @@ _DRIVER_OPTIONS = "--privileged --shm-size=8g -e LD_LIBRARY_PATH=/usr/local/nvid
 #: How a VM is had, in the words of Google Batch.
 PROVISIONING = ("STANDARD", "SPOT", "FLEX_START", "RESERVATION_BOUND")
 
+#: Google's name of the GPUs that are built into a machine type, by how that begins: a driver is asked for by it.
+#: https://cloud.google.com/compute/docs/gpus
+_BUILT_IN = {
+    "g2-": "nvidia-l4",
+    "a2-highgpu-": "nvidia-tesla-a100",
+    "a2-megagpu-": "nvidia-tesla-a100",
+    "a2-ultragpu-": "nvidia-a100-80gb",
+    "a3-highgpu-": "nvidia-h100-80gb",
+    "a3-edgegpu-": "nvidia-h100-80gb",
+    "a3-megagpu-": "nvidia-h100-mega-80gb",
+    "a3-ultragpu-": "nvidia-h200-141gb",
+}
+
 #: Machine types that start from no other disk than a Hyperdisk.
 #: https://cloud.google.com/compute/docs/disks/hyperdisks
 _HYPERDISK_ONLY = re.compile(r"(c4|c4a|c4d|n4|n4a|n4d)-")
@@ -85,8 +98,14 @@ class Machine:
             raise ValueError(
                 f"reservation {self.reservation!r}: none is used by provisioning_model {self.provisioning}"
             )
-        if self.driver_version and not (self.gpus and self.gpu_model):
+        if self.driver_version and not (self.gpus and self.accelerator):
             raise ValueError(f"driver_version {self.driver_version!r} needs gpu and gpu_model: the type that it is for")
+
+    @property
+    def accelerator(self) -> str | None:
+        """Google's name of the GPUs' type: as asked for, or that of a machine type that has them built in."""
+        built_in = (model for prefix, model in _BUILT_IN.items() if self.machine_type.startswith(prefix))
+        return self.gpu_model or next(built_in, None)
 
 
 @dataclass(frozen=True)
@@ -212,9 +231,10 @@ def _allocation(machine: Machine, site: Site, labels: Mapping[str, str]) -> batc
         reservation=machine.reservation,
         boot_disk=disk,
     )
-    if machine.gpus and machine.gpu_model:
+    # Built-in GPUs are not asked for, unless their driver is.
+    if machine.gpus and (machine.gpu_model or machine.driver_version):
         vm.accelerators = [
-            policy.Accelerator(type_=machine.gpu_model, count=machine.gpus, driver_version=machine.driver_version)
+            policy.Accelerator(type_=machine.accelerator, count=machine.gpus, driver_version=machine.driver_version)
         ]
     allocation = policy(
         instances=[policy.InstancePolicyOrTemplate(policy=vm, install_gpu_drivers=bool(machine.gpus))],

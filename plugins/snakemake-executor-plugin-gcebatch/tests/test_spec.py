@@ -146,6 +146,22 @@ def test_driver_is_of_the_version_that_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
+    ("machine_type", "model"),
+    [
+        ("g2-standard-4", "nvidia-l4"),
+        ("a2-highgpu-1g", "nvidia-tesla-a100"),
+        ("a2-ultragpu-1g", "nvidia-a100-80gb"),
+        ("a3-highgpu-1g", "nvidia-h100-80gb"),
+    ],
+)
+def test_driver_of_built_in_gpus_is_asked_for_their_type(machine_type: str, model: str) -> None:
+    machine = replace(T4, machine_type=machine_type, gpu_model=None)
+    assert not made(machine)[2].instances[0].policy.accelerators, "they come with the machine"
+    (asked,) = made(replace(machine, driver_version="580.82.07"))[2].instances[0].policy.accelerators
+    assert (asked.type_, asked.count, asked.driver_version) == (model, T4.gpus, "580.82.07")
+
+
+@pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"provisioning": "spot"}, "'spot': one of STANDARD, SPOT, FLEX_START, RESERVATION_BOUND"),
