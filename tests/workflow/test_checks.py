@@ -213,6 +213,6 @@ def test_partition_that_ends_jobs_too_soon_is_named(told: str, said: str | None)
 def test_file_that_git_does_not_know_is_not_sent_anywhere() -> None:
     checks.check_known_to_git([Path("README.md"), Path("config/studies/smoke.yaml")])
     with pytest.raises(
-        InputError, match="config/studies/unknown.yaml: git does not know it.*: git add config/studies/"
+        InputError, match=r"config/studies/unknown\.yaml: git does not know it.*: git add config/studies/"
     ):
         checks.check_known_to_git([Path("README.md"), Path("config/studies/unknown.yaml")])
