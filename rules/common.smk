@@ -18,7 +18,7 @@ from scripts.storage import environment, errors, schemas
 from scripts.studies import definition, trust
 from scripts.workflow import checks, command_line, data_kinds, failures, internals
 from scripts.workflow import lease, locks, quotes, running, slurm
-from scripts.workflow.analyses import Analyses
+from scripts.workflow.analyses import TERMS, Analyses
 from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
 from scripts.workflow.plan import Plan

@@ -94,10 +94,8 @@ rule price:
         hardware="config/hardware.yaml",
         own_hardware=OWN_HARDWARE,
         books=analyses.get_books,
-        terms=expand(
-            "config/prices/{table}.csv",
-            table=["billing", "currencies", "sustained-use"],
-        ),
+        terms=TERMS,
+        schemas=["config/schemas/hardware.schema.json", "config/schemas/tables.yaml"],
         lib=code_of("scripts.price"),
     output:
         costs="results/{study}/costs.parquet",
@@ -122,8 +120,14 @@ rule chart:
         runs="results/{study}/runs.parquet",
         epochs="results/{study}/epochs.parquet",
         money=analyses.get_money,
+        figures=lambda wildcards: (
+            analyses.get_figure_books(wildcards)
+            if analyses.get_money(wildcards)
+            else []
+        ),
         results=analyses.get_results,
         noise="config/noise.yaml",
+        schemas="config/schemas/tables.yaml",
         lib=analyses.get_chart_code,
     output:
         report(
@@ -159,6 +163,7 @@ rule report:
         hardware="config/hardware.yaml",
         own_hardware=OWN_HARDWARE,
         noise="config/noise.yaml",
+        figures=analyses.get_figure_books,
         charts=analyses.get_charts,
         words=analyses.get_words,
         facts=analyses.get_facts,
@@ -173,7 +178,10 @@ rule report:
         + sorted(Path("reports/sections").glob("*.j2")),
         style="reports/style.css",
         scripts=sorted(Path("reports/scripts").glob("*.js")),
-        schema="config/schemas/words.schema.json",
+        schemas=[
+            f"config/schemas/{name}"
+            for name in ("hardware.schema.json", "tables.yaml", "words.schema.json")
+        ],
     output:
         page=report(
             "results/{study}/report.html",

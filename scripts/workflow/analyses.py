@@ -20,6 +20,16 @@ _OF_THE_PAGE = ("title", "summary", "question", "claims", "left_out", "charts", 
 _OF_MONEY = ("book", "price", "prices")
 
 
+#: What providers bill besides a rate.
+TERMS = tuple(f"config/prices/{table}.csv" for table in ("billing", "currencies", "sustained-use"))
+
+
+def _books(*named: str | list[str]) -> list[str]:
+    """Return the files of price books, each once: names of `config/prices/`, or paths of .csv files."""
+    names = [name for books in named for name in ([books] if isinstance(books, str) else books)]
+    return [name if name.endswith(".csv") else f"config/prices/{name}.csv" for name in dict.fromkeys(names)]
+
+
 @dataclass(frozen=True, repr=False)
 class Analyses:
     """The studies of a call (name -> config), the catalogue of machines, and which studies are published.
@@ -84,9 +94,14 @@ class Analyses:
     def get_books(self, wildcards: Any) -> list[str]:
         """Return the files of the price books that a study names."""
         study = self.studies[wildcards.study]
-        named = [study["book"], *(option.get("book", []) for option in study["prices"].values())]
-        names = [name for books in named for name in ([books] if isinstance(books, str) else books)]
-        return [name if name.endswith(".csv") else f"config/prices/{name}.csv" for name in dict.fromkeys(names)]
+        return _books(study["book"], *(option.get("book", []) for option in study["prices"].values()))
+
+    def get_figure_books(self, wildcards: Any) -> list[str]:
+        """Return the files of prices that a study's derived figures are worked out of, beside its tables."""
+        study = self.studies[wildcards.study]
+        cuts = study.get("price_cuts", {}).values()
+        scheduled = [*_books(study["book"]), *TERMS] if "schedule" in study else []
+        return [*_books(*(cut[end] for cut in cuts for end in ("before", "after"))), *scheduled]
 
     def get_supplied(self, table: str) -> Callable[[Any], str]:
         """Return what tells where a table of a study lies that was supplied."""

@@ -49,6 +49,10 @@ def test_logs_and_facts_of_imported_studies(make) -> None:
     assert analyses.get_supplied("runs.csv")(of(study="two-cores")) == "reports/published/tables/two-cores/runs.csv"
     assert {"gpus-2017", "scheduled-2018"} <= set(analyses.imported)
     assert analyses.get_books(of(study="small")) == ["config/prices/current.csv", "config/prices/listed.csv"]
+    cuts = ["config/prices/cloud-or-office-2018.csv", "config/prices/gce-2017-11.csv"]
+    assert analyses.get_figure_books(of(study="gpu-providers-2018")) == cuts, "its claims are of books of others"
+    assert "config/prices/billing.csv" in analyses.get_figure_books(of(study="scheduled-2018"))
+    assert analyses.get_figure_books(of(study="small")) == []
 
 
 def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: Path) -> None:
