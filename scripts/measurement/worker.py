@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import ceil
 from multiprocessing.connection import Connection
@@ -201,7 +201,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
     fits = cell.mode in ("stock", "plain_lstm") and (cell.devices == 1 or parallel is backend.parallel)
     validation = split.validation
     with _stage(pipe, "build"), parallel(cell.devices):
-        model = work.build(split)
+        model = work.build(replace(split, batch_size=batch_size))
         if cell.mode == "plain_lstm":
             _plain_lstm(model, job.gpus)
         if not fits:

@@ -17,7 +17,7 @@ Keras is imported inside the functions.
 
 import importlib
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -33,7 +33,8 @@ from scripts.workloads._samples import Samples, count, mapped
 class Split:
     """Training and validation samples, arrays or trees of arrays, first axis = samples; validation may be absent.
 
-    `classes` is the number of distinct inputs or outputs that a model needs to know, if any.
+    `classes` is the number of distinct inputs or outputs that a model needs to know, if any. `batch_size` is that of
+    all devices together, for what a model counts in steps; `prepare` does not know it, `build` finds it there.
     """
 
     x_train: Samples
@@ -41,6 +42,7 @@ class Split:
     x_val: Samples | None = None
     y_val: Samples | None = None
     classes: int | None = None
+    batch_size: int | None = None
 
     def __post_init__(self) -> None:
         count(self.x_train, self.y_train)
@@ -64,9 +66,9 @@ class Split:
     def _of(self, train: slice | np.ndarray, val: slice | np.ndarray | None) -> "Split":
         x, y = (mapped(lambda array: array[train], part) for part in (self.x_train, self.y_train))
         if self.validation is None or val is None:
-            return Split(x, y, classes=self.classes)
+            return replace(self, x_train=x, y_train=y, x_val=None, y_val=None)
         x_val, y_val = (mapped(lambda array: array[val], part) for part in self.validation)
-        return Split(x, y, x_val, y_val, self.classes)
+        return Split(x, y, x_val, y_val, self.classes, self.batch_size)
 
     def part(self, fraction: float) -> "Split":
         """Return the first `fraction` (0 to 1] of both parts, at least one sample of each; the rest takes no memory."""

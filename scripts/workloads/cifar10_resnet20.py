@@ -1,9 +1,11 @@
 """CIFAR-10 with ResNet-20, the smallest of the residual networks of He et al. 2016 (section 4.2).
 
 0.27 million parameters, shortcuts without any; the images lose their mean and are flipped and shifted by up to
-4 pixels. The published 64,000 steps, with a tenth of the learning rate after 32,000 and again after 48,000, are
-164 epochs of all images.
+4 pixels. The published 64,000 steps of 128 images, with a tenth of the learning rate after 32,000 and again after
+48,000, are 164 epochs of all images; with other batches and fewer images the rate drops after as many epochs.
 """
+
+from math import ceil
 
 import numpy as np
 
@@ -20,6 +22,9 @@ REFERENCE = Reference(
     first_epoch=164,
     source="K. He et al., Deep Residual Learning for Image Recognition, CVPR 2016, table 6: test error 8.75 %",
 )
+
+#: Of a published epoch: 50,000 images in batches of 128.
+STEPS = 391
 
 
 def prepare(arrays: dict[str, np.ndarray]) -> Split:
@@ -73,7 +78,9 @@ def build(split: Split):
     x = layers.GlobalAveragePooling2D()(x)
     label = layers.Dense(10, activation="softmax", kernel_initializer="he_normal", kernel_regularizer=decay)(x)
     model = keras.Model(image, label)
-    rate = keras.optimizers.schedules.PiecewiseConstantDecay([32_000, 48_000], [0.1, 0.01, 0.001])
+    steps = ceil(split.train_samples / (split.batch_size or BATCH_SIZE))
+    drops = [round(published * steps / STEPS) for published in (32_000, 48_000)]
+    rate = keras.optimizers.schedules.PiecewiseConstantDecay(drops, [0.1, 0.01, 0.001])
     model.compile(
         optimizer=keras.optimizers.SGD(rate, momentum=0.9),
         loss="sparse_categorical_crossentropy",

@@ -177,6 +177,22 @@ def test_resnet20_images_lose_the_mean_of_the_training_images() -> None:
     np.testing.assert_allclose(split.x_val * 255, arrays["x_test"] - mean, atol=1e-3)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("images", "batch_size", "drops"),
+    [(50_000, 128, [32_000, 48_000]), (50_000, 512, [8_020, 12_031]), (5_000, 128, [3_274, 4_910])],
+)
+def test_resnet20_learns_slower_after_as_many_epochs_whatever_the_batch(
+    images: int, batch_size: int, drops: list[int]
+) -> None:
+    """81.8 and 122.8 epochs: 98 steps of 512 images, 40 steps of 128 of a tenth of them."""
+    pytest.importorskip("keras", reason="no framework is installed")
+    x = np.broadcast_to(np.float32(0), (images, 32, 32, 3))
+    split = Split(x, np.zeros(images, np.uint8), batch_size=batch_size)
+    model = workloads.workload("cifar10_resnet20").build(split)
+    assert model.optimizer._learning_rate.boundaries == drops
+
+
 @pytest.mark.parametrize("name", ["inception_v3", "resnet50", "vgg16"])
 def test_noise_is_said_to_teach_nothing(name: str) -> None:
     work = workloads.workload(name)
