@@ -101,6 +101,20 @@ def _others(model: Any) -> list[Any]:
     return [value for value in vars(model).values() if value is not model.optimizer]
 
 
+def states(model: Any) -> list[Any]:
+    """Return the variables that layers hold beside `model.variables`: the states of stateful recurrences."""
+    import keras
+
+    known = {id(variable) for variable in model.variables}
+    found = {}
+    for layer in model._flatten_layers():
+        for value in vars(layer).values():
+            for part in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(part, keras.Variable) and id(part) not in known:
+                    found[id(part)] = part
+    return list(found.values())
+
+
 def check_logs(model: Any, logs: Mapping[str, Any]) -> None:
     """Raise `Unsupported` if a step of the model's own logs what no metric of the model holds.
 

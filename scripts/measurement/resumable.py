@@ -12,6 +12,7 @@ import keras
 import numpy as np
 
 from scripts.frameworks import Unsupported
+from scripts.frameworks._model import states
 from scripts.measurement.checkpoint import Keeper, Preempted, State
 from scripts.measurement.stopwatch import Stopwatch
 
@@ -39,7 +40,7 @@ def fit(
         raise Unsupported("checkpoints: at its end, each model.fit would put the moving means in place of the weights")
     if not model.optimizer.built:
         model.optimizer.build(model.trainable_variables)
-    variables = [*model.variables, *model.optimizer.variables]
+    variables = [*model.variables, *states(model), *model.optimizer.variables]
     saved = keeper.saved
     if saved:
         for variable, value in zip(variables, saved.arrays, strict=True):

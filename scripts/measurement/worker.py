@@ -179,6 +179,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
         devices = start(job, allowed)
         import keras
 
+        from scripts.frameworks._model import states
         from scripts.measurement import flops, loop, protocol, resumable, telemetry
         from scripts.measurement.chance import chance
         from scripts.measurement.stopwatch import Stopwatch
@@ -213,7 +214,10 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
             # A whole and an odd batch compile the validation step before the clock starts.
             tail = batch_size + split.val_samples % batch_size
             x, y = workloads.mapped(lambda array: array[-tail:], validation)
+            before = [(state, keras.ops.convert_to_numpy(state).copy()) for state in states(model)]
             model.evaluate(x, y, batch_size=batch_size, verbose=0)
+            for state, value in before:
+                state.assign(value)
         backend.synchronise()
 
     samples = split.train_samples

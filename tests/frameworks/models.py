@@ -70,6 +70,37 @@ def convolution():
     return model, *_images()
 
 
+def fixed_batch():
+    """A batch of fixed size, which is built into the layers."""
+    import keras
+    from keras import layers, ops
+
+    text = keras.Input(batch_shape=(BATCH_SIZE, 6))
+    x = layers.Dense(16, activation="relu")(text)
+    x = layers.Dense(5, activation="softmax")(x + ops.zeros((BATCH_SIZE, 1)))
+    model = keras.Model(text, x)
+    model.compile("sgd", "sparse_categorical_crossentropy", metrics=["acc"])
+    return model, *_rows()
+
+
+def stateful():
+    """Recurrences that go on where the batch before ended, in a batch of fixed size."""
+    import keras
+    from keras import layers
+
+    x = _rng().normal(size=(_SIZE, 4, 3)).astype(np.float32)
+    model = keras.Sequential(
+        [
+            keras.Input(batch_shape=(BATCH_SIZE, 4, 3)),
+            layers.LSTM(6, stateful=True, return_sequences=True),
+            layers.GRU(4, stateful=True),
+            layers.Dense(3, activation="softmax"),
+        ]
+    )
+    model.compile(keras.optimizers.Adam(0.02), "sparse_categorical_crossentropy", metrics=["acc"])
+    return model, x, (x[:, 0, 0] > 0).astype(np.int32)
+
+
 def normalised():
     """Adam on a bias before batch normalisation: it has no gradient but rounding errors, which Adam scales up."""
     import keras

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scripts.frameworks._model import as_fitted, check_logs, named, own_steps
+from scripts.frameworks._model import as_fitted, check_logs, named, own_steps, states
 from scripts.frameworks.tensorflow.device import synchronise
 from scripts.frameworks.tensorflow.lstm import fast_lstms
 from scripts.frameworks.tensorflow.optimizers import fused_update
@@ -101,7 +101,7 @@ class Loop:
 
     def _variables(self) -> list:
         model = self._model
-        known = (*model.variables, *model.optimizer.variables, *model.metrics_variables)
+        known = (*model.variables, *states(model), *model.optimizer.variables, *model.metrics_variables)
         return list({id(variable): variable for variable in known}.values())
 
     def finish(self) -> dict[str, float]:

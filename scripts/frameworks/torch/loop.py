@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from scripts.frameworks import Unsupported
-from scripts.frameworks._model import named, own_steps
+from scripts.frameworks._model import named, own_steps, states
 from scripts.frameworks.torch.graph import capture, compile_graph, out_of_memory
 from scripts.frameworks.torch.host import flush_denormals, keep_memory
 from scripts.frameworks.torch.kernels import fast_kernels
@@ -60,7 +60,8 @@ class Steps:
         self._order = torch.arange(self._samples, device=self._device)
         self._graphs: dict[tuple[str, int], Callable] = {}
         self._steps = KerasSteps(model, (x, y), self._own, devices)
-        model._symbolic_build(data_batch=self._steps.batch(leaf[:1] for leaf in self._data))
+        # Of the size that a model may have fixed.
+        model._symbolic_build(data_batch=self._steps.batch(leaf[: batch_size // devices] for leaf in self._data))
         if devices > 1 and not tuned:
             # All have loaded the same model.
             parallel = torch.nn.parallel.DistributedDataParallel(model, init_sync=False)
@@ -201,9 +202,9 @@ class Steps:
         return results or ()
 
     def _variables(self) -> list:
-        """Return the variables of model, optimiser and metrics; one that comes twice does no harm."""
+        """Return the variables of model, layers, optimiser and metrics; one that comes twice does no harm."""
         model = self._model
-        return [*model.variables, *model.optimizer.variables, *model.metrics_variables]
+        return [*model.variables, *states(model), *model.optimizer.variables, *model.metrics_variables]
 
     def state(self) -> list[np.ndarray]:
         """Return the values of all variables, and the state of the random numbers."""
