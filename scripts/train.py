@@ -200,12 +200,15 @@ def _ending(outcome: Outcome) -> str:
     return f"{said}: {', '.join(values)}" if values else said
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, began: float | None = None) -> int:
+    """Train what the arguments say; `began` is what `perf_counter` showed when this process did, without it now."""
+    began = time.perf_counter() if began is None else began
     options = parse(arguments)
-    began = time.time()
+    asked, waits_from = time.time(), time.perf_counter()
     with exclusive(options.output) as waited:
-        taken = _recorded(options, began) if waited else None
-        return _run(options) if taken is None else taken
+        taken = _recorded(options, asked) if waited else None
+        # Waiting for another process that trains the same is no part of this run.
+        return _run(options, began + time.perf_counter() - waits_from) if taken is None else taken
 
 
 def _recorded(options: argparse.Namespace, began: float) -> int | None:
@@ -224,7 +227,7 @@ def _recorded(options: argparse.Namespace, began: float) -> int | None:
     return 0 if run["status"] == "done" else RECORDED_FAILURE
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace, began: float) -> int:
     name, work, file = _workload(options)
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     if options.hardware not in catalogue:
@@ -247,7 +250,9 @@ def _run(options: argparse.Namespace) -> int:
         attempts = None if ended else checkpoint.Attempts(kept, platform.node(), job_clock.before())
     train = attempt.trainer(60 * options.most_minutes, attempts, notices)
     gpus = options.devices if "gpus" in claims else 0
+    fetched_from = time.perf_counter()
     data = _data(work, options)
+    began += time.perf_counter() - fetched_from  # nor is fetching its data
     job = Job(cell, seed, claims["cores"], gpus, data, file and file.resolve(), checkpoints=place, identity=identity)
     origin = provenance.collect(found, file)
     attempt.log(f"{cell.path}: seed {seed}, {cell.epochs} epochs, {cell.data} data")
@@ -255,12 +260,14 @@ def _run(options: argparse.Namespace) -> int:
         attempt.log(f"not passed on to the training: {', '.join(ignored)}")
     batch_size: int | None = None
     tries: list[dict[str, Any]] = []
+    launched = time.perf_counter()
     if ended:
         outcome = ended
     else:
         outcome, batch_size, tries = attempt.attempt(job, options.searched, work.BATCH_SIZE, train)
         if outcome.status == "timed_out":
             outcome.reason = f"took longer than {options.most_minutes:g} minutes"
+    trained = time.perf_counter()
     cut_short = notices and batch_size is None  # while it looked for the largest batch
     if attempts and (cut_short or outcome.status == checkpoint.PREEMPTED):
         attempts.end(checkpoint.PREEMPTED)
@@ -284,7 +291,13 @@ def _run(options: argparse.Namespace) -> int:
     run["provenance"] = (
         origin | {"code": options.code} | {name: outcome.facts.get(name) for name in ("devices", "cores", "packages")}
     )
-    record.write(options.output, run, outcome.epochs, outcome.samples)
+    life = outcome.times["total_seconds"]
+
+    def last_times() -> dict[str, float]:
+        launch, write = launched - began, time.perf_counter() - trained
+        return {"launch_seconds": launch, "write_seconds": write, "total_seconds": launch + life + write}
+
+    record.write(options.output, run, outcome.epochs, outcome.samples, dict if ended else last_times)
     # With a notice the record may not get away in time: the next attempt then goes on from the checkpoint.
     if attempts and not notices:
         attempts.end(run["status"])
@@ -293,4 +306,4 @@ def _run(options: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    errors.run(main)
+    errors.run(lambda: main(began=job_clock.began()))

@@ -4,6 +4,7 @@ import csv
 import os
 import signal
 import subprocess
+import time
 from itertools import cycle
 from pathlib import Path
 
@@ -168,10 +169,26 @@ def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: 
     assert (second["batch_size"], second["batch_search"]) == (64, run["batch_search"])
 
 
-def test_what_this_machine_cannot_do_is_recorded(tiny_study: Project, tmp_path: Path) -> None:
-    done = train(tiny_study, "--mode", "plain_lstm", "--output", str(tmp_path))
+#: Python runs it as the first thing of every interpreter.
+STAMP = "import os, time\nprint(time.time(), file=open(os.environ['EPOCHS_TEST_STAMPS'], 'a'))\n"
+
+
+def test_what_this_machine_cannot_do_is_recorded_and_how_long_it_took(tiny_study: Project, tmp_path: Path) -> None:
+    """By another clock: from the first line of the interpreter to the last file before the record, and never longer."""
+    (tmp_path / "sitecustomize.py").write_text(STAMP)
+    variables = {"PYTHONPATH": str(tmp_path), "EPOCHS_TEST_STAMPS": str(tmp_path / "stamps")}
+    before = time.time()
+    done = train(tiny_study, "--mode", "plain_lstm", "--output", str(tmp_path), **variables)
+    after = time.time()
     assert done.returncode == 3
-    assert "mode plain_lstm: cuDNN is on a GPU only" in runs.read(tmp_path / "run.json")["reason"]
+    run = runs.read(tmp_path / "run.json")
+    assert "mode plain_lstm: cuDNN is on a GPU only" in run["reason"]
+    began = float((tmp_path / "stamps").read_text().splitlines()[0])
+    written = (tmp_path / "telemetry.csv").stat().st_mtime
+    # The kernel tells the start of a process to a hundredth of a second.
+    assert written - began - 0.02 <= run["times"]["total_seconds"] <= after - before + 0.02
+    named = ("launch", "spawn", "import", "data", "exit", "write")
+    assert sum(run["times"][f"{name}_seconds"] for name in named) <= run["times"]["total_seconds"]
 
 
 @pytest.mark.nightly

@@ -118,7 +118,7 @@ def _of_times(run: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]]) -> st
     total = times["total_seconds"]
     if total is None or run["status"] != "done":
         return None
-    names = ("spawn", "import", "data", "build", "exit")
+    names = ("launch", "spawn", "import", "data", "build", "setup", "return", "exit", "write")
     parts = sum(times.get(f"{name}_seconds") or 0.0 for name in names) + sum(row["elapsed"] for row in epochs)
     if parts > total + _SLACK_SECONDS + 0.01 * total:
         return f"times: total_seconds: {total:g}, and its parts take {parts:g} s"

@@ -8,12 +8,13 @@ from scripts.storage.tables import cells_of
 
 #: Parts of a process in their order, and the columns of the runs table that make them up; the rest is `REST`.
 PROCESS = {
-    "start and import": ("spawn_seconds", "import_seconds"),
+    "start and import": ("launch_seconds", "spawn_seconds", "import_seconds"),
     "data": ("data_seconds",),
-    "build": ("build_seconds",),
+    "build": ("build_seconds", "setup_seconds"),
     "first step": ("first_step_seconds",),
     "training": ("training_seconds",),
     "validation": ("validation_seconds",),
+    "end of the loop": ("return_seconds",),
 }
 REST = "exit and rest"
 

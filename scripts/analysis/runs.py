@@ -30,17 +30,21 @@ _CELL = [key for key in CELL if key != "batch_size"]
 _TIMES = [
     f"{name}_seconds"
     for name in (
+        "launch",
         "spawn",
         "import",
         "data",
         "build",
+        "setup",
         "first_step",
         "warmup",
         "training",
         "validation",
         "train",
         "cpu",
+        "return",
         "exit",
+        "write",
         "total",
     )
 ]

@@ -40,6 +40,7 @@ COLOURS = {
     "first step": "#c2497a",
     "training": "#2b7fb8",
     "validation": "#3f8f5f",
+    "end of the loop": "#5f6f86",
     dollars.REST: "#b0522d",
     dollars.PREEMPTIONS: "#9b8412",
     dollars.IDLE: "#8f8a99",

@@ -29,7 +29,7 @@ def draw(view: View) -> Chart | None:
     cells = pd.DataFrame({part: medians[list(columns)].sum(axis=1) for part, columns in PROCESS.items()})
     cells[REST] = (medians["total_seconds"] - cells.sum(axis=1)).clip(lower=0)
     cells["label"] = [view.name(cell) for cell in records(medians)]
-    parts = [*PROCESS, REST]
+    parts = [part for part in (*PROCESS, REST) if (cells[part] > 0).any()]
     spoken = "; ".join(
         f"{cell['label']} " + ", ".join(f"{part} {number(cell[part])} s" for part in parts) for cell in records(cells)
     )

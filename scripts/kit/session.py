@@ -29,9 +29,6 @@ _ENOUGH_MIB = 64
 #: Room that is kept in the file of records for one more run (bytes): twice what the longest one of ours took.
 _ROOM_BYTES = 256 * 2**10
 
-#: What scripts/train.py itself takes before and after the process that trains (s), on a slow core.
-_WATCHER_SECONDS = 3.0
-
 #: A run that was cut is not started again with less than this share more of the time that it had.
 _MORE = 1.5
 
@@ -252,7 +249,7 @@ def _lasted(files: Mapping[str, bytes]) -> float | None:
     if "run.json" in files:
         told = json.loads(files["run.json"])
         if told["status"] == "done":
-            return float(told["times"]["total_seconds"]) + _WATCHER_SECONDS
+            return float(told["times"]["total_seconds"])
     return cut or None
 
 

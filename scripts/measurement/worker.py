@@ -219,6 +219,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
             for state, value in before:
                 state.assign(value)
         backend.synchronise()
+    built = perf_counter()
 
     samples = split.train_samples
     labels = split.y_train if validation is None else validation[1]
@@ -246,10 +247,16 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
         )
     )
     cpu: list[float] = []
+    ends: list[float] = []
 
     def on_clock(reading: float) -> None:
         pipe.send(("clock", reading))
+        pipe.send(("time", "setup_seconds", reading - built))
         cpu.append(telemetry.cpu_seconds())
+
+    def on_epoch(row: dict[str, Any]) -> None:
+        pipe.send(("epoch", row))
+        ends.append(perf_counter())
 
     watched: dict[str, Any] = {
         "samples": samples,
@@ -257,7 +264,7 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
         "warmup_steps": protocol.warmup_steps(ceil(samples / batch_size), cell.epochs),
         "target": cell.target,
         "synchronise": backend.synchronise,
-        "report": lambda row: pipe.send(("epoch", row)),
+        "report": on_epoch,
         "started": on_clock,
     }
     pipe.send(("stage", "train"))
@@ -281,6 +288,8 @@ def _train(job: Job, pipe: Connection, started: ExitStack) -> tuple[str, str | N
     else:
         ended, settings = loop.fit(stepper, cell.epochs, seed=job.seed, keeper=keeper, **watched), stepper.settings
         pipe.send(("stage", "end"))
+    if ends:
+        pipe.send(("time", "return_seconds", perf_counter() - ends[-1]))
     pipe.send(("time", "cpu_seconds", telemetry.cpu_seconds() - cpu[0]))
     pipe.send(("facts", {"settings": settings}))
     if ended == "diverged":

@@ -6,7 +6,7 @@ What follows from them (totals, verdicts, warnings) is worked out in `scripts.an
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ SCHEMA_VERSION = 2
 
 #: The times of a run (s) that are measured and not worked out.
 TIMES = (
+    "launch_seconds",
     "spawn_seconds",
     "import_seconds",
     "data_seconds",
     "build_seconds",
+    "setup_seconds",
+    "return_seconds",
     "cpu_seconds",
     "exit_seconds",
+    "write_seconds",
     "slept_seconds",
     "total_seconds",
 )
@@ -92,8 +96,14 @@ def _csv(columns: Iterable[str], rows: Iterable[dict[str, Any]]) -> str:
     return text.getvalue()
 
 
-def write(folder: Path, run: dict[str, Any], epochs: Sequence[dict[str, Any]], samples: Sequence[Sample]) -> None:
-    """Write the three files.
+def write(
+    folder: Path,
+    run: dict[str, Any],
+    epochs: Sequence[dict[str, Any]],
+    samples: Sequence[Sample],
+    last_times: Callable[[], dict[str, float]] = dict,
+) -> None:
+    """Write the three files; `last_times` are those (s) that are known when all else is written.
 
     `run.json` comes last: where it exists, the others are whole. Raises InputError when the disk is full.
     """
@@ -103,6 +113,7 @@ def write(folder: Path, run: dict[str, Any], epochs: Sequence[dict[str, Any]], s
     (folder / "run.json").unlink(missing_ok=True)
     write_text(folder / "epochs.csv", _csv(EPOCH_COLUMNS, epochs))
     write_text(folder / "telemetry.csv", _csv(columns, rows))
+    run["times"] |= last_times()
     write_text(folder / "run.json", json.dumps(run, indent=2) + "\n")
 
 

@@ -1,5 +1,7 @@
 """What a cluster tells of the start of a job's machine, and where nobody tells it."""
 
+import subprocess
+import sys
 import time
 from types import SimpleNamespace
 
@@ -7,6 +9,15 @@ import psutil
 import pytest
 
 from scripts.measurement import job_clock
+from tests.conftest import ROOT
+
+
+def test_process_began_after_it_was_started_and_before_its_first_statement() -> None:
+    code = "import time; print(time.perf_counter()); from scripts.measurement.job_clock import began; print(began())"
+    before = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    first, began = map(float, done.stdout.split())
+    assert before - 0.02 <= began <= first
 
 
 @pytest.fixture
