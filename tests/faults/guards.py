@@ -28,6 +28,9 @@ OUTPUT = ROOT / "reports" / "guards.json"
 #: Exit codes of pytest: all passed, one failed, none was chosen.
 _PASSED, _FAILED, _NONE = 0, 1, 5
 
+#: What the tests and the faults of one guard take at most (s), those of everything apart: what takes longer hangs.
+_LIMIT_SECONDS = 900
+
 
 @dataclass(frozen=True)
 class Guard:
@@ -295,10 +298,14 @@ def without(guard: Guard | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _call(folder: Path, *words: str) -> int:
-    """Return the exit code of a module in a copy of the project."""
+def _call(folder: Path, *words: str, limit_seconds: float | None = _LIMIT_SECONDS) -> int:
+    """Return the exit code of a module in a copy of the project; what hangs has failed."""
     variables = {name: value for name, value in os.environ.items() if name != "TESTS_SHARED"}
-    done = subprocess.run([sys.executable, "-m", *words], cwd=folder, env=variables, capture_output=True, text=True)
+    command = [sys.executable, "-m", *words]
+    try:
+        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=limit_seconds)
+    except subprocess.TimeoutExpired:
+        return _FAILED
     if done.returncode not in (_PASSED, _FAILED, _NONE):
         print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
         raise InputError(f"{' '.join(words)}: ended with code {done.returncode}")
@@ -306,8 +313,12 @@ def _call(folder: Path, *words: str) -> int:
 
 
 def _tests(folder: Path, suite: str, *words: str) -> bool:
-    """Return whether a test of a suite fails."""
-    return _call(folder, "pytest", "-q", "-x", "-p", "no:xdist", "-m", suite, *words) == _FAILED
+    """Return whether a test of a suite fails: of some files, or of all."""
+    limit_seconds = _LIMIT_SECONDS if words else None
+    return (
+        _call(folder, "pytest", "-q", "-x", "-p", "no:xdist", "-m", suite, *words, limit_seconds=limit_seconds)
+        == _FAILED
+    )
 
 
 _QUICK, _TEST = "not slow and not nightly", "not nightly"
@@ -323,7 +334,8 @@ def noticed(guard: Guard, minutes: float, everything: bool) -> dict[str, bool | 
         found["everything"] = None
         if everything:
             found["everything"] = (
-                _tests(folder, _TEST) or _call(folder, "tests.faults", "--minutes", f"{minutes}") == _FAILED
+                _tests(folder, _TEST)
+                or _call(folder, "tests.faults", "--minutes", f"{minutes}", limit_seconds=None) == _FAILED
             )
         return found
 
