@@ -10,7 +10,7 @@ rule fetch_wheels:
     log:
         "results/kit/wheels-{python}.log",
     wildcard_constraints:
-        python=r"3\.\d+",
+        python=r"3\.\d+(-aarch64)?",
     conda:
         "../envs/workflow.yaml"
     message:

@@ -15,15 +15,18 @@ from scripts.storage.errors import InputError
 #: A framework brings its own NumPy, and was built for it.
 _LEFT_OUT = ("numpy",)
 
-#: Linux on x86-64 from 2018 on (glibc 2.28).
-_PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)] + ["manylinux2014_x86_64"]
+
+def platforms(machine: str) -> list[str]:
+    """Return the tags of wheels for Linux from 2018 on (glibc 2.28), on `x86_64` or `aarch64`."""
+    return [f"manylinux_2_{minor}_{machine}" for minor in range(28, 4, -1)] + [f"manylinux2014_{machine}"]
+
 
 #: Between two looks at a download (s).
 _LOOK_SECONDS = 1.0
 
 
 def fetch(lock: Path, python: str, folder: Path) -> None:
-    """Download what `lock` pins, checksums checked, into an empty `folder`, for the Python `python` (3.12).
+    """Download what `lock` pins, checksums checked, into an empty `folder`, for a Python (3.12, or 3.12-aarch64).
 
     Raises InputError where a package has no wheel for it, or cannot be had.
     """
@@ -33,8 +36,9 @@ def fetch(lock: Path, python: str, folder: Path) -> None:
         requirements = Path(work, "requirements.txt")
         requirements.write_text("\n".join(wanted), encoding="utf-8")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-        command += ["--only-binary=:all:", "--require-hashes", "--implementation=cp", f"--python-version={python}"]
-        command += [f"--platform={platform}" for platform in _PLATFORMS]
+        number, _, machine = python.partition("-")
+        command += ["--only-binary=:all:", "--require-hashes", "--implementation=cp", f"--python-version={number}"]
+        command += [f"--platform={platform}" for platform in platforms(machine or "x86_64")]
         command += ["--dest", str(folder), "--requirement", str(requirements)]
         try:
             _patient(command, Path(work))
@@ -73,7 +77,7 @@ def _patient(command: list[str], work: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lock", type=Path)
-    parser.add_argument("python", help="for example 3.12")
+    parser.add_argument("python", help="for example 3.12, or for ARM 3.12-aarch64")
     parser.add_argument("output", type=Path, help="folder to write")
     options = parser.parse_args()
     print(f"wheels for Python {options.python}", flush=True)

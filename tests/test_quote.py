@@ -123,3 +123,15 @@ def test_quote_of_a_fresh_clone_knows_other_cards_and_fewer_cores(fresh: Project
             assert basis in told
         assert "by nothing" not in told
         assert "measured once more" in told
+
+
+@pytest.mark.nightly
+def test_what_a_run_did_not_cost_pays_for_the_next_in_the_same_call(fresh: Project) -> None:
+    """Each run may cost 0.39 USD and costs less than a cent: under 0.5 they are trained one after the other."""
+    asked = ("--profile", "local", "--config", "study=tiny", "workloads=[mnist_mlp]", "budget_usd=0.5")
+    told = said(fresh, *asked)
+    assert "1 of 2 runs could exceed it: they are left out" in told
+    assert "budget_usd: 1 runs were left out: looking what is left of it" in told
+    for framework in ("jax", "tensorflow"):
+        assert fresh.record(f"mnist_mlp/cpu1/{framework}/b128")["status"] == "done"
+    assert "looking what is left" not in said(fresh, *asked)

@@ -35,8 +35,10 @@ _HEADERS_BYTES = 512 * 2**10
 
 def check_python(given: Any) -> None:
     """Raise InputError unless a kit can be packed for this Python, one for which the frameworks have builds."""
-    if str(given) not in PYTHONS:
-        raise InputError(f"kit_python: {given!r} is not one of {', '.join(PYTHONS)}")
+    if str(given).removesuffix("-aarch64") not in PYTHONS:
+        raise InputError(
+            f"kit_python: {given!r} is not one of {', '.join(PYTHONS)}, nor one of them for ARM: {PYTHONS[-1]}-aarch64"
+        )
 
 
 def code() -> list[Path]:
@@ -124,6 +126,8 @@ def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, f
     parts = [
         f"{name}: {'complete' if part == 1 else f'the first {part:.0%} of the samples'}" for name, part in data.items()
     ]
+    version, is_arm, _ = about["python"].partition("-aarch64")
+    machine = "ARM (aarch64)" if is_arm else "x86-64"
     return "\n".join(
         [
             f"A kit of Epochs per Dollar: study {about['study']}, {len(cells)} cells, {len(about['runs'])} runs.",
@@ -134,7 +138,7 @@ def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, f
             f"  {len(wheels)} packages as wheels for Python {about['python']}: {', '.join(wheels)};",
             f"  real data: {'; '.join(parts) or 'none'}; other data are made on the machine, the same everywhere.",
             "",
-            f"The machine must have: Linux on x86-64 with glibc 2.28, bash, Python {about['python']} with NumPy and",
+            f"The machine must have: Linux on {machine} with glibc 2.28, bash, Python {version} with NumPy and",
             f"  at least one of {frameworks}, an NVIDIA driver for its cards, 512 MiB of disk. No network.",
             "",
             f"  bash kit/run.sh --minutes 9 --study {about['study']}",

@@ -86,10 +86,11 @@ def unpack(wheels: Path, site: Path, study: str) -> list[str]:
         built = "-".join(misfits[0].path.stem.split("-")[-3:])
         have = f"{sys.version_info.major}.{sys.version_info.minor}"
         machine = next(iter(packaging.tags.platform_tags()))
+        kind = "-aarch64" * machine.endswith("aarch64")
         raise InputError(
             f"Python {have} on {machine}: the kit's wheels of {', '.join(wheel.name for wheel in misfits)} are for "
             f"{built}: name such a Python (PYTHON=/path/to/it bash kit/run.sh), or pack the kit for this one (make kit "
-            f"STUDY={study} KIT_PYTHON={have})"
+            f"STUDY={study} KIT_PYTHON={have}{kind})"
         )
     for wheel in needed:
         if not (site / f".{wheel.path.name}").exists():

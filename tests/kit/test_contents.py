@@ -80,3 +80,14 @@ def test_data_that_fit_stay_whole_and_others_are_cut_to_the_room(reviews: Path) 
 def test_data_of_which_too_little_would_be_left_are_refused(reviews: Path) -> None:
     with pytest.raises(InputError, match=r"data set imdb: .* of it would fit: choose fewer workloads"):
         contents.fit({"imdb": (reviews, reviews.with_suffix(".npz.xz"))}, 2000)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_one"), [("3.12", True), ("3.11-aarch64", True), ("3.14", False), ("3.12-arm", False)]
+)
+def test_kit_is_for_a_python_and_maybe_for_arm(given: str, is_one: bool) -> None:
+    if is_one:
+        contents.check_python(given)
+        return
+    with pytest.raises(InputError, match=r"is not one of 3\.11, 3\.12, 3\.13, nor one of them for ARM: 3\.13-aarch64"):
+        contents.check_python(given)

@@ -82,7 +82,9 @@ def compile_graph(graph: Any, inputs: list) -> tuple[Callable, str]:
         compiled = torch.compile(graph, fullgraph=True, dynamic=False)
         with torch.enable_grad():
             compiled(*inputs)
-        return compiled, "compiled by TorchInductor"
+        # JAX loops on the device, and a captured CUDA graph would, too: none is captured here, as no card has tried it.
+        each = ", a call of Python for each batch" if any(one.is_cuda for one in inputs) else ""
+        return compiled, f"compiled by TorchInductor{each}"
     except Exception as error:
         if exhausted := out_of_memory(error):
             raise exhausted from None
