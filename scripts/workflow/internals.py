@@ -228,7 +228,8 @@ def submit_once(
     from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo  # type: ignore[import-untyped]
 
     why = "a job that runs already is not submitted again"
-    executor = _need(_need(workflow, "scheduler", why), "_executor", why)
+    scheduler = _need(workflow, "scheduler", why)
+    executor = _need(scheduler, "_executor", why)
     if _need(executor, "array_jobs", why):
         return
     name = _need(executor, "run_uuid", why)
@@ -249,11 +250,20 @@ def submit_once(
         else:
             tell(SubmittedJobInfo(job, taken.external_jobid, {"slurm_logfile": taken.log}))
 
+    submitted: list[Any] = []
+
     def report(info: Any, **options: Any) -> None:
+        submitted.append(info)
         sent(info.job, str(info.external_jobid))
         told(info, **options)
 
-    executor.run_job, executor.report_job_submission = run_job, report
+    end = executor.cancel_jobs
+
+    def cancel(active: list[Any]) -> None:
+        # The executor's own list is empty while it asks for the states of its jobs: Ctrl-C would leave them.
+        end([info for info in submitted if info.job in scheduler.running])
+
+    executor.run_job, executor.report_job_submission, executor.cancel_jobs = run_job, report, cancel
     executor.format_job_exec = lambda job: command_of(job, written(job))
 
 

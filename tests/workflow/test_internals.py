@@ -57,11 +57,12 @@ def slurm(find, told: list) -> SimpleNamespace:
         run_job=lambda job: told.append(("submitted", executor.format_job_exec(job))),
         report_job_submission=lambda info: told.append(("waited for", info.external_jobid)),
         report_job_success=lambda info: told.append(("done", info.job)),
+        cancel_jobs=lambda active: told.append(("ended", [info.external_jobid for info in active])),
         format_job_exec=lambda job: f"train {job}",
         _report_job_submission_threadsafe=lambda info: executor.report_job_submission(info),
         _report_job_error_threadsafe=lambda info, msg: told.append(("failed", msg)),
     )
-    workflow = SimpleNamespace(scheduler=SimpleNamespace(_executor=executor))
+    workflow = SimpleNamespace(scheduler=SimpleNamespace(_executor=executor, running={"b"}))
     internals.submit_once(
         workflow, find, lambda job, name: told.append(("sent", name)), lambda job, words: f": marked; {words}"
     )
@@ -81,6 +82,9 @@ def test_job_is_submitted_waited_for_or_done() -> None:
         ("done", "c"),
         ("failed", "whether it runs already is not known: KeyError('unknown')"),
     ]
+    made.executor.report_job_submission(SimpleNamespace(job="ended before", external_jobid="8"))
+    made.executor.cancel_jobs([])
+    assert told[-1] == ("ended", ["7"]), "also while the executor's own list is empty"
 
 
 def test_only_some_paths_go_into_the_bucket() -> None:
