@@ -188,9 +188,9 @@ def _cell(options: argparse.Namespace, name: str, work: ModuleType) -> Cell:
     )
 
 
-def _ending(outcome: Outcome) -> str:
+def _ending(outcome: Outcome, seconds: float) -> str:
     """Return the last line: how the run ended, and why, or with which values. What they are worth the report says."""
-    said = f"{outcome.status} in {outcome.times['total_seconds']:.0f} s"
+    said = f"{outcome.status} in {seconds:.0f} s"
     if outcome.reason:
         return f"{said}: {outcome.reason}"
     last = outcome.epochs[-1] if outcome.epochs else {}
@@ -301,7 +301,7 @@ def _run(options: argparse.Namespace, began: float) -> int:
     # With a notice the record may not get away in time: the next attempt then goes on from the checkpoint.
     if attempts and not notices:
         attempts.end(run["status"])
-    attempt.log(_ending(outcome))
+    attempt.log(_ending(outcome, run["times"]["total_seconds"]))
     return 0 if outcome.status == "done" else RECORDED_FAILURE
 
 
