@@ -7,6 +7,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from scripts.analysis.claim_verdict import WORDS
+from scripts.analysis.verdicts import FEW_RUNS
 from scripts.charts import _front, _theme
 from scripts.pages import front, render
 from scripts.storage import errors
@@ -40,7 +41,8 @@ def main() -> int:
             "description": chart.description,
         }
     page = render.environment().get_template("index.html.j2")
-    write_text(options.output, page.render(studies=studies, answers=front.answers(studies), picture=picture))
+    text = page.render(studies=studies, answers=front.answers(studies), picture=picture, few_runs=FEW_RUNS)
+    write_text(options.output, text)
     return 0
 
 
