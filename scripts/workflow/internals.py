@@ -169,7 +169,7 @@ def let_ancient_input_trigger_nothing(dag: Any, file: Any) -> None:
 def refuse_locked(
     persistence: Any, why_locked: Callable[[], str], held: Callable[[], AbstractContextManager[None]] = nullcontext
 ) -> None:
-    """Print a line where another call has locked the files of this one: the profiles keep Snakemake's off the screen.
+    """Print a line where files cannot be locked, or another call has: the profiles keep Snakemake's off the screen.
 
     `held` is entered while this call has locked them. A dry run locks nothing and needs no warning. `persistence` is
     `snakemake.persistence.PersistenceBase`.
@@ -187,6 +187,9 @@ def refuse_locked(
                 yield
         except LockException:
             print(why_locked(), file=sys.stderr)
+            raise
+        except OSError as error:  # a full disk's, before any job could say so
+            print(f"error: {error.filename or '.snakemake/locks'}: {error.strerror or error}", file=sys.stderr)
             raise
 
     persistence.lock = lock_or_say

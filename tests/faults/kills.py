@@ -100,7 +100,7 @@ def full_disk(folder: Path, rng: Random, whole: dict[str, str]) -> trial.Fault:
         said, _ = process.communicate(timeout=240)
         assert process.returncode != 0, "there was room for all"
         assert "Traceback" not in said, said[-1500:]
-        assert any(line.startswith("error: ") and "written" in line for line in said.splitlines()), said[-500:]
+        assert any(line.startswith("error: ") for line in said.splitlines()), said[-500:]
         left = checksums(folder)
         other = {name for name in left if left[name] != whole.get(name)}
         assert not other, f"half-written or left: {other}"

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Lock
 from types import SimpleNamespace
@@ -179,3 +180,18 @@ def test_pages_and_documents_are_not_sent() -> None:
     internals.send_none_of(workflow, ("docs/", "tests/"))
     workflow.write_source_archive("archive")
     assert sorted(sent) == ["Snakefile", "scripts/docs/b.py"]
+
+
+def test_a_disk_on_which_nothing_can_be_locked_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    class Full:
+        lock_warn_only = None
+
+        @contextmanager
+        def lock(self) -> Iterator[None]:
+            raise OSError(28, "No space left on device")
+            yield
+
+    internals.refuse_locked(Full, lambda: "another one")
+    with pytest.raises(OSError, match="No space left"), Full().lock():
+        pass
+    assert capsys.readouterr().err == "error: .snakemake/locks: No space left on device\n"
