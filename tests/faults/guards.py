@@ -9,6 +9,7 @@ guard whose text is not there, or there twice, ends this loudly.
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,9 @@ _PASSED, _FAILED, _NONE = 0, 1, 5
 
 #: What the tests and the faults of one guard take at most (s), those of everything apart: what takes longer hangs.
 _LIMIT_SECONDS = 900
+
+#: And of memory.
+_MOST_BYTES = 6 * 2**30
 
 
 @dataclass(frozen=True)
@@ -299,12 +303,20 @@ def without(guard: Guard | None) -> Iterator[Path]:
 
 
 def _call(folder: Path, *words: str, limit_seconds: float | None = _LIMIT_SECONDS) -> int:
-    """Return the exit code of a module in a copy of the project; what hangs has failed."""
+    """Return the exit code of a module in a copy of the project; what hangs or is killed has failed."""
     variables = {name: value for name, value in os.environ.items() if name != "TESTS_SHARED"}
     command = [sys.executable, "-m", *words]
+
+    def limit() -> None:  # what reads a device without an end
+        resource.setrlimit(resource.RLIMIT_DATA, (_MOST_BYTES, _MOST_BYTES))
+
     try:
-        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=limit_seconds)
+        done = subprocess.run(
+            command, cwd=folder, env=variables, capture_output=True, text=True, timeout=limit_seconds, preexec_fn=limit
+        )
     except subprocess.TimeoutExpired:
+        return _FAILED
+    if done.returncode < 0:
         return _FAILED
     if done.returncode not in (_PASSED, _FAILED, _NONE):
         print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
