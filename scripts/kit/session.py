@@ -29,6 +29,9 @@ _ENOUGH_MIB = 64
 #: Room that is kept in the file of records for one more run (bytes): twice what the longest one of ours took.
 _ROOM_BYTES = 256 * 2**10
 
+#: How the record of a run says that its time was over: what it has trained is kept, and it is trained again with more.
+_CUT = "timed_out"
+
 #: A run that was cut is not started again with less than this share more of the time that it had.
 _MORE = 1.5
 
@@ -126,7 +129,8 @@ class Session:
             file = self.results / run.path / "run.json"
             if run.path in self.packed or not file.is_file():
                 continue
-            if not self.retry or json.loads(file.read_text(encoding="utf-8"))["status"] == "done":
+            status = json.loads(file.read_text(encoding="utf-8"))["status"]
+            if status == "done" or (status != _CUT and not self.retry):
                 self.pack(run)
 
     def _check(self, beside: Mapping[str, bytes]) -> None:
@@ -154,7 +158,7 @@ class Session:
                 raise InputError(
                     f"{self.archive}: {path} has {'; '.join(differs)}: the study has changed: name another (--records)"
                 )
-            if not (self.retry and told["status"] != "done"):
+            if told["status"] != _CUT and not (self.retry and told["status"] != "done"):
                 self.packed[path] = told["status"]
                 for name, content in files.items():
                     with replacing(self.results / path / name) as temporary:
@@ -166,7 +170,11 @@ class Session:
         """Put a run's record into the archive, in place of an earlier one."""
         files = records.files_of(self.results / run.path)
         records.add(self.archive, {f"{run.path}/{name}": content for name, content in files.items()})
-        self.packed[run.path] = json.loads(files["run.json"])["status"]
+        status = json.loads(files["run.json"])["status"]
+        if status == _CUT:
+            self.lost[run] = "cut: the time was over"
+        else:
+            self.packed[run.path] = status
         if seconds := _lasted(files):
             self.lasted[run] = seconds
 
@@ -234,7 +242,9 @@ class Session:
         cell = run.cell
         file = self.about["workload_files"].get(cell.workload)
         given = cell.arguments(run.repeat, str(ROOT / file) if file else cell.workload)
-        given += ["--output", str(self.results / run.path)]
+        # It ends itself and keeps its epochs, before it is ended here.
+        minutes = max(1.0, self.left() - _WATCHER_SECONDS) / 60
+        given += ["--output", str(self.results / run.path), "--most-minutes", f"{minutes:.3f}"]
         if cell.batch_size == LARGEST and run.repeat > 1:
             given += ["--searched", str(self.results / cell.path / "r1" / "run.json")]
         return [sys.executable, str(ROOT / "scripts" / "train.py"), *given]
@@ -248,8 +258,9 @@ def _lasted(files: Mapping[str, bytes]) -> float | None:
     cut = _MORE * max(map(records.cut_seconds, files), default=0.0)
     if "run.json" in files:
         told = json.loads(files["run.json"])
-        if told["status"] == "done":
-            return float(told["times"]["total_seconds"])
+        seconds = float(told["times"]["total_seconds"])
+        if told["status"] in ("done", _CUT):
+            return seconds if told["status"] == "done" else max(cut, _MORE * seconds)
     return cut or None
 
 

@@ -104,7 +104,7 @@ class Cluster:
 
     def start(self, *arguments: str, config: tuple[str, ...] = ("study=small",), **variables: str) -> subprocess.Popen:
         command = ["snakemake", "--profile", "slurm", "--latency-wait", "5", *arguments, "--config", *config]
-        environment = self.project.environment(PYTHONPATH=str(self.plugins / "slurm"), **variables)
+        environment = self.project.environment(**{"PYTHONPATH": str(self.plugins / "slurm")} | variables)
         return subprocess.Popen(
             command, cwd=self.project.path, env=environment, text=True, preexec_fn=on_every_core,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
