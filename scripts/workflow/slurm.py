@@ -66,18 +66,23 @@ class Queue:
     #: Run by Slurm's name of its job.
     runs: dict[str, str] = field(default_factory=dict)
     _named: dict[str, float] = field(default_factory=dict)
+    _began: set[str] = field(default_factory=set)
 
     def look(self) -> None:
         """Tell what waits; name a reason that keeps a job from its node, and end the job where that is in vain."""
         try:
-            listed = self.ask("squeue", "--me", "--noheader", "--states=PENDING", "--format=%i|%r")
+            listed = self.ask("squeue", "--me", "--noheader", "--format=%i|%T|%r")
         except (InputError, subprocess.SubprocessError):
             return  # a controller that is away may be back in a minute
         for line in listed.splitlines():
-            job, _, reason = line.partition("|")
+            job, state, reason = line.split("|", 2)
             if job not in self.runs:
                 continue
-            self.waits(self.runs[job])
+            if state != "PENDING":
+                self._began.add(job)
+                continue
+            if job not in self._began:  # what was requeued has had a node, which it is charged for
+                self.waits(self.runs[job])
             self._judge(job, reason.strip())
 
     def _judge(self, job: str, reason: str) -> None:

@@ -12,7 +12,7 @@ DRAINED = "Nodes required for job are DOWN, DRAINED or reserved for jobs in high
 
 
 class Cluster:
-    """Answers as Slurm does; `waits` holds the reason of each job that is pending."""
+    """Answers as Slurm does; `waits` holds the reason of each job that is pending, "" for one that runs."""
 
     def __init__(self, **waits: str) -> None:
         self.waits = waits
@@ -27,7 +27,8 @@ class Cluster:
     def __call__(self, *command: str) -> str:
         self.asked.append(command)
         if command[0] == "squeue":
-            return "".join(f"{job.removeprefix('j')}|{reason}\n" for job, reason in self.waits.items())
+            told = {job: f"PENDING|{reason}" if reason else "RUNNING|None" for job, reason in self.waits.items()}
+            return "".join(f"{job.removeprefix('j')}|{state}\n" for job, state in told.items())
         return "JobId=7\n StdOut=/x/7.log Power=\n" if command[:2] == ("scontrol", "show") else ""
 
     @property
@@ -46,6 +47,15 @@ def test_job_that_waits_its_turn_is_left_alone() -> None:
     queue(cluster, reasons, waits, said).look()
     assert waits == ["results/s/a/r1", "results/s/b/r1"]
     assert (cluster.ended, reasons, said) == ([], {}, []), "the third one is another's"
+
+
+def test_job_that_was_requeued_is_charged_for_the_node_that_it_had() -> None:
+    cluster, waits = Cluster(j1="Priority"), []
+    ours = queue(cluster, {}, waits, [])
+    for reason in ("Priority", "", "BeginTime"):
+        cluster.waits = {"j1": reason}
+        ours.look()
+    assert waits == ["results/s/a/r1"], "before it ran, and not after"
 
 
 @pytest.mark.parametrize(
