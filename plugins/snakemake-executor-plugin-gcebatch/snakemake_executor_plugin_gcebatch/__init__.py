@@ -68,6 +68,7 @@ class _Submitted:
     machine: spec.Machine
     since: float
     events: int = 0
+    had_vm: bool = False
     here: subprocess.Popen | None = None
 
 
@@ -253,10 +254,11 @@ class Executor(RemoteExecutor):
         if state not in ending.ACTIVE:
             return self._given_up(submitted, ending.failure(state, events), job)
         if state == "RUNNING":
-            self._had_vm = time.monotonic()
+            self._had_vm, submitted.had_vm = time.monotonic(), True
             return True
-        # Prints nothing: for who counts what machines cost.
-        self.logger.info("", extra={"waited": submitted.info.job.jobid})
+        if not submitted.had_vm:
+            # Prints nothing: for who counts what machines cost.
+            self.logger.info("", extra={"waited": submitted.info.job.jobid})
         waits = ending.waiting(events)
         late = time.monotonic() - max(submitted.since, self._had_vm) > self._settings.queue_timeout
         if not late and not (waits and waits.hopeless):
