@@ -13,9 +13,10 @@ TRACER = """
 import os, sys
 ROOT, TOLD = os.environ["TRACED"], os.environ["TRACED"] + ".opened"
 def opened(event, arguments):
-    if event == "open" and "-m" in sys.orig_argv and isinstance(arguments[0], (str, bytes, os.PathLike)) and isinstance(arguments[2], int):
+    is_path = event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)) and isinstance(arguments[2], int)
+    if is_path and "-m" in sys.orig_argv and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
         path = os.path.realpath(os.fsdecode(arguments[0]))
-        if path.startswith(ROOT + "/") and not arguments[2] & (os.O_WRONLY | os.O_RDWR) and os.path.isfile(path):
+        if path.startswith(ROOT + "/") and os.path.isfile(path):
             line = "\\t".join([path[len(ROOT) + 1:], *(word for word in sys.orig_argv if word.startswith("results/"))])
             told = os.open(TOLD, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(told, line.encode() + b"\\n")

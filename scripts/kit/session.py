@@ -32,6 +32,9 @@ _ROOM_BYTES = 256 * 2**10
 #: How the record of a run says that its time was over: what it has trained is kept, and it is trained again with more.
 _CUT = "timed_out"
 
+#: What scripts/train.py itself takes before and after the process that trains (s), on a slow core.
+_WATCHER_SECONDS = 3.0
+
 #: A run that was cut is not started again with less than this share more of the time that it had.
 _MORE = 1.5
 
