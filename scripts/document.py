@@ -264,12 +264,14 @@ def faults_page() -> str:
     lines.append(f"| all | {counts(sums)} | | |")
     words = {True: "noticed", False: "**not**", None: "—"}
     asked = ("faults", "quick", "test", "everything")
+    none = dict.fromkeys(asked) | {"on": "not asked yet"}
+    told = {name: about or none for name, about in guards.items()}
     rows = [
-        f"| {name} | {' | '.join(words[about[by]] for by in asked)} | {about['on']} |" for name, about in guards.items()
+        f"| {name} | {' | '.join(words[about[by]] for by in asked)} | {about['on']} |" for name, about in told.items()
     ]
     noticed = []
     for by in asked:
-        answers = [about[by] for about in guards.values() if about[by] is not None]
+        answers = [about[by] for about in told.values() if about[by] is not None]
         noticed.append(f"{sum(answers)} of {len(answers)}")
     rows.append(f"| {len(guards)} guards | {' | '.join(noticed)} | |")
     return _FAULTS + "\n".join(lines) + "\n" + _GUARDS + "\n".join(rows) + "\n"

@@ -371,7 +371,7 @@ def main() -> int:
         found = noticed(guard, options.minutes, guard.name in _EVERYTHING[: options.everything])
         kept = json.loads(OUTPUT.read_text(encoding="utf-8")) if OUTPUT.is_file() else {}
         kept[guard.name] = found | {"kind": guard.kind, "minutes": options.minutes, "on": f"{date.today()}"}
-        known = {name: kept[name] for name in named if name in kept}
+        known = {name: kept.get(name) for name in named}
         write_text(OUTPUT, json.dumps(known, indent=1) + "\n")
         print(f"{guard.name}: {', '.join(f'{by} {answer}' for by, answer in found.items())}", flush=True)
     return 0
