@@ -271,7 +271,7 @@ def faults_page() -> str:
     ]
     noticed = []
     for by in asked:
-        answers = [about[by] for about in told.values() if about[by] is not None]
+        answers = [bool(about[by]) for about in told.values() if about[by] is not None]
         noticed.append(f"{sum(answers)} of {len(answers)}")
     rows.append(f"| {len(guards)} guards | {' | '.join(noticed)} | |")
     return _FAULTS + "\n".join(lines) + "\n" + _GUARDS + "\n".join(rows) + "\n"

@@ -106,3 +106,10 @@ def test_place_that_cannot_be_written(host: Host, tmp_path: Path) -> None:
 def test_only_what_answers_in_time_answers(host: Host) -> None:
     assert downloads.answers(f"{host.address}/a.txt", 5.0)
     assert not downloads.answers("http://127.0.0.1:9/a.txt", 5.0)
+
+
+def test_what_has_another_checksum_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "_copy", lambda url, temporary, given_up: temporary.write_bytes(b"other"))
+    with pytest.raises(downloads.NotFetched, match=r"sha256 is [0-9a-f]{64}, must be 0{64}"):
+        downloads.fetch("https://localhost/a", tmp_path / "a", f"sha256:{'0' * 64}")
+    assert list(tmp_path.iterdir()) == []
