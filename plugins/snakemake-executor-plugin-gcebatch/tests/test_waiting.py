@@ -1,6 +1,7 @@
 """How long a job waits for a machine, by a clock of the test's own."""
 
 import logging
+import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,9 @@ from google.cloud import batch_v1 as batch
 from snakemake_executor_plugin_gcebatch import Executor, ending, spec
 
 QUOTA = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 1.0 in region us-central1."
+
+
+INFO: Any = SimpleNamespace(job=SimpleNamespace(jobid=7))
 
 
 class Watcher(Executor):
@@ -46,7 +50,7 @@ def test_job_waits_for_its_turn_while_another_has_a_machine(monkeypatch: pytest.
     monkeypatch.setattr(plugin, "time", SimpleNamespace(monotonic=lambda: clock.now))
     watcher = Watcher(queue_timeout=8)
     machine = spec.Machine("n1-standard-4", "image")
-    one, other = (plugin._Submitted(SimpleNamespace(), f"jobs/{name}", machine, 0.0) for name in ("one", "other"))
+    one, other = (plugin._Submitted(INFO, f"jobs/{name}", machine, 0.0) for name in ("one", "other"))
     for clock.now in range(0, 101, 5):
         assert watcher._is_active(one, job("RUNNING"))
         assert watcher._is_active(other, job("SCHEDULED", QUOTA)), f"at {clock.now} s"
@@ -63,8 +67,20 @@ def test_job_without_a_word_of_why_it_waits_is_given_up_as_without_capacity(monk
     clock = SimpleNamespace(now=0.0)
     monkeypatch.setattr(plugin, "time", SimpleNamespace(monotonic=lambda: clock.now))
     watcher = Watcher(queue_timeout=60)
-    only = plugin._Submitted(SimpleNamespace(), "jobs/only", spec.Machine("n1-standard-4", "image"), 0.0)
+    only = plugin._Submitted(INFO, "jobs/only", spec.Machine("n1-standard-4", "image"), 0.0)
     assert watcher._is_active(only, job("QUEUED"))
     clock.now = 61.0
     assert not watcher._is_active(only, job("QUEUED"))
     assert f"{ending.NO_CAPACITY}: no VM within 60 s" in watcher.reported[0]
+
+
+def test_wait_is_told_until_a_job_has_had_a_vm(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    watcher = Watcher(queue_timeout=60)
+    one = plugin._Submitted(INFO, "jobs/one", spec.Machine("n1-standard-4", "image"), time.monotonic())
+    told = []
+    for state in ("QUEUED", "SCHEDULED", "RUNNING", "SCHEDULED"):
+        caplog.clear()
+        assert watcher._is_active(one, job(state))
+        told.append([(vars(record).get("waited"), record.getMessage()) for record in caplog.records])
+    assert told == [[(7, "")], [(7, "")], [], []], "a machine that was lost has cost what it has"
