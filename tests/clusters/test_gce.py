@@ -104,7 +104,8 @@ def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cloud: Cloud)
 def test_cell_without_quota_is_recorded_as_that(cloud: Cloud) -> None:
     cloud.emulator.refuse["nvidia-tesla-t4"] = "Quota 'NVIDIA_T4_GPUS' exceeded.  Limit: 0.0 in region us-central1."
     cloud.emulator.zones["nvidia-tesla-t4"] = ["europe-west4-b"]
-    done = cloud.snakemake("gce-gpu")
+    done = cloud.snakemake("gce-gpu", check=False)
+    assert done.returncode == 1, "it is recorded, and not what was asked"
     assert "other regions: europe-west4" in done.stdout + done.stderr
     run = record(cloud, GPU)
     assert run["status"] == "quota"
@@ -120,7 +121,7 @@ def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(c
     )
     cloud.emulator.silent.add("n1-standard-1")
     cloud.emulator.minute_seconds = 1.0
-    cloud.snakemake("gce-gpu", f"results/small/{GPU}/r1/run.json", "--gcebatch-queue-timeout", "3")
+    cloud.snakemake("gce-gpu", f"results/small/{GPU}/r1/run.json", "--gcebatch-queue-timeout", "3", check=False)
     run = record(cloud, GPU)
     assert (run["status"], run["times"]["total_seconds"]) == ("no_capacity", 0)
     cloud.snakemake("gce-cpu", f"results/small/{CPU}/r1/run.json", "--set-resources", "train:runtime=5")
