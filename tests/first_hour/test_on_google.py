@@ -134,14 +134,6 @@ def test_machine_that_never_reports(cloud: Cloud, profile: str) -> None:
 
 
 @pytest.mark.nightly
-def test_bucket_that_is_not_there(cloud: Cloud) -> None:
-    cloud.variables["EPOCHS_BUCKET"] = "no-such-bucket/epochs"
-    ended = call(cloud, "gce-cpu")
-    assert ended.code != 0
-    assert cloud.emulator.created == []
-
-
-@pytest.mark.nightly
 def test_smoke_of_google_fails_when_a_gpu_is_refused_and_asks_again_when_called_again(cloud: Cloud) -> None:
     """What `make smoke-gce` calls, with machines that the emulator has."""
     makefile = (Path(cloud.project.path) / "Makefile").read_text()
