@@ -105,7 +105,7 @@ GUARDS = [
         'if not cut and not text.read().endswith("\\n"):',
         "if False:",
         "cut at every byte",
-        "tests/analysis/test_runs.py tests/measurement/test_record.py " + _OF_FILES,
+        "tests/analysis/test_runs.py tests/records/test_record.py " + _OF_FILES,
     ),
     Guard(
         "unseen characters go",
@@ -121,7 +121,7 @@ GUARDS = [
         "re.ASCII | re.IGNORECASE",
         "re.IGNORECASE",
         "epochs.csv, telemetry.csv",
-        "tests/storage/test_numbers.py tests/measurement/test_record.py",
+        "tests/storage/test_numbers.py tests/records/test_record.py",
     ),
     Guard(
         "keys of YAML stand once",
@@ -137,7 +137,7 @@ GUARDS = [
         "        if key in found:",
         "        if False:",
         "run.json",
-        "tests/storage/test_schemas.py tests/measurement/test_record.py",
+        "tests/storage/test_schemas.py tests/records/test_record.py",
     ),
     Guard(
         "numbers are finite",
