@@ -182,6 +182,7 @@ def test_costs_of_a_study_that_is_committed_are_compared_by_default() -> None:
     assert (counted["cheaper"], counted["dearer"]) == (0, 10)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh")
 def test_price_of_a_study_that_is_committed_can_be_named() -> None:
     old, new, at = at_one_price(read("old", "two-cores@cpu1:spot"), read("new", "two-cores@cpu1:on-demand"))

@@ -428,6 +428,7 @@ MADE = [
 ]
 
 
+@pytest.mark.slow
 @here
 def test_book_of_the_project_is_what_its_catalogue_gives(desk: Desk) -> None:
     desk.wanted = books.path("current").with_name("catalogue.yaml")
@@ -449,6 +450,7 @@ def test_book_of_the_project_is_what_its_catalogue_gives(desk: Desk) -> None:
     assert made == committed
 
 
+@pytest.mark.slow
 @here
 def test_every_wrong_price_that_is_known_of_the_catalogue_is_caught() -> None:
     """Those that ../shared/prices/README.md names, and no sound machine (the TPUs have placeholders)."""

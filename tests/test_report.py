@@ -160,6 +160,7 @@ def test_study_of_which_all_failed_has_a_page() -> None:
     assert "killed" in read.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "notice", "shown"),
     [
@@ -176,6 +177,7 @@ def test_reader_is_told_what_weakens_the_numbers(rows: list[dict], notice: str, 
     assert (notice in Read(page(*rows)).text) is shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "published"),
     [({}, ["0.9820", "20"]), ({"epochs_done": 2}, ["0.9672", "2"])],
@@ -206,6 +208,7 @@ def test_modes_are_compared_with_stock() -> None:
     assert "loop: mine (mnist_mlp)" in read.text
 
 
+@pytest.mark.slow
 def test_utilisation_is_of_the_peak_in_the_precision() -> None:
     """10,000 samples/s of 0.2 GFLOP on a card of 8 TFLOP/s are a quarter of it."""
     machine = CATALOGUE["gpu"] | {"peak_tflops": {"float32": 8, "source": "its data sheet"}}
@@ -217,6 +220,7 @@ def test_utilisation_is_of_the_peak_in_the_precision() -> None:
     assert "utilisation" not in Read(page(run())).text
 
 
+@pytest.mark.slow
 def test_scaling_is_shown_by_devices() -> None:
     read = Read(page(run(), run(devices=4, samples_per_second=30_000.0)))
     rows = read.rows["axes"]
@@ -413,11 +417,13 @@ OTHERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mark", ["reduced", "doubted"])
 def test_row_of_another_machine_is_marked(mark: str) -> None:
     assert page(run(hardware="cpu4"), others=OTHERS).count(f'<span class="about">{mark}</span>') == 1
 
 
+@pytest.mark.slow
 def test_other_machines_stand_beside_those_of_the_study() -> None:
     html = page(run(hardware="cpu4", train_seconds=100.0), others=OTHERS)
     read = Read(html)

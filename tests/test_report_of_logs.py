@@ -111,6 +111,7 @@ def test_single_runs_of_logs_are_checked_as_figures(written) -> None:
     assert "checked on these figures: they cannot carry more" in text
 
 
+@pytest.mark.slow
 def test_page_shows_the_cells_the_prices_and_then_and_now(written) -> None:
     read = Read(written(*ROWS)[0])
     assert read.rows["cells"][2] == [
@@ -139,6 +140,7 @@ def test_log_that_was_refused_is_a_finding(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_findings_of_the_audit_stand_beside_the_charts_and_in_a_table(written) -> None:
     unlike = [{"where": {"framework": "jax"}, "says": f"a toy {EVIL}"}]
     page, told = written(*ROWS, **{"import": {"format": "keras_csv", "unlike": unlike}})
@@ -151,6 +153,7 @@ def test_findings_of_the_audit_stand_beside_the_charts_and_in_a_table(written) -
     assert "Missing run." in section[: section.index("</section>")]
 
 
+@pytest.mark.slow
 def test_study_without_a_base_or_a_price_of_today_has_a_page(written) -> None:
     page, _ = written(*ROWS, base={}, prices={"then": OPTIONS["then"]})
     assert "The base cell" not in page
@@ -180,12 +183,14 @@ def test_texts_of_configs_and_logs_are_escaped(written) -> None:
     assert told["claims"][0]["says"] == f"Half {EVIL}", "the index escapes it itself"
 
 
+@pytest.mark.slow
 def test_page_fetches_nothing(written) -> None:
     links = Read(written(*ROWS, claims=CLAIMS)[0]).links
     assert {"#claims", "#cells", "#audit", "#prices", "#now", "#mnist_mlp", "#mnist_cnn"} <= set(links)
     assert all(link.startswith(("#", "data:")) for link in links)
 
 
+@pytest.mark.slow
 def test_contents_lead_to_sections_that_are_there(written) -> None:
     page, _ = written(*ROWS, claims=CLAIMS)
     ids = re.findall(r'\sid="([^"]+)"', page)

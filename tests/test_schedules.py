@@ -75,6 +75,7 @@ def call(study: str, *words: str, profile: str = "local", runs: int = 1) -> subp
     return subprocess.run(command, input=json.dumps(asked), cwd=ROOT, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "given", "says"),
     [

@@ -215,6 +215,7 @@ def others() -> list[Side]:
     return [published(name) for name in ("gpus-2017", "lambda-gpus", "two-cores")]
 
 
+@pytest.mark.slow
 def test_a_card_stands_beside_the_published_ones(others: list[Side]) -> None:
     """K80 with TensorFlow: 50,000 x 20 images in 775 s (its log); Lambda's V100: 369 and 833 images/s as printed."""
     own = [

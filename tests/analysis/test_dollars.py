@@ -155,6 +155,7 @@ def trained(draw: st.DrawFn, repeat: int) -> tuple[dict, list[dict]]:
     return told, [attempt(told, used=life, lost=gone, boot=draw(some), wait=draw(some)) for life, gone in each]
 
 
+@pytest.mark.slow
 @given(st.data(), st.integers(1, 4), st.sampled_from([0.0, 60.0, 3600.0]))
 def test_parts_add_up_to_what_the_table_says(data: st.DataObject, repeats: int, minimum: float) -> None:
     made = [data.draw(trained(repeat)) for repeat in range(1, repeats + 1)]

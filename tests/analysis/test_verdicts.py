@@ -49,6 +49,7 @@ def test_gaps_of_a_fifth_are_found(kind: str, count: int, least: float) -> None:
     assert simulation.told(PROJECT, simulation.kinds()[kind], count, 800, simulation.GAP, seed=7) > least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [6, 12])
 def test_probabilities_come_true(count: int) -> None:
     for row in simulation.calibration(PROJECT, simulation.kinds()["real"], count, 6000, seed=3):
@@ -281,6 +282,7 @@ def test_parts_of_one_machine_are_no_two_machines() -> None:
     assert hosts["a"] == hosts["b"] != hosts["c"]
 
 
+@pytest.mark.slow
 def test_many_cells_that_differ_do_not_vouch_for_those_that_do_not() -> None:
     """A false discovery rate told one of forty that are alike from the fastest on 12 to 42 % of such pages."""
     assert simulation.false_pages(simulation.kinds()["normal"], 6, 12, seed=1) == 0

@@ -282,6 +282,7 @@ def test_another_batch_size_is_named_and_the_first_one_is_the_base() -> None:
 NAMES = ["TensorFlow · 1 vCPU", "TensorFlow · 4 vCPUs", "JAX · 1 vCPU"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BARS)
 def test_cell_without_a_batch_size_keeps_its_row(name: str) -> None:
     chart = drawn(name, view(*TOLD))
@@ -401,6 +402,7 @@ def test_bill_is_not_drawn_without_a_price() -> None:
     assert charts.chart("bill").draw(view(*THREE, price_option="owned")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_STUDY)
 def test_chart_of_a_study_is_drawn_of_its_table_alone(name: str) -> None:
     assert charts.chart(name).draw(view(*THREE, tables={})) is None

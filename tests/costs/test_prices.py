@@ -402,6 +402,7 @@ def test_bill_is_never_below_the_cost_nor_the_time(rows: list[dict]) -> None:
     assert not (table["usd_per_million_samples"] < 0).any()
 
 
+@pytest.mark.slow
 @given(st.lists(any_run, min_size=1, max_size=8), st.randoms(use_true_random=False))
 def test_order_of_the_runs_does_not_matter(rows: list[dict], random) -> None:
     frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows)))
@@ -413,6 +414,7 @@ def test_order_of_the_runs_does_not_matter(rows: list[dict], random) -> None:
     pd.testing.assert_frame_equal(straight, mixed)
 
 
+@pytest.mark.slow
 def test_pricing_many_runs_is_pricing_each_alone() -> None:
     random = np.random.default_rng(3)
     count = 2_000

@@ -170,6 +170,7 @@ def obtained(folder: Path, name: str, kind: str = "real", data_dir: Path | None 
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     ("name", "kind"), [*((name, "real") for name in REAL), *((name, "synthetic") for name in NAMES)]
@@ -187,6 +188,7 @@ def test_arrays_have_the_documented_names_types_and_shapes(
     assert set(about["sha256"]) == (set(module.FILES) if kind == "real" else set())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", NAMES)
 def test_synthetic_data_are_the_same_bytes_every_time(tmp_path: Path, name: str) -> None:

@@ -60,6 +60,7 @@ def test_what_takes_longer(name: str) -> None:
     assert lost(faults.KINDS[name], SLOW[name]) == []
 
 
+@pytest.mark.slow
 def test_wheels_that_drip_are_given_up(tmp_path: Path) -> None:
     host = network.Host()
     network._meet(host, "drip", tmp_path, network._wheels(host, tmp_path))

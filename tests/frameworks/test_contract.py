@@ -58,6 +58,7 @@ def test_no_two_are_drawn_alike() -> None:
     assert len({each.COLOUR for each in found}) == len({each.LABEL for each in found}) == len(found)
 
 
+@pytest.mark.slow
 def test_labels_and_colours_are_known_where_no_framework_is_installed() -> None:
     code = (
         "import sys; from scripts import frameworks; frameworks.hide_others('');"

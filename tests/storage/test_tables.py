@@ -125,6 +125,7 @@ def test_no_text_is_a_formula_for_a_spreadsheet(tmp_path: Path, text: str) -> No
     pd.testing.assert_frame_equal(tables.read_csv("runs", tmp_path / "runs.csv"), frame)
 
 
+@pytest.mark.slow
 @given(
     texts=st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")) | st.none(), min_size=1),
     floats=st.lists(st.floats() | st.floats(1e-5, 1e12) | st.integers(-100, 100).map(float), min_size=1),
