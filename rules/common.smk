@@ -59,7 +59,9 @@ if UNSET:
     BUCKET = None
 internals.store_only(workflow, ("runs/", "data/"))
 internals.take_parameters_as_they_are(PersistenceBase)
-internals.let_ancient_input_trigger_nothing(DAG, _IOFile)
+# With a checkpoint before the trainings, as clusters have it, Snakemake would find no training to do.
+if config["profile"] == "local":
+    internals.let_ancient_input_trigger_nothing(DAG, _IOFile)
 internals.refuse_locked(
     PersistenceBase, lambda: locks.refusal(Path.cwd()), lambda: lease.held(Path.cwd())
 )

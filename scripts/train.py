@@ -169,6 +169,7 @@ def _workload(options: argparse.Namespace) -> tuple[str, ModuleType, Path | None
     name = file.stem if file else options.workload
     if name not in about.workloads():
         raise InputError(f"--workload: {name!r} is unknown: it is one of {', '.join(about.workloads())}, or a .py file")
+    about.workload(name)  # what its file does not say is refused before anything is trained
     return name, workloads.workload(name), file
 
 

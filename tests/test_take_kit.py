@@ -14,7 +14,7 @@ from scripts.kit import records
 from scripts.storage.errors import InputError
 from tests.kit.test_records import ABOUT, ENTRY
 
-RECORD = Path(__file__).parent / "records" / "2" / "trained"
+RECORD = Path(__file__).parent / "records" / "raw" / "trained"
 RUN = "mnist_mlp/cpu1/jax/b128/r1"
 
 STUDY = """

@@ -212,8 +212,10 @@ def test_same_seed_same_losses(tiny_study: Project, tmp_path: Path) -> None:
 FAULTY = '''
 """A workload that fails."""
 import numpy as np
-from scripts.workloads.mnist_mlp import BATCH_SIZE, DATASET, EPOCHS, REFERENCE, prepare
 from scripts.workloads import mnist_mlp
+from scripts.workloads.mnist_mlp import prepare
+
+DATASET, BATCH_SIZE, EPOCHS, REFERENCE = "mnist", 128, 20, None
 
 def build(split):
     {body}

@@ -217,8 +217,11 @@ def of_runs(runs: pd.DataFrame) -> dict[str, Noise]:
 
 
 def _of_kind(runs: pd.DataFrame, known: Noise) -> Noise:
-    timed = runs[runs["status"] == "done"].dropna(subset="train_seconds")
-    cells = [list(values) for _, values in timed.groupby(CELL, sort=False, dropna=False)["train_seconds"]]
+    done = runs[runs["status"] == "done"]
+    # A table of rates alone tells as much: what varies are logarithms.
+    seconds = done["train_seconds"].fillna(1 / done["samples_per_second"].astype("Float64"))
+    timed = done.assign(seconds=seconds).dropna(subset="seconds")
+    cells = [list(values) for _, values in timed.groupby(CELL, sort=False, dropna=False)["seconds"]]
     logs = repeated(cells)
     degrees = sum(len(one) - 1 for one in logs)
     if len(logs) >= _CELLS and degrees >= _DEGREES and (own := pooled(cells, "this page's own runs")):

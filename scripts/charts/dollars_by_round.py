@@ -73,7 +73,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=1.5 + 1.5 * -(-table["label"].nunique() // columns),
         data=tall,
-        caption="USD of the priced result of the lowest cost of each round; one result a point.",
+        caption="USD of each round's lowest-cost priced result; one result a point.",
         finding=f"At today's prices the last round costs clearly more than the first in {more} of {len(ends)} "
         f"benchmarks, less in {less}",
         notes=[f"Today: {view.price_label}; then: AWS's lists, from June 2022."],

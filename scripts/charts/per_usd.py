@@ -82,7 +82,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=height(order) + 0.6,
         data=best.drop(columns="at"),
-        caption=f"Million {view.unit} per USD of each card's cell of the lowest cost; "
+        caption=f"Million {view.unit} per USD of each card's lowest-cost cell; "
         f"medians of {best['n'].min()} to {best['n'].max()} runs.",
         description=f"Dots of {view.unit} per dollar: {spoken}.",
         finding=_finding(best, paid, options[0], view),

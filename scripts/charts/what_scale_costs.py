@@ -63,7 +63,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=5.6,
         data=table,
-        caption="× the fewest cards, as measured; a line is one submitter, a point one result.",
+        caption="× the fewest cards, as measured; a line is one submitter.",
         finding=said[0],
         notes=[
             "A line is of one card and one round, too.",

@@ -239,6 +239,15 @@ def test_page_is_judged_by_its_own_noise_where_it_has_enough_runs() -> None:
     assert of(6, 1, 0.5) == noise.project()
 
 
+def test_page_of_rates_alone_is_judged_by_its_own_noise_too() -> None:
+    """As the tables of Lambda, which hold the same card in several machines, and no time."""
+    rng = np.random.default_rng(1)
+    times = runs(*(run(batch_size=i + 1, repeat=r + 1, train_seconds=100 * float(np.exp(0.01 * rng.normal())))
+                   for i in range(36) for r in range(6)))  # fmt: skip
+    rates = times.assign(samples_per_second=1e6 / times["train_seconds"], train_seconds=float("nan"))
+    assert noise.of_runs(rates)["cpu1"].variance == pytest.approx(noise.of_runs(times)["cpu1"].variance)
+
+
 EIGHT = ", ".join(["NVIDIA H100 80GB HBM3"] * 8)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from scripts.analysis import runs
 from scripts.measurement import checkpoint
 from scripts.records import record
+from scripts.records.samples import Sample
 from scripts.storage import tables
 from scripts.storage.files import opened, write_text
 from scripts.studies import definition
@@ -60,7 +61,7 @@ RUN_TEXTS = {
 
 
 def _record(folder: Path, run: dict | None = None) -> Path:
-    samples = [record.telemetry.Sample(95.0 + i, "train", 90.0, 256.0, 50.0, 1.0) for i in range(20)]
+    samples = [Sample(95.0 + i, "train", 90.0, 256.0, 50.0, 1.0) for i in range(20)]
     record.write(folder / CELL, made.record(), made.epochs(), samples)
     if run is not None:
         (folder / CELL / "run.json").write_text(json.dumps(run))

@@ -302,7 +302,8 @@ def _compared_days(folder: Path) -> Stage:
     shutil.copytree(of_runs.results, history.results)
     history.folder.mkdir(parents=True)
     name, settings = definition.read(str(file), {})
-    asked = {"name": "mine", "asked": name, "study": settings, "profile": "local"}
+    # Called by the name of a study that git knows, as GitHub's clone must.
+    asked = {"name": name, "asked": "local", "study": settings, "profile": "local"}
     study = grid.planned(name, settings, yaml.safe_load((ROOT / "config" / "hardware.yaml").read_text()))
     runs = [{"folder": f"{cell.path}/r1", "cell": vars(cell)} for cell in study.cells]
     instead = {
