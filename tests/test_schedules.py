@@ -47,7 +47,7 @@ def test_cost_is_printed_first_then_installed_listed_and_removed(project: Projec
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert said.index("cpu1: 4 runs each time") < said.index("cron: 0 */6 * * * cd ")
-    # By hand: of nobody knows how long two of the four runs take 8 h each, so that every third trigger of 6 h finds room.
+    # By hand: two of the four runs may take 8 h each, so that every third trigger of 6 h finds room.
     assert "One repetition takes 16.0 h" in said
     assert "41 repetitions a month, at worst 20" in said
     (line,) = (project.path.parent / "table").read_text().splitlines()
