@@ -17,14 +17,14 @@ def again(folder: Path, records: list[Path], above: float, repeats: int, disturb
     disturbed are measured once more by themselves, and make no cell unstable.
     """
     found: dict[str, str] = {}
-    cells: dict[str, list[dict]] = defaultdict(list)
+    cells: dict[tuple[str, str], list[dict]] = defaultdict(list)
     for path in records:
         run = runs.read(path)
         row = runs.row(str(path.parent.relative_to(folder)), run)
         # The time of a run that was resumed compares with none.
         if row["status"] == "done" and len(run.get("attempts", [])) < 2:
-            cells[row["run"].rsplit("/", 1)[0]].append(row)
-    for cell, of_cell in cells.items():
+            cells[row["run"].rsplit("/", 1)[0], row["mode"]].append(row)
+    for (cell, _), of_cell in cells.items():
         disturbed = [row for row in of_cell if disturbed_too and runs.is_disturbed(row)]
         found |= {
             runs.once_more(row["run"], repeats): f"another process used {row['other_cpu_percent']:.0f} % of a core"

@@ -1,4 +1,5 @@
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,11 +11,13 @@ import yaml
 from markupsafe import Markup
 
 from scripts import report
+from scripts.analysis import runs as collected
 from scripts.analysis.beside import Side
 from scripts.pages import report as pages
 from scripts.records.cell import Cell
 from scripts.storage import tables
 from scripts.storage.axes import CELL
+from tests.conftest import ROOT
 from tests.made import BOOK, CATALOGUE, FAILED, OPTIONS, costs, epoch, inputs, offer, price_book, prices, run, runs
 from tests.reading import EVIL, Read
 
@@ -228,6 +231,35 @@ def test_scaling_is_shown_by_devices() -> None:
     assert "says nothing of speed" in read.text
     gpus = [run(devices=n, samples_per_second=10_000.0 * n, gpu_model="T4") for n in (1, 2)]
     assert "says nothing of speed" not in Read(page(*gpus)).text
+
+
+def test_runs_that_could_not_be_compiled_are_a_cell_of_their_own(tmp_path: Path) -> None:
+    """Of one cell of the grid: half of its repetitions trained where there was no compiler."""
+    ways = {"stock": {"loop": "model.fit"}, "tuned": {"loop": "our own", "step": "compiled by TorchInductor"}}
+    broken = ways["tuned"] | {"step": "a graph of ATen operations, not compiled (InvalidCxxCompiler)"}
+    wanted = [("stock", ways["stock"])] * 4 + [("tuned", ways["tuned"]), ("tuned", broken)] * 4
+    files = []
+    for number, (mode, settings) in enumerate(wanted):
+        variant, repeat = ("b128", number + 1) if mode == "stock" else (f"b128-{mode}", number - 3)
+        folder = tmp_path / f"mnist_mlp/cpu1/torch/{variant}/r{repeat}"
+        shutil.copytree(ROOT / "tests/records/raw/trained", folder)
+        record = json.loads((folder / "run.json").read_text())
+        record["cell"] |= {"mode": mode, "framework": "torch"}
+        record["provenance"]["started_at"] = f"2026-11-01T{number:02}:00:00+00:00"
+        record |= {"repeat": repeat, "settings": settings}
+        (folder / "run.json").write_text(json.dumps(record))
+        files.append(folder / "run.json")
+    frame, _, _ = collected.collect(tmp_path, files, repeats=8)
+    read = Read(page(*tables.records(frame), base={"hardware": "cpu1", "framework": "torch"}, repeats=8))
+    names, *cells = read.rows["cells"]
+    assert [(row[1], row[names.index("runs")]) for row in cells] == [
+        ("PyTorch · 1 vCPU", "4 of 4"),
+        ("PyTorch · 1 vCPU · tuned", "4 of 4"),
+        ("PyTorch · 1 vCPU · tuned, not compiled", "4 of 4"),
+    ]
+    for over_stock in ("tuned over stock", "tuned, not compiled over stock"):
+        assert over_stock in read.text
+    assert "step: a graph of ATen operations, not compiled (InvalidCxxCompiler)" in read.text
 
 
 def test_frameworks_are_compared_with_that_of_the_base() -> None:

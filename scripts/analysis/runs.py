@@ -88,6 +88,7 @@ def row(name: str, run: dict[str, Any]) -> dict[str, Any]:
     return {
         "run": name,
         **{key: getattr(cell, key) for key in (*_CELL, "epochs", "data")},
+        "mode": validators.mode_trained(cell.mode, run.get("settings")),
         "batch_size": batch_size,
         "global_batch_size": batch_size and batch_size * cell.devices,
         "largest_batch": cell.batch_size == LARGEST,

@@ -29,6 +29,19 @@ POWER_SAMPLES = 60
 _NOT_COMPILED = re.compile(r"\bnot compiled\b|while tracing")
 
 
+#: Of these: what was to be compiled, and could not be.
+_FAILED_TO_COMPILE = "not compiled ("
+
+#: What a mode is called in which that happened: such runs are a cell of their own.
+NOT_COMPILED = ", not compiled"
+
+
+def mode_trained(mode: str, settings: Mapping[str, str] | None) -> str:
+    """Return how a run was trained: its mode, or that nobody could compile it, by how its parts were run."""
+    is_compiled = not any(_FAILED_TO_COMPILE in how for how in (settings or {}).values())
+    return mode if is_compiled else f"{mode}{NOT_COMPILED}"
+
+
 def warnings(
     use: Mapping[str, Any],
     *,

@@ -47,7 +47,7 @@ def _one_of(*words: str) -> tuple[str, str]:
 _ALLOWED = {
     **dict.fromkeys(("workload", "hardware", "framework"), (NAME, NAME_WORDS)),
     "price_option": ("[a-z0-9][a-z0-9-]*", "a name: small letters, digits and -"),
-    "mode": _one_of("stock", "tuned", "sparse", "plain_lstm"),
+    "mode": _one_of("stock", "tuned", "sparse", "plain_lstm", "tuned, not compiled", "sparse, not compiled"),
     "precision": _one_of("float32", "tf32", "bfloat16", "float16"),
     "data": _one_of("real", "synthetic", "own"),
     "status": _one_of(*STATUSES),
