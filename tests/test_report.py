@@ -140,6 +140,18 @@ def test_without_prices_the_page_has_times_alone() -> None:
     assert "cost less" not in read.text
 
 
+def test_machine_without_a_price_says_who_has_one() -> None:
+    rows = run(), run(hardware="cpu4", train_seconds=50.0), run(hardware="gpu", train_seconds=10.0)
+    read = Read(page(*rows, price="spot"))
+    assert (
+        "No price of 4 vCPUs under spot: there is one under on-demand (cloud, 0.144 USD/h as of 2026-01-02)."
+        in read.text
+    )
+    assert "No price of a card under spot, nor under another option: the books of this study have none." in read.text
+    assert "No price of 1 vCPU" not in read.text
+    assert "No price of 4 vCPUs" not in Read(page(*rows)).text
+
+
 def test_failed_run_is_shown_with_status_and_reason() -> None:
     read = Read(page(run(), run(framework="jax", **FAILED | {"status": "out_of_memory"})))
     assert "1 of 2 runs did not end as done." in read.text

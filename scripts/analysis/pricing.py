@@ -7,11 +7,27 @@ from typing import Any
 import pandas as pd
 
 from scripts.costs import book, books, hourly, prices
+from scripts.storage import tables
 
 
 def price_table(study: Mapping[str, Any], machines: Mapping[str, Any], named: Container[str]) -> pd.DataFrame:
     """Return the prices of those `machines` that are `named`, under every price option of a study, from its books."""
     return prices.table(hourly.of_study(study, machines, named))
+
+
+def elsewhere(table: pd.DataFrame, option: str, hardware: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the machines without a price under an option of a `price_table`, and what others have, the least first.
+
+    Keys: hardware, offers (rows: price_option, provider, usd_per_hour, price_as_of; none where nobody has one).
+    """
+    priced = set(table.loc[table["price_option"] == option, "hardware"])
+    columns = ["price_option", "provider", "usd_per_hour", "price_as_of"]
+    offered = table.sort_values("usd_per_hour")
+    return [
+        {"hardware": name, "offers": tables.records(offered.loc[offered["hardware"] == name, columns])}
+        for name in dict.fromkeys(hardware)
+        if name not in priced and len(table)
+    ]
 
 
 def not_offered(

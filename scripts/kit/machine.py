@@ -102,10 +102,15 @@ def _told(read, card) -> Any:
         return None  # cards differ in what they tell
 
 
+def _short(model: str) -> str:
+    return model.removeprefix("NVIDIA ")
+
+
 def entry(catalogue: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return name and catalogue entry of the machine that was found: one that is known, or a new one.
 
-    Known is an entry that a kit reaches and whose claims the machine meets; `found` is from `hardware.detect`.
+    Known is an entry that a kit reaches and whose claims the machine meets, its cards by their whole name; `found` is
+    from `hardware.detect`.
     """
     for name, about in catalogue.items():
         if KIT in about.get("clusters", {}) and ("gpus" in about["machine"]) == bool(found["gpus"]):
@@ -113,13 +118,15 @@ def entry(catalogue: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, 
                 hardware.check(name, about["machine"], 1, dict(found))
             except InputError:
                 continue
-            return name, about
+            claimed = about["machine"].get("gpus", {}).get("model", "")
+            if all(_short(gpu["model"]) == _short(claimed) for gpu in found["gpus"]):
+                return name, about
     machine: dict[str, Any] = {"cores": found["cores"]}
     if found["cpu_model"]:
         machine["cpu_model"] = found["cpu_model"]
     label = f"{found['cores']} cores"
     if found["gpus"]:
-        model = found["gpus"][0]["model"].removeprefix("NVIDIA ")
+        model = _short(found["gpus"][0]["model"])
         count = len(found["gpus"])
         machine["gpus"] = {"model": model, "count": count}
         label = model if count == 1 else f"{count} x {model}"

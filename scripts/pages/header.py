@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import comparisons, summary
+from scripts.analysis import comparisons, pricing, summary
 from scripts.analysis.names import provider_name
 from scripts.analysis.runs import DISTURBED
 from scripts.costs import prices
@@ -24,6 +24,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "days": sorted({started[:10] for started in runs["started_at"].dropna()}),
         "found": _machines(runs),
         "priced": _priced(hourly),
+        "unpriced": pricing.elsewhere(inputs.prices, inputs.price, runs["hardware"]) if inputs.trained else [],
         "synthetic": sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
         "reduced": summary.is_reduced(runs),
         "failed": failed,

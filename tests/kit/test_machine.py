@@ -6,8 +6,10 @@ import pynvml
 import pytest
 import yaml
 
+from scripts.costs import hourly
 from scripts.kit import machine
 from scripts.storage import schemas
+from scripts.studies import definition
 from tests.conftest import ROOT
 
 CATALOGUE = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
@@ -19,11 +21,40 @@ H100 = {
     "gpu_driver": "580.159.04",
     "system": "Linux-6.18-x86_64",
 }
+#: Cards that somebody lends, by the names that NVIDIA's drivers give them, and their entries.
+KNOWN = {
+    "NVIDIA L4": "l4",
+    "NVIDIA A10G": "a10g",
+    "NVIDIA A100-PCIE-40GB": "a100-pcie-40gb",
+    "NVIDIA A100-SXM4-40GB": "a100-sxm-40gb",
+    "NVIDIA A100-SXM4-80GB": "a100-sxm-80gb",
+    "NVIDIA H100 PCIe": "h100-pcie",
+    "NVIDIA H100 80GB HBM3": "h100",
+    "NVIDIA H200": "h200",
+    "NVIDIA GH200 480GB": "gh200",
+    "NVIDIA B200": "b200",
+}
+#: Others whose names hold one of those.
+OTHERS = {"NVIDIA L40S": "l40s", "NVIDIA H200 NVL": "h200-nvl", "NVIDIA H100 NVL": "h100-nvl"}
 L4 = {"model": "NVIDIA L4", "memory_mib": 23034}
 
 
-def test_a_known_card_has_its_entry() -> None:
-    assert machine.entry(CATALOGUE, H100) == ("h100", CATALOGUE["h100"])
+@pytest.mark.parametrize(("model", "name"), [*KNOWN.items(), *OTHERS.items()])
+def test_a_known_card_has_its_entry_and_another_one_a_new(model: str, name: str) -> None:
+    named, about = machine.entry(CATALOGUE, H100 | {"gpus": [{"model": model, "memory_mib": 1}]})
+    assert named == name
+    assert (about == CATALOGUE.get(name)) == (model in KNOWN)
+
+
+@pytest.mark.parametrize("name", KNOWN.values())
+def test_card_has_a_price_in_the_study_of_cards(name: str) -> None:
+    """From the committed books: under its default option, or under one that the page then names."""
+    study = definition.read("card", {})[1]
+    offered = {row["price_option"] for row in hourly.of_study(study, CATALOGUE, {name})}
+    assert offered
+    assert study["price"] in offered or name in {"l4", "a10g", "a100-sxm-80gb", "h200"}, (
+        "which Lambda does not rent alone"
+    )
 
 
 @pytest.mark.parametrize(
