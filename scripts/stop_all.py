@@ -15,7 +15,9 @@ def find(options: argparse.Namespace) -> tuple[str, list[running.Running]]:
     if options.profile == "local":
         return "this machine", list(running.here(Path.cwd(), options.study))
     if options.profile == "slurm":
-        return f"this Slurm, from {Path.cwd()}", list(running.on_slurm(Path.cwd(), options.study))
+        jobs = running.on_slurm(Path.cwd(), options.study)
+        # One that was ended a moment ago is listed until its node is free.
+        return f"this Slurm, from {Path.cwd()}", [job for job in jobs if job.state != "COMPLETING"]
     if options.project:
         from snakemake_executor_plugin_gcebatch import clients
 

@@ -37,6 +37,15 @@ def test_what_was_ended_and_what_was_not_is_a_line_each(
     assert lines[2:] == ["jobs of small on its other machines: the same call with --profile local"]
 
 
+def test_job_that_was_ended_a_moment_ago_is_not_ended_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = [Running("a/b", "7", "COMPLETING", lambda: None)]
+    monkeypatch.setattr(stop_all.running, "on_slurm", lambda folder, study: found)
+    assert call(monkeypatch, "small", "--profile", "slurm") == 0
+    assert "study small: no job runs or waits on this Slurm" in capsys.readouterr().out
+
+
 def test_profile_whose_jobs_are_not_known_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="profile 'k8s': its jobs are not known here"):
         call(monkeypatch, "small", "--profile", "k8s")
