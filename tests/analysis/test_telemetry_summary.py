@@ -41,6 +41,12 @@ def test_other_work_is_none_where_noise_takes_it_below() -> None:
     assert telemetry.summary([*samples, samples[0]])["other_cpu_percent"] == 0
 
 
+def test_machine_that_was_waited_for_all_the_time_is_one_of_100_percent() -> None:
+    """Read 20 us apart, the kernel's clock and ours made 100.002 % of a run: a table that its reader refused."""
+    samples = [sample("train", i, cpu_pressure_percent=waited) for i, waited in enumerate((0, 100.002, 100.01))]
+    assert telemetry.summary(samples)["cpu_pressure_percent"] == 100
+
+
 def test_only_answers_of_the_cards_count() -> None:
     told = Gpu(percent=40, memory_mib=1000, power_watts=100, clock_mhz=1400, temperature_c=60, throttled="no")
     later = Gpu(percent=80, memory_mib=3000, clock_mhz=1200, temperature_c=80, throttled="thermal")
