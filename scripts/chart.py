@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scripts import charts
-from scripts.analysis import cards, figures, summary
+from scripts.analysis import cards, figures, launches, summary
 from scripts.analysis.names import price_words
 from scripts.analysis.verdicts import Judge
 from scripts.charts import _crowd, _theme
@@ -41,9 +41,9 @@ def scale(runs: pd.DataFrame) -> str:
 
 
 def trained(runs: pd.DataFrame) -> str:
-    """Return in a few words when the runs were trained, and that their data are made up if they are."""
+    """Return in a few words when the runs were trained, if their data are made up, and if launches may be measured."""
     made_up = " Synthetic data." if set(runs["data"]) == {"synthetic"} else ""
-    return f"Trained {_days(runs)}.{made_up}"
+    return f"Trained {_days(runs)}.{made_up} {launches.words(runs, brief=True)}".strip()
 
 
 def _days(runs: pd.DataFrame) -> str:
@@ -156,7 +156,7 @@ def main() -> int:
                 "workload": workload,
                 "finding": made.finding,
                 "caption": caption,
-                "notes": [*made.notes, *filter(None, [left_out.strip(), where])],
+                "notes": [*made.notes, *filter(None, [left_out.strip(), launches.words(seen.runs), where])],
                 "description": made.description,
             }
         )

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from markupsafe import Markup
 
-from scripts import report
+from scripts import chart, report
 from scripts.analysis import runs as collected
 from scripts.analysis.beside import Side
 from scripts.pages import report as pages
@@ -272,6 +272,27 @@ def test_runs_that_could_not_be_compiled_are_a_cell_of_their_own(tmp_path: Path)
     for over_stock in ("tuned over stock", "tuned, not compiled over stock"):
         assert over_stock in read.text
     assert "step: a graph of ATen operations, not compiled (InvalidCxxCompiler)" in read.text
+
+
+@pytest.mark.parametrize(
+    ("values", "is_said"),
+    [
+        ({}, True),  # 128 samples at 100,000/s: 1.28 ms
+        ({"samples_per_second": 10_000.0}, False),
+        ({"gpu_model": None}, False),
+        ({"settings": "loop: our own, step: a CUDA graph"}, False),
+        ({"framework": "jax"}, False),
+    ],
+    ids=["short-steps", "long-steps", "no-gpu", "captured", "jax"],
+)
+def test_short_steps_of_pytorch_on_a_gpu_are_said_beside_the_figures(values: dict, is_said: bool) -> None:
+    card = {"framework": "torch", "hardware": "gpu", "gpu_model": "H200", "samples_per_second": 100_000.0} | values
+    rows = [run(**card), run(**card | {"mode": "tuned", "samples_per_second": card["samples_per_second"] / 64})]
+    read = Read(page(*rows, base={"hardware": "gpu", "framework": "torch"}))
+    said = "1 of its 2 cells on a GPU took less than 5.00 ms a step (from 1.28 ms)"
+    assert read.text.count(said) == (2 if is_said else 0), "by the table of cells, and by how modes compare"
+    caption = chart.trained(runs(*rows))
+    assert ("short steps may be launch time" in caption) == is_said
 
 
 def test_frameworks_are_compared_with_that_of_the_base() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scripts.analysis import clocks, comparisons, summary
+from scripts.analysis import clocks, comparisons, launches, summary
 from scripts.pages.inputs import Inputs
 
 
@@ -23,6 +23,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "scaling": comparisons.scaling(runs, inputs.judge),
         "virtual": bool(runs.loc[runs["devices"] > 1, "gpu_model"].isna().any()),
         "settings": comparisons.settings(runs),
+        "launched": launches.words(runs),
         "learned": summary.learned(runs),
         "warned": comparisons.warnings(runs),
         "versions": sorted(set(done["packages"].dropna())),
