@@ -113,8 +113,20 @@ def start_meter(expected_usd):
         queue = slurm.Queue(failed.reasons, counted.wait)
         submit_once(queue)
         meter.print_every_minute(counted, queue.look)
-    else:
-        meter.print_every_minute(counted)
+        return
+    if checks.is_kubernetes(workflow.executor_settings):
+        from scripts.workflow import pods
+
+        pods.steer(
+            workflow,
+            lambda executor: pods.Watch(
+                executor,
+                lambda job: name_run(job.wildcards_dict),
+                failed.reasons,
+                counted.wait,
+            ),
+        )
+    meter.print_every_minute(counted)
 
 
 def submit_once(queue):

@@ -57,6 +57,8 @@ if UNSET and not command_line.is_dry_run(sys.argv):
 if UNSET:
     internals.leave_storage(workflow)
     BUCKET = None
+if command_line.is_dry_run(sys.argv):
+    internals.show_jobs(workflow)
 internals.store_only(workflow, ("runs/", "data/"))
 internals.take_parameters_as_they_are(PersistenceBase)
 # With a checkpoint before the trainings, as clusters have it, Snakemake would find no training to do.
@@ -96,6 +98,14 @@ try:
     contents.check_python(config["kit_python"])
     quoted = quotes.Quotes(plan, quotes.budget_usd(config["budget_usd"]))
     canary = Canary(plan, {})
+    # Snakemake has imported all executors that are installed.
+    if (
+        workflow.is_main_process
+        and "snakemake_executor_plugin_kubernetes" in sys.modules
+    ):
+        from scripts.workflow import pods
+
+        pods.check_first(sys.modules["snakemake_executor_plugin_kubernetes"].Executor)
     if workflow.is_main_process:
         checks.check_beside(plan)
         checks.check_prices(plan)

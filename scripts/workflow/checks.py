@@ -138,6 +138,11 @@ def check_slurm(
             )
 
 
+def is_kubernetes(settings: Any) -> bool:
+    """Return whether the executor of a call, by its settings, is the public one for Kubernetes."""
+    return type(settings).__module__.startswith("snakemake_executor_plugin_kubernetes")
+
+
 def elsewhere(plan: Plan, region: str | None) -> str:
     """Return what is wrong with prices where jobs run in another region than they are priced in; empty for nothing."""
     rents = {name: plan.catalogue[name].get("rent", {}).get("region") for name in _machines(plan)}

@@ -19,7 +19,7 @@ from snakemake.exceptions import WorkflowError
 _STDERR = 2
 
 
-def _need(thing: Any, name: str, why: str) -> Any:
+def need(thing: Any, name: str, why: str) -> Any:
     """Return a private attribute. Raises WorkflowError in one line where this Snakemake has none such."""
     if not hasattr(thing, name):
         from snakemake import __version__
@@ -34,13 +34,13 @@ def _need(thing: Any, name: str, why: str) -> Any:
 def free_cores(workflow: Any) -> None:
     """Let the cores of this machine limit no job: of a cluster's machines each has its own."""
     why = "a cluster's jobs are not held to the cores of this machine"
-    _need(workflow, "resource_settings", why).cores = None
-    _need(workflow, "global_resources", why)["_cores"] = None
+    need(workflow, "resource_settings", why).cores = None
+    need(workflow, "global_resources", why)["_cores"] = None
 
 
 def storage_prefix(workflow: Any) -> str | None:
     """Return the bucket that runs go through, None on a shared file system."""
-    settings = _need(workflow, "storage_settings", "the bucket of a profile is known")
+    settings = need(workflow, "storage_settings", "the bucket of a profile is known")
     if not settings or not settings.default_storage_provider:
         return None
     return str(settings.default_storage_prefix)
@@ -48,17 +48,17 @@ def storage_prefix(workflow: Any) -> str | None:
 
 def send(workflow: Any, files: Iterable[str]) -> None:
     """Let files that git does not know go to the machines that train, with those that it knows."""
-    _need(workflow, "configfiles", "a person's own settings reach the machines that train").extend(files)
+    need(workflow, "configfiles", "a person's own settings reach the machines that train").extend(files)
 
 
 def send_none_of(workflow: Any, prefixes: tuple[str, ...]) -> None:
     """Keep what lies below `prefixes` from the machines that train: Snakemake sends all that git knows, compressed."""
     why = "machines that train get no pages"
-    write: Callable[[Any], None] = _need(workflow, "write_source_archive", why)
+    write: Callable[[Any], None] = need(workflow, "write_source_archive", why)
 
     def write_needed(path: Any) -> None:
-        dag = _need(workflow, "dag", why)
-        sources: Callable[[], Iterable[str]] = _need(dag, "get_sources", why)
+        dag = need(workflow, "dag", why)
+        sources: Callable[[], Iterable[str]] = need(dag, "get_sources", why)
         dag.get_sources = lambda: {file for file in sources() if not file.startswith(prefixes)}
         write(path)
 
@@ -68,17 +68,17 @@ def send_none_of(workflow: Any, prefixes: tuple[str, ...]) -> None:
 def leave_storage(workflow: Any) -> None:
     """Take all files for local ones: a dry run then needs neither account nor network."""
     why = "a dry run needs no account"
-    modifier = _need(_need(workflow, "modifier", why), "path_modifier", why)
-    _need(modifier, "apply_default_storage", why)
+    modifier = need(need(workflow, "modifier", why), "path_modifier", why)
+    need(modifier, "apply_default_storage", why)
     modifier.apply_default_storage = lambda path: path
 
 
 def store_only(workflow: Any, prefixes: tuple[str, ...]) -> None:
     """Keep in the bucket what lies below `prefixes`: code is sent, and what is made of the runs stays here."""
     why = "code and tables stay out of the bucket"
-    modifier = _need(_need(workflow, "modifier", why), "path_modifier", why)
-    apply: Callable[[Any], Any] = _need(modifier, "apply_default_storage", why)
-    pathvars = _need(workflow, "pathvars", why)
+    modifier = need(need(workflow, "modifier", why), "path_modifier", why)
+    apply: Callable[[Any], Any] = need(modifier, "apply_default_storage", why)
+    pathvars = need(workflow, "pathvars", why)
 
     def store(path: Any) -> Any:
         return apply(path) if pathvars.apply(str(path)).startswith(prefixes) else path
@@ -86,10 +86,22 @@ def store_only(workflow: Any, prefixes: tuple[str, ...]) -> None:
     modifier.apply_default_storage = store
 
 
+def show_jobs(workflow: Any) -> None:
+    """Let a dry run show the table of its jobs, which `quiet: progress` of a profile hides (Snakemake 9.27)."""
+    from snakemake.settings.enums import Quietness
+
+    why = "a dry run shows its jobs"
+    manager = need(workflow, "logger_manager", why)
+    for handler in need(need(manager, "logger", why), "handlers", why):
+        for one in handler.filters:
+            if quiet := getattr(one, "quiet", None):
+                one.quiet = frozenset(quiet) - {Quietness.PROGRESS}
+
+
 def jobs_to_run(workflow: Any) -> list[Any]:
     """Return the jobs that this call runs, those that have ended too."""
-    dag = _need(workflow, "dag", "the runs of a call are counted")
-    return list(_need(dag, "needrun_jobs", "the runs of a call are counted")(exclude_finished=False))
+    dag = need(workflow, "dag", "the runs of a call are counted")
+    return list(need(dag, "needrun_jobs", "the runs of a call are counted")(exclude_finished=False))
 
 
 def limit_no_rate(workflow: Any) -> None:
@@ -99,9 +111,9 @@ def limit_no_rate(workflow: Any) -> None:
     second (Snakemake 9.27): after a hundred runs that took 40 % of a core from the timed ones.
     """
     why = "waiting jobs take no time from those that are measured"
-    if _need(workflow, "local_exec", why):
-        scheduler = _need(workflow, "scheduler", why)
-        _need(scheduler, "job_rate_limiter", why)
+    if need(workflow, "local_exec", why):
+        scheduler = need(workflow, "scheduler", why)
+        need(scheduler, "job_rate_limiter", why)
         scheduler.job_rate_limiter = None
 
 
@@ -112,9 +124,9 @@ def end_when_told(workflow: Any) -> None:
     was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free. It also
     waits for the jobs that it has submitted, which may be for ever: a cluster's are ended with it, as by Ctrl-C.
     """
-    is_local = _need(workflow, "local_exec", "a call ends when it is told to")
+    is_local = need(workflow, "local_exec", "a call ends when it is told to")
     why = "a call ends when it is told to"
-    end = _need(_need(workflow, "scheduler", why), "exit_gracefully", why)
+    end = need(need(workflow, "scheduler", why), "exit_gracefully", why)
 
     def told(number: int, frame: Any) -> None:
         # Not by `print`, which the signal may have interrupted, and which cannot be called within itself.
@@ -135,8 +147,8 @@ def take_parameters_as_they_are(persistence: Any) -> None:
     `persistence` is `snakemake.persistence.PersistenceBase`.
     """
     why = "parameters of jobs are compared"
-    _need(persistence, "_serialize_param", why)
-    persistence._serialize_param = _need(persistence, "_serialize_param_builtin", why)
+    need(persistence, "_serialize_param", why)
+    persistence._serialize_param = need(persistence, "_serialize_param_builtin", why)
 
 
 def let_ancient_input_trigger_nothing(dag: Any, file: Any) -> None:
@@ -146,13 +158,13 @@ def let_ancient_input_trigger_nothing(dag: Any, file: Any) -> None:
     had been deleted, trained all that had ever read them. `dag` is `snakemake.dag.DAG`, `file` `snakemake.io._IOFile`.
     """
     why = "data that are fetched again train nothing again"
-    update = _need(dag, "update_needrun", why)
-    exists = _need(file, "exists", why)
+    update = need(dag, "update_needrun", why)
+    exists = need(file, "exists", why)
     is_deciding = ContextVar("is_deciding", default=False)
 
     async def update_needrun(self: Any, create_inventory: bool = False) -> None:
         if create_inventory and self.workflow.is_main_process:  # of the files that are there, by `exists` as it is
-            await _need(self.workflow.iocache, "mtime_inventory", why)(self.jobs)
+            await need(self.workflow.iocache, "mtime_inventory", why)(self.jobs)
         token = is_deciding.set(True)
         try:
             await update(self)
@@ -175,8 +187,8 @@ def refuse_locked(
     `snakemake.persistence.PersistenceBase`.
     """
     why = "a call that is refused says so"
-    lock: Callable[[Any], AbstractContextManager[None]] = _need(persistence, "lock", why)
-    _need(persistence, "lock_warn_only", why)
+    lock: Callable[[Any], AbstractContextManager[None]] = need(persistence, "lock", why)
+    need(persistence, "lock_warn_only", why)
 
     @contextmanager
     def lock_or_say(self: Any) -> Iterator[None]:
@@ -199,12 +211,12 @@ def refuse_locked(
 def retry_only(workflow: Any, may_be_tried_again: Callable[[int], bool]) -> None:
     """Try only such jobs again as `may_be_tried_again` says of their numbers: `retries` counts all errors alike."""
     why = "what was refused is not tried again"
-    scheduler = _need(workflow, "scheduler", why)
-    failed: Callable[[Any], None] = _need(scheduler, "error_callback", why)
+    scheduler = need(workflow, "scheduler", why)
+    failed: Callable[[Any], None] = need(scheduler, "error_callback", why)
 
     def tell(job: Any) -> None:
-        if not may_be_tried_again(_need(job, "jobid", why)):
-            job.attempt = _need(job, "restart_times", why) + 1
+        if not may_be_tried_again(need(job, "jobid", why)):
+            job.attempt = need(job, "restart_times", why) + 1
         failed(job)
 
     scheduler.error_callback = tell
@@ -231,14 +243,14 @@ def submit_once(
     from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo  # type: ignore[import-untyped]
 
     why = "a job that runs already is not submitted again"
-    scheduler = _need(workflow, "scheduler", why)
-    executor = _need(scheduler, "_executor", why)
-    if _need(executor, "array_jobs", why):
+    scheduler = need(workflow, "scheduler", why)
+    executor = need(scheduler, "_executor", why)
+    if need(executor, "array_jobs", why):
         return
-    name = _need(executor, "run_uuid", why)
+    name = need(executor, "run_uuid", why)
     submit, told, written = executor.run_job, executor.report_job_submission, executor.format_job_exec
-    tell = _need(executor, "_report_job_submission_threadsafe", why)
-    lost = _need(executor, "_report_job_error_threadsafe", why)
+    tell = need(executor, "_report_job_submission_threadsafe", why)
+    lost = need(executor, "_report_job_error_threadsafe", why)
 
     def run_job(job: Any) -> None:
         try:
@@ -272,7 +284,7 @@ def submit_once(
 
 def is_left_incomplete(workflow: Any, job: Any) -> bool:
     """Return whether a job runs again for nothing but that its call did not see it end."""
-    reason = _need(_need(workflow, "dag", "a run is known"), "reason", "a run is known")(job)
+    reason = need(need(workflow, "dag", "a run is known"), "reason", "a run is known")(job)
     others = ("forced", "missing_output", "updated_input", "updated_input_run", "code_changed", "input_changed")
     return bool(reason.incomplete_output) and not any(getattr(reason, other, None) for other in others)
 
@@ -285,7 +297,7 @@ def follow(workflow: Any, handler: Any) -> None:
     from snakemake import logging
 
     why = "the money of a call is counted"
-    scheduler = _need(workflow, "scheduler", why)
-    _need(scheduler, "print_progress", why)
+    scheduler = need(workflow, "scheduler", why)
+    need(scheduler, "print_progress", why)
     scheduler.print_progress = True
-    _need(logging, "logger", why).addHandler(handler)
+    need(logging, "logger", why).addHandler(handler)

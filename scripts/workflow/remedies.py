@@ -30,6 +30,12 @@ REMEDIES = (
         "link one: https://console.cloud.google.com/billing/linkedaccount",
     ),
     Remedy(
+        r"Kubernetes: no login",
+        "there is no login to a cluster",
+        "gcloud container clusters get-credentials CLUSTER --location LOCATION, or what your provider has for it; "
+        "kubectl config get-contexts tells what there is",
+    ),
+    Remedy(
         r"no login|DefaultCredentialsError|[Rr]eauthenticat|invalid_grant|UNAUTHENTICATED|could not be refreshed",
         "nobody is logged in",
         "gcloud auth application-default login",
@@ -64,11 +70,11 @@ REMEDIES = (
     ),
     # Images and containers, of Google Batch and Kubernetes alike
     Remedy(
-        r"ErrImagePull|ImagePullBackOff|manifest (?:for \S+ not found|unknown)|pull access denied|"
+        r"ErrImage\w+|ImagePullBackOff|InvalidImageName|manifest (?:for \S+ not found|unknown)|pull access denied|"
         r"artifactregistry\.repositories\.downloadArtifacts|failed to pull|[Uu]nable to pull|repository .* not found",
         "the image cannot be pulled",
-        "build and push it (envs/images.sh NAME), and give the VMs' account roles/artifactregistry.reader on its "
-        "repository (docs/clusters.md, Google Batch)",
+        "build and push it (envs/images.sh NAME), and give the account of the VMs or nodes "
+        "roles/artifactregistry.reader on its repository (docs/clusters.md, Google Batch)",
     ),
     Remedy(
         r"could not select device driver|nvidia-container|libnvidia-ml\.so|NVIDIA driver",
@@ -77,27 +83,72 @@ REMEDIES = (
         "Slurm needs --nv (docs/clusters.md)",
     ),
     Remedy(
-        r"OCI runtime|exec format error|RunContainerError|CreateContainerError|CrashLoopBackOff|exit code 12[567]\b|"
-        r"docker: Error response",
+        r"OCI runtime|exec format error|RunContainerError|CreateContainer(?:Config)?Error|StartError|"
+        r"ContainerCannotRun|CrashLoopBackOff|exit code 12[5678]\b|docker: Error response",
         "the container does not start",
         "take an image that envs/images.sh has built, for the machine's own architecture: the log says what it lacks",
     ),
     # Kubernetes
     Remedy(
-        r"Insufficient [\w./-]+|didn't match Pod's node affinity|Unschedulable|FailedScheduling",
-        "no node of the cluster has what the job asks for",
-        "kubectl describe nodes tells what they have: lower mem_mb, disk_mb or gpu of the machine, or add a node pool "
-        "of its machine_type",
+        r"Kubernetes.*: its API does not answer",
+        "the cluster does not answer",
+        "kubectl cluster-info tells whether it is there; kubectl config use-context NAME takes another one",
     ),
     Remedy(
-        r"is forbidden: exceeded quota",
+        r"Kubernetes.*\bUnauthorized|system:anonymous",
+        "the cluster does not know this login, or it has ended",
+        "log in again: gcloud container clusters get-credentials CLUSTER --location LOCATION, or what your provider "
+        "has for it",
+    ),
+    Remedy(
+        r'namespaces "\S+" not found',
+        "there is no such namespace",
+        "kubectl create namespace NAME, or another one as kubernetes-namespace in profiles/k8s/config.yaml",
+    ),
+    Remedy(
+        r"error looking up service account|serviceaccount \S+ not found",
+        "there is no such service account in the namespace",
+        "kubectl create serviceaccount NAME, or another one as kubernetes-service-account-name in "
+        "profiles/k8s/config.yaml",
+    ),
+    Remedy(
+        r"Insufficient [\w./-]+|didn't match Pod's node affinity|untolerated taint|Unschedulable|"
+        r"FailedScheduling",
+        "no node of the cluster has what the job asks for",
+        "kubectl describe nodes tells what they have: lower mem_mb, disk_mb or gpu of the machine, or add a node pool "
+        "of its machine_type; the plugin tolerates the taint nvidia.com/gpu=present:NoSchedule, and no other",
+    ),
+    Remedy(
+        r"failed quota: .*must specify",
+        "the namespace's quota wants limits",
+        "set scale: 0 of the machine (docs/clusters.md, Another cluster)",
+    ),
+    Remedy(
+        r"exceeded quota",
         "the namespace's quota does not allow the pod",
         "kubectl describe resourcequota tells it; let it be raised, or lower --jobs",
     ),
     Remedy(
+        r"violates PodSecurity|admission webhook \S+ denied",
+        "a rule of the cluster forbids such a pod",
+        "its words say which: ask who runs the cluster, or take another namespace (kubernetes-namespace in "
+        "profiles/k8s/config.yaml)",
+    ),
+    Remedy(
         r"is forbidden: User|cannot create resource",
-        "your account may not create jobs in this namespace",
-        "kubectl auth can-i create jobs tells it; let an administrator give you the role",
+        "your account may not do in this namespace what its jobs need",
+        "kubectl auth can-i --list tells what it may; let an administrator give you the role that docs/clusters.md "
+        "(Another cluster) has",
+    ),
+    Remedy(
+        r"OOMKilled",
+        "it took more memory than it asked for",
+        "raise mem_mb of the machine's entry, or in default-resources of the profile; or take a smaller batch",
+    ),
+    Remedy(
+        r"Evicted|low on resource|exceeds the total limit of containers",
+        "its node ran out of disk or memory, or it took more disk than it asked for",
+        "raise disk_mb or mem_mb of the machine's entry, or in default-resources of the profile",
     ),
     # Slurm
     Remedy(

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory, gettempdir
 import pytest
 from filelock import FileLock
 
-from tests.clusters import slurm
+from tests.clusters import kubernetes, slurm
 from tests.conftest import ROOT, Project, copy_project, made_once, on_every_core, wait_for
 
 sys.path.insert(0, str(ROOT / "plugins" / "snakemake-executor-plugin-gcebatch" / "tests"))
@@ -119,6 +119,22 @@ class Cluster:
         return found
 
 
+@dataclass
+class Pods:
+    """A clone of the project, set up as the documents say, beside what stands for a Kubernetes."""
+
+    project: Project
+    api: kubernetes.Kubernetes
+    variables: dict[str, str]
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        command = ["snakemake", "--profile", "k8s", "--seconds-between-status-checks", "1", *arguments]
+        return subprocess.Popen(
+            command, cwd=self.project.path, env=self.project.environment(**self.variables), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+
 @pytest.fixture(scope="session")
 def image() -> Path:
     """Return the programs of an environment made by the recipe of the image, and of nothing else."""
@@ -193,6 +209,16 @@ def cloud(tmp_path: Path, machine: tuple[Path, dict[str, str]], plugins: Path) -
         }
         yield Cloud(project, emulator, storage | emulator.environment | settings)
     bucket.stop()
+
+
+@pytest.fixture
+def pods(cloud: Cloud, plugins: Path, tmp_path: Path) -> Iterator[Pods]:
+    kubernetes.set_up(cloud.project.path)
+    with kubernetes.Kubernetes() as api:
+        api.write_login(tmp_path / "kubeconfig")
+        path = f"{cloud.variables['PYTHONPATH']}:{plugins / 'k8s'}"
+        variables = cloud.variables | {"KUBECONFIG": str(tmp_path / "kubeconfig"), "PYTHONPATH": path}
+        yield Pods(cloud.project, api, variables)
 
 
 @pytest.fixture(scope="module")

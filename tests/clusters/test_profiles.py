@@ -1,5 +1,6 @@
 """What a profile refuses before anything is submitted; commands of the cluster are stood in for."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -97,6 +98,7 @@ def test_quote_of_google_needs_no_account_and_ends_with_what_is_still_to_be_set(
     assert done.returncode == 0, done.stderr[-2000:]
     assert "Traceback" not in done.stderr
     assert "quote (" in done.stderr
+    assert re.search(r"^train +[1-9]", done.stdout, re.MULTILINE), "the table of its jobs"
     last = [line for line in done.stderr.splitlines() if line.startswith("still to be set: ")]
     words = (
         "SNAKEMAKE_GCEBATCH_PROJECT",

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from tests.clusters.conftest import cloud, cluster, image, machine, plugins, service  # noqa: F401, fixtures
+from tests.clusters.conftest import cloud, cluster, image, machine, plugins, pods, service  # noqa: F401, fixtures
 
 
 @dataclass(frozen=True)

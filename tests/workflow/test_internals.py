@@ -13,7 +13,7 @@ import pytest
 from snakemake.exceptions import WorkflowError
 from snakemake.persistence import PersistenceBase
 
-from scripts.workflow import internals
+from scripts.workflow import internals, pods
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,9 @@ from scripts.workflow import internals
         lambda workflow: internals.follow(workflow, None),
         lambda workflow: internals.retry_only(workflow, bool),
         lambda workflow: internals.submit_once(workflow, max, max, max),
+        internals.show_jobs,
+        pods.check_first,
+        lambda workflow: pods.steer(workflow, max),
         lambda workflow: internals.send(workflow, []),
         lambda workflow: internals.send_none_of(workflow, ("docs/",)),
     ],

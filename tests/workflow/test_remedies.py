@@ -59,11 +59,24 @@ GOOGLE = {
     'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].': "gpu_model",
 }
 
+#: Of its sources (kubelet, scheduler, controllers, admission; its Python client) and documents.
 KUBERNETES = {
     'Back-off pulling image "us-docker.pkg.dev/p/r/epochs-all": ImagePullBackOff': "envs/images.sh",
+    "Kubernetes job j waits: InvalidImageName": "envs/images.sh",
     "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.": "kubectl describe nodes",
+    "0/2 nodes are available: 2 node(s) had untolerated taint {dedicated: others}.": "kubectl describe nodes",
     'pods "snakejob-1" is forbidden: exceeded quota: compute, requested: requests.nvidia.com/gpu=1': "resourcequota",
+    'pods "snakejob-1" is forbidden: failed quota: compute: must specify limits.cpu for: snakemake': "scale: 0",
     'jobs.batch is forbidden: User "me" cannot create resource "jobs" in API group "batch"': "kubectl auth can-i",
+    'namespaces "mine" not found': "kubectl create namespace",
+    'pods "s" is forbidden: error looking up service account n/a: serviceaccount "a" not found': "kubectl create",
+    'pods "s" is forbidden: violates PodSecurity "restricted:latest": privileged': "another namespace",
+    "Kubernetes, namespace default: Unauthorized": "log in again",
+    "Kubernetes: no login: Invalid kube-config file. No configuration found.": "get-credentials",
+    "Kubernetes, namespace default: its API does not answer: timed out": "kubectl cluster-info",
+    "Kubernetes job j: StartError, exit code 128: failed to create containerd task": "envs/images.sh",
+    "Kubernetes job j: OOMKilled, exit code 137": "mem_mb",
+    "Kubernetes job j: Evicted: Pod ephemeral local storage usage exceeds the total limit of containers": "disk_mb",
 }
 
 MACHINE = {
