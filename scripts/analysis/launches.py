@@ -32,6 +32,6 @@ def words(runs: pd.DataFrame, brief: bool = False) -> str:
     cells = "cells" if len(steps) > 1 else "cell"
     return (
         f"PyTorch ran without a CUDA graph, each batch started from Python: {len(short)} of its {len(steps)} {cells} "
-        f"on a GPU took less than {number(1000 * STEP_SECONDS)} ms a step (from {number(1000 * short.min())} ms), which "
-        "may be the time to launch kernels and not the card's. JAX's tuned loop starts an epoch at once."
+        f"on a GPU took less than {number(1000 * STEP_SECONDS)} ms a step (from {number(1000 * short.min())} ms), "
+        "which may be the time to launch kernels and not the card's. JAX's tuned loop starts an epoch at once."
     )

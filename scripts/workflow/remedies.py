@@ -36,9 +36,26 @@ REMEDIES = (
         "kubectl config get-contexts tells what there is",
     ),
     Remedy(
-        r"no login|DefaultCredentialsError|[Rr]eauthenticat|invalid_grant|UNAUTHENTICATED|could not be refreshed",
+        r"no login|DefaultCredentialsError|default credentials were not found|[Rr]eauthenticat|invalid_grant|"
+        r"UNAUTHENTICATED|could not be refreshed|ACCESS_TOKEN_EXPIRED|CREDENTIALS_MISSING|ACCOUNT_STATE_INVALID",
         "nobody is logged in",
         "gcloud auth application-default login",
+    ),
+    Remedy(
+        r"CONSUMER_INVALID|RESOURCE_PROJECT_INVALID|CONSUMER_SUSPENDED|USER_PROJECT_DENIED",
+        "there is no such project, it is suspended, or not yours",
+        "gcloud projects list tells yours: set SNAKEMAKE_GCEBATCH_PROJECT",
+    ),
+    Remedy(
+        r"vmExternalIpAccess|no_external_ip_address",
+        "your organisation lets no VM have an address of its own",
+        "--gcebatch-no-external-ip, in a subnetwork with Private Google Access",
+    ),
+    Remedy(
+        r"Constraint constraints/|ORG_POLICY_VIOLATED|LOCATION_POLICY_VIOLATED|"
+        r"SECURITY_POLICY_VIOLATED|ORG_RESTRICTION",
+        "a policy of your organisation forbids it",
+        "its words say which: let its administrator exempt the project, or take another project or region",
     ),
     Remedy(
         r"act as the specified service account|iam\.serviceAccounts\.actAs",
@@ -52,7 +69,7 @@ REMEDIES = (
         "SNAKEMAKE_GCEBATCH_SERVICE_ACCOUNT to it",
     ),
     Remedy(
-        r"[Qq]uota:? '?[A-Z][A-Z0-9_]{3,}|CODE_GCE_QUOTA_EXCEEDED|inadequate quotas",
+        r"[Qq]uota:? '?[A-Z][A-Z0-9_]{3,}|CODE_GCE_QUOTA_EXCEEDED|inadequate quotas|RESOURCE_QUOTA_EXCEEDED",
         "the project's quota does not allow this machine",
         "ask for more{quota}: https://console.cloud.google.com/iam-admin/quotas, filter by its name, edit, and "
         "send the form; GPUs need GPUS_ALL_REGIONS too; then `-R` with the run's path tries it again",
@@ -229,8 +246,8 @@ REMEDIES = (
     ),
     # Whatever else Google refuses
     Remedy(
-        r"[Pp]ermission '?[\w.]+'?(?: denied| on resource)|PERMISSION_DENIED|does not have \S+ access|"
-        r"[Pp]ermission denied on|\b403\b",
+        r"[Pp]ermission '?[\w.]+'?(?: denied| on resource)|PERMISSION_DENIED|ACCESS_TOKEN_SCOPE_INSUFFICIENT|"
+        r"does not have \S+ access|[Pp]ermission denied on|\b403\b",
         "your account, or that of the VMs, lacks a role",
         "docs/clusters.md (Google Batch) lists the roles of both: yours, and those of the VMs' account",
     ),

@@ -126,6 +126,12 @@ class Pods:
     project: Project
     api: kubernetes.Kubernetes
     variables: dict[str, str]
+    vms: Emulator
+
+    def let_run(self) -> None:
+        """Let the API run the containers of its jobs, by what stands for their image."""
+        self.api.programs, self.api.variables = self.vms.images[IMAGE], self.vms.variables
+        self.api.folder = self.vms.folder
 
     def start(self, *arguments: str) -> subprocess.Popen:
         command = ["snakemake", "--profile", "k8s", "--seconds-between-status-checks", "1", *arguments]
@@ -218,7 +224,7 @@ def pods(cloud: Cloud, plugins: Path, tmp_path: Path) -> Iterator[Pods]:
         api.write_login(tmp_path / "kubeconfig")
         path = f"{cloud.variables['PYTHONPATH']}:{plugins / 'k8s'}"
         variables = cloud.variables | {"KUBECONFIG": str(tmp_path / "kubeconfig"), "PYTHONPATH": path}
-        yield Pods(cloud.project, api, variables)
+        yield Pods(cloud.project, api, variables, cloud.emulator)
 
 
 @pytest.fixture(scope="module")

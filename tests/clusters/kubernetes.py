@@ -1,8 +1,10 @@
 """What stands for the API of a Kubernetes: it keeps jobs, and tells of their pods what a test wants.
 
-Its words are those of Kubernetes' sources and documents. It has no nodes, and runs nothing.
+Its words are those of Kubernetes' sources and documents. It has no scheduler and no nodes; where a test wants it, the
+container of a job really runs, as a process of its own in an empty folder.
 """
 
+import base64
 import json
 import re
 import subprocess
@@ -64,6 +66,8 @@ class Kubernetes:
         pod: the status of each job's pod, None while it has none.
         events: (reason, message) of what has happened to each job.
         log: what each container has written.
+        programs: of what stands for the image, where containers run; `variables` of their machine.
+        folder: where they do.
     """
 
     refuse: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)
@@ -72,8 +76,13 @@ class Kubernetes:
     pod: dict | None = None
     events: list[tuple[str, str]] = field(default_factory=list)
     log: str = ""
+    programs: Path | None = None
+    variables: dict[str, str] = field(default_factory=dict)
+    folder: Path = Path()
     made: list[dict] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    _secrets: dict[str, str] = field(default_factory=dict)
+    _running: subprocess.Popen | None = None
 
     def __enter__(self) -> "Kubernetes":
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -81,6 +90,8 @@ class Kubernetes:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if self._running:
+            self._running.kill()
         self._server.shutdown()
         self._server.server_close()
 
@@ -104,6 +115,27 @@ class Kubernetes:
         condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": words}
         self.pod, self.job = {"phase": "Pending", "conditions": [condition]}, {"active": 1}
 
+    def _run(self, job: dict) -> None:
+        """Run the container of a job."""
+        (container,) = job["spec"]["template"]["spec"]["containers"]
+        told = {one["name"]: self._secrets[one["valueFrom"]["secretKeyRef"]["key"]] for one in container["env"]}
+        work = self.folder / job["metadata"]["name"]
+        work.mkdir(parents=True)
+        path = {"PATH": f"{self.programs}:/usr/bin:/bin", "HOME": str(work), "LANG": "C.UTF-8"}
+        with (work.with_suffix(".log")).open("w") as log:
+            self._running = subprocess.Popen(
+                [*container["command"], *container["args"]], cwd=work, env=path | self.variables | told,
+                stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def _look(self, name: str) -> None:
+        """Tell of the container that runs how it is."""
+        if self._running:
+            code = self._running.poll()
+            self.log = (self.folder / name).with_suffix(".log").read_text()
+            self.container(**({"running": {}} if code is None else {"terminated": {"exitCode": code}}))
+            self.job = {"active": 1} if code is None else {"failed": 1} if code else {"succeeded": 1}
+
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict) -> tuple[int, dict | str]:
         """Return the code and content of an answer."""
         resource, _, name = re.sub(r"^/apis?(/batch)?/v1/namespaces/[^/]+/", "", path).partition("/")
@@ -115,8 +147,13 @@ class Kubernetes:
             what = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
             return 201, body | {"status": {"allowed": (asked["verb"], what) not in self.denied}}
         if method == "POST":
-            if resource == "jobs" and "dryRun" not in query:
+            if resource == "jobs":
                 self.made.append(body)
+                if self.programs:
+                    self._run(body)
+            if resource == "secrets":
+                data = body.get("data") or {}
+                self._secrets |= {key: base64.b64decode(value).decode() for key, value in data.items()}
             return 201, body
         if method == "DELETE":
             self.deleted.append(name)
@@ -125,6 +162,7 @@ class Kubernetes:
 
     def _get(self, resource: str, name: str, query: dict[str, list[str]]) -> tuple[int, dict | str]:
         if resource == "jobs":
+            self._look(name.removesuffix("/status"))
             (job,) = [one for one in self.made if one["metadata"]["name"] == name.removesuffix("/status")]
             return 200, job | {"status": self.job}
         if resource == "events":

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -52,3 +53,9 @@ def test_every_lock_of_the_recipe_is_there() -> None:
     frameworks = ("tensorflow", "jax", "torch")
     for name in ("workflow", "gce", *frameworks, *(f"{framework}-gpu" for framework in frameworks)):
         assert (ROOT / "envs" / f"{name}.lock").is_file()
+
+
+@pytest.mark.parametrize("recipe", ["Dockerfile", "epochs.def"])
+def test_image_has_a_compiler(recipe: str) -> None:
+    """Without one `tuned` on PyTorch is a cell of its own, not compiled."""
+    assert re.search(r"apt-get install [^&]*\bg\+\+", (ROOT / "envs" / recipe).read_text())

@@ -1,4 +1,4 @@
-"""The profile for Kubernetes in docs/clusters.md, with the public plugin, up to the job that the API is sent."""
+"""The profile for Kubernetes in docs/clusters.md, with the public plugin, on what stands for a Kubernetes."""
 
 import re
 
@@ -36,3 +36,20 @@ def test_job_asks_for_the_machine_of_the_cell(pods: Pods) -> None:
     assert re.search(r"--target-jobs 'train:[^']*hardware=k8s-l4x1", container["args"][1])
     told = {variable["name"] for variable in container["env"]}
     assert {"EPOCHS_DATA_KINDS", "EPOCHS_COMMIT"} <= told
+
+
+def test_job_that_the_api_runs_trains_and_is_reported(pods: Pods) -> None:
+    """As on a machine without a GPU, which is asked for as if it had one."""
+    pods.project.edit(
+        "config/hardware.yaml",
+        "{cores: 8, gpus: {model: L4, count: 1}}\n  clusters: {k8s:",
+        "{cores: 1}\n  clusters: {k8s:",
+    )
+    pods.let_run()
+    process = pods.start()
+    said, _ = process.communicate(timeout=LIMIT_SECONDS)
+    assert process.returncode == 0, said[-3000:]
+    assert "1 of 1 runs ended, 0 submitted" in said
+    assert pods.project.record("mnist_mlp/k8s-l4x1/jax/b128", "mine")["status"] == "done"
+    assert (pods.project.path / "results/mine/report.html").is_file()
+    assert pods.api.waiting_jobs() == []

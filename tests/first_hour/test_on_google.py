@@ -30,6 +30,17 @@ FORBIDDEN = {
     ),
 }
 
+#: The codes by which Google tells programs why (google.rpc.ErrorInfo), whatever the words beside them.
+CODES = {
+    "SERVICE_DISABLED": ("the API is not enabled in this project", "gcloud services enable batch.googleapis.com"),
+    "BILLING_DISABLED": ("the project has no billing account", "billing/linkedaccount"),
+    "CONSUMER_INVALID": ("there is no such project", "gcloud projects list"),
+    "IAM_PERMISSION_DENIED": ("your account, or that of the VMs, lacks a role", "docs/clusters.md (Google Batch)"),
+    "ACCESS_TOKEN_EXPIRED": ("nobody is logged in", "gcloud auth application-default login"),
+    "RESOURCE_QUOTA_EXCEEDED": ("the project's quota does not allow this machine", "iam-admin/quotas"),
+    "LOCATION_ORG_POLICY_VIOLATED": ("a policy of your organisation forbids it", "administrator"),
+}
+
 #: With which words a VM is refused, and what the last screen says.
 REFUSED = {
     "quota": (
@@ -99,6 +110,15 @@ def test_what_google_forbids(cloud: Cloud, profile: str, words: str, cause: str,
     cloud.emulator.forbidden = words
     call(cloud, profile).is_refused(cause, to_do)
     assert cloud.emulator.created == []
+
+
+@pytest.mark.represented_by("SERVICE_DISABLED")
+@pytest.mark.parametrize(("code", "cause", "to_do"), [(code, *told) for code, told in CODES.items()], ids=CODES)
+def test_what_google_forbids_is_known_by_its_code_in_any_words(cloud: Cloud, code: str, cause: str, to_do: str) -> None:
+    cloud.emulator.forbidden, cloud.emulator.reason = "The request was not accepted.", code
+    ended = call(cloud, "gce-cpu")
+    ended.is_refused(cause, to_do)
+    assert f"{code}: 403 The request was not accepted." in ended.last_screen
 
 
 @pytest.mark.represented_by("quota-gce-gpu")

@@ -1,6 +1,11 @@
 """Each refusal by the words in which it comes: recorded from programs that ran here, or from the maker's documents."""
 
+import re
+
 import pytest
+from google.api.error_reason_pb2 import ErrorReason
+from google.auth._default import _CLOUD_SDK_MISSING_CREDENTIALS
+from google.auth.exceptions import DefaultCredentialsError
 
 from scripts.workflow import remedies
 
@@ -32,7 +37,8 @@ SLURM = {
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)": "sinfo",
 }
 
-#: Of Google's documents (Batch: troubleshooting; Service Usage; IAM) and of its client libraries.
+#: Of Google's documents (Batch: troubleshooting, as of 8 April 2026; Service Usage; IAM), of its client libraries and,
+#: of what those do not word, as people quote them in public.
 GOOGLE = {
     "403 Batch API has not been used in project 123 before or it is disabled. Enable it by visiting "
     "https://console.developers.google.com/apis/api/batch.googleapis.com/overview?project=123 then "
@@ -41,6 +47,19 @@ GOOGLE = {
     "400 caller does not have access to act as the specified service account: vms@p.iam": "iam.serviceAccountUser",
     "403 This API method requires billing to be enabled. Please enable billing on project #123": "billing",
     "No VM has agent reporting correctly within the time window 1080 seconds": "batch.agentReporter",
+    "No VM has agent reporting correctly within time window 1080 seconds, VM state for instance v": "agentReporter",
+    "Batch Error: code - CODE_GCE_QUOTA_EXCEEDED, description - error count is 4, latest message example: Instance "
+    "'nf-1' creation failed: Quota 'N2_CPUS' exceeded.  Limit: 24.0 in region us-central1": "of N2_CPUS",
+    "VM creation failed: Quota IN_USE_ADDRESSES exceeded. Limit: 8.0 in region us-central1": "of IN_USE_ADDRESSES",
+    "Instance v creation failed: Constraint constraints/compute.vmExternalIpAccess violated": "no-external-ip",
+    "no_external_ip_address field is invalid. VPC Service Controls is enabled for the project": "no-external-ip",
+    "Constraint constraints/compute.trustedImageProjects violated for project p.": "exempt",
+    "CONSUMER_INVALID: 403 Project p is not found": "gcloud projects list",
+    f"Google Batch: no login: {DefaultCredentialsError(_CLOUD_SDK_MISSING_CREDENTIALS)}": "gcloud auth",
+    "Reauthentication is needed. Please run `gcloud auth application-default login` to reauthenticate.": "gcloud auth",
+    "('invalid_grant: Token has been expired or revoked.', {'error': 'invalid_grant'})": "gcloud auth",
+    'denied: Unauthenticated request. Unauthenticated requests do not have permission "artifactregistry.repositories.'
+    'downloadArtifacts" on resource "projects/p" (or it may not exist)': "roles/artifactregistry.reader",
     "Quota checking process decides to delay scheduling for the job j due to inadequate quotas [Quota: NVIDIA_T4_GPUS, "
     "limit: 0, usage: 0, wanted: 1.].": "of NVIDIA_T4_GPUS",
     "quota NVIDIA_T4_GPUS exceeded: VM in Managed Instance Group meets error: Batch Error: code - "
@@ -102,3 +121,14 @@ def test_what_nobody_knows_has_no_remedy() -> None:
 def test_every_remedy_has_a_refusal_that_it_is_for() -> None:
     known = {remedies.find(words) for words in [*SLURM, *GOOGLE, *KUBERNETES, *MACHINE]}
     assert {cause for cause, _ in filter(None, known)} >= {one.cause for one in remedies.REMEDIES}
+
+
+def test_codes_of_google_that_a_remedy_names_are_in_its_own_list() -> None:
+    named = {
+        word
+        for one in remedies.REMEDIES
+        for word in re.findall(r"[A-Z]+(?:_[A-Z]+)+", one.pattern)
+        if not word.startswith(("CODE_", "ZONE_", "PERMISSION_"))
+        and word not in ("ORG_POLICY_VIOLATED", "ORG_RESTRICTION")
+    }
+    assert named <= set(ErrorReason.keys())

@@ -399,5 +399,12 @@ def _words(machine: spec.Machine) -> str:
 
 
 def _line(error: BaseException) -> str:
-    # Google's refusals end with what to do.
-    return " ".join(str(error).split())[:600]
+    """Return an error in a line; of Google's refusals first the code by which programs know it, where there is one."""
+    said = str(error)
+    if isinstance(error, google.GoogleAPICallError):  # as text it has its details twice
+        reason, about = error.reason, dict(error.metadata or {})
+        what = about.get("permission") or about.get("service")
+        code = f"{reason}{f' ({what})' if what else ''}: " if reason else ""
+        said = f"{code}{error.code} {error.message}"
+    # They end with what to do.
+    return " ".join(said.split())[:600]

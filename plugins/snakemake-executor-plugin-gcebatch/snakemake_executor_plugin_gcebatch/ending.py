@@ -32,7 +32,7 @@ _QUOTA = re.compile(
 )
 _LIMIT_NONE = re.compile(r"[Ll]imit: 0(\.0)?\b")
 _STOCK_OUT = re.compile(r"ZONE_RESOURCE_POOL_EXHAUSTED|does not have enough resources|STOCKOUT|stockout")
-_TASK_ENDED = re.compile(r"from RUNNING to FAILED on zones/(?P<zone>[\w-]+)/instances/(?P<instance>\w+)")
+_TASK_ENDED = re.compile(r"from \w+ to FAILED on zones/(?P<zone>[\w-]+)/instances/(?P<instance>\w+)")
 _STATE_CHANGED = re.compile(r"Job state is set from \w+ to \w+ for job \S+$")
 _EXIT_CODE = re.compile(r"exit code (\d+)")
 

@@ -27,6 +27,8 @@ import psutil
 from google.cloud import batch_v1 as batch
 from google.longrunning import operations_pb2
 from google.protobuf import any_pb2, empty_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
+from grpc_status import rpc_status
 
 State = batch.JobStatus.State
 
@@ -66,8 +68,9 @@ class Emulator:
     `silent` the types whose VMs start and never do anything, `broken` what becomes of the container on a type (exit
     code, lines of its log), `mute` the words with which a job ends whose VM never reports. `zones` says which zones
     have a type. While it is `away` nobody reaches it, its jobs go on, and `turned_away` counts who tried. While
-    something is `forbidden` every call is refused in these words. A minute of the longest time that a job may
-    run takes `minute_seconds`. `left` are VMs (name and labels) that no job has any more.
+    something is `forbidden` every call is refused in these words, with the `reason` (google.rpc.ErrorInfo) if there is
+    one. A minute of the longest time that a job may run takes `minute_seconds`. `left` are VMs (name and
+    labels) that no job has any more.
     """
 
     def __init__(self, folder: Path, images: Mapping[str, Path], variables: Mapping[str, str] | None = None) -> None:
@@ -82,7 +85,7 @@ class Emulator:
         self.left: list[dict] = []
         self.away = False
         self.turned_away = 0
-        self.forbidden = ""
+        self.forbidden = self.reason = ""
         self.minute_seconds = 60.0
         self.created: list[batch.Job] = []
         self.deleted: list[str] = []
@@ -164,7 +167,10 @@ class Emulator:
                 self.turned_away += 1
                 context.abort(grpc.StatusCode.UNAVAILABLE, "the network is away")
             if self.forbidden:
-                context.abort(grpc.StatusCode.PERMISSION_DENIED, self.forbidden)
+                told = status_pb2.Status(code=code_pb2.PERMISSION_DENIED, message=self.forbidden)
+                if self.reason:
+                    told.details.add().Pack(error_details_pb2.ErrorInfo(reason=self.reason, domain="googleapis.com"))
+                context.abort_with_status(rpc_status.to_status(told))
             return function(request, context)
 
         return answer

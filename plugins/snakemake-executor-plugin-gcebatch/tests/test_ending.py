@@ -89,3 +89,23 @@ def test_job_that_somebody_ended_is_deleted(state: str) -> None:
 
 def test_failure_before_any_vm_says_why() -> None:
     assert ending.failure("FAILED", [event(STOCK_OUT)]).status == "no_capacity"
+
+
+@pytest.mark.parametrize(
+    ("why", "code", "status"),
+    [
+        ("Spot Preemption", 50001, ending.PREEMPTED),
+        ("Batch no longer receives VM updates", 50002, ending.LOST),
+        ("VM is rebooted during task execution", 50003, ending.LOST),
+        ("tasks cannot be canceled", 50004, ending.LOST),
+        ("task runs over the maximum runtime", 50005, ending.TIME_LIMIT),
+        ("VM is recreated during task execution", 50006, ending.LOST),
+    ],
+)
+def test_codes_that_batch_keeps_for_itself_in_the_words_of_its_documents(why: str, code: int, status: str) -> None:
+    """Of its page on troubleshooting, as of 8 April 2026; the state before is not always RUNNING."""
+    where = "zones/us-central1-a/instances/123"
+    told = event(f"Task state is updated from ASSIGNED to FAILED on {where} due to {why} with exit code {code}.")
+    ended = ending.failure("FAILED", [told])
+    assert ended.status == status
+    assert [(lost.zone, lost.instance, lost.exit_code) for lost in ended.lost] == [("us-central1-a", "123", code)]
