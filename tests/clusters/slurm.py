@@ -127,8 +127,7 @@ class Slurm:
              f"--log-file={run}/munged.log", f"--seed-file={run}/munged.seed", "--num-threads=2"],
             check=True,
         )  # fmt: skip
-        # Of a test that was killed.
-        subprocess.run(["ip", "netns", "delete", _APART], check=False, stderr=subprocess.DEVNULL)
+        self._take_network_down()  # of a test that was killed
         for line in _CABLE.strip().splitlines():
             subprocess.run(line.split(), check=True)
         subprocess.run(["slurmctld", "-c"], check=True)
@@ -142,7 +141,17 @@ class Slurm:
                 os.kill(int(file.read_text()), signal.SIGKILL)
         for name in ("slurm.conf", "gres.conf"):
             (ETC / name).unlink(missing_ok=True)
-        subprocess.run(["ip", "netns", "delete", _APART], check=False)
+        self._take_network_down()
+
+    @staticmethod
+    def _take_network_down() -> None:
+        """Remove the namespace and the cable, which stays for as long as a job of a test that failed runs there."""
+        told = subprocess.run(["ip", "netns", "pids", _APART], capture_output=True, text=True)
+        for pid in told.stdout.split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        for command in (["ip", "netns", "delete", _APART], ["ip", "link", "delete", "epochs0"]):
+            subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
 
     @staticmethod
     def _start_node(node: str) -> None:
