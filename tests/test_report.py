@@ -281,12 +281,14 @@ def test_runs_that_could_not_be_compiled_are_a_cell_of_their_own(tmp_path: Path)
         ({"samples_per_second": 10_000.0}, False),
         ({"gpu_model": None}, False),
         ({"settings": "loop: our own, step: a CUDA graph"}, False),
+        ({"settings": None}, False),  # a log of others, which does not tell
         ({"framework": "jax"}, False),
     ],
-    ids=["short-steps", "long-steps", "no-gpu", "captured", "jax"],
+    ids=["short-steps", "long-steps", "no-gpu", "captured", "of-others", "jax"],
 )
 def test_short_steps_of_pytorch_on_a_gpu_are_said_beside_the_figures(values: dict, is_said: bool) -> None:
-    card = {"framework": "torch", "hardware": "gpu", "gpu_model": "H200", "samples_per_second": 100_000.0} | values
+    card = {"framework": "torch", "hardware": "gpu", "gpu_model": "H200", "settings": "loop: model.fit"}
+    card |= {"samples_per_second": 100_000.0} | values
     rows = [run(**card), run(**card | {"mode": "tuned", "samples_per_second": card["samples_per_second"] / 64})]
     read = Read(page(*rows, base={"hardware": "gpu", "framework": "torch"}))
     said = "1 of its 2 cells on a GPU took less than 5.00 ms a step (from 1.28 ms)"

@@ -14,8 +14,11 @@ _GRAPH = "CUDA graph"
 
 
 def step_seconds(runs: pd.DataFrame) -> pd.Series:
-    """Return the seconds of a step, the median of its runs, by cell of PyTorch on a GPU without a CUDA graph."""
-    alone = ~runs["settings"].fillna("").str.contains(_GRAPH, regex=False)
+    """Return the seconds of a step, the median of its runs, by cell of PyTorch on a GPU without a CUDA graph.
+
+    Logs of others do not tell how they ran: they have no settings.
+    """
+    alone = runs["settings"].notna() & ~runs["settings"].fillna("").str.contains(_GRAPH, regex=False)
     some = runs[(runs["status"] == "done") & (runs["framework"] == "torch") & runs["gpu_model"].notna() & alone]
     seconds = some["global_batch_size"].astype(float) / some["samples_per_second"].astype(float)
     return some.assign(seconds=seconds).groupby(CELL, sort=False, dropna=False)["seconds"].median().dropna()

@@ -20,6 +20,7 @@ def test_dry_run_has_the_cells_and_the_quote_and_needs_no_cluster(pods: Pods) ->
     assert "k8s-l4x1" in done.stderr.partition("quote")[2]
 
 
+@pytest.mark.nightly
 def test_job_asks_for_the_machine_of_the_cell(pods: Pods) -> None:
     process = pods.start()
     process.communicate(timeout=LIMIT_SECONDS)

@@ -112,7 +112,7 @@ def test_what_google_forbids(cloud: Cloud, profile: str, words: str, cause: str,
     assert cloud.emulator.created == []
 
 
-@pytest.mark.represented_by("SERVICE_DISABLED")
+@pytest.mark.nightly
 @pytest.mark.parametrize(("code", "cause", "to_do"), [(code, *told) for code, told in CODES.items()], ids=CODES)
 def test_what_google_forbids_is_known_by_its_code_in_any_words(cloud: Cloud, code: str, cause: str, to_do: str) -> None:
     cloud.emulator.forbidden, cloud.emulator.reason = "The request was not accepted.", code

@@ -108,6 +108,7 @@ def test_what_the_cluster_forbids_is_said_before_anything_is_submitted(
     assert pods.api.made == []
 
 
+@pytest.mark.nightly
 def test_rights_that_an_account_lacks_are_named_all_at_once(pods: Pods) -> None:
     pods.api.denied = {("create", "jobs"), ("get", "pods/log")}
     is_one_line(call(pods), "User may not create jobs, get pods/log", "kubectl auth can-i --list")
@@ -145,7 +146,7 @@ def test_job_that_the_api_refuses(pods: Pods, words: str, cause: str, to_do: str
     assert "1 refused, 0 submitted; at most 0.00 hours" in ended.said
 
 
-@pytest.mark.represented_by("image-not-there")
+@pytest.mark.nightly
 @pytest.mark.parametrize(("reason", "words", "cause", "to_do"), IN_VAIN.values(), ids=IN_VAIN)
 def test_container_that_waits_in_vain_is_ended(pods: Pods, reason: str, words: str, cause: str, to_do: str) -> None:
     pods.api.container(waiting={"reason": reason, "message": words})
