@@ -14,6 +14,7 @@ from scripts.analysis.names import price_words
 from scripts.analysis.verdicts import Judge
 from scripts.charts import _crowd, _theme
 from scripts.charts._view import View
+from scripts.importers import given
 from scripts.records import about
 from scripts.storage import errors, tables
 from scripts.storage.files import write_bytes, write_text
@@ -121,7 +122,7 @@ def main() -> int:
     derived = {}
     if options.money:
         frames["costs"], prices = (tables.read(table) for table in options.money)
-        derived = figures.tables(study, frames["runs"], frames["costs"], prices)
+        derived = figures.tables(study, frames["runs"], frames["costs"], prices, given.read(study))
     else:
         frames["costs"] = pd.DataFrame(columns=list(tables.columns("costs")))
     labels = json.loads(options.names)

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from scripts.analysis import runs
-from scripts.analysis.seen import Seen
+from scripts.records import stored
+from scripts.records.seen import Seen
 from scripts.storage import errors, tables
 
 
@@ -20,7 +21,8 @@ def main() -> int:
     options = parser.parse_args()
     records = options.records or [Path(line) for line in sys.stdin.read().splitlines()]
     known = Seen(options.runs.parent / "logs" / "seen.json")
-    of_runs, of_epochs, of_attempts = runs.collect(options.folder, records, options.repeats, known)
+    rows = stored.each(options.folder, records, runs.rows, known)
+    of_runs, of_epochs, of_attempts = runs.collect(rows, options.repeats, options.folder)
     tables.write(of_runs, "runs", options.runs)
     tables.write(of_epochs, "epochs", options.epochs)
     tables.write(of_attempts, "attempts", options.attempts)

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import clocks, pricing, states
+from scripts.analysis import clocks, states
 from scripts.analysis.names import FRAMEWORK_NAMES
-from scripts.costs import prices
+from scripts.costs import prices, pricing
 from scripts.importers import facts
 from scripts.pages import render
 from scripts.storage import errors, schemas, tables

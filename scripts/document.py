@@ -19,7 +19,8 @@ import pandas as pd
 import yaml
 
 from scripts.analysis import noise, runs, scale_ups
-from scripts.records import about, record
+from scripts.importers import known_noise
+from scripts.records import about, record, stored
 from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -160,7 +161,7 @@ def accuracy_rows(folder: Path) -> list[dict[str, Any]]:
     """
     rows = []
     for path in sorted(folder.rglob("run.json")):
-        run = runs.read(path)
+        run = runs.complete(stored.read(path))
         reference = about.workload(run["cell"]["workload"]).reference
         part = run["data"]["train_samples"] / run["data"]["complete_train_samples"] * run["cell"]["samples"]
         published = reference.after(run["final"]["epochs"] * part) if reference else None
@@ -279,10 +280,11 @@ def faults_page() -> str:
 
 def noise_file() -> str:
     """Return what is known of noise (YAML), with that of the project's own repeated runs made anew."""
-    known = yaml.safe_load(noise.FILE.read_text(encoding="utf-8"))
-    found = noise.pooled((np.exp(cell) for cell in noise.own_cells()), "")
+    known = yaml.safe_load(known_noise.FILE.read_text(encoding="utf-8"))
+    measured = known_noise.measured().values()
+    found = noise.pooled((np.exp(cell) for cell in noise.of_tables(measured)), "")
     assert found is not None
-    runs = pd.concat(noise.measured().values())
+    runs = pd.concat(measured)
     months = sorted({started[:7] for started in runs["started_at"]})
     when = " to ".join(dict.fromkeys((months[0], months[-1])))
     machines = ", ".join(sorted(set(runs["cpu_model"])))
@@ -292,10 +294,10 @@ def noise_file() -> str:
         "runs": found.runs,
         "cells": found.cells,
         "of": f"runs of this project's own on two cores ({machines}, {when})",
-        "source": list(noise.MEASURED),
+        "source": list(known_noise.MEASURED),
     }
-    if noise.SCALED_UP.is_file():
-        known[noise.SCALE_UPS] = scale_ups.entry(pd.read_csv(noise.SCALED_UP)) | {
+    if known_noise.SCALED_UP.is_file():
+        known[noise.SCALE_UPS] = scale_ups.entry(pd.read_csv(known_noise.SCALED_UP)) | {
             "source": "reports/noise/scale-ups.csv"
         }
     return _NOISE + yaml.safe_dump(known | {noise.SHARED_CORES: own}, sort_keys=False)

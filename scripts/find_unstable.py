@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from scripts.analysis import runs, statistics
+from scripts.records import stored
 from scripts.storage import errors
 from scripts.storage.files import write_text
 
@@ -19,7 +20,7 @@ def again(folder: Path, records: list[Path], above: float, repeats: int, disturb
     found: dict[str, str] = {}
     cells: dict[tuple[str, str], list[dict]] = defaultdict(list)
     for path in records:
-        run = runs.read(path)
+        run = runs.complete(stored.read(path))
         row = runs.row(str(path.parent.relative_to(folder)), run)
         # The time of a run that was resumed compares with none.
         if row["status"] == "done" and len(run.get("attempts", [])) < 2:

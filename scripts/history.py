@@ -8,10 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from scripts.analysis import pricing, trends
+from scripts.analysis import trends
 from scripts.analysis.names import price_words
 from scripts.charts import _theme
-from scripts.costs import book, books, prices
+from scripts.costs import book, books, prices, pricing
 from scripts.pages import history as page
 from scripts.pages import render, trend
 from scripts.records import about

@@ -4,8 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from scripts.analysis import pricing
-from scripts.costs import prices
+from scripts.costs import prices, pricing
 from scripts.storage import errors, schemas, tables
 from scripts.studies import definition
 

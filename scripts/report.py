@@ -13,6 +13,7 @@ from scripts.analysis import beside, cards, claims, clocks, figures, trainings
 from scripts.analysis.claim_verdict import Verdict, to_json
 from scripts.analysis.names import price_words
 from scripts.importers import audit, facts
+from scripts.importers.given import read as read_given
 from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
 from scripts.records import about
@@ -151,7 +152,8 @@ def main() -> int:
     about.add(study.get("workload_files", {}))
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     runs, costs, prices = (tables.read(path) for path in (options.runs, options.costs, options.prices))
-    derived = figures.tables(study, runs, costs, prices)
+    given = read_given(study)
+    derived = figures.tables(study, runs, costs, prices, given)
     beside_it = zip(json.loads(options.beside[0]), options.beside[1:], strict=True) if options.beside else ()
     inputs = Inputs(
         name=options.name,
@@ -170,7 +172,9 @@ def main() -> int:
         words=schemas.read_yaml(options.words, "words") if options.words else {},
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
     )
-    verdicts, today = judge(study, inputs, figures.figures(study, derived, prices, runs), compared(options.compared))
+    verdicts, today = judge(
+        study, inputs, figures.figures(study, derived, prices, runs, given), compared(options.compared)
+    )
     html = report.page(replace(inputs, verdicts=verdicts, verdicts_today=today))
     costs_of = costing(inputs, derived)
     write_text(options.claims, to_json(options.name, study, len(runs), len(inputs.findings), verdicts, costs_of))

@@ -19,7 +19,7 @@ from scripts.storage import environment, errors, numbers, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.words import printable
 from scripts.studies import definition
-from scripts.workflow import checks, intervals
+from scripts.workflow import checks, intervals, known
 from scripts.workflow.repetitions import PRICES
 from scripts.workflow.timers import cloud, cron, github, systemd
 
@@ -42,7 +42,7 @@ def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple
     study, profile = asked["study"], asked["profile"]
     about.add(study["workload_files"])
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
-    priced = quotes.priced(asked["name"], study, catalogue, profile, asked["runs"])
+    priced = known.priced(asked["name"], study, catalogue, profile, asked["runs"])
     machines = {one.wanted.hardware for one in priced}
     is_cloud = profile.startswith("gce-")
     at_once, boot = (1, 0.0) if profile == "local" else (monthly.JOBS, budget.BOOT_SECONDS)
@@ -50,7 +50,7 @@ def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple
     often = monthly.starts(every.seconds, took.seconds), monthly.starts(every.seconds, took.worst_seconds)
     if not is_cloud:
         return monthly.owned(priced, catalogue, often), took
-    prices = quotes.paid(study, catalogue, machines, profile)
+    prices = known.paid(study, catalogue, machines, profile)
     parts = monthly.rented(priced, quotes.rates(prices, profile), often, boot)
     rows, terms = book.read(books.files(_BOOKS)), read_terms()
     if by == "cloud":

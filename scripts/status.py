@@ -11,11 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from scripts.analysis import pricing
 from scripts.analysis import runs as recorded
-from scripts.costs import billing, prices
+from scripts.costs import billing, prices, pricing
 from scripts.measurement import checkpoint
-from scripts.records import about
+from scripts.records import about, stored
 from scripts.storage import environment, errors, schemas
 from scripts.storage.files import read_text
 from scripts.storage.numbers import number
@@ -51,7 +50,7 @@ def rows(
             run = f"{cell.path}/r{repeat}"
             file = folder / run / "run.json"
             if file.is_file():
-                record = recorded.read(file)
+                record = recorded.complete(stored.read(file))
                 states[record["status"]] += 1
                 reason = record["reason"] or reason
                 files.append(file)
@@ -84,7 +83,7 @@ def main() -> int:
     profiles = {name: about.get("clusters", {}) for name, about in catalogue.items()}
     cells = rows(study, folder, environment.CHECKPOINTS.read(), profiles)
     files = [file for cell in cells for file in cell["files"]]
-    runs, _, attempts = recorded.collect(folder, files, config["repeats"])
+    runs, _, attempts = recorded.collect(stored.each(folder, files, recorded.rows), config["repeats"], folder)
     machines = definition.machines(config, catalogue)
     hourly = pricing.price_table(config, machines, set(runs["hardware"]))
     spent = prices.spent(runs, attempts, hourly[hourly["price_option"] == config["price"]])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from scripts.analysis import runs as recorded
 from scripts.kit import records
-from scripts.records import record
+from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage import errors, schemas
 from scripts.storage.errors import InputError
@@ -26,8 +26,7 @@ def check(source: Path, path: str, folder: Path, study: grid.Study, machine: str
     It names file, run and what is wrong.
     """
     try:
-        run = recorded.read(folder / "run.json")
-        record.read_epochs(folder / "epochs.csv")
+        run = recorded.complete(stored.read(folder / "run.json"))
     except InputError as error:
         raise InputError(f"{source}: {str(error).replace(f'{folder}/', f'{path}/')}") from error
     cell = Cell(**run["cell"])

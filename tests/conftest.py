@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts.analysis import runs  # noqa: E402, found by the line above
+from scripts.records import stored  # noqa: E402
 
 # How long an example takes is no verdict: the machine may have other work. `make nightly` tries ten times as many.
 settings.register_profile("few", deadline=None, max_examples=20)
@@ -103,7 +104,7 @@ class Project:
 
     def record(self, cell: str, study: str = "tiny") -> dict:
         """Return the record of a cell's first run, with what follows from it."""
-        return runs.read(self.path / "results" / study / cell / "r1" / "run.json")
+        return runs.complete(stored.read(self.path / "results" / study / cell / "r1" / "run.json"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -6,13 +6,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from scripts.analysis import runs as recorded
 from scripts.analysis.noise import Noise
 from scripts.analysis.verdicts import Judge
 from scripts.costs import billing, book, hourly
 from scripts.costs import prices as pricing
 from scripts.costs.terms import Terms
 from scripts.pages.inputs import Inputs
+from scripts.records import stored
 from scripts.records.record import TIMES
+from scripts.records.seen import Seen
 from scripts.storage import tables
 
 #: A row of a price book without its item, purchase and rate.
@@ -400,3 +403,15 @@ def words(train: int, test: int) -> dict[str, np.ndarray]:
         arrays[f"{split}_lengths"] = np.full(samples, 3, np.int32)
         arrays[f"{split}_labels"] = (np.arange(samples) % 2).astype(np.uint8)
     return arrays
+
+
+def read_run(path: Path) -> dict:
+    """Return the record of a `run.json` with all that follows from it."""
+    return recorded.complete(stored.read(path))
+
+
+def collect(
+    folder: Path, files: Iterable[Path], repeats: int, seen: Seen | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the tables of the records below a folder, as `scripts.collect` makes them."""
+    return recorded.collect(stored.each(folder, files, recorded.rows, seen), repeats, folder)

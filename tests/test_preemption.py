@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.analysis import runs
 from scripts.records import record
 from tests.conftest import LIMIT_SECONDS, Project, frameworks_here
+from tests.made import read_run
 
 pytestmark = pytest.mark.slow
 
@@ -59,13 +59,13 @@ def test_run_that_is_taken_up_again_has_the_losses_of_one_that_was_not(
     assert not (cut / "run.json").exists(), "it is not at its end"
     trained.run(*command(framework, mode, cut, *kept))
     assert losses(cut) == pytest.approx(losses(alone), rel=1e-4)
-    run = runs.read(cut / "run.json")
+    run = read_run(cut / "run.json")
     first, second = run["attempts"]
     assert (first["ended"], second["ended"]) == ("preempted", "done")
     assert first["useful_seconds"] > 0
     assert first["lost_seconds"] > 0, "the start at least"
     assert first["used_seconds"] == pytest.approx(first["useful_seconds"] + first["lost_seconds"])
-    assert len(runs.read(alone / "run.json")["attempts"]) == 1
+    assert len(read_run(alone / "run.json")["attempts"]) == 1
 
 
 def test_machine_that_is_lost_without_notice_costs_what_was_not_saved(trained: Project, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_machine_that_is_lost_without_notice_costs_what_was_not_saved(trained: P
     cut = tmp_path / "cut"
     interrupt(trained, command("jax", "tuned", cut, *kept), f"epoch 2/{EPOCHS}", signal.SIGKILL)
     trained.run(*command("jax", "tuned", cut, *kept))
-    run = runs.read(cut / "run.json")
+    run = read_run(cut / "run.json")
     assert [attempt["ended"] for attempt in run["attempts"]] == ["lost", "done"]
     assert run["final"]["epochs"] == EPOCHS
 
@@ -81,7 +81,7 @@ def test_machine_that_is_lost_without_notice_costs_what_was_not_saved(trained: P
 def test_run_that_takes_too_long_is_ended_and_recorded(trained: Project, tmp_path: Path) -> None:
     done = trained.run(*command("jax", "stock", tmp_path / "long", "--most-minutes", "0.05"), check=False)
     assert done.returncode == 3
-    run = runs.read(tmp_path / "long" / "run.json")
+    run = read_run(tmp_path / "long" / "run.json")
     assert (run["status"], run["reason"]) == ("timed_out", "took longer than 0.05 minutes")
 
 
@@ -91,7 +91,7 @@ def test_notice_before_the_training_began_loses_nothing(trained: Project, tmp_pa
     code = interrupt(trained, command("jax", "tuned", tmp_path / "cut", *kept), "import", signal.SIGTERM)
     assert code == 4
     trained.run(*command("jax", "tuned", tmp_path / "cut", *kept))
-    run = runs.read(tmp_path / "cut" / "run.json")
+    run = read_run(tmp_path / "cut" / "run.json")
     assert [attempt["ended"] for attempt in run["attempts"]] == ["preempted", "done"]
     assert run["attempts"][0]["useful_seconds"] == 0
 
@@ -102,7 +102,7 @@ def test_search_for_the_largest_batch_is_ended_by_a_notice_and_by_its_time(train
     kept = ("--checkpoints", str(tmp_path / "kept"))
     assert interrupt(trained, [*search, *kept], "batch size 128", signal.SIGTERM) == 4
     assert trained.run(*search, "--most-minutes", "0.02", check=False).returncode == 3
-    run = runs.read(tmp_path / "cut" / "run.json")
+    run = read_run(tmp_path / "cut" / "run.json")
     assert run["status"] == "timed_out"
     assert [one["status"] for one in run["batch_search"]] == ["timed_out"]
 
@@ -112,6 +112,6 @@ def test_run_that_got_no_machine_is_recorded_as_that(trained: Project, tmp_path:
     arguments = command("jax", "tuned", tmp_path / "none")
     done = trained.run(*arguments, check=False, EPOCHS_ENDED=told)
     assert done.returncode == 3
-    run = runs.read(tmp_path / "none" / "run.json")
+    run = read_run(tmp_path / "none" / "run.json")
     assert (run["status"], run["reason"]) == ("quota", "quota NVIDIA_T4_GPUS exceeded")
     assert run["times"]["total_seconds"] == 0

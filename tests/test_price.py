@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from scripts import price
-from scripts.analysis import pricing
-from scripts.costs import book
+from scripts.costs import book, pricing
 from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError
 from scripts.studies import definition

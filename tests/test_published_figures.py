@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 from scripts import import_logs, importers
-from scripts.analysis import claim_verdict, claims, figures, pricing
+from scripts.analysis import claim_verdict, claims, figures
 from scripts.analysis.verdicts import Judge
-from scripts.costs import prices
+from scripts.costs import prices, pricing
 from scripts.costs.terms import read_terms
-from scripts.importers import facts
+from scripts.importers import facts, given
 from scripts.storage import tables
 from scripts.studies import definition
 from tests.importers.test_published import published
@@ -49,8 +49,9 @@ def shown(name: str) -> Shown:
     runs = tables.conform(facts.runs_of(table), "runs")
     rates = tables.conform(pricing.price_table(study, study["machines"], study["machines"]), "prices")
     costs = tables.conform(prices.price_runs(runs, rates), "costs")
-    derived = figures.tables(study, runs, costs, rates)
-    return Shown(study, runs, costs, rates, derived, figures.figures(study, derived, rates, runs))
+    asked = given.read(study)
+    derived = figures.tables(study, runs, costs, rates, asked)
+    return Shown(study, runs, costs, rates, derived, figures.figures(study, derived, rates, runs, asked))
 
 
 # 2018-02, GPU providers: Table 1

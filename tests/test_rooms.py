@@ -166,13 +166,13 @@ def test_runs_are_quoted_without_pandas() -> None:
     quote = """
 import sys
 from pathlib import Path
-from scripts.analysis import quotes
 from scripts.storage import schemas
 from scripts.studies import definition
+from scripts.workflow import known
 catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
 name, study = definition.read("local", {})
-assert quotes.priced("never-trained", study, catalogue, "local", []) == []
-assert quotes.paid(study, catalogue, catalogue, "local")
+assert known.priced("never-trained", study, catalogue, "local", []) == []
+assert known.paid(study, catalogue, catalogue, "local")
 """
     heavy = "{'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules)"
     told = subprocess.run(
@@ -202,6 +202,80 @@ def test_environment_variables_are_named_in_one_place() -> None:
     rules = [ROOT / "Snakefile", *sorted((ROOT / "rules").glob("*.smk"))]
     naming = [file for file in [*files(), *rules] if file != place and re.search(r"[\"']EPOCHS_", file.read_text())]
     assert naming == []
+
+
+#: Modules by which files are found, read or written: what analyses takes rows, and needs none of them.
+DISK = {
+    *("pathlib", "os", "io", "shutil", "tempfile", "glob", "csv", "pickle", "sqlite3", "subprocess", "yaml"),
+    *("pyarrow", "duckdb", "scripts.storage.files", "scripts.storage.downloads", "scripts.storage.schemas"),
+}
+
+#: Calls that open a file, of whatever module: `open`, a path's, a reader's of pandas or of a room below, a writer's.
+OPENS = re.compile(
+    r"open|fdopen|(read|write|load|save|scan|fetch)(_\w+)?|files|safe_load|(gen)?fromtxt|loadtxt|savetxt?|savez|fromfile"
+    r"|tofile|memmap|to_(csv|parquet|json|feather|excel|pickle|hdf|sql|html|orc|stata)|Path|PurePath"
+    r"|exists|is_file|is_dir|r?glob|iterdir|listdir|scandir|walk|stat|touch|mkdir|makedirs|unlink|rmtree"
+)
+
+
+def touches_disk(text: str) -> list[str]:
+    """Return what of a module's text finds, reads or writes files: modules that it imports, and calls."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        found += [name for name in names if name in DISK or name.split(".")[0] in DISK]
+        if isinstance(node, ast.Call) and OPENS.fullmatch(ast.unparse(node.func).rpartition(".")[2]):
+            found.append(ast.unparse(node.func))
+    return found
+
+
+def test_analysis_gets_rows_and_no_paths() -> None:
+    """What a page was made from is then what its rule names. Constants of the project alone come from rooms below."""
+    found = {file.name: touches_disk(file.read_text()) for file in sorted((SCRIPTS / "analysis").glob("*.py"))}
+    assert len(found) > 20
+    assert {name: touched for name, touched in found.items() if touched} == {}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "open('a')",
+        "from pathlib import Path",
+        "Path('a')",
+        "path.read_text()",
+        "path.write_bytes(b'')",
+        "path.open()",
+        "path.exists()",
+        "path.glob('*')",
+        "pd.read_csv('a')",
+        "pd.read_parquet('a')",
+        "frame.to_parquet('a')",
+        "frame.to_csv('a')",
+        "np.load('a')",
+        "def f():\n    import pyarrow.parquet as pq",
+        "from pyarrow import parquet",
+        "import duckdb",
+        "import os",
+        "from os import path",
+        "import shutil",
+        "import tempfile",
+        "import yaml",
+        "from scripts.storage.files import read_text",
+        "from scripts.storage import files",
+        "from scripts.storage.schemas import read_yaml",
+        "tables.read(path)",
+        "tables.read_csv('runs', path)",
+        "tables.write(frame, 'runs', path)",
+        "book.read(books.files('current'))",
+        "read_terms()",
+        "record.read_run(path)",
+        "stored.read(path)",
+    ],
+)
+def test_each_way_to_a_file_is_noticed(planted: str) -> None:
+    assert touches_disk(f"import pandas as pd\n{planted}\n")
 
 
 #: What is written without `scripts.storage.files`: into folders that this process has made for itself and takes away

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from scripts import workloads
-from scripts.analysis import runs
 from scripts.records import about, record
 from tests.conftest import CORES, LIMIT_SECONDS, Project, frameworks_here, wait_for
+from tests.made import read_run
 from tests.test_workflow import OWN_NET, interruptible, spawned
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def need(framework: str) -> None:
 
 
 def written(project: Project) -> dict:
-    return runs.read(project.path / "out" / "run.json")
+    return read_run(project.path / "out" / "run.json")
 
 
 FRAMEWORKS = ("tensorflow", "jax", "torch")
@@ -72,7 +72,7 @@ def test_every_workload_trains(tiny_study: Project, tmp_path: Path, workload: st
     need(framework)
     done = train(tiny_study, "--output", str(tmp_path), *size, workload=workload, framework=framework)
     assert done.returncode == 0, done.stdout + done.stderr
-    run = runs.read(tmp_path / "run.json")
+    run = read_run(tmp_path / "run.json")
     assert run["status"] == "done"
     assert run["data"]["kind"] == "synthetic"
     assert run["provenance"]["cores"] == run["provenance"]["cores"][:1], "held to one core"
@@ -100,7 +100,7 @@ def test_variables_that_would_change_a_training_do_not_reach_it(tiny_study: Proj
     done = train(tiny_study, "--output", str(tmp_path), KERAS_MAX_EPOCHS="1", KERAS_MAX_STEPS_PER_EPOCH="1")
     assert "not passed on to the training: " in done.stdout
     assert "KERAS_MAX_EPOCHS, KERAS_MAX_STEPS_PER_EPOCH" in done.stdout
-    run = runs.read(tmp_path / "run.json")
+    run = read_run(tmp_path / "run.json")
     assert run["final"]["epochs"] == run["cell"]["epochs"] > 1
     assert run["timed_samples"] > run["batch_size"]
 
@@ -111,7 +111,7 @@ def test_tuned_training_is_recorded_and_ends_at_its_target(tiny_study: Project, 
     need(framework)
     options = ("--mode", "tuned", "--samples", "0.3", "--target", "0.3", "--output", str(tmp_path))
     assert train(tiny_study, *options, framework=framework).returncode == 0
-    run = runs.read(tmp_path / "run.json")
+    run = read_run(tmp_path / "run.json")
     assert run["settings"]["loop"] != "model.fit"
     (only,) = record.read_epochs(tmp_path / "epochs.csv")
     assert only["val_acc"] >= 0.3, "one epoch of two was enough"
@@ -131,7 +131,7 @@ def test_two_devices_share_a_step(tiny_study: Project, tmp_path: Path, framework
     options = ("--hardware", "cpu2", "--devices", "2", "--mode", mode, "--output", str(tmp_path))
     done = train(tiny_study, *options, framework=framework)
     assert done.returncode == 0, done.stdout + done.stderr
-    run = runs.read(tmp_path / "run.json")
+    run = read_run(tmp_path / "run.json")
     assert (run["batch_size"], run["cell"]["devices"]) == (128, 2)
     assert run["train_samples"] % 256 == 0, "whole batches of both"
     assert run["final"]["loss"] > 0
@@ -143,7 +143,7 @@ def test_mixed_precision_is_another_training(tiny_study: Project, tmp_path: Path
     for precision in ("float32", "bfloat16"):
         options = ("--precision", precision, "--seed", "7", "--output", str(tmp_path / precision))
         assert train(tiny_study, *options).returncode == 0
-        losses.append(runs.read(tmp_path / precision / "run.json")["final"]["loss"])
+        losses.append(read_run(tmp_path / precision / "run.json")["final"]["loss"])
     assert losses[0] != losses[1]
     assert losses[0] == pytest.approx(losses[1], rel=0.2)
 
@@ -155,7 +155,7 @@ def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: 
     options = ("--batch-size", "largest", "--samples", "0.3", "--output")
     done = train(tiny_study, *options, str(tmp_path / "r1"), workload=str(tmp_path / "my_net.py"))
     assert done.returncode == 0, done.stdout + done.stderr
-    run = runs.read(tmp_path / "r1" / "run.json")
+    run = read_run(tmp_path / "r1" / "run.json")
     assert [(one["batch_size"], one["status"]) for one in run["batch_search"]] == [
         (16, "done"), (32, "done"), (64, "done"), (128, "failed"),
     ]  # fmt: skip
@@ -165,7 +165,7 @@ def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: 
     done = train(tiny_study, *options, str(tmp_path / "r2"), *again, workload=str(tmp_path / "my_net.py"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "batch size" not in done.stdout
-    second = runs.read(tmp_path / "r2" / "run.json")
+    second = read_run(tmp_path / "r2" / "run.json")
     assert (second["batch_size"], second["batch_search"]) == (64, run["batch_search"])
 
 
@@ -181,7 +181,7 @@ def test_what_this_machine_cannot_do_is_recorded_and_how_long_it_took(tiny_study
     done = train(tiny_study, "--mode", "plain_lstm", "--output", str(tmp_path), **variables)
     after = time.time()
     assert done.returncode == 3
-    run = runs.read(tmp_path / "run.json")
+    run = read_run(tmp_path / "run.json")
     assert "mode plain_lstm: cuDNN is on a GPU only" in run["reason"]
     began = float((tmp_path / "stamps").read_text().splitlines()[0])
     written = (tmp_path / "telemetry.csv").stat().st_mtime
@@ -196,7 +196,7 @@ def test_frameworks_get_the_same_samples(tiny_study: Project, tmp_path: Path) ->
     counts = set()
     for framework in frameworks_here():
         assert train(tiny_study, "--output", str(tmp_path / framework), framework=framework).returncode == 0
-        run = runs.read(tmp_path / framework / "run.json")
+        run = read_run(tmp_path / framework / "run.json")
         counts.add((run["train_samples"], run["validation_samples"], run["parameters"]))
     assert len(counts) == 1
 

@@ -6,12 +6,10 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import card_prices, cards, mlperf, rounds
-from scripts.costs import billing, book, books, office, ownership, schedule
-from scripts.costs.terms import read_terms
-from scripts.importers import results
+from scripts.costs import billing, book, office, ownership, schedule
+from scripts.importers.given import Given
 from scripts.storage.errors import InputError
 from scripts.storage.tables import records
-from scripts.studies import definition
 
 #: A printed efficiency or rate may be off by half of its last digit.
 _HALF = 0.5
@@ -23,6 +21,9 @@ _PRINTED: dict[str, Any] = {"type": "", "gpu_memory_gb": None, "instance": "", "
 _RENTED = ["hardware", "type", "gpu_memory_gb", "instance", "gpus", "gpus_used", "gpu_percent", "unused_share"]
 
 _HOURS_PER_DAY = 24
+
+#: What figures are given that are worked out of a study's tables alone.
+_NOTHING = Given()
 
 #: Days of the spans for which a rent is shown; the month is that of the articles.
 _RENT_DAYS = {"day": 1, "week": 7, "month": 30.5}
@@ -156,27 +157,25 @@ def _office(study: Mapping[str, Any], runs: pd.DataFrame, prices: pd.DataFrame) 
     }
 
 
-def _schedule(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _schedule(study: Mapping[str, Any], prices: pd.DataFrame, given: Given) -> dict[str, pd.DataFrame]:
     about = study["schedule"]
-    rows = book.read(books.files(study["book"]))
     hourly = prices[prices["hardware"] == about["machine"]].set_index("price_option")["usd_per_hour"]
     if study["price"] not in hourly:
         raise InputError(f"schedule: machine: {about['machine']!r} has no price of option {study['price']}")
-    terms = read_terms()
-    table = schedule.monthly(about, rows, terms, float(hourly[study["price"]]))
+    table = schedule.monthly(about, given.rows, given.terms, float(hourly[study["price"]]))
     if "today" in hourly:  # the rule of the study's own day, the machine's price of today
         first = next(iter(about["rules"]))
         rules = {"today": about["rules"][first] | {"label": study["prices"]["today"].get("label", "today")}}
-        again = schedule.monthly({**about, "rules": rules}, rows, terms, float(hourly["today"]))
+        again = schedule.monthly({**about, "rules": rules}, given.rows, given.terms, float(hourly["today"]))
         table = pd.concat([table, again], ignore_index=True)
     return {"monthly": table}
 
 
-def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame, given: Given) -> dict[str, pd.DataFrame]:
     about, option = study["mlperf"], study["price"]
-    scored = mlperf.scored(results.read(definition.ROOT / about["results"]), mlperf.series())
+    scored = mlperf.scored(given.results, given.series)
     priced = list(card_prices.hourly(prices, option, about["accelerators"]))
-    labels = results.labels() | {name: machine["label"] for name, machine in study["machines"].items()}
+    labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
     found = {
         "generations": rounds.generations(scored, about, prices, option),
         "cheapest": rounds.cheapest(scored, about, prices, option),
@@ -199,7 +198,11 @@ def _mlperf(study: Mapping[str, Any], prices: pd.DataFrame) -> dict[str, pd.Data
 
 
 def tables(
-    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, prices: pd.DataFrame
+    study: Mapping[str, Any],
+    runs: pd.DataFrame,
+    costs: pd.DataFrame,
+    prices: pd.DataFrame,
+    given: Given = _NOTHING,
 ) -> dict[str, pd.DataFrame]:
     """Return the derived tables of a study by name: `printed`, of `office`, `monthly`, `mlperf`, and of its cards."""
     found: dict[str, pd.DataFrame] = {}
@@ -210,9 +213,9 @@ def tables(
     if "office" in study:
         found |= _office(study, runs, prices)
     if "schedule" in study:
-        found |= _schedule(study, prices)
+        found |= _schedule(study, prices, given)
     if "mlperf" in study:
-        found |= _mlperf(study, prices)
+        found |= _mlperf(study, prices, given)
     if cards.models(study.get("machines", {})):
         found |= cards.tables(study["machines"], runs)
     return found
@@ -238,9 +241,8 @@ def readable(derived: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return shown | cards.readable(derived)
 
 
-def _rate(cut: Mapping[str, Any], name: str, purchase: str) -> float:
+def _rate(cut: Mapping[str, Any], name: str, rows: book.Rows, purchase: str) -> float:
     """Return an item's hourly rate in a price book. Raises InputError if it has none, or several."""
-    rows = book.read(books.files(name))
     wanted = {"provider": cut["provider"], "item": cut["item"], "purchase": purchase, "per": "hour"}
     rates = [row["rate"] for row in rows if wanted.items() <= row.items()]
     if len(rates) != 1:
@@ -249,14 +251,18 @@ def _rate(cut: Mapping[str, Any], name: str, purchase: str) -> float:
 
 
 def figures(
-    study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], prices: pd.DataFrame, runs: pd.DataFrame
+    study: Mapping[str, Any],
+    derived: Mapping[str, pd.DataFrame],
+    prices: pd.DataFrame,
+    runs: pd.DataFrame,
+    given: Given = _NOTHING,
 ) -> dict[str, float]:
     """Return the named figures that a study's claims may point at."""
     longest = runs.groupby("hardware", sort=False)["train_seconds"].max().dropna() / billing.SECONDS_PER_HOUR
     found = {f"longest_hours_{name}": float(hours) for name, hours in longest.items()}
     for name, cut in study.get("price_cuts", {}).items():
-        before = _rate(cut, cut["before"], "on-demand")
-        after = _rate(cut, cut["after"], cut.get("after_purchase", "on-demand"))
+        before = _rate(cut, cut["before"], given.cuts[cut["before"]], "on-demand")
+        after = _rate(cut, cut["after"], given.cuts[cut["after"]], cut.get("after_purchase", "on-demand"))
         found[f"price_cut_{name}"] = 1 - after / before
     for row in records(prices):
         name, hourly = f"{row['hardware']}_{row['price_option']}", float(row["usd_per_hour"])

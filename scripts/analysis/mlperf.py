@@ -13,9 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.storage.schemas import read_yaml
 from scripts.storage.tables import records
-from scripts.studies.definition import ROOT
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,6 @@ def score(benchmark: str, minutes: Sequence[float], factor: float = 1.0) -> Scor
     if not isfinite(kept[-1]):
         return Score(None, len(minutes), failed, f"{failed} runs failed, {rule.dropped} may")
     return Score(fmean(kept) * factor, len(minutes), failed)
-
-
-def series() -> dict[str, Any]:
-    """Return the project's own series and rounds (`config/mlperf/series.yaml`)."""
-    return read_yaml(ROOT / "config" / "mlperf" / "series.yaml", "mlperf-series")
 
 
 def scored(results: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""How much two runs of one cell differ: what a verdict must see past. Pure, but for the project's own noise.
+"""How much two runs of one cell differ: what a verdict must see past.
 
 Cells differ in how noisy they are. What is known of a page's cells together is a prior for each of them: variances of
 the logarithm of time scatter around `variance` like a scaled inverse chi-squared distribution with `degrees` degrees of
@@ -9,35 +9,22 @@ runs is judged by the prior, one with many by itself.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import exp, inf
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy import special
 
-from scripts.storage import tables
+from scripts.importers import known_noise
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import TIE
-
-#: What is known of the noise of machines, by their kind; `make docs` writes that of the project's own runs.
-_ROOT = Path(__file__).resolve().parents[2]
-FILE = _ROOT / "config" / "noise.yaml"
 
 #: The kind of machine that these are: cores that others share. And entries of how far machines, and days, lie apart.
 SHARED_CORES, MACHINES, DAYS = "shared cores", "machines", "days"
 
 #: The entry of how far off is what is extrapolated, once that is measured.
 SCALE_UPS = "scale-ups"
-
-#: These runs: of a study on a loaded machine that was measured anew since, and of the one that took its place.
-MEASURED = ("reports/noise/two-cores-2026-11-21.csv", "reports/published/tables/two-cores/runs.csv")
-
-#: Scale-ups that `tests.bench.scale_ups` measured; there once somebody has.
-SCALED_UP = _ROOT / "reports" / "noise" / "scale-ups.csv"
 
 #: So many cells, and runs beyond the first of each, tell the noise of a page by themselves (docs/measuring.md).
 _CELLS, _DEGREES = 20, 100
@@ -135,32 +122,15 @@ def pooled(cells: Iterable[Any], of: str) -> Noise | None:
     return Noise(variance, degrees, sum(map(len, logs)), len(logs), of)
 
 
-def measured() -> dict[str, pd.DataFrame]:
-    """Return the project's own repeated runs that are done, by the file they are in."""
-    found = {}
-    for file in MEASURED:
-        path = _ROOT / file
-        runs = tables.read_csv("runs", path) if path.name == "runs.csv" else pd.read_csv(path).assign(status="done")
-        found[file] = runs[runs["status"] == "done"].dropna(subset="train_seconds")
-    return found
-
-
-def own_cells() -> list[np.ndarray]:
-    """Return the logarithms of the times of each of these cells; one that was measured in both studies is two."""
-    cells = (values for runs in measured().values() for _, values in runs.groupby(CELL, dropna=False)["train_seconds"])
+def of_tables(tables: Iterable[pd.DataFrame]) -> list[np.ndarray]:
+    """Return the logarithms of the times of each repeated cell; one that is in two of the tables is two."""
+    cells = (values for runs in tables for _, values in runs.groupby(CELL, dropna=False)["train_seconds"])
     return repeated(list(values) for values in cells)
-
-
-@cache
-def _known() -> dict[str, Any]:
-    """Return what is known of machines by their kind, and of `MACHINES` (`config/noise.yaml`)."""
-    found: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    return found
 
 
 def known(kind: str) -> Noise:
     """Return the noise of a kind of machine, `UNKNOWN` where nobody has measured it."""
-    about = _known().get(kind)
+    about = known_noise.by_kind().get(kind)
     return Noise(*(about[key] for key in ("variance", "degrees", "runs", "cells", "of"))) if about else UNKNOWN
 
 
@@ -171,19 +141,19 @@ def project() -> Noise:
 
 def between_machines() -> tuple[float, float]:
     """Return the variance of the logarithm of time between two machines of one kind, and its degrees of freedom."""
-    about = _known()[MACHINES]
+    about = known_noise.by_kind()[MACHINES]
     return about["variance"], about["degrees"]
 
 
 def days() -> tuple[float, float]:
     """Return the assumed variance of the logarithm of time between days, and with the weight of how many it counts."""
-    about = _known()[DAYS]
+    about = known_noise.by_kind()[DAYS]
     return about["variance"], about["degrees"]
 
 
 def scale_ups() -> dict[str, dict[str, float]]:
     """Return what measured scale-ups came to by the part of the samples (`scale_ups.Error`); empty without any."""
-    found: dict[str, dict[str, float]] = _known().get(SCALE_UPS, {}).get("parts", {})
+    found: dict[str, dict[str, float]] = known_noise.by_kind().get(SCALE_UPS, {}).get("parts", {})
     return found
 
 

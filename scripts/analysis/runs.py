@@ -2,29 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from scripts.analysis import clocks, contradictions, derive, validators
-from scripts.analysis.seen import Rows, Seen
-from scripts.records import record
 from scripts.records.cell import LARGEST, Cell
+from scripts.records.seen import Rows
+from scripts.records.stored import Stored
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
-from scripts.storage.words import printable
 
 #: The status of a run that another process disturbed, and that was measured once more.
 DISTURBED = "disturbed"
-
-#: What stands between the lines of a log's tail: a row of the table stays one line.
-LOG_LINE = " | "
-
-#: Lines that are kept of a run's log, and letters of each.
-_LOG_LINES, _LOG_LETTERS = 5, 160
 
 _CELL = [key for key in CELL if key != "batch_size"]
 _TIMES = [
@@ -50,32 +41,12 @@ _TIMES = [
 ]
 
 
-def read(path: Path) -> dict[str, Any]:
-    """Return the record of a `run.json` with all that is worked out of it and of the files beside it.
-
-    Raises InputError that names the file which is missing, damaged, or contradicts another.
-    """
-    run = record.read_run(path)
-    epochs = record.read_epochs(path.with_name("epochs.csv"), record.EPOCH_COLUMNS)
-    samples = record.read_telemetry(path.with_name("telemetry.csv"))
-    wrong = contradictions.of_record(run, epochs, samples, datetime.now(UTC))
+def complete(stored: Stored) -> dict[str, Any]:
+    """Return a run's record with all that is worked out of its files. Raises InputError where these disagree."""
+    wrong = contradictions.of_record(stored.run, stored.epochs, stored.samples, datetime.now(UTC))
     if wrong:
-        raise InputError(f"{path}: {wrong}")
-    return derive.complete(run, epochs, samples)
-
-
-def log_tail(path: Path) -> str | None:
-    """Return the last lines of a run's log; None without one, as of a record that was handed over alone."""
-    if not path.is_file():  # a pipe would never end
-        return None
-    try:
-        with path.open("rb") as log:
-            log.seek(max(0, path.stat().st_size - _LOG_LINES * 4 * _LOG_LETTERS))
-            text = log.read().decode("utf-8", "replace")
-    except OSError:
-        return None
-    lines = [printable(line)[:_LOG_LETTERS] for line in text.splitlines() if line.strip()]
-    return LOG_LINE.join(lines[-_LOG_LINES:]) or None
+        raise InputError(f"{stored.file}: {wrong}")
+    return derive.complete(stored.run, stored.epochs, stored.samples)
 
 
 def row(name: str, run: dict[str, Any]) -> dict[str, Any]:
@@ -144,45 +115,43 @@ def _replace_disturbed(rows: list[dict[str, Any]], repeats: int) -> None:
             row |= {"status": DISTURBED, "reason": f"{other}: measured once more as {again}"}
 
 
-def collect(
-    folder: Path, files: Iterable[Path], repeats: int, seen: Seen | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the runs, epochs and attempts tables of the `run.json` files, which lie below `folder`.
-
-    Runs beyond the `repeats` of a cell are those of its second measurement; records that were `seen` before are not
-    read again. Raises InputError for a record that is damaged, contradicts itself or is a copy of another.
-    """
-    rows, epochs, attempts = [], [], []
-    for path in files:
-        name = str(path.parent.relative_to(folder))
-        found = seen.rows(name, path, partial(_rows, name, path)) if seen else _rows(name, path)
-        rows.append(dict(found[0]))
-        epochs.append(found[1])
-        attempts += found[2]
-    copied = contradictions.of_copies(zip(rows, epochs, strict=True))
-    if copied:
-        raise InputError(f"{folder}/{copied}")
-    _replace_disturbed(rows, repeats)
-    return (
-        clocks.complete(pd.DataFrame(rows, columns=list(tables.columns("runs")))),
-        pd.DataFrame([epoch for of_run in epochs for epoch in of_run], columns=list(tables.columns("epochs"))),
-        pd.DataFrame(attempts, columns=list(tables.columns("attempts"))),
-    )
-
-
-def _rows(name: str, path: Path) -> Rows:
-    """Return a record's row of the runs table, and its rows of the epochs and the attempts table."""
-    run, measured = read(path), record.read_epochs(path.with_name("epochs.csv"))
+def rows(name: str, stored: Stored) -> Rows:
+    """Return a run's row of the runs table, and its rows of the epochs and the attempts table."""
+    run = complete(stored)
     wrong = contradictions.of_folder(name, run)
     if wrong:
-        raise InputError(f"{path}: {wrong}")
-    of_run = row(name, run) | {"log_tail": log_tail(path.with_name("train.log"))}
-    if derive.is_interrupted(measured):
+        raise InputError(f"{stored.file}: {wrong}")
+    of_run = row(name, run) | {"log_tail": stored.log_tail}
+    if derive.is_interrupted(stored.epochs):
         of_run |= {"train_seconds": None, "cpu_seconds": None}
     keys = {key: of_run[key] for key in ("run", *CELL, "repeat")}
     tries = enumerate(run.get("attempts", []), 1)
     return (
         of_run,
-        [keys | epoch for epoch in measured],
+        [keys | epoch for epoch in stored.epochs],
         [{"run": name, "attempt": number} | attempt for number, attempt in tries],
+    )
+
+
+def collect(
+    each: Iterable[Rows], repeats: int, folder: object = "."
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return the runs, epochs and attempts tables of a study from the `rows` of each run.
+
+    Runs beyond the `repeats` of a cell are those of its second measurement. Raises InputError for a record that is a
+    copy of another; `folder` is what it then says the runs lie below.
+    """
+    of_runs, epochs, attempts = [], [], []
+    for of_run, of_epochs, of_attempts in each:
+        of_runs.append(dict(of_run))
+        epochs.append(of_epochs)
+        attempts += of_attempts
+    copied = contradictions.of_copies(zip(of_runs, epochs, strict=True))
+    if copied:
+        raise InputError(f"{folder}/{copied}")
+    _replace_disturbed(of_runs, repeats)
+    return (
+        clocks.complete(pd.DataFrame(of_runs, columns=list(tables.columns("runs")))),
+        pd.DataFrame([epoch for of_run in epochs for epoch in of_run], columns=list(tables.columns("epochs"))),
+        pd.DataFrame(attempts, columns=list(tables.columns("attempts"))),
     )

@@ -1,6 +1,7 @@
 """Results of MLPerf Training: the table that `scripts.importers.mlperf` writes and `scripts.analysis.mlperf` scores."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -36,11 +37,18 @@ CPU = "cpu"
 _NUMBERS = [name for name, kind in COLUMNS.items() if kind != "string"]
 
 CARDS = ROOT / "config" / "mlperf" / "cards.yaml"
+_SERIES = CARDS.with_name("series.yaml")
 
 
 def labels() -> dict[str, str]:
     """Return what the cards are called by name."""
     return {name: card["label"] for name, card in read_yaml(CARDS, "mlperf-cards")["cards"].items()}
+
+
+def series() -> dict[str, Any]:
+    """Return the project's own series and rounds."""
+    found: dict[str, Any] = read_yaml(_SERIES, "mlperf-series")
+    return found
 
 
 def read(path: Path) -> pd.DataFrame:

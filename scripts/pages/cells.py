@@ -9,8 +9,8 @@ import pandas as pd
 
 from scripts.analysis import comparisons, money, summary
 from scripts.analysis.names import cell_name
-from scripts.analysis.runs import LOG_LINE
 from scripts.pages.inputs import Inputs
+from scripts.records.stored import LOG_LINE
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number

@@ -78,9 +78,10 @@ class Quotes:
         if plan.profile == "local" or not plan.runs:
             return {}
         from scripts.analysis import quotes
+        from scripts.workflow import known
 
         machines = dict.fromkeys(plan.find_cell(run).hardware for run in plan.runs)
-        return quotes.by_price(quotes.paid(plan.settings, plan.catalogue, machines, plan.profile), plan.profile)
+        return quotes.by_price(known.paid(plan.settings, plan.catalogue, machines, plan.profile), plan.profile)
 
     def affordable(self, runs: list[str], is_given_up: Callable[[str], bool]) -> list[str]:
         """Return the runs that are there, and of the others those that the budget pays for at worst, cheapest first."""
@@ -114,14 +115,14 @@ class Quotes:
 
     def _within(self, runs: Iterable[str]) -> tuple[list[Any], list[Any], float]:
         """Return runs with what they will take and cost, those of them that the budget refuses, and what is spent."""
-        from scripts.analysis import quotes
         from scripts.costs import budget
+        from scripts.workflow import known
 
         plan = self.plan
-        priced = quotes.priced(plan.name, plan.settings, plan.catalogue, plan.profile, self._cells(runs))
+        priced = known.priced(plan.name, plan.settings, plan.catalogue, plan.profile, self._cells(runs))
         if self.budget_usd is None:
             return priced, [], 0.0
-        spent = quotes.spent_usd(plan.name, plan.settings, plan.catalogue, plan.profile)
+        spent = known.spent_usd(plan.name, plan.settings, plan.catalogue, plan.profile)
         _, refused = budget.within(priced, self.budget_usd, spent)
         return priced, refused, spent
 

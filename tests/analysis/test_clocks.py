@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.analysis import clocks, derive, runs
+from scripts.analysis import clocks, derive
 from scripts.records import record
 from scripts.storage import tables
-from tests.made import JUDGE, run
+from tests.made import JUDGE, read_run, run
 from tests.made import runs as table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,7 +118,7 @@ def test_what_cannot_be_told_is_none(unknown: str) -> None:
 
 def extrapolated(path: Path) -> float:
     """Return what two epochs of a long training say of the whole, over what it took."""
-    long = runs.read(path)
+    long = read_run(path)
     # The first records have no warm-up apart.
     none = {"warmup_seconds": 0.0, "warmup_samples": 0}
     epochs = [none | row for row in record.read_epochs(path.with_name("epochs.csv"))]

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from scripts.analysis import contradictions, runs
+from scripts.analysis import contradictions
 from scripts.records import record as records
 from scripts.records.samples import Sample
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from tests import made
+from tests.made import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -119,7 +120,7 @@ def test_every_record_of_this_project_is_without() -> None:
     files = sorted((ROOT / "reports" / "accuracy").rglob("run.json"))
     assert files
     for file in files:
-        runs.read(file)
+        read_run(file)
 
 
 TABLES = sorted((ROOT / "reports" / "published" / "tables").glob("*/runs.csv"))
@@ -167,4 +168,4 @@ def test_collect_refuses_in_one_line(tmp_path: Path) -> None:
     folder = tmp_path / "mnist_mlp/cpu1/jax/b128/r2"
     records.write(folder, made.record(), made.epochs(), [])
     with pytest.raises(InputError, match=r"run\.json: cell, repeat: of mnist_mlp/cpu1/jax/b128/r1, and in the folder"):
-        runs.collect(tmp_path, [folder / "run.json"], 1)
+        made.collect(tmp_path, [folder / "run.json"], 1)

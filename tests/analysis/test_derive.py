@@ -10,6 +10,7 @@ from scripts.records.cell import Cell
 from scripts.records.reference import Reference
 from scripts.records.samples import Sample
 from tests import made
+from tests.made import read_run
 
 #: Records of made-up outcomes, and what other code, which worked it out while it trained, made of the same ones.
 RECORDS = Path(__file__).resolve().parents[1] / "records"
@@ -27,7 +28,7 @@ def test_what_is_derived_is_what_was_once_worked_out_while_it_trained(name: str)
 
 
 def read(name: str) -> dict:
-    return runs.read(RECORDS / "raw" / name / "run.json")
+    return read_run(RECORDS / "raw" / name / "run.json")
 
 
 def test_outcomes_are_of_every_kind() -> None:

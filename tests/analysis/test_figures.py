@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import figures
+from scripts.importers import given
 from scripts.storage.errors import InputError
 from tests.made import OPTIONS, costs, offer, price_book, prices, run, runs, write_book
 
@@ -228,11 +229,12 @@ def test_cut_of_a_price_is_between_two_books_or_from_on_demand_to_spot(tmp_path:
     old, new = str(tmp_path / "old.csv"), str(tmp_path / "new.csv")
     card = {"provider": "cloud", "item": "card", "before": old}
     cuts = {"later": card | {"after": new}, "spot": card | {"after": old, "after_purchase": "spot"}}
-    found = figures.figures({"price": "on-demand", "price_cuts": cuts}, {}, prices(), runs())
+    study = {"price": "on-demand", "price_cuts": cuts}
+    found = figures.figures(study, {}, prices(), runs(), given.read(study))
     assert (found["price_cut_later"], found["price_cut_spot"]) == (0.25, 0.75)
-    gone = {"gone": card | {"after": new, "after_purchase": "spot"}}
+    gone = {"price": "on-demand", "price_cuts": {"gone": card | {"after": new, "after_purchase": "spot"}}}
     with pytest.raises(InputError, match=r"price_cuts: 'card': book .*new\.csv has 0 spot rates, not one"):
-        figures.figures({"price": "on-demand", "price_cuts": gone}, {}, prices(), runs())
+        figures.figures(gone, {}, prices(), runs(), given.read(gone))
 
 
 # A machine on a schedule
@@ -259,8 +261,8 @@ SCHEDULE = {
 def scheduled(tmp_path: Path, **changed) -> dict[str, float]:
     write_book(tmp_path / "own.csv", offer("disk", 0.04, provider="gce", purchase="fee", per="month"))
     study = SCHEDULE | {"book": [str(tmp_path / "own.csv")]} | changed
-    table = prices()
-    return figures.figures(study, figures.tables(study, runs(), costs(runs()), table), table, runs())
+    table, asked = prices(), given.read(study)
+    return figures.figures(study, figures.tables(study, runs(), costs(runs()), table, asked), table, runs(), asked)
 
 
 def test_month_of_a_schedule_under_each_rule(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import card_prices, mlperf, rounds
+from scripts.importers import results
 from scripts.importers.results import COLUMNS
 from scripts.storage.schemas import read_yaml
 from scripts.studies.definition import ROOT
@@ -245,7 +246,7 @@ def test_nothing_is_left_out_without_a_word() -> None:
 
 def test_first_round_is_compared_with_no_other() -> None:
     """v0.6 changed the clock of every benchmark: MLCommons' terms of use and its compatibility table."""
-    about = mlperf.series()
+    about = results.series()
     spans = [name for name, one in about["series"].items() if one["first"] == "v0.5" != one["last"]]
     assert spans == []
 

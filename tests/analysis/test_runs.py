@@ -8,6 +8,7 @@ import pytest
 from scripts.analysis import runs
 from scripts.storage.errors import InputError
 from scripts.workflow.code import code_of
+from tests.made import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "tests" / "records"
@@ -17,11 +18,11 @@ WRITTEN = [*sorted(RECORDS.glob("raw/*/run.json")), *sorted((ROOT / "reports" / 
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda path: str(path.parent.relative_to(ROOT)))
 def test_committed_record_is_read(path: Path) -> None:
-    assert runs.row("a", runs.read(path))["total_seconds"] >= 0
+    assert runs.row("a", read_run(path))["total_seconds"] >= 0
 
 
 def test_training_has_what_follows_from_it() -> None:
-    run = runs.read(RECORDS / "raw" / "trained" / "run.json")
+    run = read_run(RECORDS / "raw" / "trained" / "run.json")
     assert (run["status"], run["final"]["epochs"]) == ("done", 2)
     assert run["samples_per_second"] > 0
     assert run["times"]["train_seconds"] == pytest.approx(
@@ -46,7 +47,7 @@ def test_record_of_a_later_version_is_refused_in_one_line(folder: Path) -> None:
     path = folder / "run.json"
     path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 3'))
     with pytest.raises(InputError) as error:
-        runs.read(path)
+        read_run(path)
     told = "schema_version: 3, must be 2: a newer version of this project wrote it"
     assert str(error.value) == f"{path}: {told}"
 
@@ -55,7 +56,7 @@ def test_record_of_a_later_version_is_refused_in_one_line(folder: Path) -> None:
 def test_missing_part_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(InputError, match=rf"r1/{name}: .*No such file"):
-        runs.read(folder / "run.json")
+        read_run(folder / "run.json")
 
 
 @pytest.mark.parametrize(
@@ -72,4 +73,4 @@ def test_damaged_part_is_named(folder: Path, name: str, old: str, new: str, mess
     assert old in text
     (folder / name).write_text(text.replace(old, new))
     with pytest.raises(InputError, match=rf"r1/{name}:? ?{message}"):
-        runs.read(folder / "run.json")
+        read_run(folder / "run.json")

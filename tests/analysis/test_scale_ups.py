@@ -8,6 +8,7 @@ import pytest
 
 from scripts.analysis import clocks, money, noise, scale_ups
 from scripts.analysis.scale_ups import COVERAGE, Error
+from scripts.importers import known_noise
 from tests.bench.scale_ups import PARTS, foretold
 from tests.made import JUDGE, costs, run, runs
 from tests.test_winning_words import ROOT
@@ -64,9 +65,9 @@ def test_runs_are_no_witnesses_of_their_own() -> None:
     assert np.mean(held) < 0.5
 
 
-@pytest.mark.skipif(not noise.SCALED_UP.is_file(), reason="nobody has measured scale-ups yet")
+@pytest.mark.skipif(not known_noise.SCALED_UP.is_file(), reason="nobody has measured scale-ups yet")
 def test_measured_workload_left_out_lies_within_what_the_others_tell() -> None:
-    held = covered(pd.read_csv(noise.SCALED_UP))
+    held = covered(pd.read_csv(known_noise.SCALED_UP))
     assert np.mean(held) >= COVERAGE - 0.1, "of 18 cases one is 6 %"
 
 
@@ -123,5 +124,5 @@ def test_extrapolated_cost_carries_its_error(is_known: bool, monkeypatch: pytest
 
 def test_file_that_is_known_holds_what_was_measured() -> None:
     """As long as nobody has measured scale-ups, nothing of them is known."""
-    assert bool(noise.scale_ups()) == noise.SCALED_UP.is_file()
-    assert noise.SCALED_UP.is_relative_to(ROOT)
+    assert bool(noise.scale_ups()) == known_noise.SCALED_UP.is_file()
+    assert known_noise.SCALED_UP.is_relative_to(ROOT)

@@ -21,9 +21,8 @@ import yaml
 from rich.console import Console
 from rich.progress import track
 
-from scripts.analysis import runs
-from scripts.analysis.seen import Seen
 from scripts.records import record
+from scripts.records.seen import Seen
 from tests import made
 from tests.conftest import copy_project
 
@@ -232,7 +231,7 @@ def collecting(sizes: Sequence[int], folder: Path, console: Console) -> None:
 
         def collect(place: Path = place, files: list[Path] = files) -> int:
             seen = Seen(place / "seen.json")
-            runs.collect(place, files, 1, seen)
+            made.collect(place, files, 1, seen)
             seen.save()
             return seen.read
 

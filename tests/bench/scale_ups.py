@@ -22,7 +22,9 @@ import pandas as pd
 from rich.progress import track
 
 from scripts import workloads
-from scripts.analysis import clocks, noise, runs
+from scripts.analysis import clocks, runs
+from scripts.importers import known_noise
+from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage.files import write_text
 from scripts.storage.tables import records
@@ -64,7 +66,7 @@ def train(workload: str, framework: str, part: float, repeat: int) -> dict[str, 
         given += [("--epochs", EPOCHS), ("--samples", part), ("--repeat", repeat)]
         arguments = [str(one) for pair in given for one in pair]
         subprocess.run([sys.executable, "scripts/train.py", *arguments], check=True)
-        table, _, _ = runs.collect(Path(folder), [output / "run.json"], repeat)
+        table, _, _ = runs.collect(stored.each(Path(folder), [output / "run.json"], runs.rows), repeat)
     (run,) = records(table)
     return row(run, part)
 
@@ -74,14 +76,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default 3)")
     parser.add_argument("--frameworks", nargs="+", default=["tensorflow", "jax"], help="(default tensorflow jax)")
     options = parser.parse_args()
-    there = pd.read_csv(noise.SCALED_UP) if noise.SCALED_UP.is_file() else pd.DataFrame(columns=COLUMNS)
+    there = pd.read_csv(known_noise.SCALED_UP) if known_noise.SCALED_UP.is_file() else pd.DataFrame(columns=COLUMNS)
     done = set(there[_KEYS].itertuples(index=False, name=None))
     # In turns, the short ones first: what an hour does to the machine meets all parts.
     turns = itertools.product(range(1, options.rounds + 1), PARTS, WORKLOADS, options.frameworks)
     left = [(w, f, part, n) for n, part, w, f in turns if (w, f, part, n) not in done]
     for each in track(left, "scale-ups"):
         there = pd.concat([there, pd.DataFrame([train(*each)], columns=COLUMNS)], ignore_index=True)
-        write_text(noise.SCALED_UP, there.to_csv(index=False, lineterminator="\n"))
+        write_text(known_noise.SCALED_UP, there.to_csv(index=False, lineterminator="\n"))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@ import re
 
 import pandas as pd
 
-from scripts.analysis import pricing
-from scripts.costs import book, books
+from scripts.costs import book, books, pricing
 from scripts.storage import schemas
 from scripts.studies import definition
 

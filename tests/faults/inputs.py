@@ -11,8 +11,7 @@ from unittest import mock
 
 import yaml
 
-from scripts.analysis import pricing
-from scripts.costs import book
+from scripts.costs import book, pricing
 from scripts.kit import records
 from scripts.storage import environment, schemas
 from scripts.studies import definition, grid, trust

@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from scripts.analysis import runs
 from scripts.measurement import checkpoint
 from scripts.records import record
 from scripts.records.samples import Sample
@@ -69,7 +68,7 @@ def _record(folder: Path, run: dict | None = None) -> Path:
 
 
 def _collected(folder: Path, column: str = "") -> Any:
-    of_runs, epochs, attempts = runs.collect(folder, [folder / CELL / "run.json"], 1)
+    of_runs, epochs, attempts = made.collect(folder, [folder / CELL / "run.json"], 1)
     for table, frame in (("runs", of_runs), ("epochs", epochs), ("attempts", attempts)):
         tables.write(frame, table, folder / f"{table}.parquet")
     return tables.read(folder / "runs.parquet")[column].iloc[0] if column else None
@@ -219,7 +218,7 @@ def cut_at_every_byte(folder: Path, rng: Random) -> list[trial.Fault]:
     def read(name: str, size: int) -> None:
         (whole / name).write_bytes(contents[name][:size])
         try:
-            refused("", lambda _: runs.collect(folder, [whole / "run.json"], 1), r"run\.json|csv").meet(folder)
+            refused("", lambda _: made.collect(folder, [whole / "run.json"], 1), r"run\.json|csv").meet(folder)
         finally:
             (whole / name).write_bytes(contents[name])
 

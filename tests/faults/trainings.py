@@ -15,10 +15,10 @@ from typing import Any
 
 import psutil
 
-from scripts.analysis import runs
 from scripts.records import record
 from tests.conftest import Project, copy_project, made_once
 from tests.faults import trial
+from tests.made import read_run
 
 #: Seconds that a call may take: a machine with other work is slow.
 _LIMIT_SECONDS = 300
@@ -123,7 +123,7 @@ class Desk:
 
     def check_run(self, cell: str) -> dict[str, Any]:
         """Assert that a run has one record, of the losses of one that was left alone, and return it."""
-        run = runs.read(self.folder(cell) / "run.json")
+        run = read_run(self.folder(cell) / "run.json")
         assert run["status"] == "done", (run["status"], run["reason"])
         found = self.losses(cell)
         assert len(found) == len(self.whole[cell]), "epochs are lost or doubled"

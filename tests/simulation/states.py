@@ -18,6 +18,7 @@ from rich.progress import track
 
 from scripts.analysis import noise, states
 from scripts.analysis.states import State
+from scripts.importers import known_noise
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.files import write_text
@@ -73,7 +74,7 @@ def shares(kind: str, sittings: int, pairs: int, step: float = 0.0, seed: int = 
 
 def halves() -> dict[str, int]:
     """Return how many cells of `two-cores` are said to have changed from its rounds 1 to 6 to its rounds 7 to 12."""
-    runs = tables.read_csv("runs", ROOT / noise.MEASURED[-1])
+    runs = tables.read_csv("runs", ROOT / known_noise.MEASURED[-1])
     costs = tables.conform(pd.DataFrame(columns=list(tables.columns("costs"))), "costs")
     parts = (runs[runs["repeat"].between(*rounds)] for rounds in ((1, 6), (7, 12)))
     old, new = (State("two-cores", part, costs) for part in parts)

@@ -20,6 +20,7 @@ from rich.progress import track
 
 from scripts.analysis import noise, summary
 from scripts.analysis.verdicts import Judge
+from scripts.importers import known_noise
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.files import write_text
@@ -41,7 +42,7 @@ Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 def own_cells() -> list[np.ndarray]:
     """Return the logarithms of the times of the project's own repeated cells, each about its median."""
-    return [cell - np.median(cell) for cell in noise.own_cells()]
+    return [cell - np.median(cell) for cell in noise.of_tables(known_noise.measured().values())]
 
 
 def real(cells: list[np.ndarray]) -> Draw:
@@ -181,7 +182,7 @@ def calibration(judge: Judge, draw: Draw, runs: int, pairs: int, seed: int = 0) 
 
 def halves(splits: int) -> dict[str, float]:
     """Return how often the runs of a cell of two-cores, split in two at random, are told apart by their page's rule."""
-    runs = noise.measured()[noise.MEASURED[-1]]
+    runs = known_noise.measured()[known_noise.MEASURED[-1]]
     judge, rng = Judge.of(runs), np.random.default_rng(1)
     cells = [times.to_numpy() for _, times in runs.groupby(CELL, dropna=False)["train_seconds"]]
     found = 0

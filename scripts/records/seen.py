@@ -13,9 +13,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 #: What decides what a record comes to, below the project's folder.
 _CODE = (
     "scripts/analysis/*.py",
-    "scripts/measurement/*.py",
+    "scripts/records/*.py",
     "scripts/storage/*.py",
-    "scripts/workloads/__init__.py",
     "config/schemas/*",
 )
 

@@ -3,24 +3,24 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.analysis import quotes
 from scripts.costs import budget
 from scripts.importers import facts
 from scripts.storage import tables
 from scripts.storage.errors import InputError
+from scripts.workflow import known
 from tests.made import rows_of
 
 FACTS = {"workload": str, "hardware": str, "train_seconds": float, "epochs_done": int}
 
 
-@pytest.mark.parametrize("path", sorted(quotes.FACTS.glob("*.csv")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(known.FACTS.glob("*.csv")), ids=lambda path: path.stem)
 def test_facts_without_a_table_are_those_of_the_table(path: Path) -> None:
-    assert quotes.told(path, FACTS) == rows_of(facts.read(path), FACTS)
+    assert known.told(path, FACTS) == rows_of(facts.read(path), FACTS)
 
 
 def test_published_runs_without_a_table_are_those_of_the_tables() -> None:
-    whole = pd.concat([tables.read_csv("runs", file) for file in sorted(quotes.TABLES.glob("*/runs.csv"))])
-    assert quotes.published_runs() == rows_of(whole, budget.TOLD)
+    whole = pd.concat([tables.read_csv("runs", file) for file in sorted(known.TABLES.glob("*/runs.csv"))])
+    assert known.published_runs() == rows_of(whole, budget.TOLD)
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,11 @@ def test_another_file_is_refused_in_a_line(tmp_path: Path, text: str, fault: str
     path = tmp_path / "runs.csv"
     path.write_text(text)
     if fault is None:
-        assert quotes.told(path, {"a": int, "b": int}) == [{"a": 1, "b": None}]
+        assert known.told(path, {"a": int, "b": int}) == [{"a": 1, "b": None}]
         return
     with pytest.raises(InputError, match=rf"runs\.csv: has no column or value as expected: .*{fault}"):
-        quotes.told(path, {"a": int, "b": int})
+        known.told(path, {"a": int, "b": int})
 
 
 def test_study_without_runs_has_none_to_tell() -> None:
-    assert quotes.measured_runs("no-such-study", 3) == []
+    assert known.measured_runs("no-such-study", 3) == []
