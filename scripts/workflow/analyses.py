@@ -122,7 +122,8 @@ class Analyses:
     def get_results(self, wildcards: Any) -> list[str]:
         """Return the table of MLPerf's results that a study prices, and what tells its cards and series."""
         about = self.studies[wildcards.study].get("mlperf")
-        return [about["results"], *sorted(map(str, Path("config/mlperf").glob("*.yaml")))] if about else []
+        found = (*Path("config/mlperf").glob("*.yaml"), *Path("config/schemas").glob("mlperf-*.json"))
+        return [about["results"], *sorted(map(str, found))] if about else []
 
     def get_problems(self, wildcards: Any) -> str | list[str]:
         """Return what the importer refused, where the logs are read here."""
