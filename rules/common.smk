@@ -15,7 +15,7 @@ from scripts.kit import contents
 from scripts.measurement import provenance
 from scripts.records import about
 from scripts.storage import environment, errors, schemas
-from scripts.studies import definition, trust
+from scripts.studies import definition, settings, trust
 from scripts.workflow import checks, command_line, data_kinds, failures, internals
 from scripts.workflow import lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import TERMS, Analyses
@@ -23,7 +23,7 @@ from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
 from scripts.workflow.plan import Plan
 
-config.update(definition.texts(config))
+config.update(settings.texts(config))
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
     environment.DATA_DIR.write(config["data_dir"])

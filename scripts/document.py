@@ -1,10 +1,12 @@
 """Write the pages of docs/ that are made from other files.
 
-`tables.md`, the columns of every table, from `config/schemas/tables.yaml`; `accuracy.md`, what the workloads reach at
-full size, from the run records of `reports/accuracy/`; `speed.md`, what the trainer reaches of native loops, from the
-points of `reports/speed/`; `faults.md`, what comes of faults and of guards taken out, from `reports/faults.json` and
-`guards.json`; in `measuring.md` what the rule of verdicts does, from `reports/verdicts.json`, and `compare` between
-days, from `reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
+`studies.md` and `config/schemas/study.schema.json`, the keys of a study, from its model, and in
+`hardware.schema.json` how machines are rented and owned, likewise; `tables.md`, the columns of every table, from
+`config/schemas/tables.yaml`; `accuracy.md`, what the workloads reach at full size, from the run records of
+`reports/accuracy/`; `speed.md`, what the trainer reaches of native loops, from the points of `reports/speed/`;
+`faults.md`, what comes of faults and of guards taken out, from `reports/faults.json` and `guards.json`; in
+`measuring.md` what the rule of verdicts does, from `reports/verdicts.json`, and `compare` between days, from
+`reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
 `config/noise.yaml`, the noise of the project's own repeated runs, from their tables.
 """
 
@@ -25,8 +27,11 @@ from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 from scripts.storage.numbers import number
+from scripts.studies import describe, settings
+from scripts.studies.model import AXES, Study
 
 ROOT = Path(__file__).resolve().parents[1]
+SCHEMAS = ROOT / "config" / "schemas"
 
 _FROM, _TO = "<!-- made by `make simulate docs` -->", "<!-- end -->"
 
@@ -131,6 +136,18 @@ times of both sides fall into two groups ([why](measuring.md)), and few turns of
 | --- | --- | ---: | ---: | ---: | --- |
 """
 
+_STUDIES = """# The keys of a study
+
+A study is a file of `config/studies/`, or a YAML file anywhere ([how one begins](adding.md#a-study)). This page, the
+schema `config/schemas/study.schema.json` for editors, the defaults and the checks come from one model,
+[scripts/studies/model.py](../scripts/studies/model.py); `python -m scripts.document` writes the first two.
+"""
+
+_CONFIG = """## What a call is told
+
+Keys of `config/config.yaml`, and of `snakemake --config`, where these keys of a study may stand too: {axes}.
+""".format(axes=", ".join(f"`{name}`" for name in AXES))
+
 _MEANING = {
     "runs": "One row per run, worked out of its `run.json`, `epochs.csv` and `telemetry.csv`.",
     "epochs": "One row per epoch of each run, from its `epochs.csv`.",
@@ -151,6 +168,29 @@ def tables_page() -> str:
         ]
         parts.append("")
     return "\n".join(parts)
+
+
+def hardware_schema() -> str:
+    """Return the schema of the catalogue, whose machines are rented and owned as those of a study are."""
+    known = json.loads((SCHEMAS / "hardware.schema.json").read_text(encoding="utf-8"))
+    parts = describe.schema(Study)["$defs"]
+    return _json(known | {"$defs": known["$defs"] | {"rent": parts["Rent"], "own": parts["Own"]}})
+
+
+def _json(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def config_file() -> str:
+    """Return `config/config.yaml`: the settings from their model, the published studies as they are."""
+    published = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))["published"]
+    return "\n".join(settings.file(published)) + "\n"
+
+
+def studies_page() -> str:
+    """Return the page of the keys of a study."""
+    config = describe.tables(describe.schema(settings.Settings), "##")
+    return "\n".join([_STUDIES, *describe.tables(describe.schema(Study), "##"), _CONFIG, *config])
 
 
 def accuracy_rows(folder: Path) -> list[dict[str, Any]]:
@@ -391,6 +431,10 @@ def _made(page: str, lines: list[str], place: int = 0) -> str:
 def pages() -> dict[Path, str]:
     """Return every page that is made, with its text."""
     return {
+        SCHEMAS / "study.schema.json": _json(describe.schema(Study)),
+        ROOT / "config" / "config.yaml": config_file(),
+        SCHEMAS / "hardware.schema.json": hardware_schema(),
+        ROOT / "docs" / "studies.md": studies_page(),
         ROOT / "docs" / "tables.md": tables_page(),
         ROOT / "docs" / "accuracy.md": accuracy_page(accuracy_rows(ROOT / "reports" / "accuracy")),
         ROOT / "docs" / "speed.md": speed_page(ROOT / "reports" / "speed"),

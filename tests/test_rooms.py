@@ -37,7 +37,7 @@ TRAINERS = {"datasets", "workloads", "frameworks", "measurement"}
 STARTERS = {"train", "fetch_data", "pack_data", "pack_kit", "run_kit", "status"}
 
 #: Packages of the workflow, which a machine that trains need not have.
-NOT_TO_TRAIN = {"pandas", "scipy", "plotnine", "pyarrow", "jinja2", "snakemake"}
+NOT_TO_TRAIN = {"pandas", "scipy", "plotnine", "pyarrow", "jinja2", "snakemake", "pydantic"}
 
 
 def room(file: Path) -> str:

@@ -63,7 +63,7 @@ def _is_whole(text: str) -> bool:
 
 
 #: JSON's types in words of YAML.
-_KINDS = {
+KINDS = {
     "object": "a mapping (key: value)",
     "array": "a list ([one, another])",
     "string": "a text",
@@ -74,14 +74,19 @@ _KINDS = {
 }
 
 
-def validate(value: Any, name: str, source: str | Path) -> None:
-    """Raise InputError for the most telling fault of `value` under the schema `name`."""
+def check_leaves(value: Any, source: str | Path) -> None:
+    """Raise InputError for a number that is not finite, or a text that cannot be written, within `value`."""
     for path, leaf in _leaves(value):
         # YAML knows .nan and .inf, which pass every bound of a schema.
         if isinstance(leaf, float) and not isfinite(leaf):
             raise InputError(f"{source}: {path}: {leaf} is not a finite number")
         if isinstance(leaf, str) and not _is_whole(leaf):
             raise InputError(f"{source}: {path}: {leaf[:40]!r} holds half a character")
+
+
+def validate(value: Any, name: str, source: str | Path) -> None:
+    """Raise InputError for the most telling fault of `value` under the schema `name`."""
+    check_leaves(value, source)
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
         key = fault.json_path.removeprefix("$").removeprefix(".")
@@ -92,7 +97,7 @@ def validate(value: Any, name: str, source: str | Path) -> None:
             unknown = min(set(fault.instance) - set(fault.schema["properties"]), key=str)
             message = f"{unknown!r} is unknown: it is one of {', '.join(fault.schema['properties'])}"
         elif fault.validator == "type" and isinstance(fault.validator_value, str):
-            kind = _KINDS[fault.validator_value]
+            kind = KINDS[fault.validator_value]
             message = f"is empty: must be {kind}" if fault.instance is None else f"{fault.instance!r} is not {kind}"
         raise InputError(f"{source}: {key + ': ' if key else ''}{message}")
 
@@ -175,7 +180,7 @@ def own(path: Path) -> Path:
 
 def read_own(path: Path) -> dict[str, Any]:
     """Return a person's own entries; none where there is no such file, or every line of it is a comment."""
-    found = _parsed(path, read_text(path)) if path.exists() else None
+    found = plain_yaml(read_text(path), path) if path.exists() else None
     return {} if found is None else found
 
 
@@ -217,7 +222,7 @@ def _merged(value: Any, changes: Any) -> Any:
 
 def parse_yaml(text: str, schema: str, source: str | Path) -> Any:
     """Return what a text of `source` says in YAML that obeys `schema`. Raises InputError."""
-    value = _parsed(source, text)
+    value = plain_yaml(text, source)
     validate(value, schema, source)
     return value
 
@@ -249,7 +254,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _parsed(path: str | Path, text: str) -> Any:
+def plain_yaml(text: str, path: str | Path) -> Any:
+    """Return what a text of `path` says in YAML, whatever it is. Raises InputError."""
     try:
         if _is_deep(text):
             raise InputError(f"{path}: not YAML: nested too deep")

@@ -8,85 +8,14 @@ from typing import Any
 
 from scripts.costs import books
 from scripts.records import about
-from scripts.storage import modules, schemas
+from scripts.storage import modules
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Keys of a study that the command line may replace: snakemake --config 'frameworks=[jax]'
-AXES = (
-    "workloads",
-    "hardware",
-    "frameworks",
-    "batch_sizes",
-    "modes",
-    "precisions",
-    "devices",
-    "repeats",
-    "data",
-    "scale",
-    "base",
-    "price",
-    "book",
-    "tables",
-)
-
-#: Keys of config/config.yaml.
-_SETTINGS = (
-    "study",
-    "profile",
-    "data_dir",
-    "checkpoints",
-    "budget_usd",
-    "published",
-    "logs_dir",
-    "catalogue",
-    "catalogue_as_of",
-    "kit_python",
-    "file",
-    "old",
-    "new",
-    "every",
-    "by",
-    "what",
-    "trust",
-)
-
 #: Keys of a study that is a grid to be trained; a study without them shows logs or figures of others.
 _GRID = ("workloads", "hardware", "frameworks", "base")
-
-_DEFAULTS: dict[str, Any] = {
-    "summary": "",
-    "data": "real",
-    "batch_sizes": ["published"],
-    "modes": ["stock"],
-    "precisions": ["float32"],
-    "devices": [1],
-    "repeats": 1,
-    "repeat_disturbed": False,
-    "unstable_above": 0.1,
-    "max_run_minutes": 480,
-    "stop_at_target": False,
-    "beside": [],
-    "tables": "",
-    "scale": "full",
-    "exclude": [],
-    "tiers": [],
-    "overrides": [],
-    "book": ["current", "listed"],
-    "price": "on-demand",
-    "prices": {
-        "on-demand": {"purchase": "on-demand"},
-        "spot": {"purchase": "spot"},
-        "owned": {"purchase": "owned"},
-    },
-    "machines": {},
-    "targets": {},
-    "claims": [],
-    "charts": ["relative_time", "relative_cost", "dollars", "pareto", "learning"],
-}
-
 
 #: A study's name is a folder of results/, and part of commands; it is no path of a file.
 _NAME = re.compile(r"(?!.*\.ya?ml$)[A-Za-z0-9][\w.-]*")
@@ -116,15 +45,18 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         )
     if path.stem in _RESERVED:
         raise InputError(f"{path}: results/{path.stem} is not for a study's runs: give the file another name")
-    config = schemas.read_yaml(path, "study")
-    axes = _axes(replaced)
+    from scripts.studies import kinds, model, settings  # which jobs that are handed a study have no need of
+
+    config = model.read(path)
+    settings.check_config(replaced, model.AXES)
+    axes = _axes(replaced, model.AXES)
     if axes:
         config |= axes
-        schemas.validate(config, "study", "--config")
+        kinds.check(config, model.Study, "--config")
     _check_kind(path, config)
     if is_grid(config) and axes and "base" not in axes and config["base"]["framework"] not in config["frameworks"]:
         config["base"] = config["base"] | {"framework": config["frameworks"][0]}
-    config = _DEFAULTS | config
+    config = model.defaults() | config
     if "workloads" in config:
         config["workloads"], config["workload_files"] = _own_files(path, config["workloads"])
         about.add(config["workload_files"])
@@ -140,25 +72,10 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return path.stem, config
 
 
-#: Settings of config/config.yaml that are texts, whatever else the command line takes them for: a number, or nothing.
-_TEXTS = (
-    *("study", "profile", "data_dir", "checkpoints", "logs_dir", "catalogue", "catalogue_as_of", "kit_python"),
-    *("file", "old", "new", "every", "by", "what", "trust"),
-)
-
-
-def texts(config: Mapping[str, Any]) -> dict[str, str]:
-    """Return those settings of a config that are texts, "" for what is empty."""
-    return {key: "" if config[key] is None else str(config[key]) for key in _TEXTS if key in config}
-
-
-def _axes(replaced: dict[str, Any]) -> dict[str, Any]:
+def _axes(replaced: dict[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:
     """Return what the command line gives for keys of the study, as if it stood in the file."""
-    unknown = sorted(set(replaced) - {*AXES, *_SETTINGS})
-    if unknown:
-        raise InputError(f"--config: {unknown[0]!r} is unknown: it is one of {', '.join((*_SETTINGS, *AXES))}")
     # Snakemake makes None of `--config tables=`.
-    return {key: "" if replaced[key] is None else _typed(replaced[key]) for key in AXES if key in replaced}
+    return {key: "" if replaced[key] is None else _typed(replaced[key]) for key in allowed if key in replaced}
 
 
 def _check_kind(path: Path, config: dict[str, Any]) -> None:

@@ -15,14 +15,14 @@ def schema(name: str, *path: str) -> dict:
     return found
 
 
-OPTION = ("properties", "prices", "additionalProperties", "properties")
-PREEMPTION = (*OPTION, "preemption", "properties")
+OPTION = ("$defs", "PriceOption", "properties")
+PREEMPTION = ("$defs", "Preemption", "properties")
 
 
 @pytest.mark.parametrize(
     ("field", "of", "times"),
     [
-        ("discount", ("study", *OPTION, "discount", "properties", "share"), 100),
+        ("discount", ("study", "$defs", "Discount", "properties", "share"), 100),
         ("hours", ("study", *OPTION, "hours_per_month"), 1),
         ("hours", ("hardware", "$defs", "own", "properties", "hours_per_month"), 1),
         ("preemptions", ("study", *PREEMPTION, "preemptions_per_hour"), 1),

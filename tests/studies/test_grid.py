@@ -441,7 +441,7 @@ def test_studies_beside_are_names_or_files(tmp_path: Path) -> None:
             "beside: 'gpus-2018' is not another study: it is one of batch-size, card, cloud-or-office-2018",
         ),
         (STUDY | {"beside": ["nowhere.yaml"]}, "beside: 'nowhere.yaml' is not another study"),
-        (STUDY | {"beside": ["gpus-2017", "gpus-2017"]}, "beside: .* has non-unique elements"),
+        (STUDY | {"beside": ["gpus-2017", "gpus-2017"]}, "beside: 'gpus-2017' is given twice"),
         (LOGS | {"beside": ["gpus-2017"]}, "beside: is for a study with workloads, hardware"),
     ],
     ids=["name", "file", "twice", "logs"],
