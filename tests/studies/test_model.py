@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from scripts.costs import hourly
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition, describe, kinds, model
@@ -121,3 +122,39 @@ def test_a_number_stays_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("{title: t, max_run_minutes: 10, import: {format: keras_csv, facts: a.csv}}")
     assert json.dumps(definition.read(str(path), {})[1]["max_run_minutes"]) == "10"
+
+
+RENT = {"provider": "gce", "region": "us-central1", "items": {"n1-standard-4": 1}}
+OWN = {"acquisition_usd": 1000, "life_months": 48, "power_watts": 100, "usd_per_kwh": 0.2, "hours_per_month": 240}
+PREEMPTION = {"preemptions_per_hour": 0.1, "restart_seconds": 60, "source": "a guess"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"machines.a.rent.purchase": "on-demand"}, "without, on demand"),
+        ({"machines.b.own.residual_usd": 0}, "without, nothing"),
+        ({"machines.b.own.maintenance_usd_per_month": 0}, "Without, nothing"),
+        ({"prices.as-it-is.hours_per_month": 730}, "without, 730: all of them"),
+        ({"prices.as-it-is.months": 1}, "without, one"),
+        ({"prices.as-it-is.in_a_row": False}, "Trainings follow one another"),
+        ({"prices.spot.preemption.save_seconds": 0}, "Without, 0"),
+    ],
+    ids=lambda value: next(iter(value), None) if isinstance(value, dict) else None,
+)
+def test_what_counts_without_a_key_is_what_the_documents_say(change: dict[str, Any], said: str) -> None:
+    study: dict[str, Any] = model.defaults() | {
+        "title": "t",
+        "machines": {
+            "a": {"label": "A", "rent": RENT},
+            "b": {"label": "B", "own": OWN | {"as_of": "2026", "source": "a bill"}},
+        },
+        "prices": {"as-it-is": {}, "spot": {"purchase": "spot", "preemption": PREEMPTION}},
+    }
+    ((key, value),) = change.items()
+    told = put(study, key, value)
+    kinds.check(told, model.Study, "mine.yaml")
+    rows = hourly.of_study(study, study["machines"], study["machines"])
+    assert len(rows) == 3
+    assert hourly.of_study(told, told["machines"], told["machines"]) == rows
+    assert said in (definition.ROOT / "docs" / "studies.md").read_text()
