@@ -26,7 +26,7 @@ list = [$(subst $(empty) $(empty),$(comma),$(strip $(FRAMEWORKS:%-gpu=%)))]
 .PHONY: simulate faults guards gce slurm smoke-gce report kit test quick nightly lint bench docs lock clean
 
 report: .venv/report-$(NAMES)
-	snakemake --profile profiles/local --config 'frameworks=$(list)'
+	./epd report --config 'frameworks=$(list)'
 
 # Jobs on Google Batch bring their framework in an image, those on Slurm find it here.
 gce: .venv/gce
@@ -36,14 +36,14 @@ slurm: .venv/slurm-$(NAMES)
 # Prints what it may cost before it asks Google for anything; both together stay below a dollar, or nothing is asked for.
 # Each call tries anew what an earlier one was refused.
 smoke-gce: .venv/gce
-	snakemake --profile gce-cpu --config study=smoke budget_usd=1 -R train
-	snakemake --profile gce-gpu --config study=smoke budget_usd=1 -R train
+	./epd report smoke --profile gce-cpu --config budget_usd=1 -- -R train
+	./epd report smoke --profile gce-gpu --config budget_usd=1 -- -R train
 
 # One archive for a machine without network: make kit STUDY=card KIT_PYTHON=3.12
 STUDY ?= card
 KIT_PYTHON ?= 3.12
 kit: .venv/report-$(NAMES)
-	snakemake --profile profiles/local kit --config 'study=$(STUDY)' 'kit_python=$(KIT_PYTHON)'
+	./epd kit pack '$(STUDY)' --python '$(KIT_PYTHON)'
 
 # docs/testing.md says what each of the three guards. Three processes on two cores: many tests wait for what they start.
 PYTEST := pytest -n 3 --dist worksteal
@@ -70,18 +70,18 @@ simulate: .venv/test-$(NAMES)
 	python -m tests.simulation.verdicts
 	python -m tests.simulation.trends
 	python -m tests.simulation.states
-	python -m scripts.document
+	./epd document
 
 # Accidents of all kinds: up to so many minutes of each, make faults MINUTES=60
 MINUTES ?= 10
 faults: .venv/test-$(NAMES)
 	python -m tests.faults --minutes $(MINUTES)
-	python -m scripts.document
+	./epd document
 
 # Who notices when a guard is taken out, one after the other: an hour and more.
 guards: .venv/test-$(NAMES)
 	python -m tests.faults.guards --minutes $(MINUTES) --everything 5
-	python -m scripts.document
+	./epd document
 
 bench: .venv/test-$(NAMES)
 	python -m tests.bench.pricing
@@ -90,7 +90,7 @@ bench: .venv/test-$(NAMES)
 	python -m tests.bench.training
 
 docs: .venv/test-$(NAMES)
-	python -m scripts.document
+	./epd document
 
 .venv/bin/python:
 	@[ -n "$(PYTHON)" ] || { echo "error: no Python 3.11, 3.12 or 3.13 on the PATH; if there is one: make PYTHON=/path/to/it" >&2; exit 1; }

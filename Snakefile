@@ -15,10 +15,7 @@ include: "rules/train.smk"
 include: "rules/report.smk"
 include: "rules/published.smk"
 include: "rules/kit.smk"
-include: "rules/status.smk"
-include: "rules/stop.smk"
-include: "rules/compare.smk"
-include: "rules/schedule.smk"
+include: "rules/summary.smk"
 
 
 localrules:
@@ -37,7 +34,6 @@ localrules:
     published,
     import_published,
     refresh_prices,
-    stop_all,
     fetch_wheels,
     pack_data,
     pack_kit,

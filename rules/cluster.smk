@@ -79,7 +79,8 @@ def go_on():
             file=sys.stderr,
             flush=True,
         )
-        os.execv(sys.executable, [sys.executable, *sys.argv])
+        # As a module, however it was called: as a script its folder would come first on the path.
+        os.execv(sys.executable, [sys.executable, "-m", "snakemake", *sys.argv[1:]])
 
 
 # Before the others, as they are called in reverse: it does not return.

@@ -23,6 +23,8 @@ from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
 from scripts.workflow.plan import Plan
 
+if workflow.is_main_process and (moved := command_line.moved(sys.argv)):
+    sys.exit(f"error: {moved}")
 config.update(settings.texts(config))
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
@@ -186,12 +188,3 @@ def get_runs(wildcards):
     if workflow.is_main_process:
         again = quoted.affordable(again, canary.is_given_up)
     return runs + again
-
-
-def get_google(wildcards):
-    """Where a Google profile sends its jobs, as arguments."""
-    if not BUCKET:
-        return []
-    settings = workflow.executor_settings
-    given = {name: checks.setting(settings, name) for name in ("project", "region")}
-    return [f"--{name}={value}" for name, value in {**given, "prefix": BUCKET}.items()]

@@ -4,7 +4,7 @@
 rule fetch_wheels:
     input:
         lock="envs/train.lock",
-        lib=code_of("scripts.fetch_wheels"),
+        lib=code_of("scripts.kit.fetch_wheels"),
     output:
         directory("results/kit/wheels-{python}"),
     log:
@@ -16,13 +16,13 @@ rule fetch_wheels:
     message:
         "wheels for Python {wildcards.python}"
     shell:
-        "python -m scripts.fetch_wheels {input.lock:q} {wildcards.python} {output:q} |& tee {log}"
+        "python -m scripts.kit.fetch_wheels {input.lock:q} {wildcards.python} {output:q} |& tee {log}"
 
 
 rule pack_data:
     input:
         data="data/real/{dataset}.npz",
-        lib=code_of("scripts.pack_data"),
+        lib=code_of("scripts.kit.pack_data"),
     output:
         "results/kit/data/{dataset}.npz.xz",
     log:
@@ -32,12 +32,12 @@ rule pack_data:
     message:
         "compress {wildcards.dataset}"
     shell:
-        "python -m scripts.pack_data {input.data:q} {output:q} |& tee {log}"
+        "python -m scripts.kit.pack_data {input.data:q} {output:q} |& tee {log}"
 
 
 rule pack_kit:
     input:
-        lib=code_of("scripts.pack_kit", *contents.VERBS),
+        lib=code_of("scripts.kit.pack", *contents.VERBS),
         shell="scripts/kit/run.sh",
         hardware="config/hardware.yaml",
         own_hardware=OWN_HARDWARE,
@@ -60,7 +60,7 @@ rule pack_kit:
     message:
         "pack the kit of {wildcards.study}"
     shell:
-        "python -m scripts.pack_kit {output:q} --name {wildcards.study} --study {params.study:q} --kinds {params.kinds:q} "
+        "python -m scripts.kit.pack {output:q} --name {wildcards.study} --study {params.study:q} --kinds {params.kinds:q} "
         "--hardware {input.hardware:q} --wheels {input.wheels:q} --python {params.python:q} --data {input.data:q} "
         "--packed {input.packed:q} |& tee {log}"
 
@@ -68,19 +68,3 @@ rule pack_kit:
 rule kit:
     input:
         f"results/kit/{plan.name}-kit.tar",
-
-
-rule take_kit:
-    # Without files of its own: what is there already decides what is taken.
-    log:
-        "results/kit/take.log",
-    localrule: True
-    conda:
-        "../envs/workflow.yaml"
-    params:
-        file=config["file"],
-        study=config["study"],
-    message:
-        "take in the records of a kit"
-    shell:
-        "python -m scripts.take_kit {params.file:q} --study {params.study:q} |& tee {log}"

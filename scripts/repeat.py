@@ -163,7 +163,7 @@ def main() -> int:
         try:
             return repeat(history, kept, options.study, options.profile, options.every, options.config, lock)
         finally:
-            subprocess.run([sys.executable, "-m", "scripts.history", options.study], cwd=ROOT)
+            subprocess.run([sys.executable, "-m", "scripts.epd", "history", options.study], cwd=ROOT)
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from scripts import compare as compare_verb
 from scripts.analysis import states
 from scripts.analysis.states import State, compare, counts
-from scripts.compare import at_one_price, read
 from scripts.storage import tables
 from scripts.storage.errors import InputError
+from scripts.workflow import comparing
+from scripts.workflow.comparing import at_one_price, read
 from tests.conftest import ROOT
 from tests.made import BOOK, costs, offer, price_book, run, runs
 from tests.reading import EVIL, Read
@@ -132,7 +132,9 @@ def kept(folder: Path, *rows: dict) -> Path:
 @pytest.mark.slow
 def test_page_json_and_exit_code(tmp_path: Path) -> None:
     old, new = kept(tmp_path / "old", *cells(100)), kept(tmp_path / "new", *cells(150, packages=f"keras {EVIL}"))
-    done = called("scripts.compare", f"{old}:on-demand", f"{new}:on-demand", "--output", str(tmp_path / "page.html"))
+    done = called(
+        "scripts.epd", "compare", f"{old}:on-demand", f"{new}:on-demand", "--output", str(tmp_path / "page.html")
+    )
     assert done.returncode == 1, "something got worse"
     assert "1 cell compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
     told = json.loads((tmp_path / "page.json").read_text())
@@ -140,7 +142,7 @@ def test_page_json_and_exit_code(tmp_path: Path) -> None:
     html = (tmp_path / "page.html").read_text()
     assert EVIL not in html
     assert "MNIST · MLP" in Read(html).text
-    back = called("scripts.compare", str(new), str(old), "--output", str(tmp_path / "page.html"))
+    back = called("scripts.epd", "compare", str(new), str(old), "--output", str(tmp_path / "page.html"))
     assert back.returncode == 0
 
 
@@ -160,7 +162,7 @@ def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
     new = kept(tmp_path / "new", *cells(150))
     for file in new.glob("costs.*"):
         file.unlink()
-    done = called("scripts.compare", str(old), str(new), "--output", str(tmp_path / "page.html"))
+    done = called("scripts.epd", "compare", str(old), str(new), "--output", str(tmp_path / "page.html"))
     assert f"0 faster, 1 slower; costs are not compared: {new} has none" in done.stdout
     assert "dearer" not in done.stdout
     assert f"not compared: 1 cell in {old} only" in done.stdout
@@ -170,7 +172,7 @@ def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clone in which nothing was made yet: only what is committed."""
-    monkeypatch.setattr(compare_verb, "_FOLDERS", compare_verb._FOLDERS[1:])
+    monkeypatch.setattr(comparing, "_FOLDERS", comparing._FOLDERS[1:])
 
 
 @pytest.mark.usefixtures("fresh")
@@ -215,7 +217,7 @@ def test_prices_without_a_name_in_common_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("old", "says"),
     [
-        ("", "old: is not given: snakemake compare --config old=STUDY new=STUDY"),
+        ("", "old: '': must be STUDY or FOLDER, then @MACHINE and :PRICE if wanted"),
         ("nowhere", "old: nowhere: no such folder with runs.parquet or runs.csv, and no study with results"),
         ("nowhere", "; with results there are batch-size, "),
         ("two-cores@cpu9", "old: cpu9: two-cores has the machines cpu1, cpu2, cpu2-again"),
@@ -223,7 +225,7 @@ def test_prices_without_a_name_in_common_are_not_compared() -> None:
     ],
 )
 def test_bad_state_is_a_line(old: str, says: str, tmp_path: Path) -> None:
-    done = called("scripts.compare", old, "two-cores", "--output", str(tmp_path / "page.html"))
+    done = called("scripts.epd", "compare", old, "two-cores", "--output", str(tmp_path / "page.html"))
     assert done.returncode == 2
     assert says in done.stderr
     assert "Traceback" not in done.stderr

@@ -17,33 +17,48 @@ from scripts.records.reference import Reference
 from scripts.storage import schemas
 from scripts.studies import definition
 from tests.conftest import ROOT, Project
+from tests.workflow.timers.test_cron import STAND_IN
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 #: What tests/clusters runs on what stands for the cluster, and tests/kit when records were taken in.
-ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "study=card", "by=cloud")
+ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "report card", "--by cloud")
 
-#: A rule that is asked for by its name, and what it says that it does.
-STARTED = {
-    "stop_all": "end the jobs of local",
-    "status": "what is done, running, failed, missing",
-    "published": "publish under reports/published",
-    "import_published": "import the logs of gpus-2017",
-    "refresh_prices": "refresh config/prices/current.csv",
-    "by=cron": "schedule study every 1d by cron",
-    "by=systemd": "schedule study every 6h by systemd",
-    "by=github": "schedule study every 1w by github",
-    "schedules": "list what is scheduled here",
-    "unschedule": "remove the schedules of local",
-    "history": "write the history of local",
-    "new=local": "compare local with local@2026-11-23T021015Z",
-    "by=cron what=prices": "schedule prices every 1w by cron",
-    "--config what=prices": "remove the schedules of _prices",
-    "new=two-cores@cpu2": "compare two-cores@cpu2 with two-cores@cpu1",
-    "summary": "the study in ten lines of Markdown",
-    "file=card-records.zip": "take in the records of a kit",
+#: What a command says of a clone in which nothing was made yet; of the others a dry run lists trainings.
+SAID = {
+    "snakemake published": "publish under reports/published",
+    "./epd quote full": "quote (on-demand)",
+    "./epd quote local": "quote (on-demand)",
+    "./epd summary": "the study in ten lines of Markdown",
+    "./epd import -- -n": "import the logs of gpus-2017",
+    "./epd prices refresh": "refresh config/prices/current.csv",
+    "./epd prices show cpu1 gce-t4x1": "gce-t4x1",
+    "./epd status": "24 runs of 24 cells: 24 missing",
+    "./epd stop": "study local: no job runs or waits on this machine",
+    "./epd compare two-cores@cpu1 two-cores@cpu2": "two-cores@cpu2 against two-cores@cpu1: ",
+    "./epd compare local@2026-11-23T021015Z local": "history/local/2026-11-23T021015Z: no such folder",
+    "./epd history": "study local: has no history",
+    "./epd kit take card-records.zip": "card-records.zip",
+    "./epd schedule add --every 1d --by cron": "cron: 0 0 * * * cd ",
+    "./epd schedule add --every 6h --by systemd": "(0/6:00)",
+    "./epd schedule add --every 1w --by github": "github: ",
+    "./epd schedule add --prices --every 1w --by cron": "cron: 0 0 * * 0 cd ",
+    "./epd schedule list": "nothing is scheduled here",
+    "./epd schedule remove": "local: is not scheduled",
+    "./epd schedule remove --prices": "_prices: is not scheduled",
 }
+
+#: Those that find something to say no to: two cores are dearer, and what was made elsewhere is not here.
+NOT_WELL = {
+    "./epd compare two-cores@cpu1 two-cores@cpu2": 1,
+    "./epd compare local@2026-11-23T021015Z local": 2,
+    "./epd history": 2,
+    "./epd kit take card-records.zip": 2,
+}
+
+#: Sub-commands of `epd` that call Snakemake, and are given a dry run.
+DRY = ("report", "summary", "import", "prices refresh", "kit pack")
 
 
 def commands() -> list[str]:
@@ -54,35 +69,58 @@ def commands() -> list[str]:
 
 
 def test_there_are_commands() -> None:
-    assert {"make report", "make test", "snakemake -n", "python scripts/train.py --help"} <= set(commands())
-    assert {name for name in STARTED if any(line.endswith(name) for line in commands())} == set(STARTED)
+    assert {"make report", "make test", "snakemake -n", "./epd report", "python scripts/train.py --help"} <= set(
+        commands()
+    )
+    assert set(SAID) <= set(commands())
+
+
+@pytest.fixture
+def reader(fresh: Project, tmp_path: Path) -> Project:
+    """A clone with a folder of the reader's own, and what stands for crontab and systemctl."""
+    (fresh.path / "data-here").mkdir()
+    stand_ins = {"crontab": STAND_IN.format(table=tmp_path / "table"), "systemctl": "#!/bin/sh\n"}
+    (tmp_path / "bin").mkdir()
+    for name, text in stand_ins.items():
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    return fresh
+
+
+def dry(command: str) -> list[str]:
+    """Return the words of a command that trains nothing for long, and writes nothing of its own."""
+    words = shlex.split(command.replace("/path/to/data", "data-here"))
+    if words[0] in ("make", "snakemake"):
+        return [words[0], "-n", *words[1:]]
+    if words[0] == "./epd":
+        words += ["--config", "data=synthetic"] * (words[-1] == "full")
+        is_long = command.removeprefix("./epd ").startswith(DRY)
+        return words + ["--", "-n"] * (is_long and "--" not in words)
+    return words if "--help" in words else [*words, "--data", "synthetic", "--samples", "0.02", "--epochs", "1"]
 
 
 @pytest.mark.represented_by(
     "make report",
     "make test",
     "snakemake published",
-    "snakemake compare --config old=two-cores@cpu1 new=two-cores@cpu2",
+    "./epd compare two-cores@cpu1 two-cores@cpu2",
+    "./epd report-",
     "python scripts/train.py --help",
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
-def test_command_of_the_documents(fresh: Project, command: str) -> None:
-    """Make and long runs are dry; a folder that stands for the reader's own is made."""
-    (fresh.path / "data-here").mkdir()
-    words = shlex.split(command.replace("/path/to/data", "data-here"))
-    if words[0] in ("make", "snakemake"):
-        words.insert(1, "-n")
-    elif "--help" not in words:
-        words += ["--data", "synthetic", "--samples", "0.02", "--epochs", "1"]
-        fresh.edit("config/hardware.yaml", "machine: {cores: 2}", "machine: {cores: 1}")
-    if "study=full" in words:
-        words.append("data=synthetic")
-    done = fresh.run(*words, cores=2)
-    assert done.returncode == 0
-    if words[0] == "snakemake":
-        said = next((said for end, said in STARTED.items() if command.endswith(f" {end}")), "train")
-        assert said in done.stdout + done.stderr
+def test_command_of_the_documents(reader: Project, tmp_path: Path, command: str) -> None:
+    if command.startswith("python scripts/train.py --workload"):
+        reader.edit("config/hardware.yaml", "machine: {cores: 2}", "machine: {cores: 1}")
+    if command.endswith("github"):  # it clones what git knows
+        reader.run("git", "init", "-q")
+        reader.run("git", "add", "config")
+    path = f"{tmp_path / 'bin'}:{reader.environment()['PATH']}"
+    done = reader.run(*dry(command), check=False, cores=2, PATH=path, HOME=str(tmp_path))
+    said = done.stdout + done.stderr
+    assert done.returncode == NOT_WELL.get(command, 0), said[-3000:]
+    if command.startswith(("snakemake", "./epd")):
+        assert SAID.get(command, "train") in said
 
 
 def test_links_lead_somewhere() -> None:

@@ -136,7 +136,7 @@ def test_repetition_that_cannot_be_read_is_left_out_and_said(project: Project) -
 
 
 def history(project: Project) -> subprocess.CompletedProcess:
-    return project.run(sys.executable, "-m", "scripts.history", "tiny", check=False)
+    return project.run("./epd", "history", "tiny", check=False)
 
 
 def start(project: Project) -> subprocess.Popen:
@@ -272,7 +272,5 @@ def test_study_that_was_trained_is_trained_anew(trained: Project) -> None:
     page = Read((trained.path / "history/tiny/history.html").read_text())
     assert "2 repetitions" in page.text
     for state in (f"tiny@{old}", f"history/tiny/{old}"):
-        compared = trained.run(
-            "snakemake", "compare", "--config", f"old={state}", "new=tiny", "study=tiny", check=False
-        )
+        compared = trained.run("./epd", "compare", state, "tiny", check=False)
         assert "1 cell compared" in compared.stdout + compared.stderr

@@ -14,6 +14,7 @@ from scripts import chart, report
 from scripts.analysis import runs as collected
 from scripts.analysis.beside import Side
 from scripts.pages import report as pages
+from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage import tables
 from scripts.storage.axes import CELL
@@ -261,7 +262,7 @@ def test_runs_that_could_not_be_compiled_are_a_cell_of_their_own(tmp_path: Path)
         record |= {"repeat": repeat, "settings": settings}
         (folder / "run.json").write_text(json.dumps(record))
         files.append(folder / "run.json")
-    frame, _, _ = collected.collect(tmp_path, files, repeats=8)
+    frame, _, _ = collected.collect(stored.each(tmp_path, files, collected.rows), 8, tmp_path)
     read = Read(page(*tables.records(frame), base={"hardware": "cpu1", "framework": "torch"}, repeats=8))
     names, *cells = read.rows["cells"]
     assert [(row[1], row[names.index("runs")]) for row in cells] == [

@@ -89,6 +89,7 @@ def prose(text: str) -> Iterator[str]:
 #: What can be printed; what is trained with prints no verdict, and neither do refusals of `storage` and `studies`.
 PRINTED: dict[str, Callable[[str], Iterator[str]]] = {
     "scripts/*.py": python,
+    "scripts/epd/*.py": python,
     "scripts/pages/*.py": python,
     "scripts/charts/*.py": python,
     "scripts/analysis/*.py": python,

@@ -497,11 +497,10 @@ def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None
     )
 
 
-def refresh(project: Project, folder: Path, *config: str) -> tuple[int, str]:
+def refresh(project: Project, folder: Path, as_of: str = "") -> tuple[int, str]:
     """Return exit code and words of a refresh from a folder."""
-    done = project.run(
-        "snakemake", "refresh_prices", "--cores", "all", "--config", f"catalogue={folder}", *config, check=False
-    )
+    words = ("./epd", "prices", "refresh", "--catalogue", str(folder))
+    done = project.run(*words, *(["--as-of", as_of] if as_of else []), check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -525,7 +524,7 @@ def test_refresh_keeps_the_last_good_book_when_the_source_is_broken(fresh: Proje
     book = fresh.path / "config/prices/current.csv"
     before = book.read_bytes()
     (catalogue / "lambda_vms.csv").write_text("InstanceType,Price\n")
-    code, said = refresh(fresh, catalogue, "catalogue_as_of=2026-07-01")
+    code, said = refresh(fresh, catalogue, "2026-07-01")
     assert code != 0
     assert book.read_bytes() == before
     # The last screen says it once more.
@@ -544,7 +543,7 @@ def prices_of(book: Path) -> dict[str, tuple[str, str]]:
 def test_refresh_takes_what_is_good_and_refuses_what_is_not(fresh: Project, catalogue: Path) -> None:
     book = fresh.path / "config/prices/current.csv"
     before = prices_of(book)
-    code, said = refresh(fresh, catalogue, "catalogue_as_of=2026-07-01")
+    code, said = refresh(fresh, catalogue, "2026-07-01")
     assert code == 0, said
     assert said.count("not refreshed: ") == 3
     assert re.search(r"refused +gpu_1x_a100 ", said), "a tenth of the last price"

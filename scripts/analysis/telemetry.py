@@ -55,8 +55,8 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
     def known(name: str) -> list:
         return [value for sample in timed if (value := total(sample, name)) is not None]
 
-    # Its two clocks are read one after the other: all of a time may come out as a little more.
-    pressure = [min(waited, 100.0) for one in within if (waited := one.cpu_pressure_percent) is not None]
+    # The kernel's clock and ours are not read at one moment: on a machine that is full all the time a part is above 1.
+    waits = [min(waited, 100.0) for one in within if (waited := one.cpu_pressure_percent) is not None]
     each_gpu = [[use for sample in timed if (use := sample.gpus[i].percent) is not None] for i in range(gpus)]
     throttled = known("throttled")
     return {
@@ -64,7 +64,7 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
         "cpu_percent": _mean([sample.cpu_percent for sample in within]),
         "machine_cpu_percent": _mean([sample.machine_cpu_percent for sample in within]),
         "other_cpu_percent": max(0.0, fmean(sample.other_cpu_percent for sample in within)) if within else None,
-        "cpu_pressure_percent": _mean(pressure),
+        "cpu_pressure_percent": _mean(waits),
         "peak_memory_mib": peak_memory_mib(samples, None),
         "gpu_percent": _mean(known("percent")),
         "gpu_percent_lowest": min((fmean(use) for use in each_gpu if use), default=None),

@@ -4,10 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import comparisons, pricing, summary
+from scripts.analysis import comparisons, summary
 from scripts.analysis.names import provider_name
 from scripts.analysis.runs import DISTURBED
-from scripts.costs import prices
+from scripts.costs import prices, pricing
 from scripts.pages.inputs import Inputs
 
 #: More regions of a provider are counted.

@@ -31,13 +31,15 @@ class Variable:
 #: A folder that holds the data files already.
 DATA_DIR = Variable("EPOCHS_DATA_DIR", "a person, rules/common.smk", "scripts.datasets")
 #: The bucket that runs go through without a shared file system, and a folder in it.
-BUCKET = Variable("EPOCHS_BUCKET", "a person", "profiles/gce-*, scripts.repeat, scripts.schedule")
+BUCKET = Variable("EPOCHS_BUCKET", "a person", "profiles/gce-*, scripts.repeat, scripts.workflow.scheduling")
+#: A file for the quote of a dry run, which is printed where it is not named.
+QUOTE = Variable("EPOCHS_QUOTE", "scripts.epd.quote", "scripts.workflow.quotes")
 #: What was chosen for each data set: JSON, its name -> `real` or `synthetic`.
 DATA_KINDS = Variable("EPOCHS_DATA_KINDS", "rules/common.smk", "rules/common.smk on a machine that trains")
 #: The commit and whether files differ from it: JSON, for a machine that has no history.
 COMMIT = Variable("EPOCHS_COMMIT", "rules/common.smk, scripts.run_kit", "scripts.measurement.provenance")
 #: The folder or URL below which a study's runs are saved, and resumed.
-CHECKPOINTS = Variable("EPOCHS_CHECKPOINTS", "rules/common.smk", "scripts.train, scripts.status")
+CHECKPOINTS = Variable("EPOCHS_CHECKPOINTS", "rules/common.smk", "scripts.train")
 #: Minutes after which a run is ended, all its attempts together.
 MOST_MINUTES = Variable("EPOCHS_MOST_MINUTES", "rules/common.smk", "scripts.train")
 #: The profile of a cluster, each job of which has a machine, or its part of one, for itself.

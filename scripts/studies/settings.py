@@ -10,7 +10,7 @@ from scripts.studies.kinds import Either, Part, Text, check, key, unknown
 
 
 class Settings(Part):
-    """What `snakemake` runs."""
+    """What `snakemake` and `./epd` run."""
 
     study: str = key("A file of config/studies/, without .yaml, or the path of such a file", "local")
     profile: str = key("Which machines of the study are trained on: set by the profiles", "local")
@@ -26,16 +26,6 @@ class Settings(Part):
     catalogue_as_of: str = key("The day of that catalogue, or for each provider its own: 2026-05-20,aws=2025-10", "")
     kit_python: str = key(
         "For `snakemake kit`: the Python of the machine that it is carried to; 3.12-aarch64 for ARM (GH200)", "3.12"
-    )
-    file: str = key("For `snakemake take_kit`: the file of records that a kit brought back", "")
-    old: str = key("For `snakemake compare`: STUDY or FOLDER, then @MACHINE and :PRICE if wanted", "")
-    new: str = key("For `snakemake compare`: the state that `old` is compared with, likewise", "")
-    every: str = key(
-        "For `snakemake schedule`: how often: minutes that divide 60 (5m), hours that divide 24 (6h), 1d or 1w", ""
-    )
-    by: str = key("For `snakemake schedule`: who calls: cron, systemd, github or cloud", "")
-    what: str = key(
-        "For `snakemake schedule`: study, or prices: the price book is refreshed, and no study trained", "study"
     )
     trust: str = key(
         "Code that a study brings along and that may run: a checksum, as the refusal of the study says it, or all", ""
@@ -62,7 +52,7 @@ def check_config(config: Mapping[str, Any], others: tuple[str, ...]) -> None:
 
 def file(published: list[str]) -> Iterator[str]:
     """Yield the lines of `config/config.yaml`, given the published studies."""
-    yield "# What `snakemake` runs. Each key can be given on the command line: snakemake --config study=NAME"
+    yield "# What `snakemake` and `./epd` run. Each key can be given on the command line: snakemake --config study=NAME"
     for name, about in schema(Settings)["properties"].items():
         value = json.dumps(about["default"]) if "default" in about else ""
         yield f"# {about['description']}"

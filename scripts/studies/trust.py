@@ -41,7 +41,7 @@ def check(study: Path, files: Mapping[str, str]) -> None:
         shown = ", ".join(f"{file} ({len(read_text(Path(file)).splitlines())} lines)" for file in files.values())
         raise InputError(
             f"{study}: runs code that is not the project's: {shown}: read it, and say once that it may: "
-            f"snakemake --config study={study} trust={content}"
+            f"./epd report {study} --config trust={content}"
         )
     if content not in kept:
         with opened(KNOWN) as file:

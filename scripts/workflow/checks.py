@@ -203,7 +203,7 @@ def check_beside(plan: Plan, results: Path = Path("results")) -> None:
         if definition.is_trained_here(about) and not (results / other / "runs.parquet").is_file():
             raise InputError(
                 f"study {plan.name}: {other!r}, with which it is compared, is trained here and has no runs yet: "
-                f"snakemake --config study={other}"
+                f"./epd report {other}"
             )
 
 

@@ -7,6 +7,26 @@ from collections.abc import Sequence
 #: Snakemake's short options without a value: what follows another one's letter is its value, as in `-Rtrain`.
 FLAGS = "htkfFlSDvpa"
 
+#: What was asked of Snakemake and makes no file: what is typed in its place. For one release, after that it goes.
+MOVED = {
+    "status": "status",
+    "stop_all": "stop",
+    "compare": "compare OLD NEW",
+    "history": "history",
+    "schedule": "schedule add --every INTERVAL --by CALLER",
+    "schedules": "schedule list",
+    "unschedule": "schedule remove",
+    "take_kit": "kit take FILE",
+}
+
+
+def moved(words: Sequence[str]) -> str:
+    """Return what to type in place of a call with these words, empty for one that Snakemake takes."""
+    for word in words[1:]:
+        if word in MOVED:
+            return f"snakemake {word}: is now ./epd {MOVED[word]}; ./epd {MOVED[word].split()[0]} --help has examples"
+    return ""
+
 
 def is_dry_run(words: Sequence[str]) -> bool:
     """Return whether a call with these words runs nothing."""

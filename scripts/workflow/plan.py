@@ -18,7 +18,6 @@ from typing import Any
 from scripts.records import about
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.data_file import are_same, describe
-from scripts.records.machine import KIT
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition, grid
@@ -98,13 +97,6 @@ class Plan:
         return {cell.hardware for cell in self.cells.values() if not self.is_reached(cell.hardware)}
 
     @property
-    def other_profiles(self) -> list[str]:
-        """The other profiles that train on machines of the study."""
-        machines = [self.catalogue[cell.hardware] for cell in self.cells.values()]
-        reached = {profile for about in machines for profile in about.get("clusters", {"local": {}})}
-        return sorted(reached - {self.profile, KIT})
-
-    @property
     def is_judged(self) -> bool:
         """Whether cells are looked at for runs to be measured once more: not those of one run."""
         return bool(self.runs) and self.settings["repeats"] > 1
@@ -129,8 +121,8 @@ class Plan:
         if self.cells and not self.runs and not self.others_runs:
             raise InputError(
                 f"study {self.name}: no profile trains on {', '.join(sorted(self.unreached))}: "
-                f"`make kit STUDY={self.asked}` packs what is carried there, `snakemake take_kit --config file=...` "
-                "takes in what comes back"
+                f"`./epd kit pack {self.asked}` packs what is carried there, `./epd kit take FILE` takes in what "
+                "comes back"
             )
         folder = f"results/{self.name}"
         tables = [f"{folder}/{table}.parquet" for table in ("runs", "epochs", "attempts", "costs", "prices")]

@@ -1,14 +1,16 @@
 """What the runs of a plan will cost, told before they run, and which of them a budget allows."""
 
+import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
-from scripts.storage import numbers
+from scripts.storage import environment, numbers
 from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
 from scripts.storage.words import printable
 from scripts.workflow import command_line
 from scripts.workflow.plan import Plan
@@ -30,8 +32,8 @@ def budget_usd(given: Any) -> float | None:
     return found
 
 
-def _usd(amount: float) -> str:
-    return numbers.number(amount) if amount == amount else "no price"
+def _usd(amount: float | None) -> str:
+    return "no price" if amount is None else numbers.number(amount)
 
 
 def missing(runs: Iterable[str]) -> list[str]:
@@ -67,9 +69,10 @@ class Quotes:
         from scripts.costs import budget
 
         priced, refused, spent = self._within(runs)
-        self._print_table(budget.quote(priced))
-        if refused:
-            raise InputError(f"{self._words(priced, refused, spent)}: nothing was submitted")
+        refusal = f"{self._words(priced, refused, spent)}: nothing was submitted" if refused else ""
+        self._print(budget.quote(priced), refusal)
+        if refusal:
+            raise InputError(refusal)
         return {one.wanted.folder: one.expected_usd for one in priced}
 
     def rates(self) -> dict[str, Any]:
@@ -137,25 +140,35 @@ class Quotes:
             f"could exceed it{why}"
         )
 
-    def _print_table(self, quote: Any) -> None:
-        from rich.console import Console
-        from rich.table import Table
-
+    def _print(self, rows: Sequence[Any], refusal: str) -> None:
         study = self.plan.settings
-        shown = Table(
-            "machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({study['price']})"
-        )
-        for row in quote:
-            is_known = row.unknown < row.runs
-            expected = [numbers.number(row.hours), _usd(row.expected_usd)] if is_known else ["unknown", "unknown"]
-            at_most = f"{row.unknown} unknown, at most {numbers.number(row.unknown_hours)} hours, not in the sums"
-            basis = "; ".join(filter(None, [row.basis, at_most * bool(row.unknown)]))
-            shown.add_row(row.hardware, str(row.runs), *expected, _usd(row.worst_usd), printable(basis))
+        told = {"study": self.plan.name, "profile": self.plan.profile, "price": study["price"]}
+        machines = [{key: None if value != value else value for key, value in asdict(row).items()} for row in rows]
+        if file := environment.QUOTE.read():
+            write_text(Path(file), json.dumps(told | {"machines": machines, "refused": refusal}, indent=1) + "\n")
+            return
+        from rich.console import Console
+
         console = Console(stderr=True, markup=False, highlight=False)
-        console.print(shown)
+        console.print(table(machines, study["price"]))
         if study["repeats"] > 1:
             console.print(
                 f"Cells whose runs spread by more than {study['unstable_above']:.0%} are measured once more"
                 f"{', and so are runs that another process disturbed' * study['repeat_disturbed']}: that is not in "
                 "these sums, and at worst it is every run of the study."
             )
+
+
+def table(machines: Iterable[Mapping[str, Any]], price: str) -> Any:
+    """Return a quote, rows of `costs.budget.Quoted` with None for no price, as a terminal shows it."""
+    from rich.table import Table
+
+    shown = Table("machine", "runs", "hours", "USD expected", "USD at worst", "based on", title=f"quote ({price})")
+    for row in machines:
+        is_known = row["unknown"] < row["runs"]
+        expected = [numbers.number(row["hours"]), _usd(row["expected_usd"])] if is_known else ["unknown", "unknown"]
+        unknown_hours = numbers.number(row["unknown_hours"])
+        at_most = f"{row['unknown']} unknown, at most {unknown_hours} hours, not in the sums"
+        basis = "; ".join(filter(None, [row["basis"], at_most * bool(row["unknown"])]))
+        shown.add_row(row["hardware"], str(row["runs"]), *expected, _usd(row["worst_usd"]), printable(basis))
+    return shown

@@ -36,6 +36,12 @@ def test_first_step_is_not_in_the_timed_region() -> None:
     assert telemetry.summary(compiled, since=1)["peak_gpu_memory_mib"] == 900
 
 
+def test_a_cpu_that_is_waited_for_all_the_time_is_waited_for_no_longer() -> None:
+    """Two clocks that are read one after the other said 100.002 % on a full machine, and the table was refused."""
+    samples = [sample("train", i, cpu_pressure_percent=waited) for i, waited in enumerate((5.0, 100.01, 100.0))]
+    assert telemetry.summary(samples)["cpu_pressure_percent"] == 100
+
+
 def test_other_work_is_none_where_noise_takes_it_below() -> None:
     samples = [Sample(i, "train", 100, 256, 50, other) for i, other in enumerate((-5, 1))]
     assert telemetry.summary([*samples, samples[0]])["other_cpu_percent"] == 0

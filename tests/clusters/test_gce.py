@@ -91,12 +91,13 @@ def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cloud: Cloud)
         others.append(cloud.emulator.submit(job, f"other-{len(others)}"))
     labels = {"study": "small", "snakemake-output": "0123"}
     cloud.emulator.left = [{"name": "vm-1", "labels": labels}, {"name": "vm-2", "labels": labels | {"study": "x"}}]
-    said = cloud.snakemake("gce-gpu", "stop_all").stdout
+    stop = ("./epd", "stop", "small", "--profile", "gce-gpu")
+    said = cloud.project.run(*stop, **cloud.variables).stdout
     assert re.findall(r"^ended: (\S+) \((\S+), RUNNING\)$", said, re.MULTILINE) == [(f"{GPU}/r1", mine)]
     assert cloud.emulator.deleted == [mine]
     assert sorted(cloud.emulator.running()) == sorted(others)
     assert re.findall(r"gcloud compute instances delete (\S+) --zone us-central1-a", said) == ["vm-1"]
-    assert "study small: no job runs or waits on Google Batch" in cloud.snakemake("gce-gpu", "stop_all").stdout
+    assert "study small: no job runs or waits on Google Batch" in cloud.project.run(*stop, **cloud.variables).stdout
     assert cloud.emulator.deleted == [mine]
 
 
@@ -126,7 +127,7 @@ def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(c
     assert (run["status"], run["times"]["total_seconds"]) == ("no_capacity", 0)
     cloud.snakemake("gce-cpu", f"results/small/{CPU}/r1/run.json", "--set-resources", "train:runtime=5")
     assert record(cloud, CPU)["status"] == "timed_out"
-    told = cloud.project.run("snakemake", "status", "--config", "study=small").stdout
+    told = cloud.project.run("./epd", "status", "small").stdout
     assert "2 runs of 2 cells: 1 timed out, 1 no capacity" in told
     assert cloud.emulator.running() == []
 
@@ -146,7 +147,7 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     page = Read((cloud.project.path / "results/small/report.html").read_text()).text
     assert "2 of 3 cells of the grid have no run." in page
     assert "MNIST · MLP, JAX, b128-tuned: none on a dear GPU, a CPU; it failed on a GPU" in page
-    told = cloud.project.run("snakemake", "status", "--config", "study=small").stdout
+    told = cloud.project.run("./epd", "status", "small").stdout
     assert "not tried, as" in told
     assert "ZeroDivisionError" in told
     cloud.edit(mnist, "def build(*nothing):\n    1 / 0\n\n\ndef built(", "def build(")

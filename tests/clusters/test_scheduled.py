@@ -13,12 +13,12 @@ from tests.conftest import wait_for
 
 pytestmark = pytest.mark.slow
 
-#: What `snakemake schedule by=cloud` does but for asking Google: it sends the clone, and makes the request.
+#: What `epd schedule add --by cloud` does but for asking Google: it sends the clone, and makes the request.
 MAKE = """
 import json
 from scripts.workflow.intervals import interval
 from scripts.workflow.timers import cloud
-from scripts.schedule import variables
+from scripts.workflow.scheduling import variables
 at = cloud.site("jax")
 cloud.send_sources("small", at)
 words = ["python", "-m", "scripts.repeat", "small", "--profile", "gce-cpu", "--every", "1d"]
@@ -81,7 +81,7 @@ def test_each_trigger_is_a_machine_that_repeats_the_study_and_keeps_its_history(
 @pytest.mark.nightly
 def test_cost_is_told_before_anybody_is_asked(cloud: Cloud) -> None:
     """Nobody is logged in here: that is said last, in a line, and nothing is sent."""
-    words = ["snakemake", "--profile", "gce-cpu", "schedule", "--config", "study=small", "every=1d", "by=cloud"]
+    words = ["./epd", "schedule", "add", "small", "--profile", "gce-cpu", "--every", "1d", "--by", "cloud"]
     done = cloud.project.run(*words, check=False, NO_GCE_CHECK="true", **cloud.variables | ACCOUNT)
     assert done.returncode != 0
     said = done.stdout + done.stderr

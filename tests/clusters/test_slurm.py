@@ -162,7 +162,7 @@ def test_jobs_that_a_killed_snakemake_left_are_ended_and_no_others(cluster: Clus
         words = ["sbatch", "--parsable", "--partition=short", "--output=/dev/null", f"--chdir={folder}"]
         others.append(cluster.slurm.say(*words, f"--wrap=sleep 300; : --target-jobs '{target}'").strip())
     for expected in (2, 0):
-        said = ended(cluster.start("stop_all"))
+        said = cluster.project.run("./epd", "stop", "small", "--profile", "slurm").stdout
         assert len([line for line in said.splitlines() if line.startswith("ended: mnist_mlp/node-")]) == expected, said
     assert "study small: no job runs or waits on this Slurm" in said
     wait_for(lambda: [job for job, _, _ in cluster.slurm.jobs()] == others)

@@ -21,9 +21,10 @@ from unittest import mock
 
 import pytest
 
-from scripts import datasets, fetch_wheels, refresh_prices
+from scripts import datasets, refresh_prices
 from scripts.datasets import nietzsche
 from scripts.importers import sources
+from scripts.kit import fetch_wheels
 from scripts.records import data_file
 from scripts.storage import downloads
 from scripts.storage.errors import InputError

@@ -100,10 +100,15 @@ class Stage:
     instead: dict[str, Any] = field(default_factory=dict)
 
     def call(self, step: str) -> None:
-        """Call a verb as its rule does. Raises InputError where it does not end well without saying so itself."""
-        module = importlib.import_module(f"scripts.{step.partition(' ')[0]}")
+        """Call a verb as its rule does, or a sub-command of `epd`.
+
+        Raises InputError where it does not end well without saying so itself.
+        """
+        verb, *words = step.split()
+        module = importlib.import_module(f"scripts.{verb}" if verb != "epd" else "scripts.epd.__main__")
         with ExitStack() as stack:
-            stack.enter_context(mock.patch.object(sys, "argv", [step, *self.calls[step]]))
+            said = [*(words if verb == "epd" else ()), *self.calls[step]]
+            stack.enter_context(mock.patch.object(sys, "argv", [step, *said]))
             stack.enter_context(mock.patch.object(sys, "stdin", StringIO(self.told)))
             for name, value in self.instead.items():
                 stack.enter_context(mock.patch(name, value))
@@ -155,8 +160,8 @@ def _after(stage: Stage, name: str, settings: dict[str, Any], more: list[str]) -
     stage.writes["index"] = ("published.html",)
     stage.calls["summarise"] = [f"{place}/claims.json", f"{place}/summary.md"]
     stage.writes["summarise"] = ("summary.md",)
-    stage.calls["compare"] = [str(place), str(place), f"--output={place}/compare.html"]
-    stage.writes["compare"] = ("compare.html", "compare.json")
+    stage.calls["epd compare"] = [str(place), str(place), f"--output={place}/compare.html"]
+    stage.writes["epd compare"] = ("compare.html", "compare.json")
     return stage
 
 

@@ -69,7 +69,7 @@ def test_wheels_that_drip_are_given_up(tmp_path: Path) -> None:
 def test_records_of_a_kit_need_not_name_the_usual_axes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(definition.ROOT)
     place = verbs.kit(tmp_path / "kit")
-    place.call("take_kit")
+    place.call("epd kit take")
     assert (place.results / "mine" / "mnist_mlp" / "cpu1" / "jax" / "b128" / "r1" / "run.json").is_file()
 
 

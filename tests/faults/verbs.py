@@ -31,6 +31,7 @@ from unittest import mock
 import numpy as np
 import yaml
 
+from scripts.epd import __main__ as epd
 from scripts.kit import records
 from scripts.storage import errors
 from scripts.studies import definition, grid
@@ -51,15 +52,33 @@ _LONGEST_SECONDS = 120
 #: Verbs that are not killed here, and where they are, or why they need not be.
 ELSEWHERE = {
     "document": "writes this project's own documents",
-    "fetch_wheels": "network: tests.faults.network",
+    "kit.fetch_wheels": "network: tests.faults.network",
     "repeat": "is killed at each step by tests/workflow/test_repetitions.py and test_kept.py; what it calls is here",
+    "kit.probe": "writes nothing",
     "run_kit": "trains: tests/kit/test_session.py",
-    "schedules": "writes nothing",
-    "status": "writes nothing",
-    "stop_all": "writes nothing",
     "train": "trains: tests.faults.trainings",
-    "unschedule": "takes away one file or one line",
+    "epd document": "writes this project's own documents",
+    "epd prices": "calls Snakemake, or writes nothing",
+    **dict.fromkeys(("epd import", "epd quote", "epd report", "epd summary"), "calls Snakemake"),
+    **dict.fromkeys(("epd status", "epd stop"), "writes nothing"),
 }
+
+
+def _name(step: str) -> str:
+    """Return the verb of a step, or the sub-command of `epd`."""
+    return " ".join(step.split()[: 2 if step.startswith("epd ") else 1])
+
+
+def _all_verbs() -> set[str]:
+    """Return all verbs, those of the kit's room, and the sub-commands of `epd`."""
+    places = {"": "scripts", "kit.": "scripts/kit"}
+    verbs = {
+        f"{before}{path.stem}"
+        for before, folder in places.items()
+        for path in (ROOT / folder).glob("*.py")
+        if "\ndef main(" in path.read_text()
+    }
+    return verbs | {f"epd {name}" for name in epd.commands()}
 
 
 @cache
@@ -268,12 +287,12 @@ def kit(folder: Path) -> Stage:
     words = ["--name", name, "--study", json.dumps(settings), "--kinds", '{"mnist": "real"}']
     words += [f"--hardware={ROOT}/config/hardware.yaml", f"--wheels={wheels}", "--python=3.12", "--data", str(data)]
     calls = {
-        "pack_data": [str(data), f"{place}/mnist.npz.xz"],
-        "pack_kit": [f"{place}/kit.tar", *words, "--packed", f"{place}/mnist.npz.xz"],
-        "take_kit": [f"{folder}/records.zip", "--study", str(file), "--results", str(place)],
+        "kit.pack_data": [str(data), f"{place}/mnist.npz.xz"],
+        "kit.pack": [f"{place}/kit.tar", *words, "--packed", f"{place}/mnist.npz.xz"],
+        "epd kit take": [f"{folder}/records.zip", "--study", str(file)],
     }
-    writes = {"pack_data": ("mnist.npz.xz",), "pack_kit": ("kit.tar",), "take_kit": (name,)}
-    return Stage(place, calls, writes)
+    writes = {"kit.pack_data": ("mnist.npz.xz",), "kit.pack": ("kit.tar",), "epd kit take": (name,)}
+    return Stage(place, calls, writes, instead={"scripts.kit.take.RESULTS": place})
 
 
 def _tables(folder: Path) -> Stage:
@@ -301,22 +320,21 @@ def _compared_days(folder: Path) -> Stage:
     (root / "config").symlink_to(ROOT / "config")
     shutil.copytree(of_runs.results, history.results)
     history.folder.mkdir(parents=True)
-    name, settings = definition.read(str(file), {})
-    # Called by the name of a study that git knows, as GitHub's clone must.
-    asked = {"name": name, "asked": "local", "study": settings, "profile": "local"}
-    study = grid.planned(name, settings, yaml.safe_load((ROOT / "config" / "hardware.yaml").read_text()))
-    runs = [{"folder": f"{cell.path}/r1", "cell": vars(cell)} for cell in study.cells]
     instead = {
-        "scripts.history.ROOT": root,
+        "scripts.workflow.history.ROOT": root,
         "scripts.workflow.timers.github.ROOT": root,
-        "scripts.history.datetime": Noon,
+        "scripts.workflow.history.datetime": Noon,
     }
-    calls = {"history": [str(file)], "schedule": ["--every=1d", "--by=github", "--what=study"]}
+    # GitHub's clone must know the study.
+    calls = {
+        "epd history": [str(file)],
+        "epd schedule": ["add", "local", "--every=1d", "--by=github", "--config=data=synthetic"],
+    }
     writes = {
-        "history": ("history/mine/history.html",),
-        "schedule": (".github/workflows/epochs-per-dollar-mine.yml",),
+        "epd history": ("history/mine/history.html",),
+        "epd schedule": (".github/workflows/epochs-per-dollar-local.yml",),
     }
-    return Stage(root, calls, writes, json.dumps(asked | {"runs": runs}), instead)
+    return Stage(root, calls, writes, instead=instead)
 
 
 class Noon(datetime):
@@ -355,11 +373,11 @@ def stages(folder: Path) -> Iterator[Stage]:
 
 def _all_steps(folder: Path) -> Iterator[tuple[Stage, str, dict[str, str], list[tuple[str, str, str]], float]]:
     """Yield each verb with its files, its steps when it makes them anew, and how long that takes (s)."""
-    left = {path.stem for path in (ROOT / "scripts").glob("*.py") if "\ndef main(" in path.read_text()} - set(ELSEWHERE)
+    left = _all_verbs() - set(ELSEWHERE)
     for place in stages(folder):
         whole = checksums(place.results)
         for step in place.calls:
-            left.discard(step.partition(" ")[0])
+            left.discard(_name(step))
             _clear(place, step)
             log, began = f"{folder}/{place.results.parent.name}-{step.replace(' ', '-')}.log", time.monotonic()
             assert end(start(step, place, log=log)) == 0

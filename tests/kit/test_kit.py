@@ -215,7 +215,7 @@ def is_whole(carried: Carried) -> None:
 def takes_in(packed: Project, carried: Carried, folder: Path) -> None:
     """What came back is taken in once, shown, and trained by nobody."""
     home = Project(copy_of(packed.path, folder / "home"))
-    take = ("snakemake", "take_kit", "--config", f"file={carried.records}")
+    take = ("./epd", "kit", "take", str(carried.records))
     told = home.run(*take).stdout
     assert f"{RUNS} runs taken into results/borrowed" in told
     assert f"study borrowed: hardware: add {MACHINE}" in told
@@ -263,7 +263,7 @@ def test_records_of_another_size_are_refused_here_and_at_home(packed: Project, c
     assert code == 2
     assert "epochs 1, not 2: the study has changed: name another (--records)" in said.splitlines()[-1]
     assert len(runs_in(carried.records)) == had
-    taken = packed.run("snakemake", "take_kit", "--config", f"file={carried.records}", check=False)
+    taken = packed.run("./epd", "kit", "take", str(carried.records), check=False)
     assert taken.returncode != 0
     assert "epochs 1 is not that of the study, 2: it was trained at another size" in taken.stdout + taken.stderr
     assert not (packed.path / "results" / "borrowed").exists()

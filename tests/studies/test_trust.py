@@ -60,7 +60,7 @@ def test_what_is_refused_is_shown_with_what_to_type(mine: Path) -> None:
     said = refusal(mine)
     assert f"{mine.parent}/my_net.py (4 lines)" in said
     word = trust.checksum({"my_net": str(mine.parent / "my_net.py")})
-    assert said.endswith(f"snakemake --config study={mine} trust={word}")
+    assert said.endswith(f"./epd report {mine} --config trust={word}")
     assert not mine.with_name(".cache").exists()
 
 

@@ -135,7 +135,7 @@ def test_an_image_that_nobody_has_built_is_named(tmp_path: Path, monkeypatch: py
 def test_study_beside_needs_runs(tmp_path: Path) -> None:
     """Those of logs and of tables that were supplied are made; what is trained here must have been trained."""
     given = plan("gce-t4x1", beside=["gpus-2017", "two-cores", "smoke"])
-    said = "^study s: 'smoke', with which it is compared, is trained here and has no runs yet: snakemake"
+    said = "^study s: 'smoke', with which it is compared, is trained here and has no runs yet: ./epd report"
     with pytest.raises(InputError, match=said):
         checks.check_beside(given, tmp_path)
     (tmp_path / "smoke").mkdir()

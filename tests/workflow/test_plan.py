@@ -115,7 +115,7 @@ def test_a_run_has_other_data_only_where_record_and_data_are_there(make, tmp_pat
 
 def test_a_study_that_nothing_reaches_says_what_a_kit_does(make) -> None:
     plan = make(hardware=["h100"], base={"hardware": "h100", "framework": "jax"})
-    with pytest.raises(InputError, match=r"no profile trains on h100: `make kit STUDY=small\.yaml` packs"):
+    with pytest.raises(InputError, match=r"no profile trains on h100: `\./epd kit pack small\.yaml` packs"):
         plan.get_report(job())
     report, *others = make().get_report(job())
     assert report == "results/small/report.html"
@@ -145,11 +145,6 @@ def test_time_limit_and_modules_of_a_machine_are_no_resources_of_it_alone(make) 
     assert {"runtime", "modules"}.isdisjoint(plan.submission())
     plan.catalogue["gce-t4x1"]["clusters"]["gce-gpu"]["runtime"] = 600
     assert plan.get_runtime(job(hardware="gce-t4x1")) == 75, "no more than the study needs"
-
-
-def test_other_profiles_of_a_study_are_known(make) -> None:
-    assert make({"profile": "gce-gpu"}).other_profiles == ["local"]
-    assert make().other_profiles == ["gce-gpu"]
 
 
 def test_a_thousand_cells_are_planned_in_a_moment(make) -> None:

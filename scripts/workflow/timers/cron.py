@@ -61,7 +61,7 @@ def _write(lines: Sequence[str]) -> None:
 def install(label: str, words: Sequence[str], variables: Mapping[str, str], every: Interval) -> str:
     """Put a schedule into the crontab, in the place of the one it had; return where it is in words."""
     if not shutil.which("crontab"):
-        raise InputError("by: cron: there is no crontab on this machine: install cron, or use by=systemd")
+        raise InputError("by: cron: there is no crontab on this machine: install cron, or take --by systemd")
     new = line(label, words, variables, every)
     (ROOT / "history" / label).mkdir(parents=True, exist_ok=True)
     with _alone():

@@ -105,7 +105,7 @@ def workflow(label: str, words: Sequence[str], frameworks: Sequence[str], every:
 def install(label: str, words: Sequence[str], frameworks: Sequence[str], every: Interval) -> str:
     """Write the workflow's file, in the place of the one there was; return where it is in words."""
     text = yaml.safe_dump(workflow(label, words, frameworks, every), sort_keys=False, width=1000)
-    write_text(_file(label), f"# Made by `snakemake schedule`; `snakemake unschedule` removes it.\n{text}")
+    write_text(_file(label), f"# Made by `./epd schedule add`; `./epd schedule remove` removes it.\n{text}")
     return f"github: {_file(label)}: commit it and push it to the default branch, from which GitHub reads schedules"
 
 

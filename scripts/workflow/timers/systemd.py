@@ -52,7 +52,7 @@ def _systemctl(*words: str) -> None:
     try:
         done = subprocess.run(["systemctl", "--user", *words], capture_output=True, text=True)
     except FileNotFoundError:
-        raise InputError("by: systemd: there is no systemctl on this machine: use by=cron") from None
+        raise InputError("by: systemd: there is no systemctl on this machine: take --by cron") from None
     if done.returncode:
         raise InputError(f"by: systemd: systemctl --user {' '.join(words)}: {done.stderr.strip()}")
 

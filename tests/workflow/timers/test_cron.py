@@ -1,4 +1,4 @@
-"""Schedules in a crontab, with what stands for the program; tests/test_schedule.py has the command before it."""
+"""Schedules in a crontab, with what stands for the program; test_scheduling.py has the command."""
 
 import subprocess
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_removed_is_that_of_this_clone_alone(table: Path, tmp_path: Path, monkey
 def test_no_cron_is_a_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
-    with pytest.raises(InputError, match="there is no crontab on this machine: install cron, or use by=systemd"):
+    with pytest.raises(InputError, match="there is no crontab on this machine: install cron, or take --by systemd"):
         install()
     assert cron.installed() == []
     assert not cron.remove("tiny")

@@ -65,7 +65,7 @@ def test_systemd_that_is_not_there_is_a_line_and_leaves_nothing(
     with pytest.raises(InputError, match="Failed to connect to bus"):
         install()
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match="there is no systemctl on this machine: use by=cron"):
+    with pytest.raises(InputError, match="there is no systemctl on this machine: take --by cron"):
         install()
     assert not (tmp_path / ".config").exists()
 

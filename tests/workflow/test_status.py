@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts import status
 from scripts.records.cell import Cell
 from scripts.studies import grid
+from scripts.workflow import status
 
 CELL = Cell("mnist_mlp", "cpu1", "jax", 128, 2, 1.0, "synthetic")
 
@@ -28,7 +28,7 @@ def test_training_of_another_clone_is_not_running_here(
     try:
         assert process.stdout
         process.stdout.readline()
-        (row,) = status.rows(grid.Study("small", {"repeats": 2}, [CELL]), Path("results/small"), "", {})
+        (row,) = status.rows(grid.Study("small", {"repeats": 2}, [CELL]), Path("results/small"), lambda run: False, {})
     finally:
         process.kill()
         process.communicate()

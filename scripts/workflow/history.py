@@ -1,6 +1,5 @@
 """Write the history of a study that repeats itself: the trend of each cell, time and cost apart, and what changed."""
 
-import argparse
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,13 +14,13 @@ from scripts.costs import book, books, prices, pricing
 from scripts.pages import history as page
 from scripts.pages import render, trend
 from scripts.records import about
-from scripts.storage import errors, schemas, tables
+from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_text, write_text
 from scripts.studies import definition
 from scripts.workflow.repetitions import PRICES, History, folder_name, folder_time, last_end
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def read(folder: Path, study: Mapping[str, Any], machines: Mapping[str, Any]) -> trends.Repetition:
@@ -73,15 +72,13 @@ def pictures(cells: list[dict[str, Any]], days: list[str], workload: str) -> lis
     ]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("study", help="of config/studies, or the path of a file")
-    options = parser.parse_args()
-    name, study = definition.read(options.study, {})
+def write(asked: str) -> Path:
+    """Write the page of a study (a name of config/studies, or the path of a file), and return where it is."""
+    name, study = definition.read(asked, {})
     about.add(study.get("workload_files", {}))
     history = History(name, ROOT)
     if not history.repetitions() and not history.triggers():
-        raise InputError(f"study {name}: has no history: `python -m scripts.repeat {options.study}` begins one")
+        raise InputError(f"study {name}: has no history: `python -m scripts.repeat {asked}` begins one")
     machines = definition.machines(study, schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware"))
     repetitions, unread = [], []
     for folder in history.repetitions():
@@ -115,9 +112,4 @@ def main() -> int:
         "most": trend.MOST,
     }
     write_text(history.page, render.environment().get_template("history.html.j2").render(context))
-    print(f"history: {history.page}")
-    return 0
-
-
-if __name__ == "__main__":
-    errors.run(main)
+    return history.page

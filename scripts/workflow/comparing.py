@@ -1,9 +1,6 @@
-"""Compare two states of a study: what became faster, slower, cheaper, dearer. Exits with 1 where anything got worse."""
+"""The two states of a study that a person names, with their tables and prices."""
 
-import argparse
-import json
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,15 +9,10 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import clocks, states
-from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.costs import prices, pricing
 from scripts.importers import facts
-from scripts.pages import render
-from scripts.storage import errors, schemas, tables
-from scripts.storage.axes import CELL
+from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError
-from scripts.storage.files import write_text
-from scripts.storage.numbers import number
 from scripts.studies import definition
 
 #: A study, or a folder with its tables; one of its machines, or the date of an earlier repetition; one of its price
@@ -35,7 +27,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}T\d{6}Z")
 
 
 def read(key: str, text: str) -> states.State:
-    """Return the state that `old` or `new` of the config names, at the price that it names, or at all of them.
+    """Return the state that a person names as `old` or `new`, at the price that it names, or at all of them.
 
     The price that a study shows is the first. A study whose tables are committed has no costs among them: it is priced
     by its books. Raises InputError that says what is allowed.
@@ -134,64 +126,3 @@ def _read(folder: Path, name: str) -> pd.DataFrame:
     if path is None:
         return tables.conform(pd.DataFrame(columns=list(tables.columns(name))), name)
     return tables.read(path) if path.suffix == ".parquet" else tables.read_csv(name, path)
-
-
-def name_of(cell: Mapping[str, Any]) -> str:
-    """Return a cell's axes in words, without what is missing or usual."""
-    usual = {"mode": "stock", "precision": "float32", "devices": 1}
-    words = {"framework": FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])}
-    shown = {axis: words.get(axis, value) for axis, value in cell.items() if axis != "workload"}
-    return " · ".join(
-        f"batch {value}" if axis == "batch_size" else str(value)
-        for axis, value in shown.items()
-        if value is not None and value == value and usual.get(axis) != value
-    )
-
-
-def row_axes(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the axes of a row."""
-    return {axis: row[axis] for axis in CELL if axis in row}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("old", help="STUDY or FOLDER[@MACHINE][:PRICE]")
-    parser.add_argument("new", help="likewise")
-    parser.add_argument("--output", required=True, type=Path, help="page to write (.html); JSON goes beside it")
-    options = parser.parse_args()
-    for key in ("old", "new"):
-        if not getattr(options, key):
-            raise InputError(f"{key}: is not given: snakemake compare --config old=STUDY new=STUDY")
-    old, new, at = at_one_price(read("old", options.old), read("new", options.new))
-    found = states.compare(old, new)
-    counts = states.counts(found["cells"])
-    unpriced = old.costs.empty or new.costs.empty
-    shown = {word: count for word, count in counts.items() if not unpriced or word in (states.FASTER, states.SLOWER)}
-    text = ", ".join(f"{count} {word}" for word, count in shown.items()) + f"; {at}"
-    told = {"old": old.name, "new": new.name, "counts": shown} | found
-    write_text(options.output.with_suffix(".json"), json.dumps(told, indent=1, allow_nan=False, default=str) + "\n")
-    page = render.environment().get_template("compare.html.j2")
-    write_text(options.output, page.render(told, name_of=name_of, axes=row_axes, sentence=text))
-    print(
-        f"{new.name} against {old.name}: {len(found['cells'])} cell{'s' * (len(found['cells']) != 1)} compared: {text}"
-    )
-    for row in found["cells"]:
-        for clock in ("time", "cost"):
-            if row[clock] and row[clock]["word"]:
-                ratio = number(row[clock]["ratio"])
-                print(f"  {row['workload']}, {name_of(row_axes(row))}: {row[clock]['word']}, {ratio} x")
-    for row in found["unlike"]:
-        print(f"  not compared: {row['cell']['workload']}, {name_of(row['cell'])}: other {', '.join(row['differs'])}")
-    for state in (old, new):
-        if count := sum(row["state"] == state.name for row in found["only"]):
-            print(f"  not compared: {count} cell{'s' * (count > 1)} in {state.name} only")
-    print(f"page: {options.output}")
-    if not found["cells"]:
-        why = "no cell of both was trained alike" if found["unlike"] else "no cell is in both"
-        print(f"error: {why}", file=sys.stderr)
-        return 2
-    return int(counts[states.SLOWER] + counts[states.DEARER] > 0)
-
-
-if __name__ == "__main__":
-    errors.run(main)

@@ -5,7 +5,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from scripts.analysis.trainings import TRAINING
-from scripts.summarise import lines
+from scripts.pages.summary import lines
 
 BEST = {"machine": "JAX · 2 vCPUs", "seconds": 100.0, "usd": 0.01, "runs": 6, "not_told": 1, "price_as_of": "2026-05"}
 HEADS = {"cheapest": "lowest cost measured", "fastest": "fastest", "best value": "best value"}

@@ -9,12 +9,12 @@ from threading import Thread
 
 import pytest
 
-from scripts import take_kit
 from scripts.kit import records
+from scripts.kit import take as taking
 from scripts.storage.errors import InputError
 from tests.kit.test_records import ABOUT, ENTRY
 
-RECORD = Path(__file__).parent / "records" / "raw" / "trained"
+RECORD = Path(__file__).parents[1] / "records" / "raw" / "trained"
 RUN = "mnist_mlp/cpu1/jax/b128/r1"
 
 STUDY = """
@@ -49,8 +49,8 @@ def brought(path: Path, about: dict | None = None, entry: bytes = ENTRY.replace(
 
 def test_records_are_taken_in_once(tmp_path: Path, mine: str) -> None:
     archive, results = brought(tmp_path / "r.zip"), tmp_path / "results"
-    assert "1 runs taken" in take_kit.take(archive, results, mine)
-    assert "0 runs taken" in take_kit.take(archive, results, mine)
+    assert "1 runs taken" in taking.take(archive, results, mine)
+    assert "0 runs taken" in taking.take(archive, results, mine)
     assert (results / "mine" / RUN / "epochs.csv").read_bytes() == (RECORD / "epochs.csv").read_bytes()
 
 
@@ -64,7 +64,7 @@ def test_a_study_that_an_archive_names_by_path_runs_no_code(
     (tmp_path / "evil.yaml").write_text(STUDY.replace("[mnist_mlp]", f"[{tmp_path}/w.py]"))
     archive = brought(tmp_path / "r.zip", {"study": path.format(folder=tmp_path)})
     with pytest.raises(InputError, match=r"kit\.json: study: .* does not match"):
-        take_kit.take(archive, tmp_path / "results", mine)
+        taking.take(archive, tmp_path / "results", mine)
     assert not hasattr(sys, "ran")
     assert not (tmp_path / "results").exists()
 
@@ -74,7 +74,7 @@ def test_a_link_below_the_results_is_not_followed(tmp_path: Path, mine: str) -> 
     (tmp_path / "results" / "mine").mkdir(parents=True)
     (tmp_path / "results" / "mine" / "mnist_mlp").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="lies outside"):
-        take_kit.take(brought(tmp_path / "r.zip"), tmp_path / "results", mine)
+        taking.take(brought(tmp_path / "r.zip"), tmp_path / "results", mine)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -84,11 +84,11 @@ def test_of_two_at_once_with_other_records_of_a_run_one_is_refused(
     """The second begins while the first has looked, and has written nothing."""
     archives = [brought(tmp_path / f"{n}.zip", reason=f"of {n}") for n in "ab"]
     took: list[str] = []
-    written, second = take_kit.write_bytes, Thread(target=lambda: took.append(taken(archives[1])))
+    written, second = taking.write_bytes, Thread(target=lambda: took.append(taken(archives[1])))
 
     def taken(archive: Path) -> str:
         try:
-            return take_kit.take(archive, tmp_path / "results", mine)
+            return taking.take(archive, tmp_path / "results", mine)
         except InputError as error:
             return str(error)
 
@@ -98,7 +98,7 @@ def test_of_two_at_once_with_other_records_of_a_run_one_is_refused(
             second.join(0.2)  # as long as it likes, were there no lock
         written(*args, **options)
 
-    monkeypatch.setattr(take_kit, "write_bytes", write)
+    monkeypatch.setattr(taking, "write_bytes", write)
     took.append(taken(archives[0]))
     second.join()
     assert ["1 runs taken" in said for said in took] == [True, False]
@@ -113,17 +113,17 @@ def test_what_an_archive_says_of_its_machine_is_shown_without_what_a_terminal_ob
     shutil.copy("config/hardware.yaml", tmp_path / "hardware.yaml")
     text = (tmp_path / "hardware.yaml").read_text()
     (tmp_path / "hardware.yaml").write_text(text.replace("\ncpu1:", "\nother:"))
-    monkeypatch.setattr(take_kit, "CATALOGUE", tmp_path / "hardware.yaml")
+    monkeypatch.setattr(taking, "CATALOGUE", tmp_path / "hardware.yaml")
     (tmp_path / "mine.yaml").write_text(STUDY.replace("cpu1", "cpu2"))
     entry = '# \u202egp.exe\ncpu1: {label: "a\\e]52;c;eA==\\ab", machine: {cores: 1}}\n'
-    told = take_kit.take(brought(tmp_path / "r.zip", entry=entry.encode()), tmp_path / "results", mine)
+    told = taking.take(brought(tmp_path / "r.zip", entry=entry.encode()), tmp_path / "results", mine)
     assert "lacks cpu1; proposed" in told
     assert not {"\x1b", "\u202e", "\x07"} & set(told)
 
 
 def test_records_of_another_machine_than_is_described_are_refused(tmp_path: Path, mine: str) -> None:
     with pytest.raises(InputError, match=r"is of cpu1, and machine\.yaml describes h100"):
-        take_kit.take(brought(tmp_path / "r.zip", entry=ENTRY), tmp_path / "results", mine)
+        taking.take(brought(tmp_path / "r.zip", entry=ENTRY), tmp_path / "results", mine)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -132,4 +132,4 @@ def test_an_archive_with_two_records_of_a_run_is_refused(tmp_path: Path, mine: s
     with zipfile.ZipFile(archive, "a") as packed:
         packed.writestr(f"{RUN}/run.json", b"{}")
     with pytest.raises(InputError, match=r"run\.json is there twice"):
-        take_kit.take(archive, tmp_path / "results", mine)
+        taking.take(archive, tmp_path / "results", mine)

@@ -1,10 +1,9 @@
 """Let a study, or the refresh of prices, repeat itself: print what a month of it costs, then install who calls it."""
 
-import argparse
-import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,18 @@ from scripts.analysis import quotes
 from scripts.costs import book, books, budget, monthly
 from scripts.costs.terms import read_terms
 from scripts.records import about
-from scripts.storage import environment, errors, numbers, schemas
+from scripts.storage import environment, numbers, schemas
 from scripts.storage.errors import InputError
 from scripts.storage.words import printable
 from scripts.studies import definition
 from scripts.workflow import checks, intervals, known
-from scripts.workflow.repetitions import PRICES
+from scripts.workflow.repetitions import PRICES, UNSCHEDULED, History
 from scripts.workflow.timers import cloud, cron, github, systemd
 
-ROOT = Path(__file__).resolve().parents[1]
-BY = ("cron", "systemd", "github", "cloud")
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Who may call a study again.
+TIMERS = {"cron": cron, "systemd": systemd, "github": github, "cloud": cloud}
 
 #: Price books of what is due beside machines.
 _BOOKS = ("current", "listed", "services")
@@ -122,7 +123,7 @@ def variables(profile: str) -> dict[str, str]:
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 
-def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config: list[str]) -> str:
+def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config: Sequence[str]) -> str:
     """Print the quote of a study and install its schedule; return where that is in words."""
     name, study, profile = asked["name"], asked["asked"], asked["profile"]
     if not asked["runs"]:
@@ -155,33 +156,37 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
         trigger = ["python", "-m", "scripts.repeat", *words]
         minutes = took.worst_seconds / 60
         return cloud.install(name, cloud.request(name, trigger, variables(profile), every, at, minutes), at)
-    local = {"cron": cron, "systemd": systemd}[by]
-    return local.install(name, [sys.executable, "-m", "scripts.repeat", *words], variables(profile), every)
+    return (cron if by == "cron" else systemd).install(
+        name, [sys.executable, "-m", "scripts.repeat", *words], variables(profile), every
+    )
 
 
-def main() -> int:
-    """Install what standard input (JSON: name, asked, study, runs with folder and cell, profile) asks for."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--every", required=True)
-    parser.add_argument("--by", required=True)
-    parser.add_argument("--what", required=True, choices=("study", "prices"))
-    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="what each trigger is told")
-    options = parser.parse_args()
-    asked = json.load(sys.stdin)
-    every = intervals.interval(options.every)
-    if options.by not in BY:
-        raise InputError(f"by: {options.by!r}: must be one of {', '.join(BY)}")
-    if options.what == "study":
-        print(install(asked, every, options.by, options.config))
-        return 0
-    if options.by not in ("cron", "systemd"):
-        raise InputError(f"by: {options.by}: the price book lies in this clone: cron or systemd refreshes it")
+def install_refresh(every: intervals.Interval, by: str, config: Sequence[str]) -> str:
+    """Install the schedule of the refresh of prices; return where that is in words."""
+    if by not in ("cron", "systemd"):
+        raise InputError(f"by: {by}: the price book lies in this clone: cron or systemd refreshes it")
     print("A refresh of prices costs nothing but the seconds of this machine.")
-    config = ["--config", *options.config] if options.config else []
-    words = [sys.executable, "-m", "scripts.repeat", "--prices", "--every", every.text, *config]
-    print({"cron": cron, "systemd": systemd}[options.by].install(PRICES, words, variables("local"), every))
-    return 0
+    words = [sys.executable, "-m", "scripts.repeat", "--prices", "--every", every.text]
+    words += ["--config", *config] if config else []
+    return (cron if by == "cron" else systemd).install(PRICES, words, variables("local"), every)
 
 
-if __name__ == "__main__":
-    errors.run(main)
+def remove(label: str) -> list[str]:
+    """Remove the schedules of a study, or of the refresh of prices (`PRICES`), whoever calls them; return of whom."""
+    if label != PRICES and not definition.is_name(label):
+        raise InputError(f"{label!r} is not the name of a study, nor {PRICES}")
+    removed = [by for by, timer in TIMERS.items() if timer.remove(label)]
+    if removed:
+        History(label, ROOT).record(UNSCHEDULED, datetime.now(UTC), "")
+    return removed
+
+
+def installed() -> list[str]:
+    """Return the schedules of this clone, a line each."""
+    return [line for timer in TIMERS.values() for line in timer.installed()]
+
+
+def last_triggers() -> dict[str, dict[str, str]]:
+    """Return the last trigger of each study that has had one, and of the refresh of prices, by their names."""
+    folders = sorted(path.parent.name for path in (ROOT / "history").glob("*/triggers.csv"))
+    return {name: row for name in folders for _, row in History(name, ROOT).triggers()[-1:]}

@@ -1,4 +1,4 @@
-"""`snakemake schedule`, `schedules` and `unschedule`: what they print, and what they hand to each timer."""
+"""`epd schedule`: what it prints, and what it hands to each timer."""
 
 import base64
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import schedule, unschedule
 from scripts.storage.errors import InputError
+from scripts.workflow import scheduling
 from scripts.workflow.intervals import interval
 from scripts.workflow.timers import cloud, github
 from tests.conftest import ROOT, Project, copy_project
@@ -32,18 +32,17 @@ def project(tmp_path: Path) -> Project:
     return copy_project(tmp_path / "project")
 
 
-def snakemake(project: Project, rule: str, *config: str) -> subprocess.CompletedProcess:
+def epd(project: Project, *words: str) -> subprocess.CompletedProcess:
     path = f"{project.path.parent / 'bin'}:{Path(sys.executable).parent}:/usr/bin:/bin"
-    # Snakemake is called as a module, as PATH here has no program of its environment first.
     return subprocess.run(
-        [sys.executable, "-m", "snakemake", rule, "--config", *config],
+        ["./epd", "schedule", *words],
         cwd=project.path, env=project.environment() | {"PATH": path}, capture_output=True, text=True,
     )  # fmt: skip
 
 
 @pytest.mark.slow
 def test_cost_is_printed_first_then_installed_listed_and_removed(project: Project) -> None:
-    done = snakemake(project, "schedule", "study=tiny", "every=6h", "by=cron")
+    done = epd(project, "add", "tiny", "--every", "6h", "--by", "cron")
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert said.index("cpu1: 4 runs each time") < said.index("cron: 0 */6 * * * cd ")
@@ -52,47 +51,53 @@ def test_cost_is_printed_first_then_installed_listed_and_removed(project: Projec
     assert "41 repetitions a month, at worst 20" in said
     (line,) = (project.path.parent / "table").read_text().splitlines()
     assert "-m scripts.repeat tiny --profile local --every 6h >>" in line
-    assert "cron: 0 */6" in snakemake(project, "schedules", "study=tiny").stdout
-    assert "tiny: removed from cron" in snakemake(project, "unschedule", "study=tiny").stdout
+    assert "cron: 0 */6" in epd(project, "list").stdout
+    (listed,) = json.loads(epd(project, "list", "--json").stdout)["schedules"]
+    assert (listed["by"], listed["says"]) == ("cron", line)
+    assert "tiny: removed from cron" in epd(project, "remove", "tiny").stdout
     assert (project.path / "history/tiny/triggers.csv").read_text().splitlines()[1].split(",")[1] == "unscheduled"
     assert (project.path.parent / "table").read_text() == ""
-    again = snakemake(project, "unschedule", "study=tiny")
+    again = epd(project, "remove", "tiny")
     assert again.returncode == 0
     assert "tiny: is not scheduled: nothing removed" in again.stdout
-    assert "nothing is scheduled here" in snakemake(project, "schedules", "study=tiny").stdout
+    assert "nothing is scheduled here" in epd(project, "list").stdout
 
 
 @pytest.mark.slow
 def test_prices_are_scheduled_with_what_they_are_refreshed_from(project: Project) -> None:
-    done = snakemake(project, "schedule", "what=prices", "every=1w", "by=cron", "catalogue=/a folder")
+    done = epd(project, "add", "--prices", "--every", "1w", "--by", "cron", "--config", "catalogue=/a folder")
     assert done.returncode == 0, done.stderr
     (line,) = (project.path.parent / "table").read_text().splitlines()
     assert "-m scripts.repeat --prices --every 1w --config 'catalogue=/a folder' >>" in line
-    assert "_prices: removed from cron" in snakemake(project, "unschedule", "what=prices").stdout
-
-
-def call(study: str, *words: str, profile: str = "local", runs: int = 1) -> subprocess.CompletedProcess:
-    asked = {"name": study, "asked": study, "study": {}, "runs": [{}] * runs, "profile": profile}
-    command = [sys.executable, "-m", "scripts.schedule", *words]
-    return subprocess.run(command, input=json.dumps(asked), cwd=ROOT, capture_output=True, text=True)
+    assert "_prices: removed from cron" in epd(project, "remove", "--prices").stdout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("words", "given", "says"),
+    ("words", "says"),
     [
-        (("1d", "moon"), {}, "by: 'moon': must be one of cron, systemd, github, cloud"),
-        (("", "cron"), {}, "every: '': must be minutes that divide 60"),
-        (("1d", "cron"), {"runs": 0}, "profile local trains none of its runs: there is nothing to repeat"),
-        (("1d", "github"), {"profile": "gce-gpu"}, "by: github: with profile gce-gpu: it must be local"),
-        (("1d", "cloud"), {}, "by: cloud: with profile local: it must be gce-cpu or gce-gpu"),
+        (("--every", "1d", "--by", "moon"), "by: 'moon': must be one of cron, systemd, github, cloud"),
+        (("--every", "", "--by", "cron"), "every: '': must be minutes that divide 60"),
+        (("--every", "1d"), "Missing option '--by'"),
+        (("tiny", "--prices", "--every", "1d", "--by", "cron"), "--prices: is in place of a study"),
+        (
+            ("card", "--every", "1d", "--by", "cron"),
+            "profile local trains none of its runs: there is nothing to repeat",
+        ),
+        (("tiny", "--every", "1d", "--by", "cloud"), "by: cloud: with profile local: it must be gce-cpu or gce-gpu"),
     ],
 )
-def test_bad_input_is_a_line(words: tuple[str, str], given: dict, says: str) -> None:
-    done = call("tiny", f"--every={words[0]}", f"--by={words[1]}", "--what=study", **given)
-    assert done.returncode == 2
+def test_bad_input_is_a_line(project: Project, words: tuple[str, ...], says: str) -> None:
+    done = epd(project, "add", *words)
+    assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
-    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_github_trains_itself() -> None:
+    asked = {"name": "tiny", "asked": "tiny", "study": {}, "runs": [{}], "profile": "gce-gpu"}
+    with pytest.raises(InputError, match="by: github: with profile gce-gpu: it must be local"):
+        scheduling.install(asked, interval("1d"), "github", [])
 
 
 # GitHub Actions.
@@ -188,13 +193,13 @@ def test_github_is_listed_replaced_removed_and_called_every_5_minutes_at_most(cl
 
 
 def test_machines_that_git_ignores_are_not_sent_to_github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "ROOT", tmp_path)
-    schedule.check_committed({"cpu1", "ours"})
+    monkeypatch.setattr(scheduling, "ROOT", tmp_path)
+    scheduling.check_committed({"cpu1", "ours"})
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "hardware.local.yaml").write_text("ours: {label: Our machine}\nidle: {label: Another}\n")
-    schedule.check_committed({"cpu1"})
+    scheduling.check_committed({"cpu1"})
     with pytest.raises(InputError, match=r"by: github: ours: described in config/hardware.local.yaml, which git"):
-        schedule.check_committed({"cpu1", "ours"})
+        scheduling.check_committed({"cpu1", "ours"})
 
 
 # Google Cloud Scheduler.
@@ -319,10 +324,9 @@ def test_no_two_studies_share_a_job_of_cloud_scheduler() -> None:
 
 
 @pytest.mark.parametrize("label", ["../x", "/etc/x", "kit", "", "mine.yaml", "a\n"])
-def test_what_is_no_study_is_not_unscheduled(label: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["unschedule", label])
+def test_what_is_no_study_is_not_unscheduled(label: str) -> None:
     with pytest.raises(InputError, match="is not the name of a study, nor _prices"):
-        unschedule.main()
+        scheduling.remove(label)
 
 
 def test_github_gets_no_study_that_git_does_not_know() -> None:
@@ -330,4 +334,4 @@ def test_github_gets_no_study_that_git_does_not_know() -> None:
     path = str(ROOT / "config/studies/mine-alone.yaml")
     asked = {"name": "mine-alone", "asked": path, "study": {"workload_files": {}}, "runs": [{}], "profile": "local"}
     with pytest.raises(InputError, match=r"config/studies/mine-alone.yaml: git does not know it"):
-        schedule.install(asked, interval("1d"), "github", [])
+        scheduling.install(asked, interval("1d"), "github", [])

@@ -1,6 +1,5 @@
 """Check the records that a kit brought back, put them into their study, and propose the machine's catalogue entry."""
 
-import argparse
 import shlex
 import tempfile
 from collections.abc import Mapping
@@ -11,13 +10,14 @@ from scripts.analysis import runs as recorded
 from scripts.kit import records
 from scripts.records import stored
 from scripts.records.cell import Cell
-from scripts.storage import errors, schemas
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import locked, write_bytes
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 
 CATALOGUE = Path("config/hardware.yaml")
+RESULTS = Path("results")
 
 
 def check(source: Path, path: str, folder: Path, study: grid.Study, machine: str) -> None:
@@ -62,7 +62,7 @@ def take(source: Path, results: Path, given: str) -> str:
     try:
         name, config = definition.read(given, {})
     except InputError as error:
-        raise InputError(f"{error}: name the file of study {packed}: --config study=PATH file={source}") from error
+        raise InputError(f"{error}: name the file of study {packed}: epd kit take {source} --study PATH") from error
     catalogue = schemas.read_yaml(CATALOGUE, "hardware")
     study = grid.planned(name, config, catalogue)
     whole = {path: files for path, files in runs.items() if "run.json" in files}
@@ -75,7 +75,7 @@ def take(source: Path, results: Path, given: str) -> str:
         lines += ["", *map(printable, entry.splitlines())]
     if whole and machine not in config["hardware"]:
         lines += [f"study {name}: hardware: add {machine}"]
-    lines += [f"then: snakemake --profile profiles/local --config study={shlex.quote(given)}"]
+    lines += [f"then: ./epd report {shlex.quote(given)}"]
     return "\n".join(lines)
 
 
@@ -106,19 +106,3 @@ def _put(
             if file in whole[path]:
                 write_bytes(results / path / file, whole[path][file], within=results)
     return new, known
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", help="the file of records (.zip)")
-    parser.add_argument("--study", required=True, help="name or path of the study, if it is not the project's")
-    parser.add_argument("--results", type=Path, default=Path("results"), help="(default: results)")
-    options = parser.parse_args()
-    if not options.file:
-        raise InputError("which records? snakemake take_kit --config file=PATH")
-    print(take(Path(options.file), options.results, options.study), flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    errors.run(main)

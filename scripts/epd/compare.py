@@ -1,0 +1,59 @@
+"""What changed between two states of a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scripts.epd import _call
+
+_STATE = "STUDY or FOLDER[@MACHINE or @DATE][:PRICE]"
+
+
+def _state(text: str) -> str:
+    """Return a state, its folder as the clone sees it where that is one of the person's own."""
+    place = text.partition("@")[0].partition(":")[0]
+    return _call.from_here(text) if place and Path(_call.from_here(place)).is_dir() else text
+
+
+def command(
+    old: Annotated[str, typer.Argument(metavar="OLD", help=_STATE, autocompletion=_call.studies)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Likewise.", autocompletion=_call.studies)],
+    output: Annotated[str, typer.Option(help="The page to write; its JSON goes beside it.")] = "results/compare.html",
+    json: _call.Json = False,
+) -> int:
+    """Compare two states of a study: what became faster, slower, cheaper, dearer.
+
+    Ends with 1 where anything became slower or dearer, and with 2 where no cell can be compared. With --json: old,
+    new, counts, the rule, each of the cells, and what was not compared.
+
+    \b
+    ./epd compare two-cores@cpu1 two-cores@cpu2
+    ./epd compare local@2026-11-23T021015Z local
+    ./epd compare before/results/mine results/mine --json
+    """
+    import sys
+    from json import dumps
+
+    from scripts.analysis import states
+    from scripts.pages import comparison
+    from scripts.storage.files import write_text
+    from scripts.workflow import comparing
+
+    one, other, at = comparing.at_one_price(comparing.read("old", _state(old)), comparing.read("new", _state(new)))
+    found = states.compare(one, other)
+    counts = states.counts(found["cells"])
+    unpriced = one.costs.empty or other.costs.empty
+    shown = {word: count for word, count in counts.items() if not unpriced or word in (states.FASTER, states.SLOWER)}
+    told = {"old": one.name, "new": other.name, "counts": shown} | found
+    page = Path(output if output == "results/compare.html" else _call.from_here(output))
+    write_text(page.with_suffix(".json"), dumps(told, indent=1, allow_nan=False, default=str) + "\n")
+    write_text(page, comparison.page(told, at))
+    if json:
+        _call.print_json(told)
+    print("\n".join([*comparison.lines(told, at), f"page: {page}"]), file=sys.stderr if json else sys.stdout)
+    if not found["cells"]:
+        why = "no cell of both was trained alike" if found["unlike"] else "no cell is in both"
+        print(f"error: {why}", file=sys.stderr)
+        return 2
+    return int(counts[states.SLOWER] + counts[states.DEARER] > 0)

@@ -1,0 +1,291 @@
+"""The command as a person and a shell call it; what each sub-command does is tested with what it calls."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.epd import __main__ as epd
+from scripts.studies import definition
+from scripts.workflow import asked, command_line
+from tests.conftest import ROOT, Project
+
+#: What starts at once imports none of these.
+HEAVY = {"pandas", "numpy", "scipy", "plotnine", "snakemake", "rich", "yaml", "jsonschema"}
+
+
+def call(*words: str, cwd: Path = ROOT, program: Path = ROOT / "epd", **variables: str) -> subprocess.CompletedProcess:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        [program, *words], cwd=cwd, env=os.environ | {"PATH": path} | variables, capture_output=True, text=True
+    )
+
+
+def told(words: list[str]) -> set[str]:
+    """Return the packages that a process has imported after a call."""
+    code = f"""
+import sys
+from scripts.epd import __main__ as epd
+sys.argv = ["epd", *{words!r}]
+epd.main()
+print(",".join({{name.split(".")[0] for name in sys.modules}}), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stderr.splitlines()[-1].split(","))
+
+
+def test_help_imports_nothing_that_takes_time() -> None:
+    assert told(["--help"]) & HEAVY == set()
+    assert told(["compare", "--help"]) & HEAVY == set()
+
+
+def test_every_sub_command_has_help_with_an_example() -> None:
+    groups = {"kit": ("pack", "take"), "prices": ("show", "refresh"), "schedule": ("add", "list", "remove")}
+    names = [(name, *more) for name in epd.commands() for more in ([(one,) for one in groups.get(name, ())] or [()])]
+    asked_for = [
+        "report",
+        "quote",
+        "status",
+        "stop",
+        "compare",
+        "history",
+        "summary",
+        "schedule",
+        "import",
+        "prices",
+        "kit",
+        "document",
+    ]
+    assert set(asked_for) <= set(epd.commands())
+    shown = epd.application()
+    for words in names:
+        text = told_help(shown, words)
+        assert f"./epd {' '.join(words)}" in text, words
+        assert "Usage: epd" in text
+
+
+def told_help(app, words: tuple[str, ...]) -> str:
+    from typer.testing import CliRunner
+
+    return CliRunner().invoke(app, [*words, "--help"], prog_name="epd").stdout
+
+
+def test_a_sub_command_is_one_file(fresh: Project) -> None:
+    (fresh.path / "scripts/epd/greet.py").write_text(
+        '"""Say hello."""\n\n\ndef command(name: str) -> int:\n    print(f"hello {name}")\n    return 1\n'
+    )
+    assert "greet     Say hello." in fresh.run("./epd", "--help").stdout
+    done = fresh.run("./epd", "greet", "you", check=False)
+    assert (done.returncode, done.stdout) == (1, "hello you\n")
+
+
+def test_without_a_word_it_shows_its_help() -> None:
+    assert call().stdout == call("--help").stdout
+
+
+def test_command_is_found_from_another_folder_and_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "scripts" / "epd").mkdir(parents=True)  # it must not be taken for ours
+    (tmp_path / "link").symlink_to(ROOT / "epd")
+    for program in (ROOT / "epd", tmp_path / "link"):
+        done = call("--help", cwd=tmp_path, program=program)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Usage: epd [OPTIONS] COMMAND" in done.stdout
+
+
+def test_python_without_the_packages_is_told_what_sets_them_up(tmp_path: Path) -> None:
+    (tmp_path / "clone").mkdir()
+    for name in ("epd", "scripts"):
+        (tmp_path / "clone" / name).symlink_to(ROOT / name)
+    (tmp_path / "bin").mkdir()
+    bare = f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n'
+    (tmp_path / "bin" / "python3").write_text(bare)
+    (tmp_path / "bin" / "python3").chmod(0o755)
+    shutil.copy(ROOT / "epd", tmp_path / "bin" / "epd")  # beside no .venv
+    (tmp_path / "bin" / "scripts").symlink_to(ROOT / "scripts")
+    done = call("status", program=tmp_path / "bin" / "epd", PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    assert done.returncode == 1
+    assert done.stderr.endswith("has no typer: `make report` sets up .venv with all that is needed\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["stauts"], "No such command 'stauts'. Did you mean 'status'?"),
+        (["status", "locl"], "study 'locl' is unknown: it is one of batch-size, "),
+        (["report", "locl"], "study 'locl' is unknown: it is one of batch-size, "),
+        (["report", "nowhere.yaml"], "nowhere.yaml': there is no such file"),
+        (["report", "--profile", "slrum"], "--profile: 'slrum' is unknown: did you mean slurm? it is one of gce-cpu, "),
+        (["status", "--profile", "slrum"], "--profile: 'slrum' is unknown: did you mean slurm? it is one of gce-cpu, "),
+        (["compare", "two-cores"], "Missing argument 'NEW'. (epd compare --help)"),
+        (["schedule"], "Missing command. (epd schedule --help)"),
+        (["kit", "tke"], "No such command 'tke'. Did you mean 'take'? (epd kit --help)"),
+        (["status", "--config", "repeats"], "--config: 'repeats': must be KEY=VALUE"),
+        (["status", "--config", "old=x"], "--config: 'old' is unknown: it is one of study, "),
+        (["report", "--", "--config", "repeats=2"], "--: name what is for --config before it"),
+        (["status", "--", "-n"], "--: what follows is for Snakemake, and epd status does not call it"),
+        (["prices", "show", "cpu0"], "prices: machine: 'cpu0' is unknown: it is one of cpu1, "),
+        (["quote", "--jsn"], "No such option: --jsn"),
+    ],
+)
+def test_bad_input_is_a_line_and_code_2(words: list[str], says: str) -> None:
+    done = call(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert says in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture
+def stood_in(fresh: Project) -> Project:
+    """A clone whose Snakemake says its words, on both streams, and ends with 3."""
+    (fresh.path / "snakemake.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(3)\n")
+    return fresh
+
+
+@pytest.mark.parametrize(
+    ("words", "called"),
+    [
+        (["report"], ["--profile", "profiles/local"]),
+        (["report", "tiny", "-C", "repeats=2", "--", "-n"],
+         ["--profile", "profiles/local", "-n", "--config", "study=tiny", "repeats=2"]),
+        (["report", "-p", "slurm"], ["--profile", "profiles/slurm"]),
+        (["import", "gpus-2017", "--logs-dir", "/l"],
+         ["--profile", "profiles/local", "results/gpus-2017/facts.csv", "--config", "study=gpus-2017", "logs_dir=/l"]),
+        (["kit", "pack", "card", "--python", "3.11"],
+         ["--profile", "profiles/local", "kit", "--config", "study=card", "kit_python=3.11"]),
+        (["prices", "refresh", "--catalogue", "/c", "--as-of", "2026-05"],
+         ["--profile", "profiles/local", "refresh_prices", "--config", "catalogue=/c", "catalogue_as_of=2026-05"]),
+    ],
+)  # fmt: skip
+def test_call_of_snakemake_is_said_made_and_ended_as_it_ends(
+    stood_in: Project, words: list[str], called: list[str]
+) -> None:
+    done = stood_in.run("./epd", *words, check=False)
+    assert done.returncode == 3
+    assert done.stdout == f"{called}\n"
+    (said,) = done.stderr.splitlines()
+    assert said.split()[:4] == ["$", "snakemake", *called[:2]]
+
+
+def test_study_and_folder_of_a_person_elsewhere_are_theirs(stood_in: Project, tmp_path: Path) -> None:
+    shutil.copy(stood_in.path / "config/studies/tiny.yaml", tmp_path / "mine.yaml")
+    environment = stood_in.environment()
+    done = subprocess.run(
+        [stood_in.path / "epd", "report", "mine.yaml"], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert f"'study={tmp_path}/mine.yaml'" in done.stdout
+
+
+def test_config_is_that_of_the_profile_and_of_the_command_line() -> None:
+    assert asked.config("slurm")["study"] == "slurm"
+    assert asked.config("slurm")["checkpoints"] == "results/checkpoints"
+    found = asked.config("gce-gpu", ["frameworks=[jax]", "repeats=2", "trust=on"], "smoke")
+    assert (found["study"], found["profile"], found["trust"]) == ("smoke", "gce-gpu", "on")
+    _, settings = definition.read("smoke", found)
+    assert (settings["frameworks"], settings["repeats"]) == (["jax"], 2)
+
+
+def test_profile_for_google_batch_says_what_is_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EPOCHS_BUCKET", "SNAKEMAKE_GCEBATCH_PROJECT", "SNAKEMAKE_GCEBATCH_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    assert asked.bucket("local") is None
+    with pytest.raises(ValueError, match=r"still to be set: SNAKEMAKE_GCEBATCH_PROJECT, .*REGION, EPOCHS_BUCKET"):
+        asked.bucket("gce-gpu")
+    monkeypatch.setenv("EPOCHS_BUCKET", "bucket/epochs")
+    monkeypatch.setenv("SNAKEMAKE_GCEBATCH_PROJECT", "ours")
+    monkeypatch.setenv("SNAKEMAKE_GCEBATCH_REGION", "us-central1")
+    found = asked.bucket("gce-gpu")
+    assert found is not None
+    assert (found.project, found.region, found.prefix) == ("ours", "us-central1", "gs://bucket/epochs")
+
+
+@pytest.mark.slow
+def test_what_went_from_snakemake_says_the_new_call(fresh: Project) -> None:
+    (fresh.path / "config/studies/local.yaml").unlink()  # no study is read for it
+    for old, new in command_line.MOVED.items():
+        done = fresh.run("snakemake", old, "--config", "old=a", check=False)
+        assert done.returncode == 1
+        assert f"error: snakemake {old}: is now ./epd {new}; " in done.stderr
+    assert command_line.moved(["snakemake", "summary", "--config", "study=status"]) == ""
+
+
+@pytest.mark.slow
+def test_quote_is_a_table_or_json_and_a_budget_that_refuses_it_is_code_1(fresh: Project) -> None:
+    table = fresh.run("./epd", "quote", "tiny")
+    assert "quote (on-demand)" in table.stdout
+    assert (
+        table.stderr.splitlines()[0] == "$ snakemake --profile profiles/local --dry-run --quiet all --config study=tiny"
+    )
+    found = json.loads(fresh.run("./epd", "quote", "tiny", "--json").stdout)
+    assert (found["study"], found["refused"]) == ("tiny", "")
+    assert [(row["hardware"], row["runs"]) for row in found["machines"]] == [("cpu1", 4), ("all", 4)]
+    assert not (fresh.path / "results/tiny/report.html").exists()
+    poor = fresh.run("./epd", "quote", "tiny", "--json", "--config", "budget_usd=0", check=False)
+    assert poor.returncode == 1
+    assert "budget_usd: 0: " in poor.stderr
+
+
+@pytest.mark.slow
+def test_study_that_is_trained_has_a_status_a_quote_and_a_summary(trained: Project) -> None:
+    status = json.loads(trained.run("./epd", "status", "tiny", "--json").stdout)
+    assert {json.dumps(cell["states"]) for cell in status["cells"]} == {'{"done": 1}'}
+    assert all(cell["usd"] > 0 for cell in status["cells"])
+    assert trained.run("./epd", "quote", "tiny").stdout == "nothing is to be trained\n"
+    summary = trained.run("./epd", "summary", "tiny")
+    assert summary.stdout.startswith("### Tiny ")
+    assert summary.stdout == (trained.path / "results/tiny/summary.md").read_text()
+
+
+@pytest.mark.slow
+def test_comparison_is_json_alone_on_standard_output(tmp_path: Path) -> None:
+    done = call("compare", "two-cores@cpu1", "two-cores@cpu2", "--json", "--output", str(tmp_path / "page.html"))
+    assert done.returncode == 1, "two cores are dearer"
+    assert json.loads(done.stdout) == json.loads((tmp_path / "page.json").read_text())
+    assert "two-cores@cpu2 against two-cores@cpu1: " in done.stderr
+
+
+def test_prices_are_those_of_the_books() -> None:
+    rows = json.loads(call("prices", "show", "gce-t4x1", "--json").stdout)
+    assert {row["hardware"] for row in rows} == {"gce-t4x1"}
+    spot, on_demand = (next(r for r in rows if r["price_option"] == name) for name in ("spot", "on-demand"))
+    assert 0 < spot["usd_per_hour"] < on_demand["usd_per_hour"]
+
+
+#: Types words and a tab, and prints what bash makes of them.
+COMPLETE = """
+source "$HOME/.bash_completions/epd.sh"
+complete -p epd >&2
+COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+_epd_completion {program}
+printf '%s\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.mark.slow
+def test_bash_completes_commands_studies_and_profiles(tmp_path: Path) -> None:
+    bash = shutil.which("bash")
+    assert bash
+    done = subprocess.run(
+        [bash, "-c", f"{ROOT}/epd --install-completion"],
+        env=os.environ | {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "bash completion installed" in done.stdout + done.stderr
+    assert ".bash_completions/epd.sh" in (tmp_path / ".bashrc").read_text()
+    expected = {
+        "epd st": ["status", "stop"],
+        "epd report tw": ["tweets", "two-cores"],
+        "epd status --profile gce": ["gce-cpu", "gce-gpu"],
+        "epd schedule r": ["remove"],
+    }
+    for words, found in expected.items():
+        script = COMPLETE.format(words=words, program=ROOT / "epd")
+        environment = os.environ | {
+            "HOME": str(tmp_path),
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
+        done = subprocess.run([bash, "-c", script], env=environment, capture_output=True, text=True)
+        assert done.stdout.split() == found, done.stderr
