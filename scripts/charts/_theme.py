@@ -108,6 +108,10 @@ def png(chart: Chart, kind: str, caption: str) -> bytes:
     return stream.getvalue()
 
 
+#: What matplotlib calls clip paths, markers, collections and hatches: a letter and ten digits of a hash.
+_HASHED_ID = re.compile(r'(?<=["#])([a-zA-Z]\w{0,3}?)[0-9a-f]{10}(?=["_)])')
+
+
 def svg(chart: Chart, name: str) -> str:
     """Return the chart as one `<svg>` element, the same bytes for the same data; `name` keeps its ids apart.
 
@@ -135,6 +139,9 @@ def svg(chart: Chart, name: str) -> str:
     text = printable(stream.getvalue())
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    # Ids made of hashes of coordinates differ where two processors round differently: they are numbered instead.
+    numbers: dict[str, str] = {}
+    text = _HASHED_ID.sub(lambda found: numbers.setdefault(found[0], f"{found[1]}{len(numbers)}"), text)
     # Several charts share one page: their ids must differ.
     text = re.sub(r'\b(id="|url\(#|xlink:href="#)', rf"\g<1>{name}-", text)
     for drawn, page in _PAGE_COLOURS.items():

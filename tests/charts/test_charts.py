@@ -4,6 +4,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_svg import RendererSVG
 
 from scripts import charts
 from scripts.analysis import cards
@@ -713,6 +714,15 @@ def test_svgs_of_one_page_share_no_id_and_find_their_own(svgs: dict[str, str]) -
         used = set(re.findall(r'(?:url\(|href=")#([^")]+)', svg))
         assert used
         assert used <= own
+
+
+def test_ids_of_a_svg_do_not_follow_the_last_digit_of_a_coordinate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processors round differently: a page that one made is that which the other makes."""
+    chart = drawn("pareto", view(*AXES))
+    first = _theme.svg(chart, "one")
+    make_id = RendererSVG._make_id
+    monkeypatch.setattr(RendererSVG, "_make_id", lambda self, kind, content: make_id(self, kind, f"{content}1"))
+    assert _theme.svg(chart, "one") == first
 
 
 def test_svg_of_a_name_with_markup_has_plain_ids() -> None:
