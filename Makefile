@@ -45,8 +45,8 @@ KIT_PYTHON ?= 3.12
 kit: .venv/report-$(NAMES)
 	./epd kit pack '$(STUDY)' --python '$(KIT_PYTHON)'
 
-# docs/testing.md says what each of the three guards. Three processes on two cores: many tests wait for what they start.
-PYTEST := pytest -n 3 --dist worksteal
+# docs/testing.md says what each of the three guards. Two processes a core: many tests wait for what they start.
+PYTEST := pytest -n 4 --dist worksteal
 
 test: .venv/test-$(NAMES) lint
 	$(PYTEST) -m "not nightly"

@@ -7,9 +7,13 @@
 `faults.md`, what comes of faults and of guards taken out, from `reports/faults.json` and `guards.json`; in
 `measuring.md` what the rule of verdicts does, from `reports/verdicts.json`, and `compare` between days, from
 `reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
-`config/noise.yaml`, the noise of the project's own repeated runs, from their tables.
+`config/noise.yaml`, the noise of the project's own repeated runs, from their tables; `offers.csv` of the recorder of
+any command, what can be rented today, from the price books and `config/machines.csv`; in `run.md` what its sessions
+promised, from `reports/recorder.json`.
 """
 
+import csv
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,17 +25,21 @@ import pandas as pd
 import yaml
 
 from scripts.analysis import noise, runs, scale_ups
+from scripts.costs import book, books, offers, terms
 from scripts.importers import known_noise
 from scripts.records import about, record, stored
 from scripts.storage import errors, tables
 from scripts.storage.errors import InputError
-from scripts.storage.files import write_text
+from scripts.storage.files import read_csv, write_text
 from scripts.storage.numbers import number
 from scripts.studies import describe, settings
 from scripts.studies.model import AXES, Study
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "config" / "schemas"
+
+#: The price books of today.
+_TODAY = ("current", "listed", "accelerators")
 
 _FROM, _TO = "<!-- made by `make simulate docs` -->", "<!-- end -->"
 
@@ -343,6 +351,40 @@ def noise_file() -> str:
     return _NOISE + yaml.safe_dump(known | {noise.SHARED_CORES: own}, sort_keys=False)
 
 
+def recorder_table(page: str) -> str:
+    """Return the page of the recorder with what its sessions promised beside what the trainings took."""
+    found = json.loads((ROOT / "reports" / "recorder.json").read_text(encoding="utf-8"))
+    lines = [
+        f"Promised when {found['measured_seconds']:g} s had been measured, beside what the same process took to its end "
+        f"({found['machine']}, {found['date']}, one run each):",
+        "",
+        "| training | read from | promised | took | factor |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    factors = []
+    for row in found["rows"]:
+        told, promised = f"| {row['label']} | {row['source'] or 'nothing'} |", row["promised_seconds"]
+        if promised is None:
+            lines.append(f"{told} unknown | {row['seconds']:.0f} s | |")
+            continue
+        factors.append(max(promised / row["seconds"], row["seconds"] / promised))
+        doubt = ", in doubt" if row["doubts"] else ""
+        lines.append(f"{told} {promised:.0f} s | {row['seconds']:.0f} s | {row['seconds'] / promised:.2f}{doubt} |")
+    lines += ["", f"Off by a factor of {median(factors):.2f} in the median, {max(factors):.2f} at most."]
+    return _made(page, lines)
+
+
+def offers_file() -> str:
+    """Return the offers of today that the recorder carries, from the books that pages of today are priced by."""
+    rows = [row for name in _TODAY for row in book.read([books.path(name)])]
+    machines = [row for _, row in read_csv(ROOT / "config" / "machines.csv", offers.COLUMNS[:5])]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, offers.COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(offers.newest(rows, machines, terms.read_terms()))
+    return text.getvalue()
+
+
 def verdicts_table(measuring: str) -> str:
     """Return docs/measuring.md with the tables of what the rule of verdicts does, from its simulation."""
     known = json.loads((ROOT / "reports" / "verdicts.json").read_text(encoding="utf-8"))
@@ -443,7 +485,9 @@ def pages() -> dict[Path, str]:
         ),
         ROOT / "docs" / "schedule.md": trends_table((ROOT / "docs" / "schedule.md").read_text(encoding="utf-8")),
         ROOT / "docs" / "faults.md": faults_page(),
+        ROOT / "docs" / "run.md": recorder_table((ROOT / "docs" / "run.md").read_text(encoding="utf-8")),
         ROOT / "config" / "noise.yaml": noise_file(),
+        ROOT / "plugins" / "epochs-per-dollar" / "epochs_per_dollar" / "offers.csv": offers_file(),
     }
 
 

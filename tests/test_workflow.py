@@ -417,6 +417,17 @@ def test_import_that_cannot_be_used_is_one_line(fresh: Project, tmp_path: Path) 
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("study", ["keras-cntk-2017", "cloud-or-office-2018", "batch-size"])
+def test_published_page_is_that_which_is_made_now(fresh: Project, study: str) -> None:
+    """Of imported logs, of a table, and of runs of this project: the other pages are regenerated at night."""
+    page = f"results/{study}/report.html"
+    fresh.run("snakemake", page, "--cores", "all", "--config", f"study={study}")
+    assert (fresh.path / page).read_bytes() == (fresh.path / f"reports/published/{study}.html").read_bytes(), (
+        "run: snakemake published"
+    )
+
+
+@pytest.mark.nightly
 def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None:
     """And nothing is trained, fetched or imported, although the clone has no results."""
     folder = fresh.path / "reports" / "published"

@@ -1,0 +1,318 @@
+"""Runs a command as a shell would, passes on what it prints, and sees each line as it comes.
+
+The command has the streams it would have without us: a terminal of its own where ours is one, else pipes. Its standard
+input is ours. It is in a process group of its own, in the foreground of the terminal: Ctrl-C reaches it as always.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import pty
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from collections.abc import Sequence
+from typing import Any, Callable
+
+from epochs_per_dollar.watching import VARIABLE
+
+#: Reads are so far apart (s) unless much comes: what is printed a thousand times a second wakes us 25 times.
+_READ_SECONDS = 0.04
+
+#: So much is read at once, and a pipe holds so much, where Linux grants it.
+_BUFFER_BYTES = 1 << 20
+_F_SETPIPE_SZ = 1031
+
+#: Text that is looked at in a second; of more, only that is passed on.
+_LOOKED_AT_BYTES = 64 << 10
+
+#: How long a command may take to end after each of the signals that ask it to (s).
+GRACE_SECONDS = 10.0
+
+
+class NoCommandError(Exception):
+    """A command that cannot be started; the text says why."""
+
+
+class _Stream:
+    """One of the command's streams, passed on to ours, cut into lines."""
+
+    def __init__(self, source: int, target: int, see: Callable[[float, str], None]) -> None:
+        self.source, self.target, self._see = source, target, see
+        self._rest = b""
+        self._second, self._looked = -1.0, 0
+
+    def pass_on(self) -> int:
+        """Pass on what there is; return its bytes, -1 at the end of the stream."""
+        try:
+            chunk = os.read(self.source, _BUFFER_BYTES)
+        except OSError as error:
+            if error.errno in (errno.EAGAIN, errno.EINTR):
+                return 0
+            chunk = b""  # The other end of a terminal has gone.
+        if not chunk:
+            return -1
+        now = time.monotonic()
+        _write(self.target, chunk)
+        if now - self._second >= 1:
+            self._second, self._looked = now, 0
+        if self._looked < _LOOKED_AT_BYTES:
+            self._looked += len(chunk)
+            self._look(now, chunk[-_LOOKED_AT_BYTES:])
+        else:
+            self._rest = b""
+        return len(chunk)
+
+    def _look(self, now: float, chunk: bytes) -> None:
+        # A bar rewrites its line: what stands before a carriage return is a line too, and so is what has no end yet.
+        *lines, self._rest = (self._rest + chunk).replace(b"\r", b"\n").split(b"\n")
+        # Of many lines of one shape that came together the last is enough.
+        last = {line[:40].translate(None, b"0123456789.,"): line for line in lines if line}
+        for line in last.values():
+            self._see(now, line.decode("utf-8", "replace"))
+        if self._rest.rstrip().endswith((b"]", b"s", b"/step")) or len(self._rest) > 4096:
+            self._see(now, self._rest.decode("utf-8", "replace"))
+            self._rest = b"" if len(self._rest) > 4096 else self._rest
+
+
+def _write(target: int, chunk: bytes) -> None:
+    """Write all of it; a reader of ours that has gone is no reason to end somebody's training."""
+    while chunk:
+        try:
+            chunk = chunk[os.write(target, chunk) :]
+        except BlockingIOError:
+            select.select([], [target], [])
+        except OSError:
+            return
+
+
+def _terminal_like(ours: int) -> tuple[int, int]:
+    """Return the two ends of a new terminal, of the size of ours; what is written to it stays as it is."""
+    master, slave = pty.openpty()
+    size = struct.pack("4H", 24, 80, 0, 0)
+    if os.isatty(ours):
+        size = fcntl.ioctl(ours, termios.TIOCGWINSZ, size)
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
+    settings = termios.tcgetattr(slave)
+    settings[1] &= ~termios.OPOST  # Our terminal turns a line's end into two characters: once is enough.
+    termios.tcsetattr(slave, termios.TCSANOW, settings)
+    return master, slave
+
+
+class Child:
+    """A command while it runs.
+
+    `see` gets each line that it prints, with `time.monotonic()` of its coming, `hear` what its `watch()` sends.
+    `terminal` gives it one where we have none, `cores` holds it to the first so many.
+    Raises NoCommandError if it is not there.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        see: Callable[[float, str], None],
+        hear: Callable[[str], None] = lambda text: None,
+        terminal: bool = False,
+        cores: int | None = None,
+    ) -> None:
+        self._cores = cores
+        self._terminal = _controlling_terminal()
+        self._streams, ends = [], []
+        for number in (1, 2):
+            if terminal or os.isatty(number):
+                source, end = _terminal_like(number)
+            else:
+                source, end = os.pipe()
+                _widen(source)
+            os.set_blocking(source, False)
+            self._streams.append(_Stream(source, number, see))
+            ends.append(end)
+        self.has_terminal = terminal or os.isatty(1) or os.isatty(2)
+        self._hear = hear
+        self._folder = tempfile.TemporaryDirectory(prefix="epd-")
+        self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._ear.bind(os.path.join(self._folder.name, "ticks"))
+        self._ear.setblocking(False)
+        environment = {**os.environ, VARIABLE: os.path.join(self._folder.name, "ticks")}
+        if not self.has_terminal:
+            # Python keeps back what it prints into a pipe, by the 8 KiB.
+            environment.setdefault("PYTHONUNBUFFERED", "1")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.started = time.monotonic()
+        try:
+            self._process = subprocess.Popen(
+                list(command), stdout=ends[0], stderr=ends[1], env=environment, preexec_fn=self._in_the_foreground
+            )
+        except OSError as error:
+            for stream in self._streams:
+                os.close(stream.source)
+            self._ear.close()
+            self._folder.cleanup()
+            reason = {errno.ENOENT: "there is no such command", errno.EACCES: "it may not be run"}.get(error.errno or 0)
+            raise NoCommandError(f"{command[0]}: {reason or os.strerror(error.errno or 0)}") from None
+        finally:
+            for end in ends:
+                os.close(end)
+        self.pid = self._process.pid
+        self._old = {
+            number: signal.signal(number, self._pass_signal)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        }
+        self.signalled: list[int] = []
+        self._closed = 0.0
+
+    def _in_the_foreground(self) -> None:
+        """Give the command a process group of its own, and the terminal to that group."""
+        os.setpgid(0, 0)
+        if self._cores is not None:
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: self._cores])
+        if self._terminal is not None:
+            signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            os.tcsetpgrp(self._terminal, os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+
+    def _pass_signal(self, number: int, frame: object) -> None:
+        self.signalled.append(number)
+        self.send(number)
+
+    def send(self, number: int) -> None:
+        """Send a signal to the command and all of its group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def follow(self, is_over: Callable[[float], bool], each_second: Callable[[float], None] = lambda now: None) -> None:
+        """Pass on until the command has ended, or `is_over(seconds since its start)`: asked ten times a second."""
+        asked = second = self.started
+        while self._streams or self._process.poll() is None:
+            heard: list[Any] = [*(stream.source for stream in self._streams), self._ear]
+            ready, _, _ = select.select(heard, [], [], 0.1)
+            most = 0
+            self._listen()
+            for stream in [one for one in self._streams if one.source in ready]:
+                count = stream.pass_on()
+                most = max(most, count)
+                if count < 0:
+                    os.close(stream.source)
+                    self._streams.remove(stream)
+            now = time.monotonic()
+            if now - asked >= 0.1:
+                asked = now
+                self._stop_with_it()
+                if is_over(now - self.started):
+                    return
+            if now - second >= 1:
+                second = now
+                each_second(now - self.started)
+            if 0 <= most < 2048:
+                time.sleep(_READ_SECONDS)
+
+    def _listen(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                self._hear(self._ear.recv(200).decode("utf-8", "replace"))
+
+    def _stop_with_it(self) -> None:
+        """Stop where Ctrl-Z stopped the command, and go on with it."""
+        if self._terminal is None:
+            return
+        try:
+            pid, status = os.waitpid(self.pid, os.WUNTRACED | os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid and os.WIFSTOPPED(status):
+            _take_terminal(self._terminal, os.getpgrp())
+            os.kill(0, signal.SIGSTOP)
+            _take_terminal(self._terminal, self.pid)
+            self.send(signal.SIGCONT)
+        elif pid:
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the command itself has ended."""
+        return self._process.poll() is not None
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since its start, until it was closed."""
+        return (self._closed or time.monotonic()) - self.started
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether the command has ended and something that it started still holds its output."""
+        return self._process.poll() is not None and bool(self._streams)
+
+    def end(self, first: int | None = signal.SIGINT, seconds: float = GRACE_SECONDS) -> None:
+        """End the command as a person would, with Ctrl-C, and harder where that is not enough.
+
+        `first` is the signal that comes first, with the seconds that it is given; None where it had one already.
+        """
+        self._closed = time.monotonic()
+        for number, grace in ((first, seconds), (signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, GRACE_SECONDS)):
+            if number is not None:
+                self.send(number)
+            asked = time.monotonic()
+            self.follow(lambda _, asked=asked, grace=grace: time.monotonic() - asked >= grace)  # type: ignore[misc]
+            if self._process.poll() is not None and not _group_lives(self.pid):
+                return
+
+    def close(self) -> int:
+        """Give the terminal back; return the exit code, 128 and the signal's number where a signal ended it."""
+        code = self._process.wait()
+        self._closed = self._closed or time.monotonic()
+        for stream in self._streams:
+            os.close(stream.source)
+        self._streams = []
+        self._ear.close()
+        self._folder.cleanup()
+        for number, handler in self._old.items():
+            signal.signal(number, handler)
+        if self._terminal is not None:
+            _take_terminal(self._terminal, os.getpgrp())
+            os.close(self._terminal)
+        return 128 - code if code < 0 else code
+
+
+def _controlling_terminal() -> int | None:
+    """Return the terminal that we are in the foreground of, None where there is none."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR)
+    except OSError:
+        return None
+    if os.tcgetpgrp(terminal) != os.getpgrp():
+        os.close(terminal)
+        return None
+    return terminal
+
+
+def _take_terminal(terminal: int, group: int) -> None:
+    old = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        os.tcsetpgrp(terminal, group)
+    signal.signal(signal.SIGTTOU, old)
+
+
+def _widen(pipe: int) -> None:
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, _F_SETPIPE_SZ, _BUFFER_BYTES)
+
+
+def _group_lives(group: int) -> bool:
+    """Return whether a process of the group is left: a launcher may end before those that it started."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

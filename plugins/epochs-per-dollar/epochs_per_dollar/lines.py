@@ -1,0 +1,256 @@
+"""Reads progress off the lines that programs print: progress bars, log lines, JSON lines.
+
+A line is matched against the forms below, which are those of the field's programs; nothing is ever run or evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from re import Match, Pattern
+from typing import Any, Callable, NamedTuple
+
+#: Longer lines are no progress; their beginning is looked at. Colours and moves of the cursor do not count.
+LINE_CHARACTERS = 600
+_RAW_CHARACTERS = 8 * LINE_CHARACTERS
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00-\x08\x0b-\x1f]")
+_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+_SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+#: Units of downloads and of other things that are no training.
+_NO_STEPS = re.compile(r"^(?:[kMGT]?i?B|bytes?|files?|shards?|examples? to)$")
+
+#: What a program calls work that is part of a training and not its steps.
+ASIDE = re.compile(
+    r"(?i)\b(?:eval\w*|valid\w*|val|test\w*|sanity|predict\w*|generat\w*|download\w*|loading|load|map|filter|tokeni[sz]\w*|"
+    r"sav\w+|checkpoint\w*|compil\w*|preprocess\w*|extract\w*|resolv\w*|fetch\w*)\b"
+)
+
+
+class Tick(NamedTuple):
+    """Progress as a program said it: `done` of `total` units are done, or begun.
+
+    `series` names the bar or the kind of line, without its numbers: counts of one series follow each other.
+    `unit` is what is counted (step, epoch, round, sample, token), `source` the form that was read.
+    `epoch` is the number of the epoch that the same line names, `epochs` of how many.
+    """
+
+    series: str
+    unit: str
+    done: float
+    total: float | None
+    source: str
+    epoch: float | None = None
+    epochs: float | None = None
+
+
+class _Epoch(NamedTuple):
+    number: float | None = None
+    of: float | None = None
+
+
+def plain(line: str) -> str:
+    """Return a line without what moves the cursor or colours."""
+    return _ESCAPES.sub("", line[:_RAW_CHARACTERS]).strip()[:LINE_CHARACTERS]
+
+
+def _number(text: str) -> float:
+    size = text[-1] if text[-1] in _SIZES else ""
+    return float(text.rstrip("kMGT").replace(",", "")) * _SIZES[size]
+
+
+def _name(text: str) -> str:
+    """Return how a series is called: its words, with # for numbers."""
+    return " ".join(_DIGITS.sub("#", text).split())[-60:]
+
+
+# `Epoch 3:  12%|█▏        | 120/1000 [00:12<01:28, 10.0it/s, loss=2.3]`
+_BAR = re.compile(
+    r"^(?P<desc>.*?):?\s*\d+%\|[^|]*\|\s*(?P<count>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?)\s*"
+    r"\[[\d:]+<[^,\]]*(?:,\s*(?P<rate>[\d.?]+)\s*(?P<per>[^,\]\s]+))?"
+)
+# `120it [00:12, 10.0it/s]`
+_OPEN_BAR = re.compile(
+    r"^(?:(?P<desc>.*?):\s*)?(?P<count>[\d.]+[kMGT]?)\s?(?P<unit>[A-Za-z]+) "
+    r"\[[\d:]+, *(?P<rate>[\d.?]+)\s*(?P<per>[^,\]\s]+)"
+)
+# `Epoch 1/4 ━━━━━╸━━━━ 120/1000 0:00:12 • 0:01:28 10.0it/s`
+_RICH = re.compile(r"^(?P<desc>.*?)\s*[━╸╺]{4,}\s*(?P<count>\d+)/(?P<total>\d+)\b")
+# `120/1000 ━━━━━━━━━━━━ 5s 3ms/step - loss: 2.3`, `120/1000 [==>....] - ETA: 5s`, `1000/1000 - 5s - loss: 2.3`
+_KERAS = re.compile(r"^(?P<count>\d+)/(?P<total>\d+)\s+(?:━|\[[=>.]|- \d+m?s\b)")
+# `[12]  train-rmse:0.31`, `12:  learn: 0.52  total: 1.2s  remaining: 5s`
+_BOOSTER = re.compile(r"^(?:\[[^\]]*\]\s*)?\[(?P<count>\d+)\]\s+\S*[:#'-]|^(?P<other>\d+):\s+(?:learn|test):")
+# `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[120/1000]`
+_BRACKETS = re.compile(r"\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\b")
+_STEP = re.compile(
+    r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?)?(?P<word>iter(?:ation)?|step|batch|update|mini-?batch)s?"
+    r"(?:_num|_idx|_id)?['\"]?\s*[:=#]?\s*\[?\s*(?P<count>\d[\d,]*)\b(?!\s*(?:%|[kM]?i?B\b|m?s\b|sec|\.\d))"
+    r"(?:\s*(?:/|of|out of)\s*(?P<total>\d[\d,]*))?"
+)
+_EPOCH = re.compile(
+    r"(?i)(?<![\w/])epochs?['\"]?\s*[:=#]?\s*[\[(]?\s*(?P<count>\d+(?:\.\d+)?)\b(?!\s*(?:%|m?s\b|sec))"
+    r"(?:\s*(?:/|of|out of)\s*(?P<total>\d+))?"
+)
+# `pass 3/20`, `3 of 20`: nothing else was found in the line
+_OF = re.compile(r"(?<![\w/.:-])(?P<count>\d+)\s*(?:/|of|out of)\s*(?P<total>\d+)(?![\w/.:%-])")
+_STEP_KEYS = ("step", "global_step", "train_step", "iter", "iteration", "_step", "steps", "num_steps", "update")
+_TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", "max_iters")
+_BOOSTERS = "boosting log"
+
+
+def _unit(per: str | None) -> str:
+    """Return the unit of a bar's rate: `10it/s` and `0.1s/it` count steps."""
+    name = (per or "it/s").replace("/s", "").replace("s/", "").strip("0123456789.?")
+    return {"it": "step", "batch": "step", "tok": "token", "tokens": "token", "samples": "sample", "img": "sample"}.get(
+        name, name
+    )
+
+
+def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
+    if "%|" in line and (found := _BAR.match(line)):
+        unit = _unit(found["per"])
+        if not _NO_STEPS.match(unit):
+            yield Tick(
+                _name(found["desc"]), unit, _number(found["count"]), _number(found["total"]), "tqdm's bar", *epoch
+            )
+    elif "━" in line and not line[:1].isdigit() and (found := _RICH.match(line)):
+        yield Tick(_name(found["desc"]), "step", float(found["count"]), float(found["total"]), "rich's bar", *epoch)
+    elif line[:1].isdigit() and (found := _KERAS.match(line)):
+        yield Tick("", "step", float(found["count"]), float(found["total"]), "Keras's bar", *epoch)
+    elif "[" in line and (found := _OPEN_BAR.match(line)):
+        unit = _unit(found["unit"])
+        if not _NO_STEPS.match(unit):
+            yield Tick(_name(found["desc"] or ""), unit, _number(found["count"]), None, "tqdm's bar", *epoch)
+
+
+def _rows(line: str) -> dict[str, Any] | None:
+    """Return what a line of JSON says; a printed dictionary of Python is read as one where it can be."""
+    if not (line.startswith("{") and line.endswith("}")):
+        return None
+    for text in (line, line.replace("'", '"')):
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        return row if isinstance(row, dict) else None
+    return None
+
+
+def _numbers(row: dict[str, Any], keys: tuple[str, ...]) -> Iterator[tuple[str, float]]:
+    for key in keys:
+        value = row.get(key)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e15:
+            yield key, float(value)
+
+
+def _json(row: dict[str, Any]) -> Iterator[Tick]:
+    total = next((value for _, value in _numbers(row, _TOTAL_KEYS)), None)
+    epoch = next((value for _, value in _numbers(row, ("epoch",))), None)
+    for key, value in _numbers(row, _STEP_KEYS):
+        yield Tick(_name(f"JSON {key}{' eval' if _is_aside(row) else ''}"), "step", value, total, "JSON lines", epoch)
+        return
+    if epoch is not None and not _is_aside(row):
+        total = next((value for _, value in _numbers(row, ("num_epochs", "max_epochs", "epochs"))), None)
+        yield Tick("JSON epoch", "epoch", epoch, total, "JSON lines", epoch)
+
+
+def _is_aside(row: dict[str, Any]) -> bool:
+    """Return whether a line is of an evaluation: it has values of one and none of a training."""
+    names = [str(key) for key in row]
+    return any(ASIDE.match(name.replace("_", " ")) for name in names) and not any(
+        name in ("loss", "train_loss", "train/loss", "learning_rate", "lr", "grad_norm") for name in names
+    )
+
+
+def read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
+    """Return the progress that a line says, at most one tick of each unit; none for most lines.
+
+    `pattern` is the user's own: its group `count` (or first group) is the count, its group `total` the total.
+    """
+    line = plain(line)
+    if not line:
+        return []
+    if pattern is not None:
+        return list(_own(line, pattern))
+    if not any(character.isdigit() for character in line):
+        return []
+    row = _rows(line)
+    if row is not None:
+        return list(_json(row))
+    epoch = next((_Epoch(float(found["count"]), _total(found)) for found in _EPOCH.finditer(line)), _Epoch())
+    ticks = list(_bars(line, epoch))
+    if ticks:
+        return ticks
+    if found := _BOOSTER.match(line):
+        return [Tick(_BOOSTERS, "round", float(found["count"] or found["other"]), None, _BOOSTERS)]
+    readers: tuple[Callable[[str, _Epoch], Tick | None], ...] = (_brackets, _step, _epochs)
+    found_ticks = [tick for reader in readers if (tick := reader(line, epoch))]
+    units: dict[str, Tick] = {}
+    for tick in found_ticks or filter(None, [_of(line)]):
+        units.setdefault(tick.unit, tick)
+    return list(units.values())
+
+
+def heard(text: str) -> tuple[float, Tick | None]:
+    """Return what `watch()` sent: `time.monotonic()` of the tick, and the tick; None of what is no such message."""
+    try:
+        now, count, total, unit = text.split(" ")
+        return float(now), Tick("watch", unit, float(count), float(total) if total else None, "watch() in its loop")
+    except ValueError:
+        return 0.0, None
+
+
+def _own(line: str, pattern: Pattern[str]) -> Iterator[Tick]:
+    found = pattern.search(line)
+    if not found:
+        return
+    groups = found.groupdict()
+    try:
+        count = _number(groups.get("count") or found.group(1))
+        total = _number(groups["total"]) if groups.get("total") else None
+    except (ValueError, IndexError, TypeError):
+        return
+    yield Tick("--pattern", "step", count, total, "your --pattern")
+
+
+def _brackets(line: str, epoch: _Epoch) -> Tick | None:
+    found = _BRACKETS.search(line)
+    if not found or (before := line[: found.start()].rstrip().lower()).endswith(("epoch", "epochs", "epoch:")):
+        return None
+    # Counters in brackets are of steps, or of samples where they go up in batches: the line does not say which.
+    return Tick(_name(f"{before}[]"), "unit", float(found["count"]), float(found["total"]), "log lines", *epoch)
+
+
+def _step(line: str, epoch: _Epoch) -> Tick | None:
+    found = _STEP.search(line)
+    if not found:
+        return None
+    name = _name(f"{line[: found.start()]} {found['word'].lower()} #{_words(line[found.end() :])}")
+    return Tick(name, "step", float(found["count"].replace(",", "")), _total(found), "log lines", *epoch)
+
+
+def _total(found: Match[str]) -> float | None:
+    return float(found["total"].replace(",", "")) if found["total"] else None
+
+
+def _of(line: str) -> Tick | None:
+    found = _OF.search(line)
+    if not found or float(found["count"]) > float(found["total"]):
+        return None
+    return Tick(_name(f"{line[: found.start()]} #"), "unit", float(found["count"]), float(found["total"]), "log lines")
+
+
+def _words(rest: str) -> str:
+    """Return the first word after a count: `iter 5: loss` and `step 5: val loss` are lines of two kinds."""
+    found = re.match(r"\W*([A-Za-z_]+(?: [A-Za-z_]+)?)", rest)
+    return f" {found[1].lower()}" if found else ""
+
+
+def _epochs(line: str, epoch: _Epoch) -> Tick | None:
+    found = _EPOCH.search(line)
+    if not found:
+        return None
+    name = _name(f"{line[: found.start()]} epoch #{_words(line[found.end() :])}")
+    return Tick(name, "epoch", float(found["count"]), _total(found), "log lines", *epoch)

@@ -1,0 +1,177 @@
+"""Watches one command: what it prints becomes progress, and the minute that is measured has an end."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Callable
+
+from epochs_per_dollar import lines, session, words
+from epochs_per_dollar.child import GRACE_SECONDS, Child
+from epochs_per_dollar.files import Files
+from epochs_per_dollar.machine import Machine, Meter, Nvml, look
+from epochs_per_dollar.progress import Progress
+from epochs_per_dollar.session import Session
+
+#: Seconds that a program may take to begin its first step, beyond those that are measured.
+_SET_UP_SECONDS = 300.0
+
+#: Seconds after which it is said that nothing has been read yet.
+_QUIET_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent (USD), at which rate, and the signal and seconds with which a program saves itself."""
+
+    usd: float
+    usd_per_hour: float
+    save_signal: int = signal.SIGINT
+    save_seconds: float = GRACE_SECONDS
+
+    @property
+    def seconds(self) -> float:
+        """Seconds after which a command is ended, so that what it takes to save itself is paid as well."""
+        return max(0.0, self.usd / self.usd_per_hour * 3600 - self.save_seconds)
+
+    def spent(self, seconds: float) -> float:
+        """Return the dollars of so many seconds, without what a provider rounds up."""
+        return self.usd_per_hour * seconds / 3600
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is."""
+
+    command: Sequence[str]
+    seconds: float = 60.0
+    whole: bool = False
+    of: float | None = None
+    epochs: float | None = None
+    pattern: re.Pattern[str] | None = None
+    terminal: bool = False
+    budget: Budget | None = None
+    cores: int | None = None
+
+
+class Measurement:
+    """A command that is being measured. `say` gets our own lines; raises NoCommandError as `Child` does."""
+
+    def __init__(self, asked: Asked, say: Callable[[str], None]) -> None:
+        self._asked, self._say = asked, say
+        self._progress = Progress()
+        self._written = Progress()
+        nvml = Nvml()
+        self._machine: Machine = look(nvml, asked.cores)
+        self._first: float | None = None
+        self._promised: float | None = None
+        self._measured = self._said = False
+        self._tenth = 0
+        self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
+        self._meter = Meter(self._child.pid, nvml)
+        self._files = Files(Path.cwd(), time.time())
+
+    def run(self) -> Session:
+        """Follow the command until the minute is over or it has ended, end it, and return what was seen."""
+        self._child.follow(self._is_over, self._each_second)
+        if self._child.has_ended:
+            ended_by = "itself"
+        elif self._child.signalled:
+            ended_by = "you"
+            self._child.end(None)
+        elif (budget := self._asked.budget) is not None:
+            ended_by = "the budget"
+            name = signal.Signals(budget.save_signal).name
+            self._say(f"{words.usd(budget.spent(self._child.seconds))} are spent: it is ended by {name}")
+            self._child.end(budget.save_signal, budget.save_seconds)
+        else:
+            ended_by = "the minute"
+            self._say(f"{words.seconds(self._child.seconds)} are measured: it is ended as by Ctrl-C")
+            self._child.end()
+        return self._look(ended_by, self._child.close())
+
+    def _each_second(self, seconds: float) -> None:
+        self._meter.read(seconds)
+        for at, tick in self._files.look(seconds):
+            self._written.add(at, [tick])
+            if self._first is None and self._written.steps() is not None:
+                self._first = seconds
+
+    def _look(self, ended_by: str, exit_code: int) -> Session:
+        asked = self._asked
+        return session.look(
+            asked.command,
+            self._progress if self._progress.steps() else self._written,
+            self._child.seconds,
+            ended_by,
+            exit_code,
+            self._machine,
+            self._meter,
+            asked.of,
+            asked.epochs,
+            self._promised,
+        )
+
+    def _see(self, now: float, line: str) -> None:
+        self._take(now, lines.read(line, self._asked.pattern))
+
+    def _hear(self, text: str) -> None:
+        now, tick = lines.heard(text)
+        if tick:
+            self._take(now, [tick])
+
+    def _take(self, now: float, ticks: Sequence[lines.Tick]) -> None:
+        seconds = now - self._child.started
+        self._progress.add(seconds, ticks)
+        # A line with which an epoch begins comes before its first step.
+        if self._first is None and (any(tick.unit != "epoch" for tick in ticks) or self._progress.counts_epochs):
+            self._first = seconds
+
+    def _is_over(self, seconds: float) -> bool:
+        """Return whether the command is to be ended, `seconds` after its start."""
+        if self._child.signalled:
+            return True
+        if self._asked.budget and self._spend(self._asked.budget, seconds):
+            return True
+        if self._first is not None and seconds >= self._first + self._asked.seconds:
+            if not self._asked.whole:
+                return True
+            self._promise()
+        elif self._first is None:
+            left = _SET_UP_SECONDS + self._asked.seconds - seconds
+            if not self._said and seconds >= _QUIET_SECONDS:
+                self._said = True
+                more = "" if self._asked.whole else f"; it has {words.seconds(left)} more"
+                self._say(f"no progress has been read yet{more}")
+            return left <= 0 and not self._asked.whole
+        return False
+
+    def _spend(self, budget: Budget, seconds: float) -> bool:
+        """Return whether the budget is spent; say at each tenth of it how far it goes."""
+        if seconds >= budget.seconds:
+            return True
+        tenth = int(10 * seconds / budget.seconds)
+        if tenth > self._tenth:
+            self._tenth = tenth
+            whole = self._look("the minute", 0).whole_seconds
+            said = f"{words.usd(budget.spent(seconds))} of {words.usd(budget.usd)} are spent"
+            if whole is not None:
+                end = datetime.now() + timedelta(seconds=whole - seconds)
+                costs = words.usd(budget.spent(whole))
+                said += f"; the whole is expected to cost {costs}, by {end:%Y-%m-%d %H:%M}"
+            self._say(said)
+        return False
+
+    def _promise(self) -> None:
+        """Say once what the whole is expected to take, of a command that goes on to its end."""
+        if self._measured:
+            return
+        self._measured = True
+        self._promised = self._look("the minute", 0).whole_seconds
+        if self._promised is not None:
+            self._say(f"the whole is expected to take {words.seconds(self._promised)}")

@@ -1,0 +1,230 @@
+"""From ticks to one training: which series is its steps, how many they are in all, what they took. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from epochs_per_dollar.lines import ASIDE, Tick
+
+#: Fewer ticks of a series are no progress: anything prints two numbers.
+FEWEST_TICKS = 3
+
+#: Of two series that count through the same time, the finer one is taken if it fills so much of the other's.
+_FILLS = 0.4
+
+#: Ticks that are kept of one series: a longer one loses every second, so that memory does not grow with its length.
+_KEPT_TICKS = 4_000
+
+
+class Point(NamedTuple):
+    """So many units were done at so many seconds after the start; `lap` counts how often the count began anew."""
+
+    seconds: float
+    done: float
+    lap: int
+
+
+@dataclass
+class Series:
+    """The ticks of one bar or kind of line; a count that falls begins a new lap, as an epoch's bar does."""
+
+    name: str
+    unit: str
+    source: str
+    seconds: list[float] = field(default_factory=list)
+    counts: list[float] = field(default_factory=list)
+    laps: list[int] = field(default_factory=list)
+    epochs: list[float | None] = field(default_factory=list)
+    total: float | None = None
+    epochs_total: float | None = None
+    stride: int = 1
+    _skipped: int = 0
+
+    def add(self, seconds: float, tick: Tick) -> None:
+        """Add a tick that was read at `seconds` after the start; repeated counts are one."""
+        if tick.total:
+            self.total = tick.total
+        self.epochs_total = tick.epochs or self.epochs_total
+        lap = self.laps[-1] if self.laps else 0
+        if self.counts:
+            last, again = self.counts[-1], tick.epoch is not None and self.epochs[-1] is not None
+            next_epoch = again and tick.epoch != self.epochs[-1] and tick.done <= last
+            if tick.done == last and not next_epoch:
+                return
+            falls = tick.done < last or next_epoch
+            lap += falls
+            self._skipped += 1
+            if not falls and self._skipped % self.stride:
+                return
+        self.seconds.append(seconds)
+        self.counts.append(tick.done)
+        self.laps.append(lap)
+        self.epochs.append(tick.epoch)
+        if len(self.counts) > _KEPT_TICKS:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Leave out every second tick, but none that begins or ends a lap."""
+        edges = [0, *(i for i in range(1, len(self.laps)) if self.laps[i] != self.laps[i - 1])]
+        kept = sorted({*range(0, len(self.counts), 2), *edges, *(i - 1 for i in edges if i), len(self.counts) - 1})
+        for values in (self.seconds, self.counts, self.laps, self.epochs):
+            values[:] = [values[i] for i in kept]
+        self.stride *= 2
+
+    @property
+    def active_seconds(self) -> float:
+        """Seconds in which it counted up."""
+        return sum(
+            self.seconds[i] - self.seconds[i - 1]
+            for i in range(1, len(self.counts))
+            if self.laps[i] == self.laps[i - 1]
+        )
+
+    @property
+    def lap_length(self) -> float | None:
+        """Units of a lap: the bar's total, or the most that a lap which has ended counted."""
+        if self.total:
+            return self.total
+        ended = [self.counts[i - 1] for i in range(1, len(self.laps)) if self.laps[i] != self.laps[i - 1]]
+        return max(ended) if ended else None
+
+    @property
+    def counts_down(self) -> bool:
+        """Whether it counts down, as a bar of what remains: each tick would begin a lap."""
+        return len(self.counts) >= FEWEST_TICKS and self.laps[-1] >= (len(self.counts) - 1) * 0.9
+
+    def points(self) -> list[Point]:
+        """Return the ticks with laps put one after the other."""
+        length = self.lap_length or 0.0
+        return [
+            Point(seconds, lap * length + count, lap)
+            for seconds, count, lap in zip(self.seconds, self.counts, self.laps)
+        ]
+
+
+class Progress:
+    """All that was read of a program's progress."""
+
+    def __init__(self) -> None:
+        self.series: dict[tuple[str, str], Series] = {}
+
+    def add(self, seconds: float, ticks: Iterable[Tick]) -> None:
+        """Add what one line said at `seconds` after the start of the program."""
+        for tick in ticks:
+            key = (tick.series, tick.unit)
+            if key not in self.series and len(self.series) >= 200:
+                continue  # A program that prints another text with each number: none of it is a series.
+            self.series.setdefault(key, Series(tick.series, tick.unit, tick.source)).add(seconds, tick)
+
+    @property
+    def counts_epochs(self) -> bool:
+        """Whether two epochs have been named."""
+        return any(one.unit == "epoch" and len(one.counts) > 1 for one in self.series.values())
+
+    def steps(self) -> Series | None:
+        """Return the series that counts the training: the finest of those that count through most of the time.
+
+        A series that is named after an evaluation, a download and the like is taken only where no other is.
+        """
+        able = [one for one in self.series.values() if len(one.counts) >= FEWEST_TICKS and not one.counts_down]
+        trains = [one for one in able if not ASIDE.search(one.name.replace("_", " "))] or able
+        if not trains:
+            return None
+        longest = max(one.active_seconds for one in trains)
+        through = [one for one in trains if one.active_seconds >= _FILLS * longest]
+        return max(through, key=lambda one: (len(one.counts) * one.stride, one.total is not None))
+
+    def epochs(self, steps: Series) -> tuple[float | None, float | None]:
+        """Return the last epoch that was named and how many there are, None where no line says it."""
+        named = [one for one in self.series.values() if one.unit == "epoch" and one is not steps]
+        last = max((one.counts[-1] for one in named), default=None)
+        if last is None:
+            last = next((epoch for epoch in reversed(steps.epochs) if epoch is not None), None)
+        total = steps.epochs_total or next((one.total for one in named if one.total), None)
+        first = next((epoch for epoch in steps.epochs if epoch is not None), None)
+        first = min((one.counts[0] for one in named), default=1.0) if first is None else first
+        # Who counts from 0 prints the last number: `Epoch 0/24` is the first of 25.
+        return last, total + 1 if total and first == 0 else total
+
+
+class Whole(NamedTuple):
+    """How long a training is: `units` in all, and where that is known from."""
+
+    units: float
+    known_from: str
+
+
+#: Arguments that say how long a training is, as programs call them.
+_STEP_ARGUMENTS = (
+    *("max-steps", "num-steps", "total-steps", "train-steps", "steps"),
+    *("max-iters", "iters", "n-iters", "num-iterations", "max-iterations"),
+)
+_EPOCH_ARGUMENTS = ("epochs", "num-epochs", "max-epochs", "num-train-epochs", "n-epochs")
+
+
+def _argument(command: Sequence[str], names: Sequence[str]) -> tuple[float, str] | None:
+    """Return the value of the last argument with one of these names, and how it was given."""
+    found = None
+    for place, word in enumerate(command):
+        name, _, value = word.partition("=")
+        bare = name.lstrip("-").split(".")[-1].replace("_", "-")
+        if bare not in names or (not word.startswith("-") and not value):
+            continue
+        text = value or (command[place + 1] if place + 1 < len(command) else "")
+        try:
+            number = float(text)
+        except ValueError:
+            continue
+        if 0 < number < 1e12:
+            found = number, f"{name}={text}"
+    return found
+
+
+def whole(
+    progress: Progress, steps: Series, command: Sequence[str], of: float | None, of_epochs: float | None
+) -> Whole | None:
+    """Return how long all of the training is, None where nothing says it.
+
+    In this order: what the user said (`of` units, `of_epochs`), the bar's own total (times the epochs where each has
+    a bar of its own), the command's arguments.
+    """
+    if of:
+        return Whole(of, "--of")
+    if steps.unit == "epoch":
+        if of_epochs:
+            return Whole(of_epochs, "--epochs")
+        if steps.total:
+            return Whole(steps.total, steps.source)
+        given = _argument(command, _EPOCH_ARGUMENTS)
+        return Whole(given[0], given[1]) if given else None
+    last_epoch, epochs = progress.epochs(steps)
+    length = steps.lap_length
+    # Counts that go on from epoch to epoch are of all of the training; those that begin anew are of one.
+    named = last_epoch is not None or "epoch" in steps.name.lower()
+    seen = {epoch for epoch in steps.epochs if epoch is not None}
+    by_epoch = steps.laps[-1] > 0 or (named and len(seen) < 2 and _begins_in_an_epoch(steps))
+    if by_epoch and length:
+        if of_epochs:
+            return Whole(of_epochs * length, f"--epochs x {length:,.0f}")
+        if epochs:
+            return Whole(epochs * length, f"{epochs:,.0f} epochs of {length:,.0f}, as it prints")
+        if given := _argument(command, _EPOCH_ARGUMENTS):
+            return Whole(given[0] * length, f"{given[1]} x {length:,.0f}")
+        return None
+    if steps.total:
+        return Whole(steps.total, steps.source)
+    if given := _argument(command, _STEP_ARGUMENTS):
+        return Whole(given[0], given[1])
+    return None
+
+
+def _begins_in_an_epoch(steps: Series) -> bool:
+    """Return whether its lines name the number of an epoch: `Epoch 3: 12/100`, and not `'epoch': 0.5`."""
+    named = [epoch for epoch in steps.epochs if epoch is not None]
+    return (
+        "epoch" in steps.name.lower()
+        or (bool(named) and all(epoch == int(epoch) for epoch in named))
+        or (not named and steps.source == "Keras's bar")
+    )

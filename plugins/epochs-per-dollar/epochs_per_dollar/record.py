@@ -1,0 +1,140 @@
+"""The record of a measured command, kept in the user's data folder: nothing is left in the folder of the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from epochs_per_dollar import __version__
+from epochs_per_dollar.session import Session
+
+SCHEMA_VERSION = 3
+
+#: Variables whose values are kept; of all others no more than nothing.
+_KEPT = re.compile(
+    r"^(?:CUDA_\w+|XLA_\w+|OMP_NUM_THREADS|MKL_NUM_THREADS|OPENBLAS_NUM_THREADS|NCCL_\w+|PYTORCH_\w+|JAX_\w+|TF_\w+)$"
+)
+_SECRET = re.compile(r"(?i)key|token|secret|passw|credential|auth|^sk-|^hf_|^ghp_|^wandb_|@|://[^/]*:")
+_HIDDEN = "***"
+
+
+def folder() -> Path:
+    """Return where records are kept: `epochs-per-dollar/runs` of the user's data folder."""
+    home = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    return Path(home) / "epochs-per-dollar" / "runs"
+
+
+def without_secrets(command: Sequence[str]) -> list[str]:
+    """Return a command without what looks like a secret, and without the user's home in its paths."""
+    found, hide = [], False
+    home = os.path.expanduser("~")
+    for word in command:
+        name, equals, value = word.partition("=")
+        if hide and not word.startswith("-"):
+            word = _HIDDEN
+        elif equals and (_SECRET.search(name) or _SECRET.search(value)):
+            word = f"{name}={_HIDDEN}"
+        elif not equals and not word.startswith("-") and _SECRET.search(word):
+            word = _HIDDEN
+        hide = word.startswith("-") and not equals and bool(_SECRET.search(name))
+        found.append(word.replace(home, "~") if len(home) > 1 else word)
+    return found
+
+
+def _git() -> dict[str, Any] | None:
+    """Return the commit of the working folder and whether it was changed, None where there is none."""
+    try:
+        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5)
+        status = subprocess.run(
+            ["git", "status", "--porcelain", "--untracked-files=no"], capture_output=True, text=True, timeout=5
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit.stdout.strip(), "changed": bool(status.stdout.strip())} if commit.returncode == 0 else None
+
+
+def of(session: Session) -> dict[str, Any]:
+    """Return the record of a session; times in seconds on the clock `observed`: seen from outside, not synchronised."""
+    meter, steps, rate = session.meter, session.steps, session.rate
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "recorder": __version__,
+        "clock": "observed",
+        "command": without_secrets(session.command),
+        "ended_by": session.ended_by,
+        "exit_code": session.exit_code,
+        "seconds": session.seconds,
+        "progress": steps
+        and {
+            "series": steps.name,
+            "unit": steps.unit,
+            "source": steps.source,
+            "points": [[round(point.seconds, 4), point.done] for point in _thinned(steps.points())],
+        },
+        "rate": rate and {**asdict(rate), "apart": None if rate.apart != rate.apart else rate.apart},
+        "whole": session.whole and {**session.whole._asdict(), "seconds": session.whole_seconds},
+        "promised_seconds": session.promised_seconds if session.promised_seconds == session.promised_seconds else None,
+        "doubts": session.doubts,
+        "use": {
+            "peak_memory_mib": meter.peak_memory_mib,
+            "cpu_seconds": meter.cpu_seconds,
+            "other_cpu_seconds": meter.other_cpu_seconds,
+            "peak_gpu_memory_mib": meter.peak_gpu_memory_mib,
+            "energy_joules": meter.energy_joules,
+            "processes": meter.processes,
+        },
+        "machine": asdict(session.machine),
+        "provenance": {
+            "ended_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "platform": sys.platform,
+            "git": _git(),
+            "environment": {
+                name: value
+                for name, value in sorted(os.environ.items())
+                if _KEPT.match(name) and not _SECRET.search(value)
+            },
+        },
+    }
+
+
+def _thinned(points: Sequence[Any], most: int = 1000) -> list[Any]:
+    every = max(1, -(-len(points) // most))
+    return [*points[::every], *([points[-1]] if (len(points) - 1) % every else [])]
+
+
+def forget() -> int:
+    """Remove all records; return how many there were."""
+    there = [path for path in folder().glob("*") if path.is_dir() and not path.is_symlink()]
+    for path in there:
+        shutil.rmtree(path)
+    return len(there)
+
+
+def keep(session: Session, page: str) -> Path | None:
+    """Write the record and its page; return their folder, None where the user's data folder cannot be written."""
+    name = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S")
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        for attempt in range(100):
+            place = folder() / (f"{name}-{attempt}" if attempt else name)
+            try:
+                place.mkdir()
+                break
+            except FileExistsError:
+                continue
+        (place / "report.html").write_text(page, encoding="utf-8")
+        part = place / "run.json.part"
+        part.write_text(json.dumps(of(session), indent=1) + "\n", encoding="utf-8")
+        part.replace(place / "run.json")
+        return place
+    except OSError:
+        return None

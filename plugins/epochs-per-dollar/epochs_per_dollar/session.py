@@ -1,0 +1,96 @@
+"""One measured command: what was read of it, and what follows for the whole training. Pure, but for `look`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from epochs_per_dollar import steady
+from epochs_per_dollar.machine import Machine, Meter
+from epochs_per_dollar.progress import Progress, Series, Whole, whole
+from epochs_per_dollar.steady import Rate
+
+#: A share of one core that other programs took, above which a session is disturbed.
+_DISTURBED = 0.1
+
+#: A training that lacks no more than this share of its whole has ended.
+_NEARLY = 0.02
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a command did while it was watched.
+
+    `ended_by` says what ended it: `itself`, `the minute`, `the budget` or `you`. `exit_code` is the command's own.
+    `promised_seconds` is what the whole was said to take when a minute had been measured, of one that went on.
+    """
+
+    command: Sequence[str]
+    seconds: float
+    ended_by: str
+    exit_code: int
+    machine: Machine
+    meter: Meter
+    steps: Series | None
+    rate: Rate | None
+    whole: Whole | None
+    promised_seconds: float | None = None
+
+    @property
+    def whole_seconds(self) -> float | None:
+        """Seconds of the whole training: measured where it ended by itself, else expected; None where unknown."""
+        if self.ended_by == "itself" and self.exit_code == 0 and not self.is_part:
+            return self.seconds
+        if self.rate is None or self.whole is None:
+            return None
+        return self.rate.seconds_of(self.whole.units)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the command did clearly less than the whole: more is left than lies between two of its lines."""
+        if self.whole is None or self.rate is None:
+            return False
+        left = self.whole.units - self.rate.observed_units
+        return left > max(_NEARLY * self.whole.units, 2 * self.rate.widest_units)
+
+    @property
+    def other_cores(self) -> float | None:
+        """Cores that other programs kept busy meanwhile, None where that is not known."""
+        taken = self.meter.other_cpu_seconds
+        return None if taken is None or not self.seconds else taken / self.seconds
+
+    @property
+    def doubts(self) -> list[str]:
+        """Return what makes the rate doubtful, a line each; none where it is sound."""
+        if self.rate is None:
+            return []
+        found = []
+        if self.rate.apart != self.rate.apart:
+            found.append("too short to say whether the rate is steady: measure longer (--minutes)")
+        elif not self.rate.settled:
+            found.append(
+                f"not steady yet: three thirds of the time lie {self.rate.apart:.0%} apart; measure longer (--minutes)"
+            )
+        others = self.other_cores
+        if others is not None and others > _DISTURBED:
+            found.append(f"disturbed: other programs kept {others:.1f} cores busy")
+        return found
+
+
+def look(
+    command: Sequence[str],
+    progress: Progress,
+    seconds: float,
+    ended_by: str,
+    exit_code: int,
+    machine: Machine,
+    meter: Meter,
+    of: float | None = None,
+    of_epochs: float | None = None,
+    promised_seconds: float | None = None,
+) -> Session:
+    """Work out what a session says."""
+    steps = progress.steps()
+    rate = steady.measure(steps.points()) if steps else None
+    length = whole(progress, steps, command, of, of_epochs) if steps and rate else None
+    return Session(command, seconds, ended_by, exit_code, machine, meter, steps, rate, length, promised_seconds)

@@ -1,0 +1,345 @@
+"""`epd run` as a person calls it, on programs of a few lines."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.recorder.conftest import PACKAGE
+
+pytestmark = pytest.mark.slow
+
+#: Counts to so many, with a line each.
+COUNTS = """
+import sys, time
+for i in range(1, {n} + 1):
+    print(f"step {{i}}/{n} loss 0.5", flush=True)
+    time.sleep(0.01)
+"""
+
+
+class Recorder:
+    """The recorder, with a data folder of its own, in an empty folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.folder, self.data = path / "work", path / "data"
+        self.folder.mkdir()
+        self.environment = os.environ | {"XDG_DATA_HOME": str(self.data), "PYTHONPATH": str(PACKAGE)}
+
+    def program(self, text: str) -> list[str]:
+        """Return the command that runs a program, which lies elsewhere."""
+        file = self.folder.parent / "program.py"
+        file.write_text(textwrap.dedent(text))
+        return [sys.executable, str(file)]
+
+    def run(self, *arguments: str, **given: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "epochs_per_dollar", "run", *arguments],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=600, **given,
+        )  # fmt: skip
+
+    def record(self) -> dict:
+        (file,) = (self.data / "epochs-per-dollar" / "runs").glob("*/run.json")
+        return json.loads(file.read_text())
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    return Recorder(tmp_path)
+
+
+def test_a_loop_gives_rate_whole_and_dollars(recorder: Recorder) -> None:
+    done = recorder.run("--minutes", "0.02", "--usd-per-hour", "3.6", "--", *recorder.program(COUNTS.format(n=100_000)))
+    assert done.returncode == 0
+    assert "100,000 steps (log lines)" in done.stderr
+    record = recorder.record()
+    assert record["ended_by"] == "the minute"
+    assert record["whole"]["units"] == 100_000
+    rate = record["rate"]["units_per_second"]
+    assert 0 < rate < 100
+    assert record["whole"]["seconds"] >= 100_000 / rate
+    # 3.6 USD an hour are a tenth of a cent a second.
+    dollars = float(next(line for line in done.stderr.splitlines() if "costs here" in line).split()[2])
+    assert dollars == pytest.approx(record["whole"]["seconds"] / 1000, rel=0.01)
+    assert list(recorder.folder.iterdir()) == []
+
+
+def test_streams_are_those_of_the_command(recorder: Recorder) -> None:
+    text = """
+    import sys
+    sys.stdout.buffer.write(bytes(range(256)) * 400)
+    sys.stderr.write("to the side\\n")
+    print(input())
+    """
+    command = [sys.executable, "-m", "epochs_per_dollar", "run", "--", *recorder.program(text)]
+    done = subprocess.run(
+        command, cwd=recorder.folder, env=recorder.environment, input=b"asked\n", capture_output=True, timeout=600
+    )
+    assert done.stdout == bytes(range(256)) * 400 + b"asked\n"
+    assert b"to the side\n" in done.stderr
+
+
+def test_much_that_is_printed_comes_whole(recorder: Recorder) -> None:
+    done = recorder.run("--", *recorder.program("print(('x' * 99 + '\\n') * 100_000)"))
+    assert len(done.stdout) == 100 * 100_000 + 1
+
+
+@pytest.mark.parametrize(("text", "code"), [("raise SystemExit(7)", 7), ("import os; os.kill(os.getpid(), 9)", 137)])
+def test_exit_code_is_that_of_the_command(recorder: Recorder, text: str, code: int) -> None:
+    done = recorder.run("--", *recorder.program(text))
+    assert done.returncode == code
+    assert f"ended by itself with exit code {code}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_command_that_is_not_there(recorder: Recorder) -> None:
+    done = recorder.run("--", "no-such-program", "--epochs", "3")
+    assert (done.returncode, done.stderr) == (127, "epd: no-such-program: there is no such command\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--minutes", "0", "--", "true"], "'0' is not a number above 0"),
+        (["--minutes", "nan", "--", "true"], "'nan' is not a number above 0"),
+        (["--pattern", "step (", "--", "true"], "'step (' is no regular expression"),
+        (["--pattern", "step", "--", "true"], "'step' has no group"),
+        ([], "which command?"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_a_line(recorder: Recorder, arguments: list[str], said: str) -> None:
+    done = recorder.run(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[-1]
+
+
+def test_command_that_wants_no_ctrl_c_is_ended_harder(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    from epochs_per_dollar import child, measuring
+
+    monkeypatch.setattr(child, "GRACE_SECONDS", 0.2)
+    monkeypatch.setenv("XDG_DATA_HOME", str(recorder.data))
+    text = "import signal\nfor n in (2, 15): signal.signal(n, signal.SIG_IGN)\n" + COUNTS.format(n=100_000)
+    said: list[str] = []
+    found = measuring.Measurement(measuring.Asked(recorder.program(text), 0.5), said.append).run()
+    assert (found.ended_by, found.exit_code) == ("the minute", 128 + signal.SIGKILL)
+    assert found.rate is not None
+
+
+def test_signal_reaches_the_command(recorder: Recorder) -> None:
+    """And what had been measured until then is said."""
+    text = "import signal\nsignal.signal(15, lambda *_: (print('saved', flush=True), exit(3)))\n" + COUNTS.format(
+        n=100_000
+    )
+    command = [sys.executable, "-m", "epochs_per_dollar", "run", "--", *recorder.program(text)]
+    with subprocess.Popen(
+        command, cwd=recorder.folder, env=recorder.environment, stdout=-1, stderr=-1, text=True
+    ) as ran:
+        for line in ran.stdout:
+            if line.startswith("step 30/"):
+                ran.send_signal(signal.SIGTERM)
+                break
+        out, err = ran.communicate(timeout=600)
+    assert out.endswith("saved\n")
+    assert "steady rate" in err
+    assert ran.returncode == 3
+
+
+def test_program_has_a_terminal_where_there_is_one(recorder: Recorder) -> None:
+    """Both of its streams are one, with the size of ours, and its lines are read."""
+    text = "import os, sys\nprint(os.isatty(1), os.isatty(2), os.get_terminal_size().columns)\n" + COUNTS.format(n=50)
+    command = [sys.executable, "-m", "epochs_per_dollar", "run", "--", *recorder.program(text)]
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(recorder.folder)
+        os.execvpe(command[0], ["stty", *command][1:], recorder.environment)
+    screen = b""
+    try:
+        while chunk := os.read(master, 65536):
+            screen += chunk
+    except OSError:
+        pass  # The other end has gone: it has ended.
+    os.waitpid(pid, 0)
+    assert b"True True" in screen
+    assert recorder.record()["progress"]["unit"] == "step"
+    assert b"\r\r\n" not in screen
+
+
+def test_terminal_is_given_where_it_is_asked_for(recorder: Recorder) -> None:
+    done = recorder.run("--terminal", "--", *recorder.program("import sys; print(sys.stdout.isatty())"))
+    assert done.stdout == "True\n"
+    assert recorder.run("--", *recorder.program("import sys; print(sys.stdout.isatty())")).stdout == "False\n"
+
+
+def test_loop_that_prints_nothing_is_watched_by_a_line_in_it(recorder: Recorder) -> None:
+    text = """
+    import time, epochs_per_dollar as epd
+    for epoch in range(2):
+        for batch in epd.watch(range(40)): time.sleep(0.01)
+    """
+    done = recorder.run("--", *recorder.program(text))
+    assert "read watch() in its loop" in done.stderr
+    assert recorder.record()["progress"]["points"][-1][1] == 80
+
+
+def test_watched_loop_without_a_recorder_is_a_loop(recorder: Recorder) -> None:
+    text = (
+        "import epochs_per_dollar as epd\nw = epd.watch([1, 2, 3])\nprint(len(w), list(w), list(epd.watch(iter('ab'))))"
+    )
+    done = subprocess.run(recorder.program(text), env=recorder.environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "3 [1, 2, 3] ['a', 'b']\n"
+
+
+def test_whole_training_is_set_beside_what_a_part_of_it_promised(recorder: Recorder) -> None:
+    done = recorder.run("--whole", "--minutes", "0.01", "--", *recorder.program(COUNTS.format(n=200)))
+    record = recorder.record()
+    assert record["ended_by"] == "itself"
+    assert record["promised_seconds"] > 0
+    assert "the whole is expected to take" in done.stderr
+    assert "measured: it ended by itself, promised" in done.stderr
+
+
+def test_what_ended_early_is_not_the_whole(recorder: Recorder) -> None:
+    """A program that was interrupted, or has stopped early, may end as if nothing were."""
+    recorder.run(
+        "--",
+        *recorder.program(COUNTS.format(n=100).replace("time.sleep(0.01)", "time.sleep(0.01)\n    if i == 40: break")),
+    )
+    record = recorder.record()
+    assert record["whole"]["seconds"] > 1.5 * record["seconds"]
+
+
+def test_secrets_and_the_home_folder_are_not_kept(recorder: Recorder) -> None:
+    home = Path.home()
+    recorder.run(
+        "--",
+        *recorder.program("print(1)"),
+        "--api-key",
+        "abc123",
+        "--token=xyz",
+        f"{home}/data",
+        "hf_AbC",
+        "--lr",
+        "0.1",
+    )
+    command = recorder.record()["command"]
+    assert command[2:] == ["--api-key", "***", "--token=***", "~/data", "***", "--lr", "0.1"]
+    assert "abc123" not in json.dumps(recorder.record())
+
+
+def test_children_of_a_launcher_are_counted_and_ended(recorder: Recorder) -> None:
+    text = f"""
+    import subprocess, sys
+    two = [subprocess.Popen([sys.executable, "-c", {COUNTS.format(n=100_000)!r}]) for _ in range(2)]
+    open({str(recorder.folder.parent / "pids")!r}, "w").write(" ".join(str(one.pid) for one in two))
+    for one in two: one.wait()
+    """
+    recorder.run("--minutes", "0.03", "--", *recorder.program(text))
+    assert recorder.record()["use"]["processes"] >= 3
+    for pid in (recorder.folder.parent / "pids").read_text().split():
+        # Whoever inherits what has ended may not have asked for its exit code yet.
+        assert not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE
+
+
+def test_what_grows_in_the_folder_is_read_where_nothing_is_printed(recorder: Recorder) -> None:
+    text = """
+    import time
+    with open("metrics.csv", "w") as file:
+        file.write("step,loss\\n")
+        for step in range(100_000):
+            file.write(f"{step},1.0\\n")
+            file.flush()
+            time.sleep(0.01)
+    """
+    done = recorder.run("--minutes", "0.1", "--of", "100000", "--", *recorder.program(text))
+    assert "read the table metrics.csv" in done.stderr
+    assert recorder.record()["whole"]["units"] == 100_000
+    assert [path.name for path in recorder.folder.iterdir()] == ["metrics.csv"]
+
+
+def test_budget_ends_it_by_the_signal_that_saves_it(recorder: Recorder) -> None:
+    """3,600 USD an hour are a dollar a second: of three, one is left for saving."""
+    text = "import signal, sys\nsignal.signal(signal.SIGUSR1, lambda *_: (print('saved', flush=True), sys.exit(0)))\n"
+    asked = ["--budget", "3", "--usd-per-hour", "3600", "--save-signal", "USR1", "--save-seconds", "1"]
+    done = recorder.run(*asked, "--", *recorder.program(text + COUNTS.format(n=100_000)))
+    assert done.stdout.endswith("saved\n")
+    record = recorder.record()
+    assert record["ended_by"] == "the budget"
+    assert 2 <= record["seconds"] < 3
+    assert "of 3.00 USD are spent; the whole is expected to cost" in done.stderr
+
+
+def test_budget_without_a_price_is_a_line(recorder: Recorder) -> None:
+    done = recorder.run("--budget", "3", "--", "true")
+    assert done.returncode == 2
+    assert "give --usd-per-hour too" in done.stderr.splitlines()[-1]
+
+
+def test_budget_says_at_the_start_that_nothing_saves_it(recorder: Recorder) -> None:
+    done = recorder.run("--budget", "3", "--usd-per-hour", "1", "--", "true")
+    assert "not saved: see --save-signal" in done.stderr.splitlines()[0]
+
+
+def test_training_that_was_resumed_is_not_counted_as_done_here(recorder: Recorder) -> None:
+    text = COUNTS.format(n=5_000).replace("range(1, 5000 + 1)", "range(4000, 5001)")
+    assert "range(4000" in text
+    recorder.run("--minutes", "0.03", "--", *recorder.program(text))
+    record = recorder.record()
+    # Lines that came before the first reading are one with it.
+    assert 4000 <= record["rate"]["resumed_at"] < 4100
+    assert record["whole"]["seconds"] >= 5_000 / record["rate"]["units_per_second"]
+
+
+def test_page_needs_no_network_and_escapes_what_programs_print(recorder: Recorder) -> None:
+    text = COUNTS.format(n=300).replace("step {i}", "<script>alert(1)</script> step {i}")
+    recorder.run("--", *recorder.program(text), "<img src=x>")
+    (page,) = (recorder.data / "epochs-per-dollar" / "runs").glob("*/report.html")
+    shown = page.read_text()
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "http" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_forget_removes_what_was_kept(recorder: Recorder) -> None:
+    recorder.run("--", "true")
+    done = subprocess.run(
+        [sys.executable, "-m", "epochs_per_dollar", "forget"],
+        env=recorder.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.startswith("1 records removed")
+    assert list((recorder.data / "epochs-per-dollar" / "runs").iterdir()) == []
+
+
+def test_sweep_sets_arguments_in_rounds_and_names_no_winner_of_few(recorder: Recorder) -> None:
+    text = "import os, sys\nprint(sys.argv[1:], len(os.sched_getaffinity(0)), file=sys.stderr)\n" + COUNTS.format(n=30)
+    asked = ["--repeats", "2", "--sweep", "--batch=8,16", "--cores", "1"]
+    done = recorder.run(*asked, "--", *recorder.program(text), "--batch", "4", "--lr=1")
+    given = [line for line in done.stderr.splitlines() if line.startswith("[")]
+    assert given == [f"['--batch', '{size}', '--lr=1'] 1" for size in (8, 16, 8, 16)]
+    table = done.stderr[done.stderr.index("4 sessions") :]
+    assert "--batch=8 cores=1" in table
+    assert "with 2 of each nothing is said to be faster" in table
+    assert len(list((recorder.data / "epochs-per-dollar" / "runs").iterdir())) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--sweep", "batch"], "'batch' is no ARGUMENT=A,B"),
+        (["--sweep", "--batch=8,,16"], "is no ARGUMENT=A,B"),
+        (["--cores", "100000"], "100000"),
+        (["--cores", "0"], "'0' is not a whole number above 0"),
+        (["--repeats", "1.5"], "'1.5' is not a whole number above 0"),
+    ],
+)
+def test_sweep_that_cannot_be_is_a_line(recorder: Recorder, arguments: list[str], said: str) -> None:
+    done = recorder.run(*arguments, "--", "true")
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[-1]

@@ -1,0 +1,111 @@
+"""Lines as programs of the field print them, copied from their output or from their documentation."""
+# ruff: noqa: E501, programs print longer lines
+
+import re
+
+import pytest
+from epochs_per_dollar import lines
+
+#: What was printed, and what it says: (done, total, unit, epoch).
+PRINTED = {
+    "tqdm": ("  3%|▎         | 30/1000 [00:03<01:37, 10.00it/s]", (30, 1000, "step", None)),
+    "tqdm of an epoch": (
+        "Epoch 3:  12%|█▏        | 120/1000 [00:12<01:28, 10.0it/s, loss=2.3, v_num=0]",
+        (120, 1000, "step", 3),
+    ),
+    "tqdm, slow": ("Training: 5%|▌   | 5/100 [01:00<19:00, 12.0s/it]", (5, 100, "step", None)),
+    "tqdm without a total": ("120it [00:12, 10.0it/s]", (120, None, "step", None)),
+    "tqdm of scaled samples": ("train: 50%|█████     | 1.50k/3.00k [00:10<00:10, 150samples/s]", (1500, 3000, "sample", None)),
+    "Lightning by rich": (
+        "Epoch 4/11 \x1b[35m━━━━━━━━━━━━━\x1b[0m\x1b[90m╺\x1b[0m\x1b[90m━━━\x1b[0m 540/625 \x1b[2m0:00:03 • 0:00:01\x1b[0m 175.72it/s loss: 1.557",
+        (540, 625, "step", 4),
+    ),
+    "Keras 3": (
+        "\x1b[1m 42/338\x1b[0m \x1b[32m━━\x1b[0m\x1b[37m━━━━━━━━━━━━━━━━━━\x1b[0m \x1b[1m1:48\x1b[0m 366ms/step - accuracy: 0.1034 - loss: 2.4108",
+        (42, 338, "step", None),
+    ),
+    "Keras 2": (" 59/1875 [..............................] - ETA: 3s - loss: 1.1337", (59, 1875, "step", None)),
+    "Keras, a line an epoch": ("1875/1875 - 5s - 3ms/step - accuracy: 0.91 - loss: 0.3", (1875, 1875, "step", None)),
+    "PyTorch's MNIST": ("Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.134", (640, 60000, "unit", 1)),
+    "PyTorch's ImageNet": (
+        "Epoch: [0][  10/5005]\tTime  0.523 ( 1.20)\tData  0.001\tLoss 6.98e+00",
+        (10, 5005, "unit", 0),
+    ),
+    "nanoGPT": ("iter 140: loss 4.0165, time 1357.68ms, mfu 1.00%", (140, None, "step", None)),
+    "nanoGPT, evaluated": ("step 250: train loss 2.4633, val loss 2.4700", (250, None, "step", None)),
+    "modded-nanoGPT": ("step:6200/6200 val_loss:3.2791 train_time:179451ms step_avg:28.9ms", (6200, 6200, "step", None)),
+    "Megatron": (
+        " iteration      100/  500000 | consumed samples:        25600 | elapsed time per iteration (ms): 310.2 |",
+        (100, 500000, "step", None),
+    ),
+    "XGBoost": ("[12]\ttrain-logloss:0.31", (12, None, "round", None)),
+    "LightGBM": ("[12]\tvalid_0's l2: 0.203", (12, None, "round", None)),
+    "CatBoost": ("12:\tlearn: 0.5204\ttotal: 1.2s\tremaining: 5s", (12, None, "round", None)),
+    "scikit-learn": ("Iteration 41, loss = 0.29037878", (41, None, "step", None)),
+    "JSON": ('{"step": 120, "loss": 2.1, "max_steps": 5000}', (120, 5000, "step", None)),
+    "Transformers' dictionary": ("{'loss': 6.134, 'grad_norm': 0.83, 'learning_rate': 4.8e-05, 'epoch': 0.32}", (0.32, None, "epoch", 0.32)),
+    "Flax's example": ("I1124 12:00:00.1 140 train.py:149] epoch:  7, train_loss: 0.05, train_accuracy: 98.7", (7, None, "epoch", 7)),
+    "an own sentence": ("pass 35/300 score 0.989", (35, 300, "unit", None)),
+    "thousands": ("step 1,250 of 10,000 done", (1250, 10000, "step", None)),
+}  # fmt: skip
+
+#: What says nothing about how far a training is.
+OTHER = (
+    "Downloading data: 100%|██████████| 26.4M/26.4M [00:01<00:00, 20.1MB/s]",
+    "Loading checkpoint from /data/runs/2026/11/24/model.pt",
+    "Number of parameters: 124,439,808",
+    "2026-11-24 12:00:00,123 INFO starting",
+    "{'not': 'closed'",
+    "[rank0]: Traceback (most recent call last):",
+    "",
+)
+
+
+@pytest.mark.parametrize("kind", PRINTED)
+def test_progress_is_read_off_what_is_printed(kind: str) -> None:
+    line, (done, total, unit, epoch) = PRINTED[kind]
+    (tick,) = [tick for tick in lines.read(line) if tick.unit == unit]
+    assert (tick.done, tick.total, tick.epoch) == (done, total, epoch)
+
+
+@pytest.mark.parametrize("line", OTHER)
+def test_what_is_no_progress_is_none(line: str) -> None:
+    assert lines.read(line) == []
+
+
+def test_header_of_an_epoch_counts_epochs() -> None:
+    (tick,) = lines.read("Epoch 3/10")
+    assert (tick.unit, tick.done, tick.total) == ("epoch", 3, 10)
+
+
+def test_a_line_may_count_steps_and_epochs() -> None:
+    assert {tick.unit for tick in lines.read("epoch 2 step 50 loss 0.3")} == {"epoch", "step"}
+
+
+def test_two_kinds_of_line_are_two_series() -> None:
+    """nanoGPT counts in `iter`, and says in `step` when it has evaluated."""
+    (trained,), (evaluated,) = (lines.read(PRINTED[kind][0]) for kind in ("nanoGPT", "nanoGPT, evaluated"))
+    assert trained.series != evaluated.series
+
+
+def test_evaluation_is_known_by_its_name() -> None:
+    assert lines.ASIDE.search("Validation DataLoader #")
+    assert not lines.ASIDE.search("Epoch #")
+
+
+def test_own_pattern_is_the_only_one() -> None:
+    pattern = re.compile(r"done (?P<count>\d+) from (?P<total>\d+)")
+    (tick,) = lines.read("step 7, done 30 from 90", pattern)
+    assert (tick.done, tick.total) == (30, 90)
+    assert lines.read("step 7", pattern) == []
+
+
+def test_endless_line_is_cut() -> None:
+    assert lines.read("x" * 10_000_000 + " step 5") == []
+
+
+@pytest.mark.parametrize(
+    "line", ['{"step": 1e400}', '{"step": -1}', '{"step": true}', '{"step": "12"}', "{" * 500 + "}" * 500]
+)
+def test_odd_json_is_no_progress(line: str) -> None:
+    assert lines.read(line) == []

@@ -1,0 +1,190 @@
+"""Sessions of trainings whose whole is known beforehand: a minute of each, and what it promises."""
+
+import random
+from itertools import pairwise
+from statistics import median
+
+import pytest
+from epochs_per_dollar import lines, progress, steady
+from epochs_per_dollar.steady import Rate
+
+
+class Training:
+    """Trainings as programs run them: a start, a slow first step, warm-up, steps with noise, evaluations.
+
+    `clock` holds the seconds after which each step was done.
+    """
+
+    def __init__(
+        self,
+        steps: int,
+        each: float = 0.05,
+        start: float = 8.0,
+        first: float = 5.0,
+        noise: float = 0.05,
+        every: int = 0,
+        pause: float = 0.0,
+        seed: int = 1,
+    ) -> None:
+        chance = random.Random(seed)
+        self.clock, now = [], start
+        for step in range(1, steps + 1):
+            now += each * chance.lognormvariate(0, noise) + (first if step == 1 else 0)
+            if every and step % every == 0:
+                now += pause
+            self.clock.append(now)
+
+    def printed(self, every: int, until: float) -> steady.Rate:
+        """Return what is made of the first seconds of it, of lines that come after so many steps."""
+        points = [
+            progress.Point(now, step, 0) for step, now in enumerate(self.clock, 1) if step % every == 0 and now < until
+        ]
+        rate = steady.measure(points)
+        assert rate is not None
+        return rate
+
+
+@pytest.mark.parametrize("printed_every", [1, 10, 40])
+@pytest.mark.parametrize("every", [0, 250])
+@pytest.mark.parametrize("noise", [0.02, 0.3])
+def test_a_minute_promises_the_whole(printed_every: int, every: int, noise: float) -> None:
+    apart = []
+    for seed in range(12):
+        training = Training(20_000, noise=noise, every=every, pause=3.0, seed=seed)
+        promised = training.printed(printed_every, until=73).seconds_of(20_000)
+        apart.append(abs(promised / training.clock[-1] - 1))
+    assert median(apart) < 0.02
+    assert max(apart) < 0.05
+
+
+def test_start_and_compilation_are_paid_once() -> None:
+    rate = Training(5_000, start=20, first=30, noise=0.01).printed(1, until=110)
+    assert rate.once_seconds == pytest.approx(50, abs=0.5)
+    assert rate.units_per_second == pytest.approx(20, rel=0.01)
+
+
+def test_evaluations_are_counted_by_their_cadence() -> None:
+    rate = Training(5_000, noise=0.02, every=200, pause=4.0).printed(5, until=80)
+    (pauses,) = rate.pauses
+    assert pauses.known_by == "regular"
+    assert pauses.every_units == pytest.approx(200, rel=0.02)
+    assert pauses.each_seconds == pytest.approx(4.0, rel=0.1)
+
+
+def test_an_evaluation_that_was_seen_once_is_said_to_be() -> None:
+    (pauses,) = Training(5_000, noise=0.02, every=900, pause=4.0).printed(5, until=70).pauses
+    assert (pauses.count, pauses.known_by) == (1, "once")
+
+
+def test_a_session_that_is_still_speeding_up_is_not_settled() -> None:
+    points = [progress.Point(10 + 60 * (1 - 0.98**step), step, 0) for step in range(1, 60)]
+    rate = steady.measure(points)
+    assert rate is not None
+    assert not rate.settled
+
+
+def test_too_short_a_session_does_not_know_whether_it_is_steady() -> None:
+    rate = steady.measure([progress.Point(5 + step, step, 0) for step in range(5)])
+    assert rate is not None
+    assert rate.apart != rate.apart
+    assert not rate.settled
+
+
+@pytest.mark.parametrize("points", [[], [progress.Point(1, 1, 0)], [progress.Point(1, 1, 0), progress.Point(2, 1, 0)]])
+def test_without_two_counts_there_is_no_rate(points: list[progress.Point]) -> None:
+    assert steady.measure(points) is None
+
+
+def read(
+    *said: tuple[float, str], command: str = "", of: float | None = None, epochs: float | None = None
+) -> progress.Whole | None:
+    """Return how long a training is whose program said these lines at these seconds."""
+    seen = progress.Progress()
+    for seconds, line in said:
+        seen.add(seconds, lines.read(line))
+    steps = seen.steps()
+    assert steps is not None
+    return progress.whole(seen, steps, command.split(), of, epochs)
+
+
+def bar(epoch: str, done: int, total: int) -> str:
+    return f"{epoch}{100 * done // total:3d}%|█▏  | {done}/{total} [00:12<01:28, 10.0it/s]"
+
+
+def test_a_bar_of_all_steps_is_the_whole() -> None:
+    said = [(i, bar("", 10 * i, 300)) for i in range(1, 9)]
+    assert read(*said).units == 300
+    # Transformers names a part of an epoch beside its bar of all steps.
+    assert read(*said, (9, "{'loss': 1.0, 'epoch': 0.1}"), (10, "{'loss': 1.0, 'epoch': 0.2}")).units == 300
+
+
+@pytest.mark.parametrize(
+    ("said", "command", "units"),
+    [
+        ([(i, bar("Epoch 0: ", 100 * i, 1000)) for i in range(1, 9)], "train.py --epochs 5", 5000),
+        ([(i, bar("Epoch 1/4: ", 100 * i, 1000)) for i in range(1, 9)], "", 4000),
+        ([(i, bar("Epoch 0/3: ", 100 * i, 1000)) for i in range(1, 9)], "", 4000),
+        ([(0, "Epoch 1/10"), *((i, f"{20 * i}/1875 [=>....] - ETA: 3s") for i in range(1, 9))], "", 18750),
+        ([(i, f"Train Epoch: 1 [{640 * i}/60000 ({i}%)]") for i in range(9)], "main.py --epochs=14", 840_000),
+        ([(i, f"iter {10 * i}: loss 2.0, time 1ms") for i in range(9)], "train.py --max_iters=5000", 5000),
+        ([(i, f"epoch {i}: loss 2.0") for i in range(1, 5)], "train.py --num-epochs 90", 90),
+        ([(i, f"step {10 * i}/700 loss 2.0") for i in range(9)], "", 700),
+    ],
+)  # fmt: skip
+def test_how_long_the_whole_is(said: list[tuple[float, str]], command: str, units: float) -> None:
+    assert read(*said, command=command).units == units
+
+
+def test_what_nobody_says_is_unknown() -> None:
+    assert read(*((i, bar("Epoch 0: ", 100 * i, 1000)) for i in range(1, 9))) is None
+    assert read(*((i, f"iter {i}: loss 2") for i in range(9))) is None
+
+
+def test_what_somebody_says_counts_first() -> None:
+    said = [(i, bar("", 10 * i, 300)) for i in range(1, 9)]
+    assert read(*said, of=900).units == 900
+
+
+def test_a_bar_an_epoch_goes_on_from_lap_to_lap() -> None:
+    seen = progress.Progress()
+    for epoch, step in ((epoch, step) for epoch in range(3) for step in range(0, 101, 10)):
+        seen.add(epoch * 102 + step, lines.read(bar(f"Epoch {epoch}: ", step, 100)))
+    points = seen.steps().points()
+    assert [point.done for point in points] == sorted(point.done for point in points)
+    assert points[-1].done == 300
+
+
+def test_an_evaluation_with_a_bar_of_its_own_is_a_pause() -> None:
+    """And no part of the steps."""
+    seen, now = progress.Progress(), 0.0
+    for epoch in range(3):
+        for step in range(0, 101, 5):
+            now += 0.5
+            seen.add(now, lines.read(bar(f"Epoch {epoch}: ", step, 100)))
+        for step in range(0, 21):
+            now += 0.4
+            seen.add(now, lines.read(bar("Validation: ", step, 20)))
+    steps = seen.steps()
+    assert steps.name == "Epoch #"
+    (pauses,) = steady.measure(steps.points()).pauses
+    assert pauses.each_seconds == pytest.approx(21 * 0.4, rel=0.1)
+    assert pauses.every_units == pytest.approx(100, rel=0.02)
+
+
+def test_a_count_down_is_no_progress() -> None:
+    seen = progress.Progress()
+    for left in range(50, 0, -1):
+        seen.add(50 - left, lines.read(f"steps: {left} remaining"))
+    assert seen.steps() is None
+
+
+def test_a_long_training_is_kept_in_little_memory() -> None:
+    seen = progress.Progress()
+    for step in range(100_000):
+        seen.add(step / 100, [lines.Tick("iter", "step", step, None, "log lines")])
+    steps = seen.steps()
+    assert len(steps.counts) <= 4_001
+    rate = steady.measure(steps.points())
+    assert isinstance(rate, Rate)
+    assert rate.units_per_second == pytest.approx(100, rel=0.01)
+    assert all(earlier < later for earlier, later in pairwise(steps.seconds))
