@@ -355,7 +355,7 @@ def recorder_table(page: str) -> str:
     """Return the page of the recorder with what its sessions promised beside what the trainings took."""
     found = json.loads((ROOT / "reports" / "recorder.json").read_text(encoding="utf-8"))
     lines = [
-        f"Promised when {found['measured_seconds']:g} s had been measured, beside what the same process took to its end "
+        f"Promised when {found['measured_seconds']:g} s had been measured, beside what the same process then took "
         f"({found['machine']}, {found['date']}, one run each):",
         "",
         "| training | read from | promised | took | factor |",

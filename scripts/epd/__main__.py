@@ -45,11 +45,14 @@ def application() -> typer.Typer:
 def main() -> int:
     """Run the words of this process, and return their exit code."""
     words = sys.argv[1:]
+    called = commands().get(words[0] if words else "")
+    module = importlib.import_module(called) if called else None
+    if module and hasattr(module, "run"):
+        return int(module.run(words[1:]))
     if "--" in words:
         place = words.index("--")
         words, _call.MORE[:] = words[:place], words[place + 1 :]
-        called = commands().get(words[0] if words else "")
-        if called and not getattr(importlib.import_module(called), "IS_SNAKEMAKE", False):
+        if module and not getattr(module, "IS_SNAKEMAKE", False):
             raise InputError(f"--: what follows is for Snakemake, and epd {words[0]} does not call it")
     os.chdir(_call.ROOT)
     try:

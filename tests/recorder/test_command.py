@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.conftest import ROOT
 from tests.recorder.conftest import PACKAGE
 
 pytestmark = pytest.mark.slow
@@ -343,3 +344,18 @@ def test_sweep_that_cannot_be_is_a_line(recorder: Recorder, arguments: list[str]
     done = recorder.run(*arguments, "--", "true")
     assert done.returncode == 2
     assert said in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("call", [["./epd"], [sys.executable, "-m", "scripts.epd"]])
+def test_command_of_the_project_runs_it_where_the_person_is(recorder: Recorder, call: list[str]) -> None:
+    """And by its path a Python without anything else will do."""
+    if call == ["./epd"]:
+        call, environment = [str(ROOT / "epd")], recorder.environment
+    else:
+        environment = recorder.environment | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*call, "run", "--minutes", "1", "--", sys.executable, "-c", "import os; print(os.getcwd())"],
+        cwd=recorder.folder, env=environment, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.stdout == f"{recorder.folder}\n"
+    assert recorder.record()["command"][1] == "-c"

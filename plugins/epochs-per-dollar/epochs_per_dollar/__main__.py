@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+
+if __package__ in (None, ""):  # by its path: Python puts the package's folder first, not the one that it lies in
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
