@@ -64,7 +64,8 @@ def precision(runs: pd.DataFrame) -> pd.DataFrame:
     rows = wide["median"].assign(runs=wide["count"]["float16"]).dropna().reset_index()
     rows = rows.sort_values("runs", ascending=False, kind="stable").drop_duplicates(keys).sort_index()
     rows = rows.assign(gain=rows["float16"] / rows["float32"])
-    return rows[[*keys, "float32", "float16", "gain"]].reset_index(drop=True)
+    table: pd.DataFrame = rows[[*keys, "float32", "float16", "gain"]].reset_index(drop=True)
+    return table
 
 
 def spread(runs: pd.DataFrame) -> pd.DataFrame:

@@ -59,7 +59,10 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -
         rows["derived_usd_high"] >= rows["printed_usd"] - rows["within"]
     )
     keep = [*_RENTED, "train_seconds", "val_acc", "usd_per_hour", "billed_seconds", "derived_usd"]
-    return rows[[*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]]
+    table: pd.DataFrame = rows[
+        [*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]
+    ]
+    return table
 
 
 def several_gpus(study: Mapping[str, Any], runs: pd.DataFrame) -> pd.DataFrame:
@@ -247,7 +250,7 @@ def _rate(cut: Mapping[str, Any], name: str, rows: book.Rows, purchase: str) -> 
     rates = [row["rate"] for row in rows if wanted.items() <= row.items()]
     if len(rates) != 1:
         raise InputError(f"price_cuts: {cut['item']!r}: book {name} has {len(rates)} {purchase} rates, not one")
-    return rates[0]
+    return float(rates[0])
 
 
 def figures(

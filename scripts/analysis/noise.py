@@ -88,7 +88,8 @@ UNKNOWN = Noise(0.0, 0.0, 0, 0, "nothing that is known of such machines")
 def logarithms(values: Any) -> np.ndarray:
     """Return the logarithms of values; what is missing, infinite or not above 0 is left out."""
     array = np.asarray(values, dtype=float).ravel()
-    return np.log(array[np.isfinite(array) & (array > 0)])
+    found: np.ndarray = np.log(array[np.isfinite(array) & (array > 0)])
+    return found
 
 
 def fit(variances: Sequence[float], degrees: Sequence[int]) -> tuple[float, float]:

@@ -16,7 +16,8 @@ TRIMMED_RUNS = 5
 
 def _observed(values: ArrayLike) -> np.ndarray:
     array = np.asarray(values, dtype=float).ravel()
-    return array[~np.isnan(array)]
+    known: np.ndarray = array[~np.isnan(array)]
+    return known
 
 
 def spread(values: ArrayLike) -> float | None:

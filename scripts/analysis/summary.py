@@ -108,11 +108,12 @@ def _peak(tflops: Mapping[str, Any], cell: Mapping[str, Any]) -> float:
     """Return what the devices of a cell do at most (TFLOP/s); logs do not tell how many there were."""
     if pd.isna(cell["precision"]) or pd.isna(cell["devices"]):
         return nan
-    return tflops.get(cell["precision"], nan) * cell["devices"]
+    return float(tflops.get(cell["precision"], nan) * cell["devices"])
 
 
 def _of_runs(groups: Any, column: str) -> pd.DataFrame:
-    return groups.agg(list).rename(column + _OF_RUNS).reset_index()
+    table: pd.DataFrame = groups.agg(list).rename(column + _OF_RUNS).reset_index()
+    return table
 
 
 def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, Any] | None]:

@@ -19,7 +19,7 @@ def _union(throttled: Sequence[str]) -> str:
 
 
 #: How the values of several GPUs become one, where it is not their mean.
-_TOTALS: dict[str, Callable[[list], Any]] = {
+_TOTALS: dict[str, Callable[[list[Any]], Any]] = {
     "memory_mib": sum,
     "power_watts": sum,
     "temperature_c": max,
@@ -52,7 +52,7 @@ def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float |
     trained = [one for one in samples if one.stage in (TIMED, BEFORE)]
     gpus = len(samples[0].gpus) if samples else 0
 
-    def known(name: str) -> list:
+    def known(name: str) -> list[Any]:
         return [value for sample in timed if (value := total(sample, name)) is not None]
 
     # The kernel's clock and ours are not read at one moment: on a machine that is full all the time a part is above 1.

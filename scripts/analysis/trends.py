@@ -80,7 +80,9 @@ class Repetition:
     def of(self, table: str, runs: pd.Series) -> pd.DataFrame:
         """Return the rows of some runs in a table of costs: found by their places, as cells are many."""
         places = self._places[table]
-        return getattr(self, table).iloc[np.sort(np.concatenate([places.get(run, np.empty(0, int)) for run in runs]))]
+        rows = np.sort(np.concatenate([places.get(run, np.empty(0, int)) for run in runs]))
+        found: pd.DataFrame = getattr(self, table).iloc[rows]
+        return found
 
 
 @dataclass(frozen=True)

@@ -328,7 +328,8 @@ def _drawn(cells: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _values(values: Any) -> np.ndarray:
     array = np.asarray(values, dtype=float).ravel()
-    return array[~np.isnan(array)]
+    known: np.ndarray = array[~np.isnan(array)]
+    return known
 
 
 def _undecided(runs: int) -> str:

@@ -29,7 +29,8 @@ def _arrays(
 
 def _intervals(useful: np.ndarray, checkpoint: np.ndarray) -> np.ndarray:
     """Return into how many intervals checkpoints part the work; rounded, as 2.1 / 0.3 is more than 7."""
-    return np.maximum(np.ceil(np.round(useful / checkpoint, 9)), 1)
+    intervals: np.ndarray = np.maximum(np.ceil(np.round(useful / checkpoint, 9)), 1)
+    return intervals
 
 
 def expected_seconds(
@@ -64,7 +65,8 @@ def expected_seconds(
             return np.where(seconds == 0, 0, np.where(per_second == 0, seconds, tried))
 
         saved = np.where(intervals == 1, 0, (intervals - 1) * work(interval + save))
-        return (saved + work(useful - (intervals - 1) * interval))[()]
+        whole: np.ndarray = (saved + work(useful - (intervals - 1) * interval))[()]
+    return whole
 
 
 def optimum_checkpoint_seconds(save_seconds: ArrayLike, preemptions_per_hour: ArrayLike) -> np.ndarray:

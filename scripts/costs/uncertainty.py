@@ -11,7 +11,8 @@ from scripts.costs.billing import SECONDS_PER_HOUR
 
 def _observed(values: ArrayLike) -> np.ndarray:
     array = np.asarray(values, dtype=float).ravel()
-    return array[~np.isnan(array)]
+    known: np.ndarray = array[~np.isnan(array)]
+    return known
 
 
 def _check_prices(*usd_per_hour: float) -> None:

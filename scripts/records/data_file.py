@@ -33,7 +33,8 @@ def describe(path: Path) -> dict[str, Any]:
         noted = sorted((member.filename, member.file_size, member.CRC) for member in archive.zip.infolist())
         arrays = [member for member in noted if member[0] != "about.npy"]
         content = hashlib.sha256(repr(arrays).encode()).hexdigest()
-        return json.loads(str(archive["about"])) | {"content": content}
+        about: dict[str, Any] = json.loads(str(archive["about"]))
+        return about | {"content": content}
 
 
 def are_same(one: dict[str, Any], other: dict[str, Any]) -> bool:

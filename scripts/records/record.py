@@ -122,7 +122,7 @@ def read_run(path: Path) -> dict[str, Any]:
 
     Raises InputError when it is truncated, not one of ours, or of another version.
     """
-    run = schemas.read_json(read_text(path), path)
+    run: dict[str, Any] = schemas.read_json(read_text(path), path)
     version = run.get("schema_version", SCHEMA_VERSION) if isinstance(run, dict) else SCHEMA_VERSION
     if type(version) is not int or version != SCHEMA_VERSION:
         newer = isinstance(version, int) and version > SCHEMA_VERSION

@@ -242,12 +242,12 @@ MORE_MINUTES = 15
 def most_minutes(config: Mapping[str, Any], machine: Mapping[str, Any], profile: str) -> float:
     """Return how long (minutes) a run of a study may take on a machine: less where its jobs may not take so long."""
     runtime = machine.get("clusters", {}).get(profile, {}).get("runtime", inf)
-    return min(config["max_run_minutes"], runtime - MORE_MINUTES)
+    return float(min(config["max_run_minutes"], runtime - MORE_MINUTES))
 
 
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:
     """Return the machines a study may name: those of `config/hardware.yaml`, and its own."""
-    return catalogue | config["machines"]
+    return {**catalogue, **config["machines"]}
 
 
 def _typed(value: Any) -> Any:
@@ -264,7 +264,7 @@ def _typed(value: Any) -> Any:
     return value
 
 
-def known(source: str, key: str, values: list, allowed: list) -> None:
+def known(source: str, key: str, values: list[Any], allowed: list[Any]) -> None:
     """Raise InputError unless each of `values` is one of those `allowed`, and given once."""
     for value in values:
         if value not in allowed:

@@ -9,7 +9,7 @@ from scripts.studies.kinds import Part
 
 def schema(model: type[Part]) -> dict[str, Any]:
     """Return the JSON schema of a model: without pydantic's titles, and without a default of what may be missing."""
-    found = _plain(model.model_json_schema())
+    found: dict[str, Any] = _plain(model.model_json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | found
 
 

@@ -1,7 +1,7 @@
 """From a study's settings to its cells."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -37,7 +37,9 @@ class Study:
         return range(self.config["repeats"] + 1, 2 * self.config["repeats"] + 1)
 
 
-def expand(name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: int, kind) -> Study:
+def expand(
+    name: str, config: dict[str, Any], catalogue: dict[str, Any], cores: int, kind: Callable[[str], str]
+) -> Study:
     """Return the study with its cells: workload x hardware x framework x batch size.
 
     Args:
@@ -86,7 +88,7 @@ def _check(source: str, config: dict[str, Any], hardware: list[str], catalogue: 
     known(source, "hardware", hardware, list(catalogue))
     known(source, "frameworks", config["frameworks"], about.frameworks())
     known(source, "targets", list(config["targets"]), about.workloads())
-    allowed: dict[str, list] = {
+    allowed: dict[str, list[Any]] = {
         "workload": about.workloads(),
         "hardware": list(catalogue),
         "framework": about.frameworks(),
@@ -107,7 +109,7 @@ def _check(source: str, config: dict[str, Any], hardware: list[str], catalogue: 
             known(source, f"{key}.{axis}", _listed(values), allowed[axis])
 
 
-def _product(config: dict[str, Any], hardware: list[str], kind) -> Iterator[Cell]:
+def _product(config: dict[str, Any], hardware: list[str], kind: Callable[[str], str]) -> Iterator[Cell]:
     """Yield the cells of all axes, before what the study excludes or overrides."""
     scale = {} if config["scale"] == "full" else config["scale"]
     for workload, machine, framework, batch_size, mode, precision, devices in product(
@@ -158,7 +160,7 @@ def _check_devices(source: str, machine: str, claims: dict[str, Any], devices: i
         raise InputError(f"{source}: devices: {machine} has {there} {what}, not {devices}; exclude: [{leave_out}]")
 
 
-def _listed(values: Any) -> list:
+def _listed(values: Any) -> list[Any]:
     return values if isinstance(values, list) else [values]
 
 
