@@ -3,10 +3,12 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
 import textwrap
+import zipapp
 from pathlib import Path
 
 import psutil
@@ -359,3 +361,30 @@ def test_command_of_the_project_runs_it_where_the_person_is(recorder: Recorder, 
     )  # fmt: skip
     assert done.stdout == f"{recorder.folder}\n"
     assert recorder.record()["command"][1] == "-c"
+
+
+def test_rate_is_said_in_what_a_step_goes_through(recorder: Recorder) -> None:
+    done = recorder.run("--per-step", "12x1024 tokens", "--", *recorder.program(COUNTS.format(n=50)))
+    said = re.search(r"([\d,.]+) tokens/s +12,288 a step", done.stderr)
+    rate = recorder.record()["rate"]["units_per_second"]
+    assert float(said[1].replace(",", "")) == pytest.approx(12_288 * rate, rel=0.01)
+
+
+@pytest.mark.parametrize("text", ["tokens", "12", "12xx4 tokens", "-3 tokens"])
+def test_amount_that_is_none_is_a_line(recorder: Recorder, text: str) -> None:
+    done = recorder.run(f"--per-step={text}", "--", "true")
+    assert done.returncode == 2
+    assert "is no amount, as '12x1024 tokens'" in done.stderr.splitlines()[-1]
+
+
+def test_one_file_carries_it(recorder: Recorder, tmp_path: Path) -> None:
+    file = tmp_path / "epd.pyz"
+    zipapp.create_archive(
+        PACKAGE, file, main="epochs_per_dollar.__main__:main", filter=lambda path: "cache" not in str(path)
+    )
+    assert file.stat().st_size < 2 << 20
+    done = subprocess.run(
+        [sys.executable, str(file), "run", "--", *recorder.program(COUNTS.format(n=30))],
+        cwd=recorder.folder, env=recorder.environment | {"PYTHONPATH": ""}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert "n1-standard" in done.stderr, "the offers are in the file"

@@ -9,12 +9,15 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
+from math import prod
 
 from epochs_per_dollar import offers, page, record, screen, sweep, words
 from epochs_per_dollar.child import NoCommandError
 from epochs_per_dollar.measuring import Asked, Budget, Measurement
-from epochs_per_dollar.session import Session
+from epochs_per_dollar.progress import Whole
+from epochs_per_dollar.session import Amount, Session
 
 _DESCRIPTION = """Run a training for a minute, unchanged, and say what the whole takes and costs.
 
@@ -70,6 +73,13 @@ def _values(text: str) -> tuple[str, list[str]]:
     return name, values.split(",")
 
 
+def _amount(text: str) -> Amount:
+    found = re.fullmatch(r"\s*(\d+(?:\s*[x*]\s*\d+)*)\s+([A-Za-z]+)\s*", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount, as '12x1024 tokens'")
+    return Amount(float(prod(int(part) for part in re.split(r"\s*[x*]\s*", found[1]))), found[2])
+
+
 def _joined(arguments: Sequence[str]) -> list[str]:
     """Return arguments in which `--sweep --batch-size=8,16` is one: its value begins as an argument does."""
     found: list[str] = []
@@ -115,6 +125,7 @@ def parser() -> argparse.ArgumentParser:
     add("--whole", action="store_true", help="let it run to its end")
     add("--of", type=_positive, metavar="N", help="steps, samples or what it counts, of the whole training")
     add("--epochs", type=_positive, metavar="N", help="epochs of the whole training")
+    add("--per-step", type=_amount, metavar="TEXT", help="what a step goes through, as '12x1024 tokens'")
     add("--pattern", type=_pattern, metavar="REGEX", help="how its lines count: (?P<count>\\d+), and (?P<total>\\d+)")
     add("--repeats", type=_whole, default=1, metavar="N", help="so many sessions, of a sweep in rounds (default 1)")
     add(
@@ -173,6 +184,8 @@ def _one(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]
         found = _measured(asked, setting, command)
     except NoCommandError as error:
         return _refuse(str(error), 127)
+    if found.rate is not None and found.whole is None and found.ended_by == "the minute":
+        found = _asked_for_its_length(found)
     by_itself = found.ended_by == "itself"
     if by_itself and found.exit_code:
         _say(f"the command ended by itself with exit code {found.exit_code} after {words.seconds(found.seconds)}")
@@ -182,6 +195,18 @@ def _one(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]
         kept = record.keep(found, page.page(found, known, today))
         _say(f"page and record: {kept}/report.html" if kept else "your data folder cannot be written: nothing is kept")
     return _exit_code(found)
+
+
+def _asked_for_its_length(found: Session) -> Session:
+    """Ask the person, where one sits there, for what nothing said; no answer leaves it unknown."""
+    if found.steps is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return found
+    _say(f"of how many {words.plural(found.steps.unit)} is the whole? (a number, or nothing)")
+    try:
+        units = _positive(sys.stdin.readline().strip().replace(",", ""))
+    except argparse.ArgumentTypeError:
+        return found
+    return replace(found, whole=Whole(units, "as you say"))
 
 
 def _measured(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]) -> Session:
@@ -196,6 +221,7 @@ def _measured(asked: argparse.Namespace, setting: sweep.Point, command: Sequence
         terminal=asked.terminal,
         budget=budget,
         cores=setting.cores,
+        per_step=asked.per_step,
     )
     return Measurement(wanted, _say).run()
 

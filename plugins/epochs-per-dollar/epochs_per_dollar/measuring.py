@@ -57,6 +57,7 @@ class Asked:
     terminal: bool = False
     budget: Budget | None = None
     cores: int | None = None
+    per_step: session.Amount | None = None
 
 
 class Measurement:
@@ -115,6 +116,7 @@ class Measurement:
             asked.of,
             asked.epochs,
             self._promised,
+            asked.per_step,
         )
 
     def _see(self, now: float, line: str) -> None:

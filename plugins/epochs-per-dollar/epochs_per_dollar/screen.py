@@ -47,6 +47,9 @@ def _measured(session: Session) -> Iterator[str]:
         yield f"read {steps.source}{named}: {done} in {words.seconds(session.seconds)}"
         apart = "" if rate.apart != rate.apart else f"three thirds of it lie {rate.apart:.1%} apart"
         yield _row("steady rate", words.rate(rate.units_per_second, steps.unit), apart)
+        if session.per_step is not None:
+            each = session.per_step
+            yield _row("", words.rate(rate.units_per_second * each.each, each.unit), f"{words.count(each.each)} a step")
         yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, first steps")
         if rate.resumed_at:
             yield _row("resumed", f"at {words.count(rate.resumed_at)}", "the whole is that of a start at 0")

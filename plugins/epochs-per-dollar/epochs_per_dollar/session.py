@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from epochs_per_dollar import steady
 from epochs_per_dollar.machine import Machine, Meter
 from epochs_per_dollar.progress import Progress, Series, Whole, whole
 from epochs_per_dollar.steady import Rate
+
+
+class Amount(NamedTuple):
+    """What one step goes through: so many tokens, samples, images."""
+
+    each: float
+    unit: str
+
 
 #: A share of one core that other programs took, above which a session is disturbed.
 _DISTURBED = 0.1
@@ -23,6 +32,7 @@ class Session:
 
     `ended_by` says what ended it: `itself`, `the minute`, `the budget` or `you`. `exit_code` is the command's own.
     `promised_seconds` is what the whole was said to take when a minute had been measured, of one that went on.
+    `per_step` is what the user says that a step goes through.
     """
 
     command: Sequence[str]
@@ -35,6 +45,7 @@ class Session:
     rate: Rate | None
     whole: Whole | None
     promised_seconds: float | None = None
+    per_step: Amount | None = None
 
     @property
     def whole_seconds(self) -> float | None:
@@ -88,9 +99,12 @@ def look(
     of: float | None = None,
     of_epochs: float | None = None,
     promised_seconds: float | None = None,
+    per_step: Amount | None = None,
 ) -> Session:
     """Work out what a session says."""
     steps = progress.steps()
     rate = steady.measure(steps.points()) if steps else None
     length = whole(progress, steps, command, of, of_epochs) if steps and rate else None
-    return Session(command, seconds, ended_by, exit_code, machine, meter, steps, rate, length, promised_seconds)
+    return Session(
+        command, seconds, ended_by, exit_code, machine, meter, steps, rate, length, promised_seconds, per_step
+    )
