@@ -18,5 +18,9 @@ def run(words: Sequence[str]) -> int:
 
 
 def command() -> int:
-    """Remove the records and pages of `epd run` from your data folder."""
+    """Remove the records and pages of `epd run` from your data folder.
+
+    \b
+    ./epd forget
+    """
     return run([])
