@@ -171,6 +171,21 @@ def test_an_evaluation_with_a_bar_of_its_own_is_a_pause() -> None:
     assert pauses.every_units == pytest.approx(100, rel=0.02)
 
 
+def test_bars_without_a_name_are_two_where_their_totals_are() -> None:
+    """Transformers draws one for all steps, and one for each evaluation."""
+    seen, now = progress.Progress(), 0.0
+    for step in range(0, 401, 10):
+        now += 1.0
+        seen.add(now, lines.read(bar("", step, 8000)))
+        for done in range(26) if step % 100 == 0 else ():
+            now += 0.1
+            seen.add(now, lines.read(bar("", done, 25)))
+    steps = seen.steps()
+    assert steps.total == 8000
+    assert progress.whole(seen, steps, [], None, None).units == 8000
+    assert steady.measure(steps.points()).units_per_second == pytest.approx(10, rel=0.01)
+
+
 def test_a_count_down_is_no_progress() -> None:
     seen = progress.Progress()
     for left in range(50, 0, -1):

@@ -108,12 +108,13 @@ class Progress:
     """All that was read of a program's progress."""
 
     def __init__(self) -> None:
-        self.series: dict[tuple[str, str], Series] = {}
+        self.series: dict[tuple[str, str, float | None], Series] = {}
 
     def add(self, seconds: float, ticks: Iterable[Tick]) -> None:
         """Add what one line said at `seconds` after the start of the program."""
         for tick in ticks:
-            key = (tick.series, tick.unit)
+            # Bars without a name differ by their totals: those of a training and of its evaluations.
+            key = (tick.series, tick.unit, tick.total)
             if key not in self.series and len(self.series) >= 200:
                 continue  # A program that prints another text with each number: none of it is a series.
             self.series.setdefault(key, Series(tick.series, tick.unit, tick.source)).add(seconds, tick)
