@@ -41,7 +41,7 @@ def test_card_is_known_by_its_driver_s_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["NVIDIA GeForce GTX 1050", "AMD Instinct MI300X", ""])
 def test_card_that_nobody_rents_out_is_none(name: str) -> None:
     assert offers.card(name) is None
-    assert offers.of(Machine(8, "", None, (Card(name, 1),)), offers.read()) == []
+    assert offers.of(Machine(8, "", None, (Card(name, 1),)), offers.read(), 1) == []
 
 
 def test_table_is_that_of_the_price_books() -> None:
@@ -51,14 +51,14 @@ def test_table_is_that_of_the_price_books() -> None:
 def test_offers_are_of_as_many_of_the_same_card() -> None:
     """An H100 of the SXM form: 10.97906 USD at Google, 6.88 at Amazon, 4.29 at Lambda, by the books' rows."""
     here = Machine(26, "", None, (Card("NVIDIA H100 80GB HBM3", 81_559),))
-    found = {(one.provider, one.purchase): one for one in offers.cheapest_of_each(offers.of(here, offers.read()))}
+    found = {(one.provider, one.purchase): one for one in offers.cheapest_of_each(offers.of(here, offers.read(), 1))}
     on_demand = {provider: one.usd_per_hour for (provider, purchase), one in found.items() if purchase == "on-demand"}
     assert on_demand == {"gce": 10.97906, "aws": 6.88, "lambda": 4.29, "vast": 1.8, "paperspace": 5.95}
     assert all(one.cards == 1 for one in found.values())
 
 
 def test_machine_without_a_card_is_priced_by_its_cores() -> None:
-    found = offers.of(Machine(8, "", None), offers.read())
+    found = offers.of(Machine(8, "", None), offers.read(), 0)
     assert {one.item for one in found} >= {"n1-standard-8", "m7i.2xlarge"}
     assert all(one.cores == 8 and not one.card for one in found)
 

@@ -132,6 +132,10 @@ def look(nvml: Nvml, cores: int | None = None) -> Machine:
 _SHARE = 0.003
 
 
+#: A card is used whose memory has grown by so much since the first reading, or that was busy for so much of one.
+_USED_MIB, _USED_BUSY = 64.0, 0.05
+
+
 @dataclass
 class Meter:
     """What the processes of a command use, read once a second: those of its group and all that descend from it."""
@@ -145,14 +149,16 @@ class Meter:
     peak_gpu_memory_mib: float | None = None
     gpu_busy: list[float] = field(default_factory=list)
     processes: int = 0
+    cards_used: set[int] = field(default_factory=set)
+    _memory_before: list[float | None] = field(default_factory=list)
     _spent: dict[int, float] = field(default_factory=dict)
     _all_before: float | None = None
     _read_at: float | None = None
     _next_at: float = 0.0
 
-    def read(self, seconds: float) -> None:
+    def read(self, seconds: float, last: bool = False) -> None:
         """Take a reading, `seconds` after the command's start; fewer where many processes make it dear."""
-        if seconds < self._next_at:
+        if seconds < self._next_at and not last:
             return
         spent = time.process_time()
         self._read_processes()
@@ -167,7 +173,17 @@ class Meter:
         busy = [row["busy"] for row in rows if row["busy"] is not None]
         if busy:
             self.gpu_busy.append(sum(busy) / len(busy))
+        self._see_which_are_used(rows)
         self._read_at = seconds
+
+    def _see_which_are_used(self, rows: list[dict[str, float | None]]) -> None:
+        """Note the cards whose memory has grown, or that are busy: a machine may have more than a command uses."""
+        memories = [row["memory_mib"] for row in rows]
+        self._memory_before = self._memory_before or memories
+        for number, (row, before) in enumerate(zip(rows, self._memory_before)):
+            grown = (row["memory_mib"] or 0.0) - (before or 0.0)
+            if grown > _USED_MIB or (row["busy"] or 0.0) > _USED_BUSY:
+                self.cards_used.add(number)
 
     def _read_processes(self) -> None:
         table = {}

@@ -79,7 +79,9 @@ class Measurement:
 
     def run(self) -> Session:
         """Follow the command until the minute is over or it has ended, end it, and return what was seen."""
+        self._meter.read(0.0)
         self._child.follow(self._is_over, self._each_second)
+        self._meter.read(self._child.seconds, last=True)
         if self._child.has_ended:
             ended_by = "itself"
         elif self._child.signalled:

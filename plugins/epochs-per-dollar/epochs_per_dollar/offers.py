@@ -96,15 +96,14 @@ def card(name: str) -> str | None:
     return next((known for pattern, known in _CARDS if re.search(rf"(?i)\b{pattern}", name)), None)
 
 
-def of(machine: Machine, offers: Sequence[Offer], cards: int | None = None) -> list[Offer]:
-    """Return the offers of the same card and as many of them, or without a card of as many cores; cheapest first.
+def of(machine: Machine, offers: Sequence[Offer], cards: int) -> list[Offer]:
+    """Return the offers of so many of the same card, or without a card of as many cores; cheapest first.
 
     An offer that leaves out the form of the card or its memory (`A100`, `V100`) is one of each.
     """
     if machine.cards:
         name = card(machine.cards[0].name)
-        count = cards or len(machine.cards)
-        same = [one for one in offers if name and one.card and _is_same(one.card, name) and one.cards == count]
+        same = [one for one in offers if name and one.card and _is_same(one.card, name) and one.cards == cards]
     else:
         same = [one for one in offers if not one.card and one.cores == machine.cores]
     return sorted(same, key=lambda one: one.usd_per_hour)

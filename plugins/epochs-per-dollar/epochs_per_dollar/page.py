@@ -51,7 +51,9 @@ def _answer(session: Session, all_offers: Sequence[Offer]) -> str:
         return "How long the whole takes is not known"
     if session.doubts:
         return f"The whole takes about {words.seconds(total)}, as far as this session can say"
-    least = next((one for one in offers.of(session.machine, all_offers) if one.purchase == "on-demand"), None)
+    least = next(
+        (one for one in offers.of(session.machine, all_offers, session.cards) if one.purchase == "on-demand"), None
+    )
     if least is None:
         return f"The whole takes {words.seconds(total)}"
     known = "" if session.machine.cards else ", if that is as fast as this one"
@@ -61,7 +63,7 @@ def _answer(session: Session, all_offers: Sequence[Offer]) -> str:
 
 def _table(session: Session, all_offers: Sequence[Offer]) -> str:
     total = session.whole_seconds
-    same = offers.of(session.machine, all_offers)
+    same = offers.of(session.machine, all_offers, session.cards)
     if total is None or not same:
         return ""
     what = "the same card" if session.machine.cards else "as many cores, if they are as fast as this one"

@@ -91,6 +91,7 @@ def of(session: Session) -> dict[str, Any]:
             "peak_gpu_memory_mib": meter.peak_gpu_memory_mib,
             "energy_joules": meter.energy_joules,
             "processes": meter.processes,
+            "cards": session.cards,
         },
         "machine": asdict(session.machine),
         "provenance": {

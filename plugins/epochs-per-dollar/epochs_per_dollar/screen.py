@@ -110,8 +110,9 @@ def _dollars(session: Session, all_offers: Sequence[Offer], usd_per_hour: float 
     total, machine = session.whole_seconds, session.machine
     if machine.cards:
         name = offers.card(machine.cards[0].name)
-        what = f"{len(machine.cards)} x {machine.cards[0].name}"
-        yield _row("machine", what, f"priced as {name}" if name and name != machine.cards[0].name else "")
+        what = f"{session.cards} x {machine.cards[0].name}"
+        notes = [f"of {len(machine.cards)} that are there"] if session.cards < len(machine.cards) else []
+        yield _row("machine", what, ", ".join([*notes, f"priced as {session.cards} x {name}" if name else "not known"]))
     else:
         name = None
         yield _row("machine", f"{machine.cores} cores, no GPU", machine.cpu_model)
@@ -119,7 +120,7 @@ def _dollars(session: Session, all_offers: Sequence[Offer], usd_per_hour: float 
         return
     if usd_per_hour is not None:
         yield _row("costs here", words.usd(usd_per_hour * total / 3600), f"at {usd_per_hour:g} USD an hour")
-    same = offers.cheapest_of_each(offers.of(machine, all_offers))
+    same = offers.cheapest_of_each(offers.of(machine, all_offers, session.cards))
     if not same:
         yield _row(
             "offers",

@@ -65,6 +65,11 @@ class Session:
         return left > max(_NEARLY * self.whole.units, 2 * self.rate.widest_units)
 
     @property
+    def cards(self) -> int:
+        """Cards that it used; all that are visible where none was seen to be used."""
+        return len(self.meter.cards_used) or len(self.machine.cards)
+
+    @property
     def other_cores(self) -> float | None:
         """Cores that other programs kept busy meanwhile, None where that is not known."""
         taken = self.meter.other_cpu_seconds
