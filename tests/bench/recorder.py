@@ -20,16 +20,16 @@ PROGRAMS = ROOT / "tests" / "recorder" / "programs"
 
 #: What is run, with arguments that make it last about ten times as long as it is measured; what it needs beside NumPy.
 TRAININGS = {
-    "plain_pytorch": ("torch", "PyTorch, a loop that prints", ["--epochs", "60"]),
+    "plain_pytorch": ("torch", "PyTorch, a loop that prints", ["--epochs", "40"]),
     "tqdm_loop": ("tqdm", "PyTorch, tqdm", ["--epochs", "80"]),
     "nanogpt_like": ("torch", "nanoGPT's lines", ["--max_iters=4500"]),
     "keras_fit": ("keras", "Keras", ["30"]),
     "transformers_trainer": ("transformers", "Transformers' Trainer", ["8000"]),
     "lightning_fit": ("lightning", "Lightning", ["24"]),
     "flax_optax": ("flax", "Flax and Optax", ["--epochs", "150"]),
-    "xgboost_train": ("xgboost", "XGBoost", ["1500"]),
-    "sklearn_partial_fit": ("sklearn", "scikit-learn, partial_fit", ["500"]),
-    "torchrun_gloo": ("torch", "torchrun, two ranks", ["20000"]),
+    "xgboost_train": ("xgboost", "XGBoost", ["9000"]),
+    "sklearn_partial_fit": ("sklearn", "scikit-learn, partial_fit", ["1500"]),
+    "torchrun_gloo": ("torch", "torchrun, two ranks", ["15000"]),
 }
 
 
