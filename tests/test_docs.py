@@ -19,7 +19,7 @@ from scripts.studies import definition
 from tests.conftest import ROOT, Project
 from tests.workflow.timers.test_cron import STAND_IN
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 #: What tests/clusters runs on what stands for the cluster, and tests/kit when records were taken in.
