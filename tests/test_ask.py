@@ -345,7 +345,7 @@ REFUSED = {
     "samples=0": "samples: more than 0 is allowed, not 0.",
     "samples=0x10": "samples: more than 0 is allowed, not 0x10.",
     "samples=NaN": "samples: more than 0 is allowed, not NaN.",
-    "hours=0": "use of an owned box, hours a month: more than 0 and at most 744 is allowed, not 0.",
+    "hours=0": "hours an owned machine is used, a month: more than 0 and at most 744 is allowed, not 0.",
     "deadline=0": "deadline, hours: more than 0 is allowed, not 0.",
     "budget=Infinity": "budget, USD: 0 or more is allowed, not Infinity.",
 }

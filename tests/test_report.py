@@ -115,7 +115,7 @@ def test_one_run_names_no_winner() -> None:
     one, four = "TensorFlow · 1 vCPU", "TensorFlow · 4 vCPUs"
     assert f"MNIST · MLP: {one} or {four} is cheapest. {four} or {one} is fastest" in read.text
     assert "Price of speed too close to call in time and cost" in read.text
-    assert "4 vCPUs took less time in 0 of 1 cells (1 not told apart)" in read.text, "one run a side may be far off"
+    assert "4 vCPUs took less time in 0 of 1 cells (1 too close to call)" in read.text, "one run a side may be far off"
     far = Read(page(run(), run(hardware="cpu4", train_seconds=5.0)))
     assert "4 vCPUs took less time in 1 of 1 cells" in far.text, "but not by twenty times"
 
@@ -127,8 +127,8 @@ def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
         "too close to call: "
         "TensorFlow · 1 vCPU" in read.text
     )
-    assert "4 vCPUs took less time in 0 of 1 cells (1 not told apart)" in read.text
-    assert "Two cells are told apart where their medians differ by 5 % or more" in read.text
+    assert "4 vCPUs took less time in 0 of 1 cells (1 too close to call)" in read.text
+    assert "Two cells are clearly different where their medians differ by 5 % or more" in read.text
     assert "runs of this project's own on two cores" in read.text
 
 
@@ -388,14 +388,14 @@ def test_table_of_costs_shows_the_ends_and_who_is_cheaper() -> None:
     assert low < 0.5 < high < 1
     assert 0.9 < float(four[9].lstrip("> ")) < 1
     assert (one[-1], four[-1]) == ("", "●")
-    assert "no probability is told" not in read.text
+    assert "no probability is given" not in read.text
 
 
 def test_bill_of_a_run_alone_stands_beside_its_cost() -> None:
     """The whole life of the process, 130 s, is billed."""
     read = Read(page(run(train_seconds=100.0, total_seconds=130.0)))
     assert (read.rows["cost"][1][3], read.rows["cost"][1][-2]) == ("0.00100", "0.00130")
-    assert "Below six runs of a cell no probability is told." in read.text
+    assert "Below six runs of a cell no probability is given." in read.text
 
 
 def test_price_that_was_inferred_or_that_assumes_preemptions_says_so() -> None:

@@ -83,9 +83,9 @@ def test_each_claim_has_its_verdict_on_the_page_and_for_the_index(written) -> No
     assert spoken == [
         ("holds", "holds"),
         ("fails", "fails"),
-        ("borne-out", "its single runs bear it out, 1 case, 0 told apart beyond the known noise"),
-        ("borne-out", "its single runs bear it out, 1 case, 0 told apart beyond the known noise"),
-        ("partly-borne-out", "its single runs bear it out in part, 1 of 2 pairs, 0 told apart beyond the known noise"),
+        ("borne-out", "borne out: 1 case, 0 beyond noise"),
+        ("borne-out", "borne out: 1 case, 0 beyond noise"),
+        ("partly-borne-out", "partly: 1 of 2 pairs agree, 0 beyond noise"),
         ("no-data", "no data"),
     ], "the last one is the claim about cost at today's prices, at which cpu4 is not offered"
     text = Read(page).text
@@ -107,8 +107,8 @@ def test_single_runs_of_logs_are_checked_as_figures(written) -> None:
     assert told["claims"][0]["word"] == "borne out"
     assert '<li class="borne-out">' in page
     text = Read(page).text
-    assert "its single runs bear it out, 1 case, 0 told apart beyond the known noise" in text
-    assert "checked on these figures: they cannot carry more" in text
+    assert "borne out: 1 case, 0 beyond noise" in text
+    assert "checked on these figures, which cannot show more" in text
 
 
 @pytest.mark.slow

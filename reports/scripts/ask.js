@@ -47,7 +47,7 @@ function begin() {
 
   /** Dollars, and for how much: of rates the seconds beside them are for as much (`time`). */
   function usd(value, times) {
-    const these = asked().is_rate ? (form.elements.samples.value === "" ? " a thousand " + asked().unit.slice(2) : ` per ${shown(times, 4)} of these`) : ` per ${shown(times, 4)} trainings`;
+    const these = asked().is_rate ? (form.elements.samples.value === "" ? " a thousand " + asked().unit.slice(2) : ` for ${shown(times, 4)} times as many`) : ` per ${shown(times, 4)} trainings`;
     return `${shown(value * times)} USD${times > 1 ? these : ""}`;
   }
 
@@ -65,7 +65,7 @@ function begin() {
     return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${near.slice(0, 3).join("; ")}${more}` : ""}`);
   }
 
-  /** How two rows compare in cost or time: the ratio of their medians where the rule tells them apart. */
+  /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
   function against(row, other, key, words) {
     const told = toldApart(row.of[key], other.of[key], data.rule, [row.cell.hardware, other.cell.hardware]);
     return told ? `${words} ${shown(row[key] / other[key])}× as ${key === "usd" ? "much" : "long"}` : `is too close to call in ${key === "usd" ? "cost" : "time"}`;
@@ -89,7 +89,7 @@ function begin() {
     return made("p", "answer", ...words);
   }
 
-  /** What the shortest time costs beside the lowest cost, where both are told apart. */
+  /** What the shortest time costs beside the lowest cost, where both are clearly different. */
   function priceOfSpeed(cheap, fast) {
     const head = "Price of speed", near = (rows, [{cell}]) => rows.some((row) => row.cell === cell && row.near);
     const measured = [...cheap, ...fast].some((row) => row.near) ? " measured" : "";
@@ -175,13 +175,13 @@ function begin() {
     return element;
   }
 
-  /** Prices at which another machine would cost as little: of medians, and so far below that the rule tells it apart. */
+  /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
   function wins(rows) {
     const firsts = rows.filter((row) => row.even_at !== null);
     const below = (row) => winsBelow(row, firsts.filter((other) => other.cell.hardware !== row.cell.hardware), data.rule);
     const line = (row) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below(row)].map((value) => made("td", "n", shown(value)))];
     return made("details", "", made("summary", "", "At which price would another machine cost less?"),
-      made("p", "about", "Each machine by its lowest median. At the even price that is the lowest of the others; only below the last price is it told apart from all of them: — at none."), stacked(table("At which price would another machine cost less", "",
+      made("p", "about", "Each machine by its lowest median. At the even price that is the lowest of the others; only below the last price is it clearly different from all of them: — at none."), stacked(table("At which price would another machine cost less", "",
       ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], firsts.map(line))));
   }
 
@@ -216,7 +216,7 @@ function begin() {
       place.replaceChildren(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times the samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
+      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times as many samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
       place.replaceChildren(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), wins(rows.filter((row) => !row.out)));
     }
@@ -231,7 +231,7 @@ function begin() {
     for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
     const samples = data.workloads[form.elements.workload.value].samples;
     form.elements.samples.disabled = samples === null;
-    form.elements.samples.placeholder = samples === null ? "not told" : shown(samples, 4);
+    form.elements.samples.placeholder = samples === null ? "unknown" : shown(samples, 4);
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
   }
 

@@ -73,7 +73,7 @@ function ofCell(logs, noise) {
   return {mean, variance: (n >= 3 ? Math.max(variance, squares / (n - 1)) : variance) / count, degrees};
 }
 
-/** Whether the runs of two cells are told apart, by the page's rule: scripts/analysis/verdicts.py. */
+/** Whether the runs of two cells are clearly different, by the page's rule: scripts/analysis/verdicts.py. */
 function toldApart(first, second, rule, machines) {
   const ratio = median(first) / median(second), noises = machines.map((name) => rule.noises[name]);
   if (Math.min(...first, ...second) <= 0) return (median(first) === 0) !== (median(second) === 0);
@@ -123,7 +123,7 @@ function won(names, does, of, runs) {
   return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
-/** By what is ranked: its values, what its best is called if it has won, and if others are not told apart from it. */
+/** By what is ranked: its values, what its best is called if it has won, and if others are too close to it to call. */
 const ROLES = {
   cost: {key: "usd", role: "cheapest", measured: "lowest cost measured"},
   time: {key: "seconds", role: "fastest", measured: "shortest time measured"},
@@ -154,7 +154,7 @@ function winsBelow(row, others, rule) {
 
 /** Return the configurations of a workload that have a price: {cell, name, usd_per_hour, seconds, usd, of, out, near}.
  *
- * Those within deadline and budget come first, best first; `near` is what is not told apart from the best. The best of each
+ * Those within deadline and budget come first, best first; `near` is what is too close to the best to call. The best of each
  * machine has `even_at`, the price (USD an hour) of its machine at which it would cost what the cheapest of another does. */
 function ask(data, state) {
   const workload = data.workloads[state.workload], prices = data.prices[state.option] ?? {};
@@ -178,7 +178,7 @@ function ask(data, state) {
   });
   const {key} = ROLES[state.by];
   rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key]);
-  // Seconds x USD vary as the square of a time: their roots are told apart as times are.
+  // Seconds x USD vary as the square of a time: their roots are compared as times are.
   const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
   for (const [place, row] of rows.entries()) {

@@ -25,15 +25,15 @@ WORDS = (
 
 #: What a claim of an article says of figures that are single runs, by how many of its cases agree.
 _BY_FIGURES = {
-    "borne out": "its single runs bear it out",
-    "partly borne out": "its single runs bear it out in part",
-    "not borne out": "its single runs do not bear it out",
+    "borne out": "borne out",
+    "partly borne out": "partly",
+    "not borne out": "not borne out",
 }
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the tables say of a claim: it holds in `held` of `cases`, `undecided` tell nothing; each case in words.
+    """What the tables say of a claim: it holds in `held` of `cases`, `undecided` decide nothing; each case in words.
 
     `by_figures`: the cases are single runs of an article, of which `told` differ by more than runs are known to.
     """
@@ -75,21 +75,23 @@ class Verdict:
 
     @property
     def count(self) -> str:
-        """Return in how many cases it holds, is undecided and fails; empty for a single case that is decided."""
+        """Return in how many cases it holds, is undecided and fails, where any does; empty for a single case that is decided."""
         if self.cases == 0:
             return ""
         if self.by_figures:
-            cases = f"{self.held} of {self.cases} pairs" if self.cases > 1 else "1 case"
-            return f"{cases}, {self.told} told apart beyond the known noise"
+            cases = f"{self.held} of {self.cases} pairs agree" if self.cases > 1 else "1 case"
+            return f"{cases}, {self.told} beyond noise"
         if self.cases < 2:
             return ""
-        return f"holds in {self.held}, undecided in {self.undecided}, fails in {self.failed}"
+        counted = {"holds": self.held, "undecided": self.undecided, "fails": self.failed}
+        words = [f"{word} in {count}" for word, count in counted.items() if count]
+        return ", ".join([f"{words[0]} of {self.cases}", *words[1:]])
 
     @property
     def sentence(self) -> str:
         """Return the verdict in words: how its cases came out, or of one case the word."""
         if self.word in _BY_FIGURES:
-            return f"{_BY_FIGURES[self.word]}, {self.count}"
+            return f"{_BY_FIGURES[self.word]}: {self.count}"
         return self.count or self.word
 
     @property
@@ -111,7 +113,7 @@ def to_json(
     verdicts: Sequence[Verdict],
     trainings: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Return what the index tells of a study (JSON).
+    """Return what the index shows of a study (JSON).
 
     Its words, how many runs and audit findings, every verdict, and what a training costs (`trainings.best`).
     """

@@ -22,7 +22,7 @@ CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
 #: By which the best of each role is chosen; the best value is the least time x cost, as an article's winner is read.
 BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 
-#: What is said of it where others are not told apart from it: that its median is the smallest, and no more.
+#: What is said of it where others are too close to call: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
 #: What a cost is of: a whole training, a part of one, or a million samples of what tells its speed alone.
@@ -80,7 +80,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
 
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
-    usd_of_runs, near (the names of those that are not told apart from it), not_told (how many they are), said
+    usd_of_runs, near (the names of those that are too close to it to call), not_told (how many they are), said
     (`verdicts.won`), cells, price_as_of.
     """
     found = []
@@ -102,7 +102,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
 
 
 def judged(cell: Mapping[str, Any], column: str) -> np.ndarray:
-    """Return the values by which a cell is told apart: of seconds x USD the roots, which vary as one time does."""
+    """Return the values by which a cell is compared: of seconds x USD the roots, which vary as one time does."""
     values: np.ndarray = cell["of"][column]
     return np.sqrt(values) if column == BY[VALUE] else values
 
@@ -116,12 +116,12 @@ class Answer:
     dearer: int
     faster: int
     price: float  # x an hour of the other's
-    speedup: float  # the best that runs tell apart, x; 0 if none is faster
+    speedup: float  # the best that is clearly different, x; 0 if none is faster
     where: str  # workload and cell of that
 
     @property
     def undecided(self) -> int:
-        """How many pairs are not told apart."""
+        """How many pairs are too close to call."""
         return self.pairs - self.cheaper - self.dearer
 
     @property
@@ -133,7 +133,7 @@ class Answer:
 def verdict(pairs: int, cheaper: int, dearer: int) -> str:
     """Return the answer to whether it pays: `Yes` or `No` where half of the pairs or more say so, none the contrary.
 
-    `It depends` where some say the one and some the other, `Undecided` where too few are told apart.
+    `It depends` where some say the one and some the other, `Undecided` where too few are clearly different.
     """
     if cheaper and dearer:
         return "It depends"

@@ -1,16 +1,16 @@
-"""One rule by which two cells are told apart, at every number of runs.
+"""One rule by which two cells are called different, at every number of runs.
 
-Two cells are told apart where their medians differ by at least the gap of their machines' noise (`noise.Noise.gap`)
+Two cells are clearly different where their medians differ by at least the gap of their machines' noise (`noise.Noise.gap`)
 *and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its own variance, drawn
 towards what is known of such machines (Smyth 2004; see `noise`), as in Welch's test, and the test has the degrees of
 freedom of the cell of which less is known: with many runs it is nearly Welch's test; with one it asks whether the gap
 is beyond what the known noise makes of two runs, and where nobody knows the noise of such machines it decides nothing.
 Between two machines the spread of machines of one kind is counted besides. A page errs family-wise: of `FALSE_PAGES` of
-pages any two cells that are alike are told apart, however many others there are (Holm, 1979).
+pages any two cells that are alike are called different, however many others there are (Holm, 1979).
 
 Tried beside it: a gap of 5 % alone calls identical cells different in 64 % of cases at one run; Mann and Whitney's test
 finds a gap of 20 % less often at six runs (53 %), and below six runs on each side cannot reach p = .005 at all; one
-variance for both cells tells cells of unlike noise apart in up to 59 %; a false discovery rate in place of a
+variance for both cells calls cells of unlike noise different in up to 59 %; a false discovery rate in place of a
 family-wise error lets the many cells that differ vouch for those that do not (42 % of pages).
 docs/measuring.md has what the rule does on noise that is known.
 
@@ -34,7 +34,7 @@ from scripts.analysis.validators import OTHER_CPU_PERCENT
 from scripts.costs import outcomes
 from scripts.storage.axes import CELL
 
-#: The highest p at which two cells are told apart; with few runs, which two humps make alike by chance, a lower one.
+#: The highest p at which two cells are clearly different; with few runs, which two humps make alike by chance, a lower one.
 SIGNIFICANT = 0.004
 SIGNIFICANT_OF_FEW = {1: 0.0005, 2: 0.0005, 3: 0.002}
 FALSE_PAGES = 0.05
@@ -42,16 +42,16 @@ FALSE_PAGES = 0.05
 #: The level of a page of which every run was disturbed by other work on its machine: no p is as low.
 WITHHELD = -1.0
 
-#: Below so many runs on a side, what is not told apart is said to have too few.
+#: With fewer runs on a side, what is not clearly different has too few runs.
 FEW_RUNS = 4
 
 #: Cells that may have won are named up to so many, then counted.
 _NAMED = 3
 
-#: From so many runs on each side a probability is told.
+#: From so many runs on each side a probability is given.
 ENOUGH_RUNS = 6
 
-LESS, MORE, TIED, NOT_TOLD, TOO_FEW = "less", "more", "tie", "not told apart", "too few to tell"
+LESS, MORE, TIED, NOT_TOLD, TOO_FEW = "less", "more", "tie", "too close to call", "too few runs"
 
 #: The logarithm of a ratio that is as good as infinite.
 _LARGEST = 700.0
@@ -62,7 +62,7 @@ _PAIRS = 200_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two cells compared: the ratio of their medians, its 95 % interval, p, the fewest runs of a side, and the word."""
+    """Two cells compared: the ratio of their medians, its 95 % interval, p, the runs of the smaller side, and the word."""
 
     ratio: float
     low: float
@@ -73,20 +73,20 @@ class Comparison:
 
     @property
     def told(self) -> bool:
-        """Whether the two are told apart."""
+        """Whether the two are clearly different."""
         return self.word in (LESS, MORE)
 
     @property
     def mark(self) -> str:
-        """What stands beside the ratio: empty where the two are told apart."""
+        """What stands beside the ratio: empty where the two are clearly different."""
         if self.word == TOO_FEW:
-            return f"{self.runs} run{'s' if self.runs > 1 else ''}: {TOO_FEW}"
+            return f"{TOO_FEW}: {self.runs}"
         return "" if self.told else self.word
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Compares the cells of a page by its noise; `level` is the highest p at which two are told apart.
+    """Compares the cells of a page by its noise; `level` is the highest p at which two are clearly different.
 
     `noises` are those of the page's machines, `hosts` what each ran on: the same for parts of one machine, empty where
     all are one. `noise` is that of values of which no machine is named. `sittings` are the variance of the difference
@@ -149,7 +149,7 @@ class Judge:
         return Comparison(ratio, low, high, p, fewest, word)
 
     def reach(self, a: Any, b: Any, machines: tuple[str, str] | None = None) -> tuple[float, float]:
-        """Return between which ratios a/b lies, as surely as two cells of this page are told apart.
+        """Return between which ratios a/b lies, as surely as two cells of this page are called different.
 
         From 0 to infinity where nothing is known.
         """
@@ -165,7 +165,7 @@ class Judge:
         return min(ratio, exp(middle - around)), max(ratio, exp(min(middle + around, _LARGEST)))
 
     def _highest(self, fewest: int) -> float:
-        """Return the highest p at which cells are told apart of which one has so few runs."""
+        """Return the highest p at which cells are clearly different of which one has so few runs."""
         return min(self.level, SIGNIFICANT_OF_FEW.get(fewest, SIGNIFICANT))
 
     def _gap(self, machines: tuple[str, str] | None) -> float:
@@ -271,7 +271,7 @@ class Judge:
     def words(self) -> str:
         """The rule and its noise, for a page."""
         if self.level == WITHHELD:
-            return f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: no two are told apart."
+            return f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: all cells are too close to call."
         names = dict.fromkeys(self.noises.values()) or {self.noise: None}
         found = [
             f"{one.percent:.2g} % a run, gaps from {100 * one.gap:.2g} % ({one.of}: {one.runs} runs, {one.cells} cells)"
@@ -284,15 +284,15 @@ class Judge:
             spread = 100 * (exp(noise.between_machines()[0] ** 0.5) - 1)
             between = f" Between two machines, {spread:.1f} % are added for how far machines of one kind lie apart."
         return (
-            f"Two cells are told apart where their medians differ by {100 * self.noise.gap:.2g} % or more and a "
+            f"Two cells are clearly different where their medians differ by {100 * self.noise.gap:.2g} % or more and a "
             f"t test of both cells' noise has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: on "
-            f"{100 * FALSE_PAGES:g} % of such pages at most are any two told apart that are alike. "
+            f"{100 * FALSE_PAGES:g} % of such pages at most are any two alike called different. "
             f"Noise: {'; '.join(found)}.{between}"
         )
 
 
 def family_wise(p_values: np.ndarray, pairs: int) -> float:
-    """Return the highest p at which none of `pairs` alike is told apart on all but `FALSE_PAGES` of pages (Holm 1979).
+    """Return the highest p at which none of `pairs` alike is called different on all but `FALSE_PAGES` of pages (Holm 1979).
 
     `p_values` are those of all pairs, or of as many as were drawn from them; 1 without any.
     """
@@ -347,7 +347,7 @@ def _without_logarithm(first: float, second: float, runs: int) -> Comparison:
 
 
 def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None) -> list[int]:
-    """Return which of `others` are not told apart from the winner: without any it has won.
+    """Return which of `others` are too close to the winner to call: without any it has won.
 
     One far behind may be among them, as too noisy to tell. `machines` are those of the winner and of each other.
     """
@@ -372,7 +372,7 @@ def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
 def front(
     judge: Judge, seconds: Sequence[Any], costs: Sequence[Any], machines: Sequence[str] | None = None
 ) -> list[bool]:
-    """Return which cells no other is told apart from as better: none is surely faster and no dearer, or surely cheaper
+    """Return which cells are not clearly beaten in both time and cost: none is surely faster and no dearer, or surely cheaper
     and no slower. `seconds` and `costs` hold the values of the runs of each cell, `machines` where it ran.
     """
     middles = [

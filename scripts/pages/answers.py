@@ -10,8 +10,8 @@ from scripts.pages.inputs import Inputs
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the fastest and the cheapest cell of each workload, how machines compare with the base's, and claims.
 
-    Where no run is one of a training, the fastest takes the least for a million samples. Cells that do more than their
-    cards can are the best of nothing.
+    Where no run is one of a training, the fastest takes the least for a million samples. Cells that exceed their
+    cards' peak are the best of nothing.
     """
     cells, hardware = inputs.counted(inputs.cells), inputs.base.get("hardware", "")
     by = summary.cost_that_is_known(inputs.shown)
@@ -42,7 +42,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
 
 
 def _compares_cells(inputs: Inputs) -> bool:
-    """Return whether a claim, or the page itself, compares cells: figures alone need no rule that tells cells apart."""
+    """Return whether a claim, or the page itself, compares cells: figures alone need no rule of verdicts."""
     return len(inputs.runs) > 0 or any(
         claim["check"] not in ("figure", "unchecked") for claim in inputs.study["claims"]
     )

@@ -22,9 +22,9 @@ def context(inputs: Inputs) -> dict[str, Any]:
     Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
     fastest, or may be), speed (usd: the dollars of the shortest time over the lowest; faster: the seconds of the lowest
-    cost over the shortest; alike: in which of time and cost the two are not told apart). Of the glance: columns (names
-    of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether that is told
-    apart; None for none).
+    cost over the shortest; alike: in which of time and cost the two are too close to call). Of the glance: columns (names
+    of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether it is the
+    lowest or too close to it; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
@@ -54,12 +54,12 @@ def _units(per_million: Sequence[bool], by_process: bool) -> str:
 
 
 def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
-    """Return in words of which software the runs of others are, where that is told and is of several kinds."""
+    """Return in words of which software the runs of others are, where it is known and of several kinds."""
     given = inputs.study.get("import", {}).get("software", {})
 
     def of(run: str) -> str:
         return next(
-            (words for pattern, words in given.items() if fnmatchcase(run, pattern)), "software that is not told"
+            (words for pattern, words in given.items() if fnmatchcase(run, pattern)), "unknown software"
         )
 
     counted = Counter(of(str(run)) for run in inputs.runs["run"]) if given else Counter[str]()
@@ -87,14 +87,11 @@ def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> traini
 
 def _words(answer: trainings.Answer, inputs: Inputs) -> str:
     """Return the reason of an answer in words, from its counts."""
-    undecided = f", {answer.undecided} undecided" if answer.undecided else ""
-    counted = f"{answer.cheaper} of {answer.pairs} pair{'s' if answer.pairs != 1 else ''}"
-    pairs = f"{counted} (dearer in {answer.dearer}{undecided})"
     question = trainings.Question.of(inputs.study)
     if question is None:
         fewer = f"takes at best {number(answer.speedup)} times fewer hours ({answer.where})"
         return (
-            f"At the prices of today the newer card is cheaper in {pairs} of cards and benchmarks: an hour of it costs "
+            f"At the prices of today the newer card {_pairs(answer, ' of cards and benchmarks')}: an hour of it costs "
             f"{number(answer.price)}× as much in the median, and it "
             f"{fewer if answer.speedup else 'takes clearly fewer hours in none'}."
         )
@@ -105,14 +102,24 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
         else "it is clearly faster in none"
     )
     if question.axis != "hardware":
-        return f"{_price(inputs)}: {one} is cheaper than {other} in {pairs}, and {fast}."
+        return f"{_price(inputs)}: {one} {_pairs(answer, than=f' than {other}')}, and {fast}."
     must = (
         f"so it must be {number(answer.price)}× as fast to pay" if answer.price > 1 else "so it may be slower and pay"
     )
     return (
-        f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it is cheaper in "
-        f"{pairs}, and {fast}."
+        f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it "
+        f"{_pairs(answer)}, and {fast}."
     )
+
+
+def _pairs(answer: trainings.Answer, what: str = "", than: str = "") -> str:
+    """Return in how many pairs (of `what`) the asked is cheaper (`than` the other), as the end of a sentence on it."""
+    pairs = f"{answer.pairs} pair{'s' if answer.pairs != 1 else ''}{what}"
+    if answer.undecided == answer.pairs:
+        close = f"all of {pairs} are" if answer.pairs != 1 else f"{pairs} is"
+        return f"is not clearly cheaper{than} ({close} too close to call)"
+    undecided = f", {answer.undecided} too close to call" if answer.undecided else ""
+    return f"is cheaper{than} in {answer.cheaper} of {pairs} (dearer in {answer.dearer}{undecided})"
 
 
 def _price(inputs: Inputs) -> str:
@@ -184,7 +191,7 @@ def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[s
     middles = {name: sorted(one for one, _ in row.values())[len(row) // 2] for name, row in ratios.items()}
     names = sorted(ratios, key=lambda name: (-len(ratios[name]), middles[name]))
     if len(names) > _MOST_COLUMNS:
-        # The cheapest of each row first: the others of the row are told by it.
+        # The cheapest of each row first: the others of the row are read by it.
         cheapest = {cells[0]["machine"] for cells in found.values()}
         kept = sorted(names, key=lambda name: name not in cheapest)[: max(_MOST_COLUMNS, len(cheapest))]
         names = [name for name in names if name in kept]

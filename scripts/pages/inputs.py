@@ -109,7 +109,7 @@ class Inputs:
 
     @cached_property
     def beyond(self) -> list[Mapping[str, Any]]:
-        """The findings of the audit on machines that do more than their cards can."""
+        """The findings of the audit on machines that exceed their cards' peak."""
         return [one for one in self.findings if one["kind"] == BEYOND_PERFECT]
 
     def counted(self, table: pd.DataFrame) -> pd.DataFrame:

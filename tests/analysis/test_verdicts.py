@@ -154,7 +154,7 @@ def test_sentences_tables_and_claims_of_a_page_agree() -> None:
 
 
 def test_of_one_run_only_gaps_beyond_the_noise_are_told() -> None:
-    assert PROJECT.compare([100.0], [130.0]).mark == "1 run: too few to tell"
+    assert PROJECT.compare([100.0], [130.0]).mark == "too few runs: 1"
     assert PROJECT.compare([100.0], [400.0]).word == verdicts.LESS
     assert PROJECT.compare([400.0] * 2, [100.0, 101.0]).word == verdicts.MORE
 
@@ -163,7 +163,7 @@ def test_words() -> None:
     same = [100.0, 100.1, 99.9] * 20
     assert PROJECT.compare(same, same).word == verdicts.TIED, "its interval is within 5 %"
     wide = [80.0, 120.0, 95.0, 105.0, 90.0]
-    assert PROJECT.compare(wide, [one * 1.02 for one in wide]).mark == "not told apart"
+    assert PROJECT.compare(wide, [one * 1.02 for one in wide]).mark == "too close to call"
     assert PROJECT.compare([0.0], [1.0]).word == verdicts.LESS, "what is free costs less than what is not"
     assert PROJECT.compare([0.0], [0.0]).word == verdicts.TIED
 
@@ -272,13 +272,13 @@ def test_one_percent_is_a_difference_on_one_quiet_machine_and_none_between_two()
     judge = Judge.of(of_machines(here=EIGHT, there=EIGHT))
     sides = [100.0, 100.1, 99.9, 100.0], [101.0, 101.1, 100.9, 101.0]
     assert judge.compare(*sides, ("here", "here")).word == verdicts.LESS
-    assert judge.compare(*sides, ("here", "there")).mark == "not told apart"
+    assert judge.compare(*sides, ("here", "there")).mark == "too close to call"
     assert PROJECT.compare(*sides).word in (verdicts.TIED, verdicts.NOT_TOLD), "two cores differ by more than that"
 
 
 def test_where_nobody_knows_the_noise_of_a_machine_one_run_decides_nothing() -> None:
     judge = Judge.of(of_machines(card="NVIDIA K80"))
-    assert judge.compare([1.0], [100.0], ("card", "card")).mark == "1 run: too few to tell"
+    assert judge.compare([1.0], [100.0], ("card", "card")).mark == "too few runs: 1"
     assert not judge.compare([1.0], [100.0] * 12, ("card", "card")).told
     four = [1.0, 1.01, 0.99, 1.0]
     assert judge.compare(four, [2 * one for one in four], ("card", "card")).word == verdicts.LESS
@@ -303,7 +303,7 @@ def test_where_every_run_was_disturbed_no_winner_is_named() -> None:
         return Judge.of(runs(*rows, *(one | {"mode": "tuned", "train_seconds": 1.0} for one in rows)))
 
     slow, fast = [100.0] * 6, [1.0, 1.01, 0.99] * 2
-    assert judge(11, 150, 20).compare(fast, slow).mark == "not told apart"
+    assert judge(11, 150, 20).compare(fast, slow).mark == "too close to call"
     assert "disturbed every run" in judge(11, 150, 20).words
     assert judge(11, 150, 2).compare(fast, slow).word == verdicts.LESS
     assert judge(None, None).compare(fast, slow).word == verdicts.LESS, "nobody knows"
@@ -318,13 +318,13 @@ def test_many_comparisons_raise_the_bar() -> None:
 
 def test_comparison_of_an_unknown_noise_tells_nothing() -> None:
     found = Judge(Noise(inf, inf, 0, 0, "no run")).compare([0.5], [0.9])
-    assert (found.told, found.mark) == (False, "1 run: too few to tell")
+    assert (found.told, found.mark) == (False, "too few runs: 1")
     assert isinstance(found, Comparison)
 
 
 @pytest.mark.parametrize("free", [[0.0, 0.5, 0.5, 0.5, 0.5, 0.5], [0.9, 0.1, 0.5, float("inf")], [-1.0, 0.2, 0.5, 0.5]])
 def test_one_value_without_a_logarithm_tells_nothing(free: list[float]) -> None:
-    assert PROJECT.compare(free, [0.51] * 6).mark == "not told apart"
+    assert PROJECT.compare(free, [0.51] * 6).mark == "too close to call"
 
 
 def test_order_decides_nothing() -> None:
