@@ -111,9 +111,9 @@ This page is made from the run records in `reports/accuracy/`; `make docs` write
 _SPEED = """\
 # Does the benchmark slow down what it measures?
 
-`make bench` runs two comparisons, each side in turns with the other, A B A B, on made-up data. What counts are
+`make bench` runs two comparisons, each side in turns with the other, A B A B, on synthetic data. What counts are
 ratios of medians; the points are in `reports/speed/`. Where a goal is missed and the turns of both sides overlap, so
-few turns do not tell the sides apart: that is said, and is no proof that there is no gap. Compared are the six classic
+few turns are too close to call: that is said, and is no proof that there is no gap. Compared are the six classic
 workloads, on CPUs. This page is made from the run of {on} on {cores} cores ({cpu_model}), and a row that was measured
 at another time says so; `make docs` writes it.
 """
@@ -138,7 +138,7 @@ _STOCK = """
 Seconds of an epoch without the first (medians of {turns} whole processes of each side, in turns); at most {goal} times
 the plain program's is the goal.
 What our callback does it does at each step: it weighs most where steps are shortest, on `mnist_mlp`. On TensorFlow the
-times of both sides fall into two groups ([why](measuring.md)), and few turns of each tell little.
+times of both sides fall into two groups ([why](measuring.md)), and few turns of each show little.
 
 | workload | framework | stock, s | plain, s | ratio | |
 | --- | --- | ---: | ---: | ---: | --- |
@@ -151,7 +151,7 @@ schema `config/schemas/study.schema.json` for editors, the defaults and the chec
 [scripts/studies/model.py](../scripts/studies/model.py); `python -m scripts.document` writes the first two.
 """
 
-_CONFIG = """## What a call is told
+_CONFIG = """## Settings of a call
 
 Keys of `config/config.yaml`, and of `snakemake --config`, where these keys of a study may stand too: {axes}.
 """.format(axes=", ".join(f"`{name}`" for name in AXES))
@@ -276,7 +276,7 @@ def speed_page(folder: Path) -> str:
             one, other = result[unit].values()
             noise = min(one) <= max(other) and min(other) <= max(one)
             pair = f"{name} {result['workload']} {result['framework']}"
-            words = "" if reached(ratio, goal) else "missed, not told apart" if noise else "missed"
+            words = "" if reached(ratio, goal) else "missed, too close to call" if noise else "missed"
             words += f": {reasons[pair]}" if words and pair in reasons else ""
             if "on" in result:
                 words = f"{words}; {result['on']}, {result['where']}".removeprefix("; ")
@@ -411,7 +411,7 @@ def verdicts_table(measuring: str) -> str:
     lines += [
         "",
         f"Of {split['splits']:,} splits of the runs of {split['cells']} cells of `two-cores` into two halves, "
-        f"{100 * split['told']:.1f} % are told apart: real runs of one cell, against themselves. "
+        f"{100 * split['told']:.1f} % are called different: real runs of one cell, against themselves. "
         f"{known['pairs']:,} pairs stand behind each figure of the first three tables, {known['pages']['tried']:,} "
         "pages behind each of the fourth.",
     ]

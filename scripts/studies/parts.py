@@ -200,8 +200,8 @@ class Import(Part):
     )
     framework: dict[str, str] = key("Folder of logs -> framework, where the folder decides")
     workloads: Names = key("Workloads in the order of the report; others follow")
-    workload: Text = key("For logs that do not tell it")
-    unlike: list[Unlike] = key("Unlike things that are compared, which no log tells")
+    workload: Text = key("For logs that do not name it")
+    unlike: list[Unlike] = key("Unlike things that are compared, which no log shows")
 
 
 class Published(Part):

@@ -178,7 +178,7 @@ def line(pair: str, points: dict[str, list[float]], goal: str, form: str) -> str
     ours, theirs = points
     ratio = median(points[ours]) / median(points[theirs])
     reached = ratio >= GOALS["tuned"] if goal == "at least" else ratio <= GOALS["stock"]
-    words = "reached" if reached else "not told apart" if overlap(points) else "missed"
+    words = "reached" if reached else "too close to call" if overlap(points) else "missed"
     medians = " ".join(f"{median(points[name]):>12{form}}" for name in points)
     values = "; ".join(f"{name} {' '.join(f'{point:{form}}' for point in points[name])}" for name in points)
     return f"{pair:<36} {medians} {ratio:>7.3f} {words:<14} {values}"
