@@ -55,7 +55,7 @@ def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
         ("study=", "error: study '' is unknown: it is one of "),
         ("study=2017", "error: study '2017' is unknown: it is one of "),
         ("study=nowhere/mine.yaml", "error: study 'nowhere/mine.yaml': there is no such file in "),
-        ("book=mine.csv", "error: mine.csv:2: rate: '-1' is not a number of 0 or more"),
+        ("book=mine.csv", "error: mine.csv:2: rate: '-1' must be a number >= 0"),
     ],
 )
 def test_what_a_call_cannot_use_is_a_line_before_anything_is_done(fresh: Project, setting: str, message: str) -> None:

@@ -282,7 +282,7 @@ def test_broken_book_is_not_overwritten(kept: Desk) -> None:
     kept.book.write_text(broken)
     code, _, said = kept.run("--as-of", "2026-03-01")
     assert code == 2
-    assert "current.csv:5: rate: 'much' is not a number of 0 or more" in said
+    assert "current.csv:5: rate: 'much' must be a number >= 0" in said
     assert kept.book.read_text() == broken
 
 
@@ -388,7 +388,7 @@ def test_what_is_older_than_the_book_is_never_made_new_by_downloading_it(kept: D
 def test_day_that_is_not_told_is_not_made_up(kept: Desk, github: str) -> None:
     kept.monkeypatch.delitem(CHANGED, "v10/gcp")
     _, said, _ = kept.run(root=github)
-    assert "does not tell when it last changed; all 4 prices kept" in said
+    assert "does not say when it last changed; all 4 prices kept" in said
 
 
 def test_plain_address_needs_a_date(kept: Desk, github: str) -> None:

@@ -75,7 +75,7 @@ class Verdict:
 
     @property
     def count(self) -> str:
-        """Return in how many cases it holds, is undecided and fails, where any does; empty for a single case that is decided."""
+        """Return in how many cases it holds, is undecided and fails, without zeros; empty for a single case."""
         if self.cases == 0:
             return ""
         if self.by_figures:

@@ -45,7 +45,7 @@ def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
         return float(run["train_samples"] * run["epochs_done"]), float(run["epochs_done"])
     published = _published_epochs(run["workload"])
     epochs = float(run["epochs"] if published is None else published)
-    # A scale cuts to whole batches: the number before is the right one, where it is told.
+    # A scale cuts to whole batches: the number before is the right one, where it is known.
     whole = run.get("whole_train_samples")
     of_all = float(run["train_samples"]) / part if pd.isna(whole) else float(whole) / float(run["data_fraction"])
     return of_all * epochs, epochs
@@ -72,7 +72,7 @@ def _published_epochs(workload: str) -> int | None:
 
 
 def _part(run: Mapping[str, Any]) -> float | None:
-    """Return the part of the official samples that a run trained on, None where it is not told."""
+    """Return the part of the official samples that a run trained on, None where it is not known."""
     if pd.isna(run["samples_fraction"]) or pd.isna(run["data_fraction"]):
         return None
     part = float(run["samples_fraction"] * run["data_fraction"])
@@ -106,7 +106,7 @@ def _grows(workload: str) -> bool:
 
 
 def part_of_model(run: Mapping[str, Any]) -> float | None:
-    """Return from which part of the official data a run's model was made; None where it is not told.
+    """Return from which part of the official data a run's model was made; None where it is not known.
 
     Until 2026-12 a study's scale cut the data before the model was made, and now cuts the samples alone.
     """
@@ -127,7 +127,7 @@ def is_smaller(run: Mapping[str, Any], parameters: float | None = None) -> bool:
 
 
 def published_seconds(run: Mapping[str, Any], parameters: float | None = None) -> float | None:
-    """Return how long (s) the process of a training of the published length takes; None where that cannot be told.
+    """Return how long (s) the process of a training of the published length takes; None where that is unknown.
 
     `run` is a row of the runs table. A run that was resumed has no clock of its own, and one whose model is smaller
     than that of all data, which has so many `parameters` if that is known, is none of that length.
@@ -139,7 +139,7 @@ def published_seconds(run: Mapping[str, Any], parameters: float | None = None) -
 def parts(run: Mapping[str, Any], parameters: float | None = None) -> tuple[float, float] | None:
     """Return what such a process does once, and what grows with the samples of a training of the published length (s).
 
-    None where that cannot be told.
+    None where that is unknown.
     """
     length = published_length(run)
     needed = ("total_seconds", "train_seconds", "first_step_seconds", "samples_per_second")
@@ -227,7 +227,7 @@ def _model_of(run: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _whole_parameters(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...], float]:
-    """Return the parameters of the models that were made from all of the official data, as far as runs tell them."""
+    """Return the parameters of the models that were made from all of the official data, as far as runs record them."""
     return {
         _model_of(row): float(row["parameters"])
         for row in rows
@@ -245,7 +245,7 @@ def smaller(runs: pd.DataFrame) -> str:
         if published_length(row) and row["epochs_done"] == row["epochs"] and is_smaller(row, whole.get(_model_of(row))):
             found[row["workload"]] = min(found.get(row["workload"], 1.0), part_of_model(row) or 1.0)
     return " ".join(
-        f"Of a whole training of {workload} no cost is told: its model grows with the data, and was made from "
+        f"The cost of a whole training of {workload} is unknown: its model grows with the data, and was made from "
         f"{number(100 * part, 2)} % of them."
         for workload, part in found.items()
     )
@@ -261,7 +261,7 @@ def is_paid_by_process(runs: pd.DataFrame) -> bool:
 
 
 def shares(runs: pd.DataFrame) -> dict[str, float]:
-    """Return by run which share of the published length it trained; none of what is not told."""
+    """Return by run which share of the published length it trained; none of what is unknown."""
     done = runs["train_samples"] * runs["epochs_done"] / runs["published_samples"]
     return {str(run): float(share) for run, share in zip(runs["run"], done, strict=True) if pd.notna(share)}
 

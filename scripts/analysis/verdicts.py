@@ -1,7 +1,7 @@
 """One rule by which two cells are called different, at every number of runs.
 
-Two cells are clearly different where their medians differ by at least the gap of their machines' noise (`noise.Noise.gap`)
-*and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its own variance, drawn
+Two cells are clearly different where their medians differ by at least the gap of their machines' noise
+(`noise.Noise.gap`) *and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its own variance, drawn
 towards what is known of such machines (Smyth 2004; see `noise`), as in Welch's test, and the test has the degrees of
 freedom of the cell of which less is known: with many runs it is nearly Welch's test; with one it asks whether the gap
 is beyond what the known noise makes of two runs, and where nobody knows the noise of such machines it decides nothing.
@@ -34,7 +34,7 @@ from scripts.analysis.validators import OTHER_CPU_PERCENT
 from scripts.costs import outcomes
 from scripts.storage.axes import CELL
 
-#: The highest p at which two cells are clearly different; with few runs, which two humps make alike by chance, a lower one.
+#: The highest p of cells that are clearly different; with few runs, which two humps make alike by chance, a lower one.
 SIGNIFICANT = 0.004
 SIGNIFICANT_OF_FEW = {1: 0.0005, 2: 0.0005, 3: 0.002}
 FALSE_PAGES = 0.05
@@ -62,7 +62,7 @@ _PAIRS = 200_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two cells compared: the ratio of their medians, its 95 % interval, p, the runs of the smaller side, and the word."""
+    """Two cells compared: the ratio of their medians, its 95 % interval, p, runs of the smaller side, and the word."""
 
     ratio: float
     low: float
@@ -271,7 +271,9 @@ class Judge:
     def words(self) -> str:
         """The rule and its noise, for a page."""
         if self.level == WITHHELD:
-            return f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: all cells are too close to call."
+            return (
+                f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: all are too close to call."
+            )
         names = dict.fromkeys(self.noises.values()) or {self.noise: None}
         found = [
             f"{one.percent:.2g} % a run, gaps from {100 * one.gap:.2g} % ({one.of}: {one.runs} runs, {one.cells} cells)"
@@ -292,7 +294,7 @@ class Judge:
 
 
 def family_wise(p_values: np.ndarray, pairs: int) -> float:
-    """Return the highest p at which none of `pairs` alike is called different on all but `FALSE_PAGES` of pages (Holm 1979).
+    """Return the highest p at which on all but `FALSE_PAGES` of pages no pair alike is called different (Holm 1979).
 
     `p_values` are those of all pairs, or of as many as were drawn from them; 1 without any.
     """
@@ -372,8 +374,10 @@ def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
 def front(
     judge: Judge, seconds: Sequence[Any], costs: Sequence[Any], machines: Sequence[str] | None = None
 ) -> list[bool]:
-    """Return which cells are not clearly beaten in both time and cost: none is surely faster and no dearer, or surely cheaper
-    and no slower. `seconds` and `costs` hold the values of the runs of each cell, `machines` where it ran.
+    """Return which cells are not clearly beaten in both time and cost: no other is surely faster and no dearer, or
+    surely cheaper and no slower.
+
+    `seconds` and `costs` hold the values of the runs of each cell, `machines` where it ran.
     """
     middles = [
         (float(np.median(_values(time))), float(np.median(_values(cost))))

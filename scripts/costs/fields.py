@@ -8,7 +8,7 @@ from scripts.storage.errors import InputError
 from scripts.storage.numbers import written
 
 _NAME = re.compile(r"[A-Za-z0-9 .,_+/()-]{0,100}")
-_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")  # a source may tell no more than its month or year
+_DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")  # a source may give no more than its month or year
 
 
 def number(place: str, key: str, value: str, *, optional: bool = False) -> float:
@@ -17,7 +17,7 @@ def number(place: str, key: str, value: str, *, optional: bool = False) -> float
         return float("nan")
     number = written(value)
     if number is None or number < 0:
-        raise InputError(f"{place}: {key}: {value!r} is not a number of 0 or more")
+        raise InputError(f"{place}: {key}: {value!r} must be a number >= 0")
     return number
 
 
@@ -35,7 +35,7 @@ def day(place: str, key: str, value: str) -> str:
     except ValueError:
         raise InputError(f"{place}: {key}: {value!r} is not a date (YYYY-MM-DD, YYYY-MM or YYYY)") from None
     if value > date.today().isoformat()[: len(value)]:
-        raise InputError(f"{place}: {key}: {value} has not come yet")
+        raise InputError(f"{place}: {key}: {value} is in the future")
     return value
 
 

@@ -65,4 +65,4 @@ class Repository:
         try:
             return str(told[0]["commit"]["committer"]["date"])[:10]
         except (LookupError, TypeError) as error:
-            raise InputError(f"{path}: {API}/{self._name} does not tell when it last changed") from error
+            raise InputError(f"{path}: {API}/{self._name} does not say when it last changed") from error

@@ -1,4 +1,4 @@
-"""How time and cost of a study went that repeats itself."""
+"""How time and cost went of a study that repeats itself."""
 
 from scripts.epd import _call
 

@@ -1,4 +1,4 @@
-"""Let a study, or the refresh of prices, repeat itself."""
+"""Schedule a study, or the refresh of prices."""
 
 from collections.abc import Callable
 from typing import Annotated, Any

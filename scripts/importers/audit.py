@@ -30,8 +30,8 @@ FAR_APART = 2
 #: More machines than so many that lack a workload are one finding.
 MANY = 4
 
-#: Kind of the findings on machines that do more than their cards can.
-BEYOND_PERFECT = "beyond perfect scaling"
+#: Kind of the findings on machines that exceed their cards' peak.
+BEYOND_PERFECT = "above linear scaling"
 
 #: More than so many times the samples of n single cards are no scaling: caches explain a few per cent.
 PERFECT = 1.1
@@ -166,7 +166,7 @@ def _slow_first_epochs(facts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _far_apart(facts: pd.DataFrame) -> Iterator[Finding]:
-    """Two runs of the same work on the same machine do not differ so much: something that no axis tells does."""
+    """Two runs of the same work on the same machine do not differ so much: something that no axis names does."""
     done = facts[facts["status"].eq("done").fillna(True)]
     timed = done.assign(value=done["samples_per_second"].astype("Float64").fillna(1 / done["train_seconds"]))
     timed = timed.dropna(subset="value").sort_values("value", kind="stable")

@@ -12,7 +12,7 @@ from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
 from scripts.storage.numbers import written
 
-#: Columns that facts from before they were told lack.
+#: Columns that older facts lack.
 _ADDED = ("precision", "devices")
 
 
@@ -27,12 +27,12 @@ def _number(place: str, key: str, value: str, whole: bool) -> float | None:
     number = written(value)
     if number is not None and (number.is_integer() or not whole) and (number >= 0 or key in _LOSSES):
         return number
-    least = "" if key in _LOSSES else " of 0 or more"
-    raise InputError(f"{place}: {key}: {value!r} is not a {'whole ' if whole else ''}number{least}")
+    least = "" if key in _LOSSES else " >= 0"
+    raise InputError(f"{place}: {key}: {value!r} must be a {'whole ' if whole else ''}number{least}")
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Return the facts of a CSV file, also of one from before they told a precision or how many devices.
+    """Return the facts of a CSV file, also of one from before they had a precision or a number of devices.
 
     Raises InputError with file, line and what is wrong with it.
     """
@@ -56,9 +56,9 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def runs_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs table of a table of facts: what no log tells stays empty.
+    """Return the runs table of a table of facts: what no log holds stays empty.
 
-    Throughput that a log does not tell is all its samples over its time to train.
+    Throughput that a log does not hold is all its samples over its time to train.
     """
     whole = (table["train_samples"] * table["epochs_done"]).astype("Float64") / table["train_seconds"].astype("Float64")
     rate = table["samples_per_second"].astype("Float64").fillna(whole)

@@ -163,14 +163,14 @@ def _files(place: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
 def _key(round_: str, parts: tuple[str, ...]) -> tuple[str, str, str, str]:
     """Return round, submitter, system and benchmark's folder of a path below a round; of v0.5 longer ones.
 
-    Raises Refused for a path that tells no submitter or no system.
+    Raises Refused for a path without a submitter or a system.
     """
     at = parts.index("results") if "results" in parts else 0
     below = parts[at + 1 : -1]
     if not at or not below:
         raise Refused("must lie in <submitter>/results/<system>/")
     submitter = parts[1] if round_ == "v0.5" else parts[at - 1]
-    # In v0.5 nine systems of one submitter are called `tpu`: what is above them tells them apart.
+    # In v0.5 nine systems of one submitter are called `tpu`: what is above them distinguishes them.
     above = parts[2:at] if round_ == "v0.5" else ()
     system = "/".join((*above, below[0]))
     return round_, submitter, system, below[-1] if len(below) > 1 else ""
@@ -201,7 +201,7 @@ def _add(result: _Result, name: PurePosixPath, data: bytes, problems: list[Probl
 
 
 def _description(data: bytes) -> dict[str, str]:
-    """Return what a system's description tells of `_KEYS`: JSON, JSON with a fault, or the lines of v0.6."""
+    """Return what a system's description says of `_KEYS`: JSON, JSON with a fault, or the lines of v0.6."""
     text = data.decode("utf-8", errors="replace")
     try:
         told = json.loads(text)
@@ -218,7 +218,7 @@ def _description(data: bytes) -> dict[str, str]:
 
 
 def _factor(data: bytes) -> float:
-    """Return the factor of a `scaling.json`. Raises Refused if it tells none."""
+    """Return the factor of a `scaling.json`. Raises Refused if it has none."""
     told = from_json(data.decode("utf-8-sig", errors="replace"))
     try:
         factor = float(told["scaling_factor"])
@@ -261,7 +261,7 @@ def _row(
     if named and named != benchmark and not {named, benchmark} <= {"ssd", "retinanet"}:
         problems.append(Problem("/".join(key), None, f"the folder says {benchmark}, its logs say {named}"))
         benchmark = ""  # neither is to be believed
-    # A bare name may be of several cards: memory and link tell which.
+    # A bare name may be of several cards: memory and link say which.
     more = " ".join(filter(None, (told.get(name) for name in ("card", "memory", "link"))))
     card = cards.name(told.get("card", ""), system) or cards.name(more, system)
     counted = [int(float(told[name])) for name in ("nodes", "per_node") if _is_number(told.get(name))]
@@ -270,7 +270,7 @@ def _row(
         accelerators = cards.count(system)
     if not card or (not accelerators and card != CPU):
         missing = "which accelerator it has" if not card else "how many accelerators it has"
-        problems.append(Problem("/".join(key), None, f"nothing tells {missing}"))
+        problems.append(Problem("/".join(key), None, f"nothing says {missing}"))
     division = (told.get("division") or result.division).lower()
     status = told.get("status", "").lower()
     runs = [result.seconds[name] for name in sorted(result.seconds)]

@@ -69,7 +69,7 @@ def _patient(command: list[str], work: Path) -> None:
         finally:
             pip.kill()
     if pip.returncode:
-        *_, last = ["pip failed without a word", *said.splitlines()]
+        *_, last = ["pip failed without output", *said.splitlines()]
         told = (line for line in said.splitlines() if line.startswith("ERROR: ") and line != "ERROR: Exception:")
         raise downloads.NotFetched(next(told, last))
 

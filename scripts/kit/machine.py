@@ -56,7 +56,7 @@ def probe(frameworks: Iterable[str], cores: int, gpus: int) -> list[Found]:
 
 
 def _answer(name: str, output: str, code: int) -> Found:
-    """Return what a probe's last line says, or that it ended without a word."""
+    """Return what a probe's last line says, or that it exited without output."""
     lines = [line for line in output.splitlines() if line.strip()]
     try:
         return Found(**json.loads(lines[-1]))
@@ -99,7 +99,7 @@ def _told(read, card) -> Any:
     try:
         return read(card)
     except pynvml.NVMLError:
-        return None  # cards differ in what they tell
+        return None  # cards differ in what they report
 
 
 def _short(model: str) -> str:

@@ -22,7 +22,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
     fastest, or may be), speed (usd: the dollars of the shortest time over the lowest; faster: the seconds of the lowest
-    cost over the shortest; alike: in which of time and cost the two are too close to call). Of the glance: columns (names
+    cost over the shortest; alike: in which of time and cost they are too close to call). Of the glance: columns (names
     of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether it is the
     lowest or too close to it; None for none).
     """
@@ -58,9 +58,7 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
     given = inputs.study.get("import", {}).get("software", {})
 
     def of(run: str) -> str:
-        return next(
-            (words for pattern, words in given.items() if fnmatchcase(run, pattern)), "unknown software"
-        )
+        return next((words for pattern, words in given.items() if fnmatchcase(run, pattern)), "unknown software")
 
     counted = Counter(of(str(run)) for run in inputs.runs["run"]) if given else Counter[str]()
     if len(counted) < 2:

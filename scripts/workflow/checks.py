@@ -88,7 +88,7 @@ def _check_partition(partition: str, told: str, entry: Mapping[str, Any], machin
     if state and state[1] != "UP" and partition == entry["slurm_partition"]:  # of several another may start it
         raise InputError(
             f"profile slurm: {machine}: slurm_partition: {partition} is {state[1]} and starts no jobs: `sinfo -R` "
-            "tells why; wait, or name another one"
+            "says why; wait, or name another one"
         )
     allowed = re.search(r"\bAllowAccounts=(\S+)", told)
     asked = set(re.split(r"[,\s]+", str(entry.get("slurm_account", "")))) - {""}
@@ -113,8 +113,8 @@ def check_slurm(
     check_arrays(plan, settings.array_jobs)
     if settings.status_command != "squeue":
         raise InputError(
-            "profile slurm: slurm-status-command: squeue is needed: sacct says `CANCELLED by <uid>` of a job that was "
-            "cancelled, and that is waited for in vain"
+            "profile slurm: slurm-status-command: squeue is needed: for a job that was cancelled, sacct says "
+            "`CANCELLED by <uid>`, and the call would wait for ever"
         )
     modes = {"this Slurm": show("config")}
     for partition, machines in _partitions_of(plan, partitions()).items():
@@ -133,8 +133,8 @@ def check_slurm(
         mode = re.search(r"\bPreemptMode\s*=\s*(\S+)", told)
         if mode and "CANCEL" in mode[1]:
             raise InputError(
-                f"profile slurm: {name} has PreemptMode={mode[1]}, and a job that is preempted so is waited for in "
-                "vain: ask for REQUEUE, or for partitions that are not preempted"
+                f"profile slurm: {name} has PreemptMode={mode[1]}, and the call would wait for ever for a job that is "
+                "preempted so: ask for REQUEUE, or for partitions that are not preempted"
             )
 
 

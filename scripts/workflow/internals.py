@@ -124,8 +124,8 @@ def end_when_told(workflow: Any) -> None:
     was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free. It also
     waits for the jobs that it has submitted, which may be for ever: a cluster's are ended with it, as by Ctrl-C.
     """
-    is_local = need(workflow, "local_exec", "a call ends when it is told to")
-    why = "a call ends when it is told to"
+    is_local = need(workflow, "local_exec", "a call ends when asked to")
+    why = "a call ends when asked to"
     end = need(need(workflow, "scheduler", why), "exit_gracefully", why)
 
     def told(number: int, frame: Any) -> None:
@@ -238,7 +238,7 @@ def submit_once(
 ) -> None:
     """Ask `find(job, name of this call's jobs)` before a job is submitted to Slurm (plugin 2.8.0, arrays apart).
 
-    `sent(job, Slurm's name of it)` is told of each that was, `command_of(job, command)` returns what it runs.
+    `sent(job, Slurm's name of it)` is called for each that was, `command_of(job, command)` returns what it runs.
     """
     from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo  # type: ignore[import-untyped]
 

@@ -1,4 +1,4 @@
-"""A call's own jobs on a Kubernetes, through its public executor (plugin 0.5.1): what waits is told, what cannot be had
+"""A call's own jobs on Kubernetes, through its public executor (plugin 0.5.1): what waits is named, what cannot be had
 is ended, and what fails shows its log.
 
 The plugin itself says nothing of a pod that waits, and ends with an error when it reads the log of one that has failed:
@@ -72,7 +72,7 @@ def _failed(pod: Any, job: Any) -> str:
 
 
 def state_of(job: Any, pods: Sequence[Any], events: Sequence[Any]) -> State:
-    """Return the state of a job by what the API tells of it, its pods and what happened to both."""
+    """Return the state of a job by what the API says of it, its pods and what happened to both."""
     pod = pods[-1] if pods else None
     name = pod.metadata.name if pod else ""
     container = _container(pod) if pod else None
@@ -104,7 +104,7 @@ class Watch:
         executor: the plugin's, whose clients are asked.
         tell: names a job's run.
         reasons: filled with why jobs were ended that had no machine, by Kubernetes' names of them.
-        waits: told of each run that has no machine yet.
+        waits: called for each run that has no machine yet.
     """
 
     executor: Any
@@ -234,7 +234,7 @@ def steer(workflow: Any, watch: Callable[[Any], Watch]) -> None:
     """Let a watch, made for the executor of a call, look after its jobs; what the API refuses fails its job alone."""
     from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo  # type: ignore[import-untyped]
 
-    why = "jobs of Kubernetes that wait are told"
+    why = "jobs of Kubernetes that wait are named"
     executor = need(need(workflow, "scheduler", why), "_executor", why)
     for name in ("kubeapi", "batchapi", "namespace", "log_path", "safe_delete_job"):
         need(executor, name, why)

@@ -33,7 +33,7 @@ REMEDIES = (
         r"Kubernetes: no login",
         "there is no login to a cluster",
         "gcloud container clusters get-credentials CLUSTER --location LOCATION, or what your provider has for it; "
-        "kubectl config get-contexts tells what there is",
+        "kubectl config get-contexts lists what there is",
     ),
     Remedy(
         r"no login|DefaultCredentialsError|default credentials were not found|[Rr]eauthenticat|invalid_grant|"
@@ -44,7 +44,7 @@ REMEDIES = (
     Remedy(
         r"CONSUMER_INVALID|RESOURCE_PROJECT_INVALID|CONSUMER_SUSPENDED|USER_PROJECT_DENIED",
         "there is no such project, it is suspended, or not yours",
-        "gcloud projects list tells yours: set SNAKEMAKE_GCEBATCH_PROJECT",
+        "gcloud projects list shows yours: set SNAKEMAKE_GCEBATCH_PROJECT",
     ),
     Remedy(
         r"vmExternalIpAccess|no_external_ip_address",
@@ -109,7 +109,7 @@ REMEDIES = (
     Remedy(
         r"Kubernetes.*: its API does not answer",
         "the cluster does not answer",
-        "kubectl cluster-info tells whether it is there; kubectl config use-context NAME takes another one",
+        "kubectl cluster-info says whether it is there; kubectl config use-context NAME takes another one",
     ),
     Remedy(
         r"Kubernetes.*\bUnauthorized|system:anonymous",
@@ -132,7 +132,7 @@ REMEDIES = (
         r"Insufficient [\w./-]+|didn't match Pod's node affinity|untolerated taint|Unschedulable|"
         r"FailedScheduling",
         "no node of the cluster has what the job asks for",
-        "kubectl describe nodes tells what they have: lower mem_mb, disk_mb or gpu of the machine, or add a node pool "
+        "kubectl describe nodes shows what they have: lower mem_mb, disk_mb or gpu of the machine, or add a node pool "
         "of its machine_type; the plugin tolerates the taint nvidia.com/gpu=present:NoSchedule, and no other",
     ),
     Remedy(
@@ -143,7 +143,7 @@ REMEDIES = (
     Remedy(
         r"exceeded quota",
         "the namespace's quota does not allow the pod",
-        "kubectl describe resourcequota tells it; let it be raised, or lower --jobs",
+        "kubectl describe resourcequota shows it; have it raised, or lower --jobs",
     ),
     Remedy(
         r"violates PodSecurity|admission webhook \S+ denied",
@@ -154,7 +154,7 @@ REMEDIES = (
     Remedy(
         r"is forbidden: User|cannot create resource",
         "your account may not do in this namespace what its jobs need",
-        "kubectl auth can-i --list tells what it may; let an administrator give you the role that docs/clusters.md "
+        "kubectl auth can-i --list shows what it may; let an administrator give you the role that docs/clusters.md "
         "(Another cluster) has",
     ),
     Remedy(
@@ -182,7 +182,7 @@ REMEDIES = (
     Remedy(
         r"Job violates accounting/QOS policy|Assoc\w*Limit|QOS\w*Limit|Assoc(?:Grp|Max)\w+|QOS(?:Grp|Max)\w+",
         "a limit of your account or QOS does not allow it",
-        "sacctmgr show qos and sacctmgr show assoc user=$USER tell it: fewer jobs at a time (--jobs N), or less time "
+        "sacctmgr show qos and sacctmgr show assoc user=$USER show it: fewer jobs at a time (--jobs N), or less time "
         "(runtime) or memory (mem_mb) of the machine",
     ),
     Remedy(
@@ -210,7 +210,7 @@ REMEDIES = (
     Remedy(
         r"DOWN, DRAINED|ReqNodeNotAvail|NodeDown|PartitionDown|PartitionInactive|Required partition not available",
         "the nodes that it could have are drained or down, or the partition is",
-        f"sinfo -R tells why, and until when: wait, or name another slurm_partition in {_MACHINE}",
+        f"sinfo -R says why, and until when: wait, or name another slurm_partition in {_MACHINE}",
     ),
     Remedy(
         r"JobHeld\w+|held state",

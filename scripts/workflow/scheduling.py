@@ -1,4 +1,4 @@
-"""Let a study, or the refresh of prices, repeat itself: print what a month of it costs, then install who calls it."""
+"""Schedule a study, or the refresh of prices: print what a month of it costs, then install the timer."""
 
 import os
 import sys
@@ -140,7 +140,7 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
         study = str(Path(study).resolve())
     if by in ("github", "cloud"):
         checks.check_known_to_git([definition.file(study), *map(Path, asked["study"]["workload_files"].values())])
-    # A machine elsewhere has not been told yet whom to trust.
+    # A machine elsewhere does not know yet whom to trust.
     config = [*config, *(f"trust={trusted}" for trusted in [environment.TRUST.read()] if trusted)]
     parts, took = quote(asked, every, by)
     print_quote(name, parts, took, every)

@@ -54,7 +54,7 @@ class Queue:
 
     Args:
         reasons: filled with why jobs were ended, by Slurm's names of them.
-        waits: told of each run that has no node yet.
+        waits: called for each run that has no node yet.
         say: prints a line.
     """
 
@@ -69,7 +69,7 @@ class Queue:
     _began: set[str] = field(default_factory=set)
 
     def look(self) -> None:
-        """Tell what waits; name a reason that keeps a job from its node, and end the job where that is in vain."""
+        """Print what waits; name a reason that keeps a job from its node, and end the job where that is in vain."""
         try:
             listed = self.ask("squeue", "--me", "--noheader", "--format=%i|%T|%r")
         except (InputError, subprocess.SubprocessError):

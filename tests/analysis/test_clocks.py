@@ -105,7 +105,7 @@ def test_run_of_all_data_tells_which_models_are_smaller() -> None:
     table_of = clocks.complete(table(*rows))
     assert table_of["published_seconds"].isna().tolist() == [True, False, False]
     assert clocks.smaller(table_of) == (
-        "Of a whole training of of_a_user no cost is told: its model grows with the data, and was made from "
+        "The cost of a whole training of of_a_user is unknown: its model grows with the data, and was made from "
         "10 % of them."
     )
     assert clocks.smaller(clocks.complete(table(rows[1]))) == ""

@@ -129,7 +129,7 @@ def test_instead_replaces_the_machine_in_one_option() -> None:
 @pytest.mark.parametrize(
     ("as_of", "message"),
     [
-        ("2999-01-01", "box: own: as_of: 2999-01-01 has not come yet"),
+        ("2999-01-01", "box: own: as_of: 2999-01-01 is in the future"),
         ("2026-13-21", "box: own: as_of: .* is not a date"),
     ],
 )

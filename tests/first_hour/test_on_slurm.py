@@ -127,7 +127,7 @@ def test_drained_node_is_named_and_sigterm_ends_the_call_and_its_job(on_gpu: Clu
         process = on_gpu.start()
         assert process.stdout is not None
         said = ""
-        while "sinfo -R tells why" not in said:
+        while "sinfo -R says why" not in said:
             said += (line := process.stdout.readline())
             assert line, said
         assert "Nodes required for job are DOWN, DRAINED" in said

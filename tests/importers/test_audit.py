@@ -200,18 +200,18 @@ def test_several_cards_that_do_more_than_as_many_single_ones() -> None:
 
     cards = {"v100": "V100", "v100-x4": "V100", "a10": "A10"}
     runs = [run("v100", 1, 100.0), run("v100", 1, 104.0, repeat=2), run("v100-x4", 4, 2856.0), run("a10", 1, 1.0)]
-    (found,) = of("beyond perfect scaling", audit.findings(facts(*runs), cards=cards))
+    (found,) = of("above linear scaling", audit.findings(facts(*runs), cards=cards))
     assert found["message"] == (
         "7.00 x what 4 single cards do: 2,856 samples/s with 4 V100 in float16, 102 with one; that is not the work of "
         "the cards alone"
     )
     (found,) = of(
-        "beyond perfect scaling", audit.findings(facts(*(one | {"precision": None} for one in runs)), cards=cards)
+        "above linear scaling", audit.findings(facts(*(one | {"precision": None} for one in runs)), cards=cards)
     )
     assert "with 4 V100, 102 with one" in found["message"], "a log may tell no precision"
-    assert not of("beyond perfect scaling", audit.findings(facts(*runs))), "without cards nothing is compared"
+    assert not of("above linear scaling", audit.findings(facts(*runs))), "without cards nothing is compared"
     near = [run("v100", 1, 100.0), run("v100-x4", 4, 436.0), run("v100-x4", 4, 4360.0, batch_size=8)]
-    assert not of("beyond perfect scaling", audit.findings(facts(*near), cards=cards)), "another batch is another cell"
+    assert not of("above linear scaling", audit.findings(facts(*near), cards=cards)), "another batch is another cell"
 
 
 @pytest.mark.parametrize(("machines", "found"), [(4, 4), (5, 1)])

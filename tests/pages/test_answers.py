@@ -7,7 +7,7 @@ RATES = [
     run(train_seconds=None, samples_per_second=100.0),
     run(train_seconds=None, samples_per_second=500.0, hardware="cpu4"),
 ]
-BEYOND = {"kind": "beyond perfect scaling", "workload": "mnist_mlp", "hardware": "cpu4", "framework": "tensorflow"}
+BEYOND = {"kind": "above linear scaling", "workload": "mnist_mlp", "hardware": "cpu4", "framework": "tensorflow"}
 
 
 def test_where_no_log_tells_a_time_the_fastest_has_the_highest_rate() -> None:

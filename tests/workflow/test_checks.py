@@ -71,7 +71,7 @@ def test_partition_that_starts_no_jobs_is_refused_unless_another_may() -> None:
     def show(*what: str) -> str:
         return f"PartitionName={what[-1]} State={'DOWN' if what[-1] == 'gpu' else 'UP'} PreemptMode=OFF"
 
-    with pytest.raises(InputError, match="gpu: slurm_partition: gpu is DOWN and starts no jobs: `sinfo -R` tells why"):
+    with pytest.raises(InputError, match="gpu: slurm_partition: gpu is DOWN and starts no jobs: `sinfo -R` says why"):
         check(plan("cpu", "gpu"), SQUEUE, show)
     either = plan("cpu")
     either.catalogue["cpu"]["clusters"]["slurm"]["slurm_partition"] = "cpu,gpu"

@@ -1,6 +1,6 @@
 """What tf_cnn_benchmarks writes with `--benchmark_log_dir`: `metric.log`, and `benchmark_run.log` beside it.
 
-Both are of TensorFlow's model garden (official/utils/logs/logger.py): `benchmark_run.log` is one JSON object that tells
+Both are of TensorFlow's model garden (official/utils/logs/logger.py): `benchmark_run.log` is one JSON object that names
 model, data set and parameters of the newest run in the folder, `metric.log` has one for each metric and is appended to
 by each run. `average_examples_per_sec` ends a run: samples a second of all devices, batches after the warm-up over
 their time. As in the printed log there is no time to train, and no precision but what a part of the path names.
@@ -48,7 +48,7 @@ def _parse(name: PurePosixPath, text: str, about: dict[str, Any]) -> Iterator[di
     if not ends:
         raise Refused(f"no run has ended: no metric {_RATE}")
     for line, _, _ in ends[:-1]:
-        yield Refused(f"{_RUN} tells the parameters of the last run alone, and this is an earlier one", line)
+        yield Refused(f"{_RUN} names the parameters of the last run alone, and this is an earlier one", line)
     yield {
         "framework": "tensorflow",
         "precision": _logs.precision_of(name),
@@ -58,7 +58,7 @@ def _parse(name: PurePosixPath, text: str, about: dict[str, Any]) -> Iterator[di
 
 
 def _parameters(path: Path) -> dict[str, Any]:
-    """Return workload, batch size of one device, devices and start of the run that `path` tells; none without it."""
+    """Return workload, batch size of one device, devices and start of the run that `path` names; none without it."""
     if not path.is_file():
         return {}
     try:

@@ -59,7 +59,7 @@ def test_run_whose_parameters_were_written_over_is_refused(tmp_path: Path) -> No
     assert imported.runs["samples_per_second"].to_list() == [64.0]
     (problem,) = imported.problems
     assert str(problem).startswith(
-        "k80/fp16/metric.log:1: benchmark_run.log tells the parameters of the last run alone"
+        "k80/fp16/metric.log:1: benchmark_run.log names the parameters of the last run alone"
     )
 
 
