@@ -42,7 +42,7 @@ def scale(runs: pd.DataFrame) -> str:
 
 
 def trained(runs: pd.DataFrame) -> str:
-    """Return in a few words when the runs were trained, if their data are made up, and if launches may be measured."""
+    """Return in a few words when the runs were trained, and whether their data are synthetic or launches measured."""
     made_up = " Synthetic data." if set(runs["data"]) == {"synthetic"} else ""
     return f"Trained {_days(runs)}.{made_up} {launches.words(runs, brief=True)}".strip()
 

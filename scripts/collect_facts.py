@@ -20,7 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("facts", nargs="?", type=Path, help="table of facts (.csv); none for a study without runs")
     parser.add_argument("--runs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
-    parser.add_argument("--log-epochs", type=Path, help="table of the epochs that the logs tell (.parquet)")
+    parser.add_argument("--log-epochs", type=Path, help="table of the epochs in the logs (.parquet)")
     parser.add_argument("--epochs", required=True, type=Path, help="likewise")
     parser.add_argument("--attempts", required=True, type=Path, help="likewise, empty")
     options = parser.parse_args()

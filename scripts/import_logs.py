@@ -44,7 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("output", type=Path, help="table of facts to write (.csv)")
     parser.add_argument("--study", required=True, help="name of a study, or its config (JSON)")
-    parser.add_argument("--epochs", type=Path, help="table of the epochs that the logs tell, to write (.parquet)")
+    parser.add_argument("--epochs", type=Path, help="table of the epochs in the logs, to write (.parquet)")
     parser.add_argument("--problems", type=Path, help="list of what could not be read, to write")
     parser.add_argument("--logs-dir", help="a folder that holds the published logs already")
     options = parser.parse_args()

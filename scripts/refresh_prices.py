@@ -28,7 +28,7 @@ URL = f"{repository.RAW}/skypilot-org/skypilot-catalog/master/catalogs"
 class File(NamedTuple):
     """A provider's catalogue: where it was read, its name in a source, its content, and of which day it is.
 
-    The day is that on which the file last changed, empty where that is not told: never that of the download.
+    The day is that on which the file last changed, empty where that is unknown: never that of the download.
     """
 
     place: str

@@ -23,7 +23,7 @@ from scripts.studies import definition, grid
 
 
 def side(about: Mapping[str, Any], catalogue: Mapping[str, Any], runs: pd.DataFrame) -> beside.Side:
-    """Return a study that stands beside this one, from what its config tells and its runs table."""
+    """Return a study that stands beside this one, from its config and its runs table."""
     labels = {name: entry["label"] for name, entry in definition.machines(dict(about), dict(catalogue)).items()}
     given = about.get("import", {})
     return beside.Side(

@@ -1,4 +1,4 @@
-"""Train the most telling runs of a kit's study on this machine, as many as end within some minutes.
+"""Train the most informative runs of a kit's study on this machine, as many as end within some minutes.
 
 Needs a Python with the frameworks and nothing else: no network, no Snakemake. Every run is packed into one file as soon
 as it has ended; with that file the same command goes on, on a machine that was wiped, too. Exit codes: 0 nothing is
@@ -139,7 +139,7 @@ def _about() -> dict[str, Any]:
 
 
 def _prepare(about: Mapping[str, Any]) -> None:
-    """Unpack packages and data, and tell the trainings of them."""
+    """Unpack packages and data, and say to the trainings where they are."""
     brought = wheels.unpack(ROOT / "wheels", ROOT / "site", about["study"])
     print(f"Python {sys.version.split()[0]}; from the kit: {', '.join(brought) or 'no package'}", flush=True)
     path = [str(ROOT / "site"), os.environ.get("PYTHONPATH", "")]
@@ -160,7 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     if not archive.parent.is_dir():
         raise InputError(f"--records: {archive.parent}: no such folder")
     if archive.exists():
-        records.read(archive)  # a damaged one is told before anything takes time
+        records.read(archive)  # a damaged one is refused before anything takes time
     with _alone():
         print(f"kit {about['study']} of commit {(about['commit'] or ['unknown'])[0][:12]}, {about['made_at']}")
         _prepare(about)

@@ -43,11 +43,11 @@ class Table:
 
     Keys of a row: `study` (title), `own` (of this study), `machine` (label), the cell's, `samples_per_second` (median
     over the cell's runs), `runs`, `cells` (of how many of the machine in that precision it is the best), `times` (rate
-    of this study's best cell over its own), `first` and `last` (YYYY-MM of the runs; None where no run tells a date),
-    `published` (YYYY-MM, None without), `part` (of the official samples, 0 to 1; None if not told), `epochs_done`,
+    of this study's best cell over its own), `first` and `last` (YYYY-MM of the runs; None where no run has a date),
+    `published` (YYYY-MM, None without), `part` (of the official samples, 0 to 1; None if unknown), `epochs_done`,
     `epochs` (published; None without), `reduced` (fewer samples or epochs than published), `data` and `doubts` (why
     logs of its runs may not be theirs). `without` are the titles of studies whose runs of the workload have no rate on
-    this clock. `assumed` is the number of samples an epoch that logs were taken to have which do not tell theirs, None
+    this clock. `assumed` is the number of samples an epoch that logs were taken to have which do not give theirs, None
     where all do.
     """
 
@@ -61,7 +61,7 @@ class Table:
 def epoch_samples(runs: pd.DataFrame) -> dict[str, int]:
     """Return for each workload the samples of one official epoch, from the run with the largest part of them.
 
-    Only runs of this project tell their part. At a reduced scale the last batch is cut off: up to a batch over that
+    Only runs of this project record their part. At a reduced scale the last batch is cut off: up to a batch over that
     part is missing.
     """
     parts = (runs["samples_fraction"] * runs["data_fraction"]).astype("Float64")
@@ -73,8 +73,8 @@ def epoch_samples(runs: pd.DataFrame) -> dict[str, int]:
 def rates(runs: pd.DataFrame, clock: str, per_epoch: Mapping[str, int]) -> pd.Series:
     """Return the samples per second of each run on a clock; missing where the run cannot give it.
 
-    `training`: samples an epoch x epochs over the time to train; `per_epoch` is for logs that do not tell theirs.
-    `steady`: what the run tells. A log by epoch tells none: its throughput is worked out from whole epochs.
+    `training`: samples an epoch x epochs over the time to train; `per_epoch` is for logs that do not give theirs.
+    `steady`: what the run recorded. A log by epoch has none: its throughput is worked out from whole epochs.
     """
     told = runs["samples_per_second"].astype("Float64")
     own = runs["first_step_seconds"].notna()
@@ -192,7 +192,7 @@ def _best(side: Side, runs: pd.DataFrame, axes: Sequence[str], epochs: int | Non
 
 
 def _scale(run: pd.Series, epochs: int | None) -> dict[str, Any]:
-    """Return what is told of the size of a run's training."""
+    """Return what is known of the size of a run's training."""
     part, done = run["samples_fraction"] * run["data_fraction"], run["epochs_done"]
     part = None if pd.isna(part) else float(part)
     done = None if pd.isna(done) else int(done)

@@ -18,7 +18,7 @@ USE_HOURS = (40, 160, 365, billing.HOURS_PER_MONTH)
 
 
 def models(machines: Mapping[str, Any]) -> dict[str, str]:
-    """Return the model of the cards by machine, of those that tell it."""
+    """Return the model of the cards by machine, of those that name it."""
     return {name: about["gpus"]["model"] for name, about in machines.items() if "gpus" in about}
 
 
@@ -37,7 +37,7 @@ def scaling(machines: Mapping[str, Any], runs: pd.DataFrame) -> pd.DataFrame:
     """Return for each machine with several cards its throughput over that of as many single ones (`efficiency`).
 
     Columns as of `audit.beside_single_cards`. Where a machine has several cells of a workload and precision, as
-    software of two dates that no axis tells, the one with the most runs is shown.
+    software of two dates that no axis names, the one with the most runs is shown.
     """
     found = audit.beside_single_cards(runs, models(machines))
     order = {name: place for place, name in enumerate(machines)}
@@ -54,7 +54,7 @@ def precision(runs: pd.DataFrame) -> pd.DataFrame:
     Columns: workload, hardware, devices, float32, float16 (samples/s), gain.
     """
     keys = ["workload", "hardware", "devices"]
-    # Rows that tell a batch size and rows that do not are of different software: never one over the other.
+    # Rows that have a batch size and rows that do not are of different software: never one over the other.
     told = runs.assign(told=runs["batch_size"].notna())
     wide = told.pivot_table(
         index=[*keys, "told"], columns="precision", values="samples_per_second", aggfunc=["median", "count"], sort=False

@@ -6,21 +6,21 @@ A claim of a study's config has the words (`says`) and a check:
   by more than a `factor`, some `times`, or as a `word` is read (`readings`). A pair agrees in the workload and in
   everything that neither selection names. Without `than` a cell is compared with itself at another price
   (`than_price`); `pairs` names machines instead; `than_study` is where the other side is measured.
-- `same`: in each such pair, the runs do not tell the two apart; with too few runs to tell anything it is undecided.
+- `same`: in each such pair, the interval of the ratio lies within the margin; with too few runs it is undecided.
 - `alike`: in each such pair, both are on the same side of the base cell of their workload: faster (cheaper) or not, as
   one reads two charts with a dashed line at 1.00x; `by` is `relative_time` or `relative_cost`.
 - `ratio`: in each such pair, or with `median` in their median, cell over than lies `between` two numbers, or is as near
   as a `word` asks for. With `often` a share of the pairs is enough, here and above.
 - `best`, `never_best`: in each workload, a cell that matches `cell` has the smallest `by` of all, or has not.
 - `front`: in each workload, no other cell is both faster and cheaper than a cell that matches `cell`.
-- `unchecked`: nothing here can tell; `note` says why.
+- `unchecked`: nothing here can decide it; `note` says why.
 - `figure`: each figure that is named, or its ratio to the figure `over`, is the `printed` one, `within` its rounding,
   or lies `between` two numbers.
 
 Two sides that both name a workload are compared across workloads; `relative_time` and `relative_cost` (over the base
 cell of the same workload, as the charts of these names) can be.
 
-Where two measured values are compared, runs may not tell them apart (`verdicts`): then the case is undecided. What an
+Where two measured values are compared, they may be too close to call (`verdicts`): then the case is undecided. What an
 article says of single runs of its own is checked on these figures, as they cannot carry more, and worded so. `factor`,
 `times`, `word` and `between` are limits: a case holds where the whole interval of its ratio (`Judge.reach`) lies within
 them, fails where it lies outside, and is undecided where it reaches over one. A case in which a cell takes part whose
@@ -139,7 +139,7 @@ def evaluate(
 ) -> Verdict:
     """Return the verdict on one claim.
 
-    `judge` tells cells apart; `doubted` holds (workload, hardware, framework) of the cells whose logs the audit doubts;
+    `judge` compares cells; `doubted` holds (workload, hardware, framework) of the cells whose logs the audit doubts;
     `others` are the studies that claims name. Raises InputError when a claim lacks something, or names a column, price,
     cell or figure that is not there.
     """
@@ -319,7 +319,7 @@ class _Case:
                 least, most = readings.WORDS["same"]
                 open_, true = False, 1 / most <= ratio <= most / least
             elif claim["check"] == "same":
-                # That two are not told apart is no proof: only an interval within the margin is.
+                # That two are too close to call is no proof: only an interval within the margin is.
                 open_ = compared is None or not (compared.told or compared.word == TIED)
                 true = compared is not None and compared.word == TIED
             elif limits:

@@ -33,7 +33,7 @@ def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
     """Return the samples and epochs of a published training of a run's workload, over all its data.
 
     `run` is a row of the runs table. A run that ended at its target is as long as it was, one of a workload that is not
-    the project's as long as was asked for. None where the run does not tell its samples, or which part they are, and
+    the project's as long as was asked for. None where the run does not record its samples, or which part they are, and
     of a speed test, which is none (`is_training`).
     """
     if is_training(run) is False:
@@ -54,7 +54,7 @@ def published_length(run: Mapping[str, Any]) -> tuple[float, float] | None:
 def is_training(run: Mapping[str, Any]) -> bool | None:
     """Return whether a run (a row of the runs table) is one of a training, False of a speed test: of random labels.
 
-    Tables that were written before records told it go by the workload; None where neither tells.
+    Tables that were written before records had it go by the workload; None where neither has it.
     """
     told = run.get("is_training")
     return _is_learnable(run["workload"]) if pd.isna(told) else bool(told)
@@ -117,7 +117,7 @@ def is_smaller(run: Mapping[str, Any], parameters: float | None = None) -> bool:
     """Return whether the model of a run (a row of the runs table) is smaller than that of a published training.
 
     It is where the workload says that its model grows with its data, and where a model of all data is known to have
-    another number of `parameters`. What such a run tells of a whole training is nothing.
+    another number of `parameters`. Such a run says nothing of a whole training.
     """
     part = part_of_model(run)
     if part is None or part > 1 - 1e-9:
@@ -167,7 +167,7 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
 
     Keys beside the cell's: `once` and `rate` (medians: s, samples/s) of the tuned cell, `stock_once` and `stock_rate`,
     `part` (of a published training that `samples` are), `words`, and `samples`: None where tuned ends sooner from the
-    start, or never, or runs do not tell the rates, or the starts, apart. Validation and warm-up are taken for the same.
+    start, or never, or the rates, or the starts, are too close to call. Validation and warm-up are taken for the same.
     """
     from scripts.analysis.verdicts import LESS, MORE, TIED
 
@@ -256,7 +256,7 @@ def _column(values: list[float | None], runs: pd.DataFrame) -> pd.Series:
 
 
 def is_paid_by_process(runs: pd.DataFrame) -> bool:
-    """Return whether runs tell the life of their processes, as those of this project do; logs have a time to train."""
+    """Return whether runs record the life of their processes, as those of this project do; logs a time to train."""
     return bool(runs["published_seconds"].notna().any())
 
 

@@ -27,7 +27,7 @@ def verdict(reference: Reference | None, value: float | None, chance: float | No
     `epochs` is how many epochs of *all* samples the run has seen: half of the samples twice are one. Measured is
     how much of the way it has come from `chance` to what the reference had reached after as many whole epochs:
 
-    - `nothing to compare with`: made-up `data`, no value, no reference, or one that is no better than chance;
+    - `nothing to compare with`: synthetic `data`, no value, no reference, or one that is no better than chance;
     - `too short to tell`: less than the first published epoch;
     - `learned nothing`: at most `HALFWAY`, or no number; without a reference, an accuracy after an epoch or more that
       guessing has too. Such a run is no benchmark result;

@@ -77,7 +77,7 @@ def complete(raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sample
 def _use(
     raw: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], samples: Sequence[Sample]
 ) -> dict[str, float | int | str | None]:
-    """Return the summary of the telemetry, with what the process itself told of its memory."""
+    """Return the summary of the telemetry, with what the process itself recorded of its memory."""
     # The telemetry is that of the last process, and so is the first step that is left out of it.
     first_steps = [row["first_step_seconds"] for row in epochs if row["first_step_seconds"]]
     trained_from = (raw["clock_seconds"] or 0.0) + (first_steps[-1] if first_steps else 0.0)
@@ -131,7 +131,7 @@ def is_interrupted(epochs: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def timed_samples(epochs: Sequence[Mapping[str, Any]], batch_size: int) -> int:
-    """Return how many samples were trained on after first step and warm-up, of which each process has its own."""
+    """Return how many samples were trained on after the first step and the warm-up (which each process repeats)."""
     whole = [row for row in epochs if not row.get("cut")]
     starts = sum(bool(row["first_step_seconds"]) for row in whole) if is_interrupted(epochs) else 1
     return int(sum(row["samples"] - row["warmup_samples"] for row in whole)) - starts * batch_size

@@ -29,8 +29,8 @@ def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     `of` is a column of the costs table: `cost_usd`, the bill of a training of the published length, and
     `billed_usd`, that of the run as it was, with what its machine took to start and what the provider rounds up.
     `total` is the cell's median of it, over the `n` runs that have it. The parts are the medians of those runs that
-    tell the life of their process, all scaled by what makes them add up to `total`. A cell without such a run has no
-    rows; imported logs, which tell whole trainings only, have none.
+    record the life of their process, all scaled by what makes them add up to `total`. A cell without such a run has no
+    rows; imported logs, which hold whole trainings only, have none.
 
     Args:
         runs: the runs table.
@@ -57,7 +57,7 @@ def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the seconds of the parts of each run that tells them: of `cost_usd` and of `billed_usd`.
+    """Return the seconds of the parts of each run that records them: of `cost_usd` and of `billed_usd`.
 
     Columns: `run` and those of `PAID`, which add up to paid_seconds, and to billed_seconds, of the costs table.
     """
@@ -69,7 +69,7 @@ def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     lost, boot = numbers["lost_seconds"].fillna(0.0), numbers["boot_seconds"].fillna(0.0)
     process = numbers["lived_seconds"] - lost
     named = pd.DataFrame({part: numbers[list(columns)].sum(axis=1) for part, columns in PROCESS.items()})
-    # Two processes read the clock: what they tell may be longer than it was by as much as that takes.
+    # Two processes read the clock: what they record may be longer than it was by as much as that takes.
     named = named.mul((process / named.sum(axis=1)).clip(upper=1), axis=0)
     rest = process - named.sum(axis=1)
     billed = named.assign(

@@ -14,7 +14,7 @@ from scripts.storage.tables import records
 #: A printed efficiency or rate may be off by half of its last digit.
 _HALF = 0.5
 
-#: What a row of a printed table need not tell: class, memory of a GPU, how the provider calls it, GPUs of the machine.
+#: What a row of a printed table need not have: class, memory of a GPU, how the provider calls it, GPUs of the machine.
 _PRINTED: dict[str, Any] = {"type": "", "gpu_memory_gb": None, "instance": "", "gpus": 1}
 
 #: What people read of a printed table beside its costs.

@@ -1,4 +1,4 @@
-"""Cells of PyTorch on a GPU with steps so short that they may tell how fast Python starts kernels, not the card."""
+"""Cells of PyTorch on a GPU with steps so short that they may show how fast Python starts kernels, not the card."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ _GRAPH = "CUDA graph"
 def step_seconds(runs: pd.DataFrame) -> pd.Series:
     """Return the seconds of a step, the median of its runs, by cell of PyTorch on a GPU without a CUDA graph.
 
-    Logs of others do not tell how they ran: they have no settings.
+    Logs of others do not say how they ran: they have no settings.
     """
     alone = runs["settings"].notna() & ~runs["settings"].fillna("").str.contains(_GRAPH, regex=False)
     some = runs[(runs["status"] == "done") & (runs["framework"] == "torch") & runs["gpu_model"].notna() & alone]

@@ -30,7 +30,7 @@ def by_cell(
 
     `costs` are those of one price option; cells of which no run has a time, and so no cost, are left out. The base cell
     of a workload is its first that has the values of `base`; without any there is none. `shares` are those of the
-    published length that runs have trained (`clocks.shares`); of what is not told, a run is taken for whole.
+    published length that runs have trained (`clocks.shares`); of what is unknown, a run is taken for whole.
 
     Keys beside the cell's: `cost_usd` (median of what a training of the published length is billed), `low` and
     `high` (observed ends: fastest run at the lowest price, slowest at the highest), `interval` (low, high and coverage
@@ -38,8 +38,8 @@ def by_cell(
     extrapolated, as far as that is known), `runs`, `is_base`, `compared` with the base cell (a `Comparison`; None for
     itself),
     `cheaper` (the probability that its next run costs less than the base cell's; None below six runs on a side),
-    `billed_usd` (a run alone), `samples_per_usd`, and `front` (no cell of the workload is told apart from it as better
-    in time and cost).
+    `billed_usd` (a run alone), `samples_per_usd`, and `front` (no cell of the workload clearly beats it
+    in both time and cost).
     """
     rows: list[dict[str, Any]] = []
     # What is not known of a run is NaN, and leaves its cell out of what would need it.
@@ -149,7 +149,7 @@ def to_targets(
     The time is that of whole epochs with their validation and, in the first one, the first step. Keys beside
     the cell's: target, metric, runs, reached (runs that did), seconds and cost_usd: medians over all runs, one that
     did not reach it counting as infinite (AlgoPerf); None where half of them did not.
-    `costs` are those of one price option. What made-up data teach has no target.
+    `costs` are those of one price option. What synthetic data teach has no target.
     """
     rows = []
     priced = costs.drop_duplicates("hardware").set_index("hardware")

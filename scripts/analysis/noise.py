@@ -26,7 +26,7 @@ SHARED_CORES, MACHINES, DAYS = "shared cores", "machines", "days"
 #: The entry of how far off is what is extrapolated, once that is measured.
 SCALE_UPS = "scale-ups"
 
-#: So many cells, and runs beyond the first of each, tell the noise of a page by themselves (docs/measuring.md).
+#: So many cells, and runs beyond the first of each, give the noise of a page by themselves (docs/measuring.md).
 _CELLS, _DEGREES = 20, 100
 
 #: Of fewer, the variance of a page noisier than the project's is taken from the upper end of what it may be.
@@ -115,7 +115,7 @@ def repeated(cells: Iterable[Any]) -> list[np.ndarray]:
 
 
 def pooled(cells: Iterable[Any], of: str) -> Noise | None:
-    """Return the noise of cells with several values each, None with too few to tell the scatter of variances."""
+    """Return the noise of cells with several values each, None with too few to know the scatter of variances."""
     logs = repeated(cells)
     if len(logs) < 2:
         return None
@@ -189,7 +189,7 @@ def of_runs(runs: pd.DataFrame) -> dict[str, Noise]:
 
 def _of_kind(runs: pd.DataFrame, known: Noise) -> Noise:
     done = runs[runs["status"] == "done"]
-    # A table of rates alone tells as much: what varies are logarithms.
+    # A table of rates alone says as much: what varies are logarithms.
     seconds = done["train_seconds"].fillna(1 / done["samples_per_second"].astype("Float64"))
     timed = done.assign(seconds=seconds).dropna(subset="seconds")
     cells = [list(values) for _, values in timed.groupby(CELL, sort=False, dropna=False)["seconds"]]

@@ -50,7 +50,7 @@ def published_rates(published: Iterable[Published], catalogue: Mapping[str, Any]
 
 
 def published_by_cores(published: Iterable[Published]) -> dict[tuple[str, int], float]:
-    """Return samples/s by workload and number of vCPUs, where a machine of a published study tells its `cores`."""
+    """Return samples/s by workload and number of vCPUs, where a machine of a published study names its `cores`."""
     found: dict[tuple[str, int], list[float]] = {}
     for workload, machine, rate in published:
         if "cores" in machine:

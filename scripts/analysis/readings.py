@@ -1,6 +1,6 @@
 """How words of articles are read: one table for all studies, written before the figures are looked at. Pure.
 
-A word says by how much one value is above or below another. "More than twice" and "at least 10 %" tell that themselves
+A word says by how much one value is above or below another. "More than twice" and "at least 10 %" say that themselves
 and are no part of it: such a claim has its own `factor`.
 """
 

@@ -22,7 +22,7 @@ from scripts.storage.numbers import number
 #: Of workloads that nobody has scaled up, so many lie within what is said.
 COVERAGE = 0.8
 
-#: Fewer workloads tell nothing of another one.
+#: Fewer workloads say nothing of another one.
 FEWEST = 6
 
 #: From this part of the published length on, a cost is as measured.

@@ -25,7 +25,7 @@ _MEDIANS = [
 #: What a run may be judged by (`measure`).
 _RESULTS = ["val_acc", "val_loss", "acc", "loss"]
 
-#: The time of a cell whose logs tell a rate alone: a column of `cells`.
+#: The time of a cell whose logs have a rate alone: a column of `cells`.
 SECONDS_PER_MILLION = "seconds_per_million_samples"
 
 #: What a cell costs, by its work and by its run; the column names of the costs table.
@@ -41,16 +41,16 @@ def cost_column(option: str, cost: str = PER_MILLION) -> str:
 
 
 def cost_that_is_known(costs: pd.DataFrame) -> str:
-    """Return by which cost the cells of a study are compared: `PER_MILLION` where each priced run tells its samples.
+    """Return by which cost the cells of a study are compared: `PER_MILLION` where each priced run records its samples.
 
-    Logs by epoch do not tell them: their cells are compared `PER_RUN`. `costs` are those of one price option.
+    Logs by epoch do not record them: their cells are compared `PER_RUN`. `costs` are those of one price option.
     """
     paid = costs.dropna(subset=PER_RUN)
     return PER_RUN if paid[PER_MILLION].isna().any() else PER_MILLION
 
 
 def rated_alone(runs: pd.DataFrame) -> set[str]:
-    """Return the workloads of which rates alone are known: speed tests, and logs that tell no time to train.
+    """Return the workloads of which rates alone are known: speed tests, and logs that have no time to train.
 
     What costs something there is a million samples.
     """
@@ -97,7 +97,7 @@ def cells(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
 def computing(table: pd.DataFrame, machines: Mapping[str, Any]) -> pd.DataFrame:
     """Return `cells` with `model_gflops` (10^9 model FLOP/s) and `utilisation` (of the GPUs' peak, 0 to 1).
 
-    Utilisation is missing where the machine's entry tells no peak for the precision.
+    Utilisation is missing where the machine's entry has no peak for the precision.
     """
     rate = table["samples_per_second"].astype(float) * table["flops_per_sample"].astype(float)
     peaks = [_peak(machines.get(cell["hardware"], {}).get("peak_tflops", {}), cell) for cell in records(table)]
@@ -105,7 +105,7 @@ def computing(table: pd.DataFrame, machines: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _peak(tflops: Mapping[str, Any], cell: Mapping[str, Any]) -> float:
-    """Return what the devices of a cell do at most (TFLOP/s); logs do not tell how many there were."""
+    """Return what the devices of a cell do at most (TFLOP/s); logs do not say how many there were."""
     if pd.isna(cell["precision"]) or pd.isna(cell["devices"]):
         return nan
     return float(tflops.get(cell["precision"], nan) * cell["devices"])
@@ -119,7 +119,7 @@ def _of_runs(groups: Any, column: str) -> pd.DataFrame:
 def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, Any] | None]:
     """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
 
-    `not_told` in it are the other rows that are not told apart from it: without any it has won; `flattered` is by which
+    `not_told` in it are the others that are too close to it to call: without any it has won; `flattered` is by which
     share chance makes the smallest of several look too small; `compared` how many cells there are.
     """
     found: dict[str, dict[str, Any] | None] = {}
@@ -137,7 +137,7 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
 
 
 def count_wins(table: pd.DataFrame, base_hardware: str, column: str, judge: Judge) -> dict[str, tuple[int, int, int]]:
-    """Return for each other machine (cells with a smaller value than the base machine's, not told apart, compared).
+    """Return for each other machine (cells with a smaller value than the base machine's, too close to call, compared).
 
     Compared are cells that differ in the machine alone and have a value on both.
     """
@@ -176,14 +176,14 @@ def part_of_data(runs: pd.DataFrame) -> pd.Series:
 
 
 def is_reduced(runs: pd.DataFrame) -> bool:
-    """Return whether any run had fewer samples or epochs than published, as far as it is told."""
+    """Return whether any run had fewer samples or epochs than published, as far as it is known."""
     known = set(runs["workload"]) & set(about.workloads())
     epochs = runs["workload"].map({name: about.workload(name).epochs for name in known}).astype("Int64")
     return bool(((part_of_data(runs) < 1) | (runs["epochs"] < epochs)).any())
 
 
 def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return one row per cell that is done and tells its data, unless that is made up: its result beside the published.
+    """Return one row per cell that is done and records its data, unless synthetic: its result beside the published.
 
     `value` is the median over the cell's runs. `published` is that after as many samples; None where there is nothing
     to compare with: less than one published epoch of samples. Samples, not epochs, are what is held

@@ -29,7 +29,7 @@ _TOTALS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def total(sample: Sample, name: str) -> Any:
-    """Return a value (a field of `Gpu`) of all GPUs together, None where there are none or one does not tell it."""
+    """Return a value (a field of `Gpu`) of all GPUs together, None where there are none or one does not report it."""
     values = [getattr(gpu, name) for gpu in sample.gpus]
     return _TOTALS.get(name, fmean)(values) if values and None not in values else None
 
@@ -83,7 +83,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _energy(samples: Sequence[Sample], gpus: int) -> dict[str, float | int | str | None]:
-    """Return joules, source, seconds and samples from the best source that told something twice."""
+    """Return joules, source, seconds and samples from the best source that reported something twice."""
     if gpus:
         sources = {
             "nvml counter": [[sample.gpus[i].energy_joules for sample in samples] for i in range(gpus)],

@@ -25,7 +25,7 @@ BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 #: What is said of it where others are too close to call: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
-#: What a cost is of: a whole training, a part of one, or a million samples of what tells its speed alone.
+#: What a cost is of: a whole training, a part of one, or a million samples of what has its speed alone.
 TRAINING, PART, MILLION_SAMPLES = KINDS = ("a training", "a part of a training", "a million samples")
 
 
@@ -44,7 +44,7 @@ def by_workload(
 def by_workload_per_million(
     costs: pd.DataFrame, option: str, name_of: Callable[[Mapping[str, Any]], str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the same of workloads whose logs tell rates alone: for a million samples."""
+    """Return the same of workloads whose logs have rates alone: for a million samples."""
     timed = set(costs.loc[costs["cost_usd"].notna(), "workload"])
     paid = costs[(costs["price_option"] == option) & ~costs["workload"].isin(timed)]
     paid = paid.dropna(subset="usd_per_million_samples")

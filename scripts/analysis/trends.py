@@ -31,7 +31,7 @@ from scripts.storage.axes import CELL
 from scripts.storage.numbers import TIE
 from scripts.storage.tables import known
 
-#: Repetitions that a level must have lasted: of a single one that is off nobody can tell whether it will last; and
+#: Repetitions that a level must have lasted: of a single one that is off nobody knows whether it will last; and
 #: those before it, of which the level it is held against is made.
 LEAST, BEFORE = 2, 5
 

@@ -1,10 +1,11 @@
 """One rule by which two cells are called different, at every number of runs.
 
 Two cells are clearly different where their medians differ by at least the gap of their machines' noise
-(`noise.Noise.gap`) *and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its own variance, drawn
-towards what is known of such machines (Smyth 2004; see `noise`), as in Welch's test, and the test has the degrees of
-freedom of the cell of which less is known: with many runs it is nearly Welch's test; with one it asks whether the gap
-is beyond what the known noise makes of two runs, and where nobody knows the noise of such machines it decides nothing.
+(`noise.Noise.gap`) *and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its
+own variance, drawn towards what is known of such machines (Smyth 2004; see `noise`), as in Welch's test, and the test
+has the degrees of freedom of the cell of which less is known: with many runs it is nearly Welch's test; with one it
+asks whether the gap is beyond what the known noise makes of two runs, and where nobody knows the noise of such machines it
+decides nothing.
 Between two machines the spread of machines of one kind is counted besides. A page errs family-wise: of `FALSE_PAGES` of
 pages any two cells that are alike are called different, however many others there are (Holm, 1979).
 

@@ -1,6 +1,6 @@
 """Price books: what a provider charged for what, where, on which day, and who says so.
 
-A book is a CSV file of `config/prices/`; docs/pricing.md tells its columns.
+A book is a CSV file of `config/prices/`; docs/pricing.md lists its columns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -18,7 +18,7 @@ SECONDS_PER_HOUR = billing.SECONDS_PER_HOUR
 #: Seconds of a run's process that are not training, where no run of the framework is known, published or not.
 START_SECONDS = 60.0
 
-#: From the request of a machine of a cloud until its run begins (boot, driver, image), where no earlier run tells.
+#: From the request of a machine of a cloud until its run begins (boot, driver, image), where no earlier run shows it.
 BOOT_SECONDS = 180.0
 
 #: What a machine may cost beside what the run may take: its start, and the time until one that hangs is ended.
@@ -103,7 +103,7 @@ class Priced:
 
 @dataclass(frozen=True)
 class Known:
-    """What tells how long runs take.
+    """What shows how long runs take.
 
     Args:
         runs: the rows of the `runs` table of the study so far, with the keys `TOLD`, None for what is not told.
@@ -140,7 +140,7 @@ class Known:
 
     @cached_property
     def flops(self) -> dict[str, float]:
-        """FLOP a sample of each workload that any run tells."""
+        """FLOP a sample of each workload that any run records."""
         counted = [run for run in (*self.runs, *self.published_runs) if run["flops_per_sample"] is not None]
         return {name: rate for (name,), rate in _medians(counted, ["workload"], "flops_per_sample").items()}
 
@@ -163,7 +163,7 @@ class Known:
 _ALIKE = ["workload", "framework", "mode", "precision", "devices"]
 
 
-#: What `Known` wants to be told of a run: columns of the `runs` table, and their types.
+#: What `Known` wants to know of a run: columns of the `runs` table, and their types.
 TOLD = (
     dict.fromkeys((*_ALIKE, "hardware", "gpu_model", "status"), str)
     | dict.fromkeys(("devices", "batch_size", "cores"), int)
@@ -194,7 +194,7 @@ def expect(wanted: Wanted, known: Known) -> Expected:
 
 
 def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
-    """Return samples/s, None if nothing tells them, and what told them."""
+    """Return samples/s, None if nothing shows them, and what showed them."""
     if not wanted.samples:
         return None, UNKNOWN
     alike = tuple(getattr(wanted, name) for name in _ALIKE)
@@ -221,7 +221,7 @@ def _rate(wanted: Wanted, known: Known) -> tuple[float | None, str]:
 def _other_cards(wanted: Wanted, known: Known, peak: float) -> list[float]:
     """Return samples/s that other cards were published with, less where this one's peak is lower, never more.
 
-    What small models take is not told by the peak: a faster card is sure to be no slower, and no more.
+    What small models take does not follow from the peak: a faster card is sure to be no slower, and no more.
     """
     return [
         rate * min(1.0, peak / known.peak_flops[other, "float32"])

@@ -43,7 +43,7 @@ class Catalogue:
 
 
 def read(text: str, file: str, *, zones: bool) -> Catalogue:
-    """Return the catalogue that stands in the text of a `vms.csv`; with `zones`, it must tell them.
+    """Return the catalogue that stands in the text of a `vms.csv`; with `zones`, it must have them.
 
     Raises InputError when it is no such table, is empty or lacks a column. A bad row spoils only itself.
     """
@@ -160,7 +160,7 @@ def places(wanted: dict[str, Any]) -> list[tuple[str, str]]:
 def _part(catalogue: Catalogue, machine: str, accelerator: str, count: int) -> pd.DataFrame:
     """Return one machine type, or so many accelerators, by zone: prices, faults, and how its regions were judged."""
     rows = catalogue.rows
-    # a machine's row may tell its accelerators (AWS): then they are in its price
+    # a machine's row may name its accelerators (AWS): then they are in its price
     right = rows["machine"] == machine if machine else (rows["accelerator"] == accelerator) & (rows["count"] == count)
     part = rows[right & ((rows["machine"] == "") != bool(machine))].set_index("zone")
     judged = judge(part.dropna(subset="price").groupby("region")["price"].median())

@@ -17,13 +17,13 @@ JOBS = 20
 #: What a repetition takes beside its trainings: plan, tables, charts, report; on a cluster the copies, too.
 AROUND_SECONDS, AROUND_ON_CLUSTER = 60.0, 300.0
 
-#: What is taken for sizes that nobody has told (GB): an image, the boot disk of a machine, what a month leaves behind.
+#: What is taken for sizes that nobody has given (GB): an image, the boot disk of a machine, what a month leaves behind.
 IMAGE_GB, BOOT_DISK_GB, KEPT_GB = 5, 50, 1
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the month's bill: what it is, hours of machine, USD (NaN without a price), and what tells so."""
+    """A part of the month's bill: what it is, hours of machine, USD (NaN without a price), and what says so."""
 
     what: str
     hours: float

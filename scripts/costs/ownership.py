@@ -47,7 +47,7 @@ class Machine:
 
 
 def machine(own: Mapping[str, Any]) -> Machine:
-    """Return the machine of an `own` entry of a config, which also tells its hours of use and its source."""
+    """Return the machine of an `own` entry of a config, which also has its hours of use and its source."""
     return Machine(**{field.name: own[field.name] for field in fields(Machine) if field.name in own})
 
 

@@ -22,7 +22,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def useful_seconds(runs: pd.DataFrame) -> pd.Series:
     """Return how long (s) a training of the published length keeps a machine busy; of a log, its time to train.
 
-    Missing where a run at a reduced scale does not tell its rate, and of a speed test, which is no training.
+    Missing where a run at a reduced scale does not record its rate, and of a speed test, which is no training.
     """
     unknown = runs["published_seconds"].isna() & runs["total_seconds"].notna() & _is_short(runs)
     return runs["published_seconds"].fillna(runs["train_seconds"]).mask(unknown | _is_speed_test(runs))
@@ -34,8 +34,9 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     What has no `useful_seconds` has no cost but that of a million samples, by its rate. `used_seconds` adds what
     preemptions are expected to take (`spot.expected_seconds`), or what they took where attempts were recorded.
     `cost_usd` is what a training of the published length is billed alone on a machine (`paid_seconds`): used_seconds
-    and, where a cluster tells, what its machines took until its processes began, each attempt rounded as the provider
-    does; under a price option that is `in_a_row`, used_seconds alone. `billed_usd` is the bill of the run as it was.
+    and, where a cluster records it, what its machines took until its processes began, each attempt rounded as the
+    provider does; under a price option that is `in_a_row`, used_seconds alone. `billed_usd` is the bill of the run as
+    it was.
 
     Args:
         runs: the runs table. A run that did not train to its end, or whose machine has no price, has no row.
@@ -72,7 +73,7 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs = _with_job_clock(costs, tries[~tries["run"].isin(several["run"])])
     if len(several):
         done_samples = (costs["train_samples"] * costs["epochs_done"]).astype(float)
-        # A run that was resumed has no clock of its own: what it lacks of the published length is told by its rate.
+        # A run that was resumed has no clock of its own: what it lacks of the published length follows from its rate.
         missing = (costs["published_samples"].astype(float) - done_samples) / costs["samples_per_second"].astype(float)
         more = (useful - lived).where(costs["published_seconds"].notna(), missing).clip(lower=0)
         untold = _is_short(costs) | _is_speed_test(costs)
@@ -96,7 +97,7 @@ def _is_speed_test(runs: pd.DataFrame) -> pd.Series:
 
 
 def _is_short(runs: pd.DataFrame) -> pd.Series:
-    """Return which runs trained less than the published length; none of those that do not tell it."""
+    """Return which runs trained less than the published length; none of those that do not record it."""
     done = (runs["train_samples"] * runs["epochs_done"]).astype(float)
     return done < runs["published_samples"].astype(float) * (1 - 1e-9)
 
@@ -104,7 +105,7 @@ def _is_short(runs: pd.DataFrame) -> pd.Series:
 def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
     """Add `boot_seconds`, `billed_seconds` and `paid_seconds` of runs of one attempt.
 
-    The attempt begins before its process: what a cluster tells of its start is billed up to there.
+    The attempt begins before its process: what a cluster records of its start is billed up to there.
     """
     tells = single[single["wait_seconds"].notna()].set_index("run")
     boot = costs["run"].map(tells["boot_seconds"]).astype(float)
@@ -151,8 +152,8 @@ def spent(runs: pd.DataFrame, attempts: pd.DataFrame, prices: pd.DataFrame) -> p
     """Return what runs took and cost whatever became of them: run, hardware, used_seconds, usd.
 
     Args:
-        runs, attempts: the tables; a run without attempts was one, of its process's life. Where a cluster tells, usd
-            holds what an attempt's machine took until it began.
+        runs, attempts: the tables; a run without attempts was one, of its process's life. Where a cluster records it,
+            usd holds what an attempt's machine took until it began.
         prices: rows of `table` under one price option; usd is NaN where a machine has none.
     """
     tries = attempts[["run", "used_seconds"]].assign(before=attempts[["boot_seconds", "wait_seconds"]].sum(axis=1))

@@ -26,7 +26,7 @@ class UnsupportedDevice(Unsupported):
 
 
 class ThreadPoolError(UnsupportedDevice):
-    """A framework's thread pool has another size than asked for."""
+    """A framework's thread pool differs from the size asked for."""
 
 
 class Loop(Protocol):

@@ -26,7 +26,7 @@ COLUMNS = {
     "workload": "string",
     "hardware": "string",  # name of the machine in the study
     "framework": "string",
-    "batch_size": "Int64",  # samples per step, as the log counts it; of one device where it tells several
+    "batch_size": "Int64",  # samples per step, as the log counts it; of one device where it has several
     "precision": "string",  # as in the runs table
     "devices": "Int64",  # that trained together
     "repeat": "Int64",  # number of the run of its cell, from 1, in the order of the files
@@ -75,7 +75,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Imported:
-    """The runs found, a table of `COLUMNS`, what was refused, and the epochs of runs that tell them.
+    """The runs found, a table of `COLUMNS`, what was refused, and the epochs of runs that have them.
 
     `epochs` has the columns of `EPOCHS`.
     """

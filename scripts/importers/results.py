@@ -10,7 +10,7 @@ from scripts.storage.errors import InputError
 from scripts.storage.schemas import read_yaml
 from scripts.studies.definition import ROOT
 
-#: Columns of the table of results and their types. Text is empty and a number missing where nothing tells it.
+#: Columns of the table of results and their types. Text is empty and a number missing where nothing gives it.
 COLUMNS = {
     "round": "string",
     "submitter": "string",

@@ -1,4 +1,4 @@
-"""Which run comes next on a machine whose time ends soon: the most telling one that still ends in time. Pure."""
+"""Which run comes next on a machine whose time ends soon: the most informative one that still ends in time. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -184,7 +184,7 @@ class Session:
     def work(self, in_use: Callable[[], str | None]) -> str:
         """Train until nothing is left that ends in time; return why that was the end.
 
-        `in_use` tells which card others use. Raises Stopped where the machine cannot go on.
+        `in_use` returns which card others use. Raises Stopped where the machine cannot go on.
         """
         while pending := self.pending():
             run = next_run(pending, self.lasted, self.left())
@@ -268,7 +268,7 @@ def _lasted(files: Mapping[str, bytes]) -> float | None:
 
 
 def _result(folder: Path) -> str:
-    """Return how a run ended, in what its record says without being worked on: what it is worth is told at home."""
+    """Return how a run ended, in what its record says without being worked on: what it is worth is judged at home."""
     run = record.read_run(folder / "run.json")
     if run["status"] != "done":
         return f"{run['status'].replace('_', ' ')}: {run['reason']}"

@@ -13,7 +13,7 @@ from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
 
-#: Of configurations whose logs tell a rate alone, so many samples are what is asked for.
+#: Of configurations whose logs have a rate alone, so many samples are what is asked for.
 MILLION = 1e6
 
 _RULE = ("increment_seconds", "minimum_seconds")
@@ -75,7 +75,7 @@ def _known(value: Any) -> float | None:
 
 
 def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
-    """Return the unit of a workload, and how many samples one is (None where no run tells them)."""
+    """Return the unit of a workload, and how many samples one is (None where no run records them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
     if name in summary.rated_alone(inputs.runs):
         noun = inputs.study.get("import", {}).get("units", {}).get(name, "samples")
@@ -154,7 +154,7 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
 
 
 def _start(attempt: Mapping[str, Any]) -> float:
-    """Return what is billed before an attempt began (s), 0 where no cluster tells."""
+    """Return what is billed before an attempt began (s), 0 where no cluster records it."""
     return sum(float(attempt[name]) for name in ("boot_seconds", "wait_seconds") if not pd.isna(attempt[name]))
 
 
@@ -171,7 +171,7 @@ def _side(cell: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
 def _curves(inputs: Inputs) -> dict[str, list[tuple[float, float]]]:
     """Return by run which share of a published training came to which validation accuracy, where it got better.
 
-    Shares are of the samples, in logs that do not tell them of the time. Made-up data learn nothing.
+    Shares are of the samples, in logs that do not record them of the time. Synthetic data learn nothing.
     """
     runs = inputs.runs[(inputs.runs["status"] == "done") & ~inputs.runs["data"].eq("synthetic").fillna(False)]
     about = {run["run"]: run for run in records(runs)}

@@ -8,7 +8,7 @@ from typing import Any
 
 from scripts.analysis.trainings import KINDS, ROLES, TRAINING
 
-#: An option of a study's own prices; that of today is told beside it where the study has both.
+#: An option of a study's own prices; that of today is shown beside it where the study has both.
 _TODAY = "today"
 
 

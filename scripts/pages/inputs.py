@@ -88,7 +88,7 @@ class Inputs:
 
     @cached_property
     def judge(self) -> Judge:
-        """What tells the page's cells apart."""
+        """What distinguishes the page's cells."""
         return Judge.of(self.runs)
 
     @cached_property
@@ -136,5 +136,5 @@ class Inputs:
         """Return a cell's name; the framework is left out where it is no part of `cell`, or the only one of logs."""
         one = "framework" not in cell or (not self.trained and self.runs["framework"].nunique() == 1)
         if cell.get("devices") == self.machines.get(cell["hardware"], {}).get("gpus", {}).get("count"):
-            cell = {**cell, "devices": None}  # the machine's name tells how many cards it has
+            cell = {**cell, "devices": None}  # the machine's name says how many cards it has
         return cell_name(cell, self.labels, self._batch_sizes.get(cell.get("workload", "")), one_framework=one)

@@ -41,7 +41,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
 
 
 def _length(runs: pd.DataFrame) -> str:
-    """Return in sentences from how much of a whole training its cost is told, and of which workloads it is not."""
+    """Return in sentences from how much of a whole training its cost is extrapolated, and where it is not."""
     smaller = clocks.smaller(runs)
     if smaller and not clocks.is_paid_by_process(runs):
         return smaller

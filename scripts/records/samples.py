@@ -6,13 +6,13 @@ from typing import Any
 
 from scripts.storage.numbers import written
 
-#: What a GPU tells that nothing slows down.
+#: What a GPU reports that nothing slows down.
 NOT_THROTTLED = "no"
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """What one GPU told at a sample, None for what it does not tell.
+    """What one GPU reported at a sample, None for what it does not report.
 
     `throttled` is `no` or the reasons, joined by `+`; `energy_joules` counts from when the driver was loaded.
     """

@@ -37,7 +37,7 @@ def code() -> str:
 class Seen:
     """The rows of each record by its name, kept in a file with checksums of the files that they were made from.
 
-    A file that was edited or damaged, or was written by other code, is as none. What is not asked for again is
+    A file that was edited or damaged, or was written by other code, counts as missing. What is not asked for again is
     forgotten.
     """
 

@@ -4,7 +4,7 @@ import re
 from math import floor, isfinite, isinf, log10
 from typing import SupportsFloat
 
-#: Relative gap below which two measurements are not told apart: what MLCommons' results pages say remains of
+#: Relative gap below which two measurements are the same: what MLCommons' results pages say remains of
 #: the noise of most benchmarks.
 TIE = 0.05
 

@@ -85,7 +85,7 @@ def check_leaves(value: Any, source: str | Path) -> None:
 
 
 def validate(value: Any, name: str, source: str | Path) -> None:
-    """Raise InputError for the most telling fault of `value` under the schema `name`."""
+    """Raise InputError for the most helpful fault of `value` under the schema `name`."""
     check_leaves(value, source)
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
@@ -269,6 +269,6 @@ def plain_yaml(text: str, path: str | Path) -> Any:
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        where = str(error).replace('in "<unicode string>", ', "in ")  # as libyaml calls it, which is told no path
+        where = str(error).replace('in "<unicode string>", ', "in ")  # as libyaml calls it, which gets no path
         raise InputError(f"{path}: not YAML: {' '.join(where.split())}") from error
     return value

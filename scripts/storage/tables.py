@@ -100,7 +100,7 @@ def known(key: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def cell_of(key: Iterable[Any]) -> dict[str, Any]:
-    """Return a cell from the key of a group by `CELL`: axis -> value, None for what a log does not tell."""
+    """Return a cell from the key of a group by `CELL`: axis -> value, None for what a log does not record."""
     return dict(zip(CELL, known(key), strict=True))
 
 

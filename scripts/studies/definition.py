@@ -103,7 +103,7 @@ def _check_import(path: Path, config: dict[str, Any]) -> None:
 
 
 def _check_paths(path: Path, config: dict[str, Any]) -> None:
-    """Raise InputError for a path with a brace, which Snakemake takes for a wildcard and ends without a word."""
+    """Raise InputError for a path with a brace, which Snakemake takes for a wildcard and exits without output."""
     folder = config.get("import", {}).get("folder", "")
     books = [config["book"], *(about.get("book", []) for about in config["prices"].values())]
     given = [("tables", config["tables"]), ("import.folder", folder)]

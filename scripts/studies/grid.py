@@ -47,7 +47,7 @@ def expand(
         config: from `read`.
         catalogue: content of `config/hardware.yaml`.
         cores: of this machine, for `hardware: local`.
-        kind: tells `real` or `synthetic` for a data set's name.
+        kind: returns `real` or `synthetic` for a data set's name.
 
     Raises InputError that names file, key and value, and what is allowed.
     """

@@ -60,7 +60,7 @@ class Some(Part):
 
 
 class Either:
-    """Marks a union: `says` tells what is allowed, to whom gives what is of none of its types."""
+    """Marks a union: `says` names what is allowed, to whom gives what is of none of its types."""
 
     def __init__(self, says: str) -> None:
         self.says = says
@@ -169,7 +169,7 @@ _BOUNDS = {
 
 
 def check(value: Any, model: type[Part], source: str | Path) -> None:
-    """Raise InputError for the most telling fault of a value: the outermost, and of these an unknown key first."""
+    """Raise InputError for the most helpful fault of a value: the outermost, and of these an unknown key first."""
     schemas.check_leaves(value, source)
     try:
         model.model_validate(value)

@@ -104,7 +104,7 @@ class Analyses:
         return [*_books(*(cut[end] for cut in cuts for end in ("before", "after"))), *scheduled]
 
     def get_supplied(self, table: str) -> Callable[[Any], str]:
-        """Return what tells where a table of a study lies that was supplied."""
+        """Return what says where a table of a study lies that was supplied."""
         return lambda wildcards: f"{self.studies[wildcards.study]['tables']}/{table}"
 
     def get_charts(self, wildcards: Any) -> list[str]:
@@ -120,7 +120,7 @@ class Analyses:
         return given.get("facts", f"results/{wildcards.study}/facts.csv") if given else []
 
     def get_results(self, wildcards: Any) -> list[str]:
-        """Return the table of MLPerf's results that a study prices, and what tells its cards and series."""
+        """Return the table of MLPerf's results that a study prices, and what names its cards and series."""
         about = self.studies[wildcards.study].get("mlperf")
         found = (*Path("config/mlperf").glob("*.yaml"), *Path("config/schemas").glob("mlperf-*.json"))
         return [about["results"], *sorted(map(str, found))] if about else []
@@ -187,13 +187,13 @@ class Analyses:
         return [f"results/{name}/{table}.parquet" for name in self._compared(wildcards) for table in ("runs", "costs")]
 
     def get_compared_arguments(self, wildcards: Any, input: Any) -> list[str]:
-        """Return what the report is told of these studies; nothing where there are none."""
+        """Return what the report gets of these studies; nothing where there are none."""
         keys = ("title", "price")
         others = {name: {key: about[key] for key in keys} for name, about in self._compared(wildcards).items()}
         return ["--compared", json.dumps(others), *input.compared] if others else []
 
     def get_beside_arguments(self, wildcards: Any, input: Any) -> list[str]:
-        """Return what the report is told of the studies beside it; nothing where there are none."""
+        """Return what the report gets of the studies beside it; nothing where there are none."""
         keys = ("title", "published", "machines", "import")
         others = [{key: study[key] for key in keys if key in study} for study in self._beside(wildcards).values()]
         return ["--beside", json.dumps(others), *input.beside] if others else []

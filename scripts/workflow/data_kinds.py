@@ -1,4 +1,4 @@
-"""Which data each data set of a call has, chosen once and told to the machines that train."""
+"""Which data each data set of a call has, chosen once and passed to the machines that train."""
 
 import json
 from collections.abc import Callable

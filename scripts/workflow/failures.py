@@ -1,4 +1,4 @@
-"""What of a call was refused or failed, told once more at its end: why, what to do, and where the log is."""
+"""What of a call was refused or failed, printed once more at its end: why, what to do, and where the log is."""
 
 import logging
 import re
@@ -16,7 +16,7 @@ from scripts.workflow import remedies
 #: Lines of a log that are shown of a kind of failure.
 _LINES = 8
 
-#: What executors add that tells nothing of this job.
+#: What executors add that says nothing of this job.
 _BOILERPLATE = re.compile(
     r"\n +sbatch call:.*|For further error details see the cluster/cloud log.*|"
     r"Detailed failure reason unavailable.*|SLURM sbatch failed\. The error message was|"

@@ -121,7 +121,7 @@ def end_when_told(workflow: Any) -> None:
     """Let SIGTERM end a call at any moment, and say what to do then, as after Ctrl-C.
 
     Snakemake's handler waits for a lock that the main thread, in which it runs, may hold (Snakemake 9.27): a call that
-    was told to end while a job ended hung for ever. In a thread of its own it waits until the lock is free. It also
+    was asked to end while a job ended hung for ever. In a thread of its own it waits until the lock is free. It also
     waits for the jobs that it has submitted, which may be for ever: a cluster's are ended with it, as by Ctrl-C.
     """
     is_local = need(workflow, "local_exec", "a call ends when asked to")

@@ -39,7 +39,7 @@ def paid(
     return [row for row in rows if row["price_option"] == option(row["hardware"])]
 
 
-#: What a quote wants to be told by published logs.
+#: What a quote wants to know from published logs.
 _FACTS = {"workload": str, "hardware": str, "train_seconds": float, "epochs_done": int}
 
 

@@ -76,8 +76,8 @@ def note_for_dry_run(folder: Path) -> str | None:
 def clear(folder: Path, is_local: bool) -> None:
     """Take away the locks of a Snakemake that was killed; say so in a line. `folder` is where it was called.
 
-    Snakemake itself would end without a word, as the profiles keep its log off the screen. Where the folder may be
-    shared with other machines (not `is_local`) a call may be at work that is not seen here: its lease tells whether it
+    Snakemake itself would exit without output, as the profiles keep its log off the screen. Where the folder may be
+    shared with other machines (not `is_local`) a call may be at work that is not seen here: its lease says whether it
     lives, and without one nothing is taken away.
     """
     locks = _locks(folder)

@@ -25,11 +25,11 @@ class Meter:
     before anything runs on it. So it is the most that they cost.
 
     Args:
-        rates: of machines, as `Quotes.rates` tells them.
+        rates: of machines, as `Quotes.rates` returns them.
         expected_usd: of each run that is to be trained; NaN without a price.
         is_given_up: says whether a run is not to be trained after all.
         start_seconds: that a machine takes to start at most, 0 where it is up already.
-        clock: tells seconds.
+        clock: returns seconds.
     """
 
     rates: Mapping[str, Mapping]
@@ -118,9 +118,9 @@ class Meter:
 
 
 class Follower(logging.Handler):
-    """Tells a meter from Snakemake's log which trainings are submitted and end.
+    """Reports to a meter from Snakemake's log which trainings are submitted and end.
 
-    `name` tells a run by its wildcards; `is_refused(job)` whether the cluster has named a reason for which a job, by
+    `name` names a run by its wildcards; `is_refused(job)` whether the cluster has named a reason for which a job, by
     the cluster's name of it, never got a machine.
     """
 

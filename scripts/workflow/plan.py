@@ -1,4 +1,4 @@
-"""What a call of the workflow does: cells, runs and files, told from config, catalogue and studies. Pure but for files.
+"""What a call of the workflow does: cells, runs and files, from config, catalogue and studies. Pure but for files.
 
 The rules take its `get_*` as input functions: each gets the wildcards of a job (`study`, `workload`, `hardware`,
 `framework`, `variant`, `repeat`, as far as the rule has them).
@@ -47,7 +47,7 @@ class Plan:
     def of(cls, config: Mapping[str, Any], kind_for: Callable[[str], Callable[[str], str]]) -> "Plan":
         """Return the plan of a config (of config/config.yaml, with what the command line says).
 
-        `kind_for(policy)` returns what tells `real` or `synthetic` for a data set. Raises InputError for bad input.
+        `kind_for(policy)` returns what says `real` or `synthetic` for a data set. Raises InputError for bad input.
         """
         catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
         name, settings = definition.read(config["study"], dict(config))
@@ -151,7 +151,7 @@ class Plan:
         return code.training(file, dataset, cell.framework, Path(self.lock(cell)))
 
     def is_current(self, run: str) -> bool:
-        """Return whether a run is there, and was trained by the code as it is now; a record that does not tell is."""
+        """Return whether a run is there, and was trained by the code as it is now; a record that does not say is."""
         record = Path(run, "run.json")
         if not record.is_file():
             return False

@@ -1,4 +1,4 @@
-"""What the runs of a plan will cost, told before they run, and which of them a budget allows."""
+"""What the runs of a plan will cost, before they run, and which of them a budget allows."""
 
 import json
 import sys
@@ -52,7 +52,7 @@ class Quotes:
     # Imported where they are asked: most calls want no quote.
 
     def asked(self, runs: Iterable[str]) -> dict[str, Any]:
-        """Return what is asked of runs, as another process can be told it."""
+        """Return what is asked of runs, as another process can be given it."""
         return {
             "name": self.plan.name,
             "study": self.plan.settings,

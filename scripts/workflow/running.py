@@ -1,6 +1,6 @@
 """The jobs of a study that run or wait somewhere, and how they are ended: on Google Batch, on a Slurm, on this machine.
 
-What a job trains is told by its own command, so that another study of a similar name, another clone of a Slurm's user
+What a job trains is read from its own command, so that another study of a similar name, another clone of a Slurm's user
 or another bucket of a project is left alone.
 """
 
@@ -20,7 +20,7 @@ _TARGET = re.compile(r"--target-jobs\s+['\"]?train:([^\s'\"]+)")
 _MARK = re.compile(r"\bEPOCHS_MARK=(\w+)")
 _PREFIX = re.compile(r"--default-storage-prefix\s+['\"]?([^\s'\"]+)")
 
-#: A training saves itself when it is told to end (s).
+#: A training saves itself when it is asked to end (s).
 _GRACE_SECONDS = 30
 
 
@@ -29,7 +29,7 @@ class Running:
     """A job: the folder of the run that it trains, how its place calls it, its state, what ends it, and its mark.
 
     `end` raises InputError with the command that a person can type where the job could not be ended. `mark` says by
-    which code it trains, where its command tells (`with_mark`).
+    which code it trains, where its command says so (`with_mark`).
     """
 
     run: str
@@ -40,7 +40,7 @@ class Running:
 
 
 def with_mark(command: str, mark: str) -> str:
-    """Return a shell command that does the same, and tells its mark."""
+    """Return a shell command that does the same, and carries its mark."""
     return f": EPOCHS_MARK={mark}; {command}"
 
 
@@ -98,7 +98,7 @@ def on_slurm(folder: Path, study: str) -> Iterator[Running]:
             continue  # it has ended meanwhile
         wildcards, marked = trained_by(script), _MARK.search(script)
         if wildcards.get("study") == study:
-            # The command of an array tells its first run alone.
+            # The command of an array names its first run alone.
             run = _run(wildcards) if name == first else f"{wildcards['hardware']}, task of an array"
             yield Running(run, name, state, partial(_cancel, name), marked[1] if marked else "")
 

@@ -69,7 +69,7 @@ def parallel(devices: int) -> Iterator[None]:
 
 @cache
 def _mirrored(names: tuple[str, ...]):
-    """Return the strategy for these devices: two of them in one process would mix up their all-reduces."""
+    """Return the strategy for these devices: two of them in one process would interleave their all-reduces."""
     import tensorflow as tf
 
     return tf.distribute.MirroredStrategy(names)

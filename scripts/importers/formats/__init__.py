@@ -1,1 +1,1 @@
-"""One file per published format, found by its name: what each must have is told in `scripts.importers`."""
+"""One file per published format, found by its name: what each must have is in `scripts.importers`."""

@@ -1,8 +1,8 @@
 """State of Hugging Face's Trainer: `trainer_state.json`, as it lies in a model's or a checkpoint's folder.
 
-Keys are those of `TrainerState` (transformers). Its last record tells `train_runtime` (s), the wall time of the
+Keys are those of `TrainerState` (transformers). Its last record has `train_runtime` (s), the wall time of the
 training, its evaluations with it, and `train_samples_per_second`; without it the training has not ended. Of a training
-that was resumed it is the time of the last part, which the file does not tell. Training is PyTorch's; the workload is
+that was resumed it is the time of the last part, which the file does not say. Training is PyTorch's; the workload is
 not in the file.
 """
 
@@ -47,7 +47,7 @@ def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
     loss = end.get("train_loss")
     yield {
         "framework": "torch",
-        # Of one device: the global one is this times devices and accumulated steps, which the file does not tell.
+        # Of one device: the global one is this times devices and accumulated steps, which the file does not say.
         "batch_size": count(state.get("train_batch_size")),
         "status": "done" if loss is None or finite(loss) is not None else "diverged",
         "epochs_done": count(round(epochs)),

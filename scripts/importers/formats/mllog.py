@@ -6,7 +6,7 @@ and `:::MLL 1558659951.246 run_start: {json}`.
 Events are those of github.com/mlcommons/logging. Time to train is `run_stop` - `run_start`, the score of
 MLPerf; an aborted run counts as failed. Epochs are the `epoch_stop` events, or the sum of `epoch_count`
 over the blocks that ended. The batch size is the global one. No event names the framework. Samples/s are those that
-`tracked_stats` tell (the median), or the last `samples_count` over the time to train; else none, as `train_samples` is
+`tracked_stats` give (the median), or the last `samples_count` over the time to train; else none, as `train_samples` is
 iterations or tokens in some logs.
 """
 
@@ -135,7 +135,7 @@ def read(folder: Path, layout: Layout) -> Imported:
 
 
 def _accurate(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:
-    """Return the runs of `parse` without those whose accuracy is none; a round of MLPerf counts their time still."""
+    """Return the runs of `parse` without those whose accuracy is not an accuracy; MLPerf still counts their time."""
     for run in parse(name, text):
         accuracy = None if isinstance(run, Refused) else run.get("val_acc")
         if accuracy is None or 0 <= accuracy <= 1:
@@ -145,7 +145,7 @@ def _accurate(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refus
 
 
 def parse(name: PurePosixPath, text: str, passed: list[Refused] | None = None) -> Iterator[dict[str, Any] | Refused]:
-    """Return what each run of a log tells (`_Run.facts`), or why it tells none. Raises Refused for the whole log.
+    """Return what each run of a log says (`_Run.facts`), or why it says nothing. Raises Refused for the whole log.
 
     A garbled line is passed over, and put into `passed`: start, end and success of a run must be whole, and where they
     are its time is; how many epochs it had is unknown then.
@@ -221,7 +221,7 @@ def _of_0_5(found: re.Match[str], line: int) -> tuple[str, Any, float, dict[str,
     """Return an event of v0.5 as later rounds have it; the benchmark stands in every line."""
     key, value, metadata = found["key"], found["value"], {"benchmark": found["benchmark"]}
     if key == "run_stop":
-        # Without a word of success it tells the end alone.
+        # Without a word of success it marks the end alone.
         told = _logs.from_json(value, line) if value else {}
         success = told.get("success", True) if isinstance(told, dict) else True
         metadata["status"] = "success" if success in (True, "true") else "aborted"

@@ -63,7 +63,7 @@ class _Run:
                 self.header.setdefault(key, (found[1], line))
 
     def batch_size(self) -> int | None:
-        """Return the samples per step of one device, None if not told; what is no count is a fault."""
+        """Return the samples per step of one device, None if unknown; what is no count is a fault."""
         if "per device" not in self.header:
             return None
         text, line = self.header["per device"]
@@ -87,14 +87,14 @@ class _Run:
             self.began = datetime.fromtimestamp(int(values[3]), UTC).isoformat()
 
     def truncated(self, line: int) -> dict[str, Any] | Refused:
-        """Return a run without a total: one that ran out of memory is one, with what it tells of its cell."""
+        """Return a run without a total: one that ran out of memory is one, with what it says of its cell."""
         cell = self.cell()
         if self.out_of_memory and not self.fault:
             return cell | {"status": "out_of_memory"}
         return self.fault or Refused(f"the run that begins in line {self.begins} has no 'total images/sec'", line)
 
     def cell(self) -> dict[str, Any]:
-        """Return what the header tells of the run's cell; what it cannot be is a fault."""
+        """Return what the header says of the run's cell; what it cannot be is a fault."""
         model, mode = (self.header.get(key, (None, 0)) for key in ("Model", "Mode"))
         if mode[0] and not mode[0].startswith("training"):
             self.refuse(f"Mode: {shown(mode[0])} is no training", mode[1])

@@ -111,7 +111,7 @@ def _rows(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
 
 
 def _cards(machine: str, row: Mapping[str, str], line: int) -> int:
-    """Return how many cards a row's machine has: 1 where neither a column nor its name tells it."""
+    """Return how many cards a row's machine has: 1 where neither a column nor its name says it."""
     if "num_gpu" not in row:
         found = _CARDS.findall(machine)
         told = found[-1] if found else "1"  # LambdaOD_8x_Texas_1xH100: one of eight

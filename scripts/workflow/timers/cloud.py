@@ -85,7 +85,7 @@ class Site:
 
 
 def site(framework: str) -> Site:
-    """Return the site that the variables of docs/clusters.md tell. Raises InputError for what is not set."""
+    """Return the site that the variables of docs/clusters.md give. Raises InputError for what is not set."""
     names = ("project", "region", "service_account")
     lacking = [f"SNAKEMAKE_GCEBATCH_{name.upper()}" for name in names if not checks.setting(None, name)]
     bucket = environment.BUCKET.read()
