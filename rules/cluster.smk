@@ -89,14 +89,14 @@ if workflow.is_main_process and not workflow.dryrun:
 
 
 def follow_failures():
-    """Tell at the end of the call what failed, why and what to do; try only again what lost its machine."""
+    """Print at the end of the call what failed, why and what to do; try only again what lost its machine."""
     internals.follow(workflow, failed)
     internals.retry_only(workflow, failed.may_be_tried_again)
     atexit.register(failed.print)
 
 
 def start_meter(expected_usd):
-    """Print every minute what the machines have cost, as Snakemake's log tells of them."""
+    """Print every minute what the machines have cost, as Snakemake's log reports them."""
     # Here, as it takes a second that only calls with a cluster have.
     from scripts.costs import budget
     from scripts.workflow import meter

@@ -129,7 +129,7 @@ try:
 except (errors.InputError, OSError) as error:
     sys.exit(f"error: {errors.line(error)}")
 
-# What the machines that train are told beside the config.
+# What the machines that train get beside the config.
 environment.DATA_KINDS.write_default("{}")
 environment.COMMIT.write_default("null")
 environment.TRUST.write_default("")
@@ -167,7 +167,7 @@ def read_note(**names):
 
 
 def get_records(family):
-    """The input function that tells the records of a family: each waits for its own first runs alone."""
+    """The input function that names the records of a family: each waits for its own first runs alone."""
     return lambda wildcards: [
         f"{run}/run.json" for run in canary.tried(family, read_note)
     ]

@@ -20,7 +20,7 @@ rule fetch_data:
 
 rule train:
     input:
-        # Neither time nor text of a file trains again: `code` below tells what would train otherwise. Other data do.
+        # Neither time nor text of a file trains again: `code` below says what would train otherwise. Other data do.
         data=lambda wildcards: (
             plan.get_data(wildcards)
             if plan.has_other_data(wildcards)
@@ -60,7 +60,7 @@ rule train:
         "train {wildcards.workload} on {wildcards.hardware} with {wildcards.framework}, {wildcards.variant}, run {wildcards.repeat}"
     shell:
         # Exit code 3: the training failed and its record says how; that is a result too.
-        # What tells the training that its machine is preempted must not end those who wait for it.
+        # What warns the training that its machine is preempted must not end those who wait for it.
         "trap '' TERM; "
         "python -m scripts.train {params.arguments:q} {params.files:q} --code {params.code:q} --output {params.folder:q} |& tee {log} | "
         # Whatever becomes of what a person sees, the training goes on.

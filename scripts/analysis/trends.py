@@ -1,4 +1,4 @@
-"""How the cells of a study that repeats itself went over its repetitions: time and cost apart, and where one changed.
+"""How the cells of a scheduled study went over its repetitions: time and cost apart, and where one changed.
 
 What a day does to a machine meets all runs of that day, so that they are no independent witnesses: a cell's value at a
 repetition is the median of its runs, and its noise is that between repetitions. A control chart: effects that all

@@ -4,8 +4,8 @@ Two cells are clearly different where their medians differ by at least the gap o
 (`noise.Noise.gap`) *and* a t test of the logarithms of their runs has p of at most `SIGNIFICANT`. Each cell has its
 own variance, drawn towards what is known of such machines (Smyth 2004; see `noise`), as in Welch's test, and the test
 has the degrees of freedom of the cell of which less is known: with many runs it is nearly Welch's test; with one it
-asks whether the gap is beyond what the known noise makes of two runs, and where nobody knows the noise of such machines it
-decides nothing.
+asks whether the gap is beyond what the known noise makes of two runs, and where nobody knows the noise of such
+machines it decides nothing.
 Between two machines the spread of machines of one kind is counted besides. A page errs family-wise: of `FALSE_PAGES` of
 pages any two cells that are alike are called different, however many others there are (Holm, 1979).
 

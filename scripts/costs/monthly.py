@@ -1,4 +1,4 @@
-"""What a month of a study that repeats itself costs, expected and at worst. Pure.
+"""What a month of a scheduled study costs, expected and at worst. Pure.
 
 Time of machines is billed as each start of each is: `billing.scheduled_usd_per_month`.
 """

@@ -5,7 +5,7 @@ One module per data set. Each has
 - `FILES`: the official files, `{name: Source}`; empty where the set is synthetic by design;
 - `LOCAL`: other forms of the same data that a folder may hold, a list of such dictionaries, best first;
 - `read(paths) -> arrays`: decode whichever files were found (`{name: path}`) into numpy arrays;
-- `synthesise(rng) -> arrays`: the same names, shapes and types, made up but learnable;
+- `synthesise(rng) -> arrays`: the same names, shapes and types, synthetic but learnable;
 - `PER_SAMPLE`: the arrays whose first axis counts samples, those that a smaller scale shortens;
 - `trim(arrays)`, where samples share an array: the arrays without what no sample uses;
 - `TRAIN`: the array that counts the training samples, and `COMPLETE`, how many the official set has;

@@ -1,10 +1,10 @@
-"""How time and cost went of a study that repeats itself."""
+"""How time and cost of a scheduled study went."""
 
 from scripts.epd import _call
 
 
 def command(study: _call.Study = None) -> int:
-    """Write the history of a study that repeats itself: the trend of each cell, time and cost apart, and what changed.
+    """Write the history of a scheduled study: the trend of each cell, time and cost apart, and what changed.
 
     \b
     ./epd history

@@ -44,7 +44,7 @@ def add(
     prices: _Prices = False,
     config: _call.Config = None,
 ) -> int:
-    """Print what a month of it costs, then install who calls it. What is installed again replaces what was.
+    """Print what a month of it costs, then install the timer. What is installed again replaces what was.
 
     \b
     ./epd schedule add --every 1d --by cron

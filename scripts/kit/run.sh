@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains a study's most telling runs on this machine: bash kit/run.sh --minutes 9
+# Trains a study's most informative runs on this machine: bash kit/run.sh --minutes 9
 set -euo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 python=${PYTHON:-python3}

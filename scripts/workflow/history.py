@@ -1,4 +1,4 @@
-"""Write the history of a study that repeats itself: the trend of each cell, time and cost apart, and what changed."""
+"""Write the history of a scheduled study: the trend of each cell, time and cost apart, and what changed."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime

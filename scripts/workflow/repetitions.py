@@ -1,4 +1,4 @@
-"""A study that repeats itself: its repetitions on disk, which of them is at work, and every trigger that was.
+"""A scheduled study: its repetitions on disk, which of them is at work, and every trigger that was.
 
 `results/STUDY` holds the repetition at work or the last one that ended, `history/STUDY/<when its last run ended>` each
 one before. Every step leaves what the next trigger can go on from, wherever it is killed: see `History.begin`.

@@ -69,7 +69,7 @@ def _time(event: batch.StatusEvent) -> str | None:
 
 
 def lost_vms(events: Sequence[batch.StatusEvent]) -> tuple[Lost, ...]:
-    """Return every task failure that the events tell, in their order."""
+    """Return every task failure that the events hold, in their order."""
     found = []
     for event in events:
         code = event.task_execution.exit_code

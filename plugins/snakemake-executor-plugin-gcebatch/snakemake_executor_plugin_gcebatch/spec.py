@@ -21,7 +21,7 @@ TIMED_OUT = 50005
 #: Compute Engine's notice of a preemption: docker's own patience ends after 10 s.
 _STOP = "--stop-timeout=30"
 
-#: Docker tells the first process alone that its VM is preempted: this shell, which is no `--init` (whose program is not
+#: Docker warns the first process alone that its VM is preempted: this shell, which is no `--init` (whose program is not
 #: in every Container-Optimized OS) and passes it to all processes of the command, so that they can save themselves.
 #: What has done so waits for the end of its VM: Batch would take an exit code for a failure, other than 0.
 _SHELL = """\
@@ -169,7 +169,7 @@ def _label_key(text: str) -> str:
 def job(
     command: str, machine: Machine, site: Site, variables: Mapping[str, str], labels: Mapping[str, str]
 ) -> batch.Job:
-    """Return the Batch job that runs `command` in the image on a VM of its own; CONTAINER_IMAGE tells it which.
+    """Return the Batch job that runs `command` in the image on a VM of its own; CONTAINER_IMAGE says which.
 
     The VM carries the labels, too: bills are by VM. A VM that is lost is replaced, at most `spot_retries` times;
     a command that fails is not tried again.
