@@ -64,14 +64,15 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
     if len(counted) < 2:
         return ""
     several = sum(len({of(cell["run"]) for cell in cells}) > 1 for cells in found.values())
-    kinds = " and ".join(f"{words}: {count:,} results" for words, count in counted.items())
+    kinds = " and ".join(f"{words}: {count:,} result{'s' if count != 1 else ''}" for words, count in counted.items())
     question = trainings.Question.of(inputs.study)
     pairs = trainings.pairs(found, question) if question else []
     alike = sum(of(one["run"]) == of(other["run"]) for _, one, other in pairs)
-    answer = f"Of the {len(pairs)} pairs of the answer {alike} are of one. " if pairs else ""
+    answered = f"{alike} of the {len(pairs)} pairs of the answer"
+    answer = f"In {answered} both are of one kind. " if pairs else ""
     return (
-        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}{several} of {len(found)} rankings hold both: "
-        "a gap between them is of software, too."
+        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}In {several} of {len(found)} rankings are "
+        "several kinds: a gap between them is of software, too."
     )
 
 

@@ -1,4 +1,4 @@
-"""A month of a study that repeats itself, small enough to check by hand."""
+"""A month of a scheduled study, small enough to check by hand."""
 
 from math import isnan
 

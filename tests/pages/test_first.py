@@ -1,5 +1,8 @@
 """What stands beside the answer of a page."""
 
+import pytest
+
+from scripts.analysis import trainings
 from scripts.pages import first
 from tests.made import BOOK, STUDY, inputs, run, runs
 
@@ -27,9 +30,9 @@ def test_software_of_two_dates_is_said_beside_the_answer() -> None:
         rate("table-v2-fp16#c", batch_size=64, hardware="cpu4"),
     ]
     words = context(*rows, software=TWO)["software_words"]
-    assert "Software of 2 kinds is compared: a container of 2024: 3 results and tables of 2022: 1 results." in words
-    assert "Of the 2 pairs of the answer 1 are of one." in words
-    assert "1 of 1 rankings hold both" in words
+    assert "Software of 2 kinds is compared: a container of 2024: 3 results and tables of 2022: 1 result." in words
+    assert "In 1 of the 2 pairs of the answer both are of one kind." in words
+    assert "In 1 of 1 rankings are several kinds" in words
 
 
 def test_software_of_one_date_is_not_said() -> None:
@@ -45,3 +48,19 @@ def test_dollars_and_seconds_of_rates_are_of_as_many_samples() -> None:
     assert panel["unit"] == "USD a thousand million tokens"
     shown = panel["bars"][0]
     assert (round(shown["usd"], 6), round(shown["seconds"] / 3600, 1), panel["longer"]) == (1.0, 27.8, 1000)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "cheaper", "dearer", "said"),
+    [
+        (6, 4, 2, "is cheaper than JAX in 4 of 6 pairs (dearer in 2)"),
+        (6, 4, 0, "is cheaper than JAX in 4 of 6 pairs (dearer in 0, 2 too close to call)"),
+        (12, 0, 0, "is not clearly cheaper than JAX (all of 12 pairs are too close to call)"),
+        (1, 0, 0, "is not clearly cheaper than JAX (1 pair is too close to call)"),
+    ],
+)
+def test_answer_of_pairs_that_are_all_too_close_counts_no_zeros(
+    pairs: int, cheaper: int, dearer: int, said: str
+) -> None:
+    answer = trainings.Answer(pairs, cheaper, dearer, faster=0, price=1.0, speedup=0.0, where="")
+    assert first._pairs(answer, than=" than JAX") == said
