@@ -123,18 +123,18 @@ function won(names, does, of, runs) {
   return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
-/** By what is ranked: its values, what its best is called if it has won, and if others are too close to it to call. */
+/** By what is ranked: its values, what its best is called and does if it has won, and if others are too close to it to call. */
 const ROLES = {
-  cost: {key: "usd", role: "cheapest", measured: "lowest cost measured"},
-  time: {key: "seconds", role: "fastest", measured: "shortest time measured"},
-  value: {key: "value", role: "best value", measured: "least time × cost measured"},
+  cost: {key: "usd", role: "cheapest", does: "is cheapest", measured: "lowest cost measured"},
+  time: {key: "seconds", role: "fastest", does: "is fastest", measured: "shortest time measured"},
+  value: {key: "value", role: "least time × cost", does: "has the least time × cost", measured: "least time × cost measured"},
 };
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */
 function best(rows, by) {
-  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {role, measured} = ROLES[by];
+  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {role, does, measured} = ROLES[by];
   const head = near.length > 1 || within.length < 2 ? measured : role;
-  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), `is ${role}`, within.length, Math.min(...near.map((row) => row.of.usd.length)))};
+  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), does, within.length, Math.min(...near.map((row) => row.of.usd.length)))};
 }
 
 /** The highest price of its machine (USD an hour) at which a row costs surely less than those of all other machines; null for none. */

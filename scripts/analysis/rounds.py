@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import card_prices, mlperf, noise
-from scripts.analysis.trainings import BY, MEASURED, PART, TRAINING
+from scripts.analysis.trainings import BY, CALLED, MEASURED, PART, TRAINING
 from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, not_told
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
@@ -280,7 +280,7 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                     "of": PART if best["is_part"] else TRAINING,
                     "scale": UNVERIFIED,
                     "role": role,
-                    "head": MEASURED[role] if near else role,
+                    "head": MEASURED[role] if near else CALLED[role],
                     "card": best["card"],
                     "accelerators": int(best["accelerators"]),
                     "seconds": float(best["seconds"]),

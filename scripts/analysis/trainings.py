@@ -22,6 +22,10 @@ CHEAPEST, FASTEST, VALUE = ROLES = ("cheapest", "fastest", "best value")
 #: By which the best of each role is chosen; the best value is the least time x cost, as an article's winner is read.
 BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 
+#: What the best of each role is called, and what it does, where it has won.
+CALLED = {CHEAPEST: "cheapest", FASTEST: "fastest", VALUE: "least time × cost"}
+_DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least time × cost"}
+
 #: What is said of it where others are too close to call: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
@@ -92,11 +96,11 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         fewest = min(len(cell["of"]["usd"]) for cell in (first, *near))
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
-            | {"role": role, "head": MEASURED[role] if near else role}
+            | {"role": role, "head": MEASURED[role] if near else CALLED[role]}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near)}
-            | {"said": won([cell["machine"] for cell in (first, *near)], f"is {role}", 1 + len(others), fewest)}
+            | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), fewest)}
         )
     return found
 

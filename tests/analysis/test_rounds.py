@@ -132,7 +132,7 @@ def test_result_wins_where_its_runs_tell_it_from_all_others(gap: float, wins: bo
     found = rounds.trainings(table, ABOUT, prices, "today")
     now = found[found["round"] == "v2.0"]
     assert (now["not_told"] == 0).all() == wins
-    heads = ["cheapest", "fastest", "best value"]
+    heads = ["cheapest", "fastest", "least time × cost"]
     measured = ["lowest cost measured", "shortest time measured", "least time × cost measured"]
     assert list(now["head"]) == (heads if wins else measured)
     assert (found.loc[found["round"] == "v3.0", "not_told"] > 0).all()
