@@ -97,12 +97,12 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
         description=f"Dots on lines from 1, throughput of {' and '.join(map(_plainly, values))} over {plain}: "
         f"{spoken}.",
         finding=_finding(shown, axis, plain),
-        notes=[*(["Ticks are the single runs of both."] if points else []), "≈: not told apart."],
+        notes=[*(["Ticks are the single runs of both."] if points else []), "≈: too close to call."],
     )
 
 
 def _finding(shown: pd.DataFrame, axis: str, plain: str) -> str:
-    """Return in how many pairs the cells that are not plain are told apart as faster, and as slower."""
+    """Return in how many pairs the cells that are not plain are clearly faster, and slower."""
     told = shown[shown["mark"].eq("")]
     faster, slower = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
     values = list(dict.fromkeys(shown[axis]))

@@ -25,7 +25,7 @@ from scripts.charts._theme import TEXT, WIDTH, look
 from scripts.charts._view import Chart
 from scripts.storage.numbers import number
 
-#: More lines cannot be told apart.
+#: More lines cannot be distinguished.
 _LINES = 8
 
 

@@ -3,7 +3,7 @@
 #: As often as a list may repeat itself: nothing that is to be drawn lacks its colour.
 _TIMES = 20
 
-#: At least 3:1 on white and on the dark page; told apart by colour-blind readers with the shapes.
+#: At least 3:1 on white and on the dark page; distinguished by colour-blind readers with the shapes.
 COLOURS = _TIMES * (
     "#d97706",
     "#3b82c4",

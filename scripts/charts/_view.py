@@ -26,8 +26,8 @@ class View:
     A cell whose times to train differ by more than `unstable_above` of their median is unstable; of what was
     measured again, runs after the first `repeats` are the second measurement (None: there is none).
     `unit` is what the workload's samples are, `prices` what the study's price options are called, `cards`
-    the model of a machine's GPUs, where the study tells it.
-    `judge` tells the study's cells apart. `tables` are those of `scripts.analysis.figures`, for charts of a whole
+    the model of a machine's GPUs, where the study names it.
+    `judge` compares the study's cells. `tables` are those of `scripts.analysis.figures`, for charts of a whole
     study.
     """
 
@@ -60,7 +60,7 @@ class View:
 class Chart:
     """A drawn chart: the figure, its size (inches), its data, its words, and a text for those who cannot see it.
 
-    `finding` is its title, empty where it finds nothing; `caption` tells unit, base and n in at most `CAPTION_WORDS`
+    `finding` is its title, empty where it finds nothing; `caption` names unit, base and n in at most `CAPTION_WORDS`
     words; `notes` are further sentences.
     """
 

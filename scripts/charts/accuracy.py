@@ -4,7 +4,7 @@ from scripts.charts import _absolute
 from scripts.charts._view import Chart, View
 
 TITLE = "Accuracy"
-MISSING = "no run tells its accuracy"
+MISSING = "no run records its accuracy"
 HELP = "All bars should be as long: what trains has no say in what is learned."
 ROWS_BY = "train_seconds"
 

@@ -71,7 +71,7 @@ def _finding(runs: pd.DataFrame, view: View) -> str:
         rates = [line.loc[line["global_batch_size"] == size, "samples_per_second"] for size in (high, low)]
         compared = view.judge.compare(rates[0], rates[1], (line["hardware"].iloc[0],) * 2)
         told, gains, sizes = told + compared.told, [*gains, compared.ratio], sizes | {(low, high)}
-    parts = "not told apart" if len(gains) == 1 else f"told apart in {told} of {len(gains)}"
+    parts = "too close to call" if len(gains) == 1 else f"clearly different in {told} of {len(gains)}"
     unsure = "" if told == len(gains) else f"; {parts}"
     gained = f"trains {_findings.span(min(gains), max(gains))} as many samples/s"
     if len(sizes) > 1:

@@ -49,6 +49,6 @@ def draw(view: View) -> Chart | None:
         caption=f"Samples/s on n devices ÷ n times those on one; {count_runs(cells)}.",
         description=f"Line chart of scaling efficiency by devices, 1 on one device: {spoken}.",
         finding=f"{several['devices'].max()} devices reach "
-        f"{_findings.span(most.min(), most.max(), unit='')} of perfect scaling",
+        f"{_findings.span(most.min(), most.max(), unit='')} of linear scaling",
         notes=["The batch size per device is the same.", *virtual, *_curves.notes(cells, "devices")],
     )

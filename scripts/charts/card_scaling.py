@@ -94,7 +94,7 @@ def draw(view: View) -> Chart | None:
         f"{min(shown['runs'].min(), shown['plain_runs'].min())} to "
         f"{max(shown['runs'].max(), shown['plain_runs'].max())} runs.",
         description=f"Lines of scaling efficiency by number of cards, 1 on one card: {spoken}.",
-        finding=f"{most} cards reach {_findings.span(reached.min(), reached.max(), unit='')} of perfect scaling, "
+        finding=f"{most} cards reach {_findings.span(reached.min(), reached.max(), unit='')} of linear scaling, "
         f"{reached.median():.2f} in the median",
         notes=["The batch size on each card is the same.", *missing],
     )

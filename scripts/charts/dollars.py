@@ -57,5 +57,5 @@ def _start(costs: pd.DataFrame) -> str:
     """Return in words of how many runs it is known what their machine took to start."""
     known = int(costs["boot_seconds"].notna().sum())
     if not known:
-        return "No run tells what its machine took to start."
-    return f"{known} of {len(costs)} runs tell what their machine took to start."
+        return "No run records what its machine took to start."
+    return f"{known} of {len(costs)} runs record what their machine took to start."

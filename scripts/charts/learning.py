@@ -22,7 +22,7 @@ from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, WIDTH, look
 from scripts.charts._view import Chart, View
 
 TITLE = "What was learned"
-MISSING = "no epoch ended, or the data are made up and have no accuracy to tell"
+MISSING = "no epoch ended, or the data are synthetic and have no accuracy"
 HELP = "Every line is a run."
 
 

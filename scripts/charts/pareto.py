@@ -60,7 +60,7 @@ def draw(view: View) -> Chart | None:
     )
     cells = cells.drop(columns=["each_seconds", "each_usd"])
     cells["machine"] = [view.labels[name] for name in cells["hardware"]]
-    # The colour tells the framework; where cells differ in nothing else but the machine, that is name enough.
+    # The colour shows the framework; where cells differ in nothing else but the machine, that is name enough.
     plain = (cells[["batch_size", "mode", "precision", "devices"]].nunique(dropna=False) == 1).all()
     cells["label"] = (
         cells["machine"]
@@ -141,7 +141,7 @@ def _beside(cells: pd.DataFrame, named: pd.DataFrame) -> pd.DataFrame:
 
 
 def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
-    """Return the price of speed: the shortest time over the lowest cost, where they are told apart in both."""
+    """Return the price of speed: the shortest time over the lowest cost, where they differ clearly in both."""
     if len(cells) < 2:
         return ""
     runs = {known(key): of for key, of in priced.groupby(CELL, sort=False, dropna=False)}

@@ -73,7 +73,7 @@ def draw(view: View) -> Chart | None:
     )
     precisions = " or ".join(dict.fromkeys(str(value) for value in best["precision"].dropna()))
     left_out = " and ".join(dict.fromkeys(beyond["hardware"].map(view.labels)))
-    doubted = [f"Left out, as they do more than their cards can: {left_out}."] if left_out else []
+    doubted = [f"Left out, as they exceed their cards' peak: {left_out}."] if left_out else []
     spoken = "; ".join(
         f"{row['card']} {number(row['millions'])} million ({row['at']}, {row['machine']})" for row in records(best)
     )

@@ -11,7 +11,7 @@ from scripts.storage.numbers import number
 from scripts.storage.tables import records
 
 TITLE = "Where the time goes"
-MISSING = "no run tells the life of its process"
+MISSING = "no run records the life of its process"
 HELP = (
     "Training and validation grow with the length of the training, the rest is done once; bills have a minimum besides."
 )

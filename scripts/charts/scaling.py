@@ -59,6 +59,6 @@ def draw(view: View) -> Chart | None:
         height=9.0,
         data=table,
         caption=f"Throughput on n GPUs ÷ n times that on one, {len(table)} figures as printed.",
-        finding=f"Several GPUs reach {reached} of perfect scaling in the mean",
+        finding=f"Several GPUs reach {reached} of linear scaling in the mean",
         description=f"Lines of scaling efficiency by batch size for {', '.join(machines)}. Means: {spoken}.",
     )

@@ -4,7 +4,7 @@ from scripts.charts import _absolute, _relative
 from scripts.charts._view import Chart, View
 
 TITLE = "Time to train"
-MISSING = "no run tells its time"
+MISSING = "no run records its time"
 HELP = "Shorter bars are faster."
 ROWS_BY = "train_seconds"
 

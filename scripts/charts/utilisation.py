@@ -4,7 +4,7 @@ from scripts.charts import _absolute, _findings
 from scripts.charts._view import Chart, View
 
 TITLE = "Use of the GPU"
-MISSING = "no run tells the use of its GPU"
+MISSING = "no run records the use of its GPU"
 HELP = "What is not used is paid for all the same."
 ROWS_BY = "train_seconds"
 

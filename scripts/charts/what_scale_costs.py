@@ -22,7 +22,7 @@ from scripts.charts._view import Chart, View
 SCOPE = "study"
 TITLE = "What scale costs"
 MISSING = "no submitter measured three sizes of one system"
-#: More lines cannot be told apart.
+#: More lines cannot be distinguished.
 _LINES = 6
 
 HELP = "To the right is faster, upwards dearer; a flat line says that speed costs nothing."

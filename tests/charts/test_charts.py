@@ -511,7 +511,7 @@ def test_mode_is_compared_within_its_cell_and_named_where_there_are_several() ->
     )
     assert chart.data["mark"].to_list() == ["", "", "tie"]
     assert "sparse ≈ 1.02×" in chart.description
-    assert "≈: not told apart." in said(chart)
+    assert "≈: too close to call." in said(chart)
 
 
 def test_mode_is_compared_by_medians_and_shows_the_runs_of_both() -> None:
@@ -771,7 +771,7 @@ def test_dollars_are_those_of_the_cost_and_of_the_bill() -> None:
         chart
     )
     assert "0.00120" in " ".join(filter(None, words(chart)))
-    assert "No run tells what its machine took to start" in said(drawn("dollars", view(once)))
+    assert "No run records what its machine took to start" in said(drawn("dollars", view(once)))
 
 
 def test_logs_of_others_have_no_chart_of_dollars() -> None:
@@ -825,7 +825,7 @@ def test_machine_that_does_more_than_its_cards_can_buys_nothing() -> None:
     ]
     chart = drawn("per_usd", view(*rows, cards=CARDS, prices={"on-demand": "rented"}))
     assert set(chart.data["hardware"]) == {"cpu1"}
-    assert "Left out, as they do more than their cards can: 4 vCPUs." in said(chart)
+    assert "Left out, as they exceed their cards' peak: 4 vCPUs." in said(chart)
 
 
 @pytest.mark.parametrize("precision", ["float32", None])
