@@ -11,6 +11,7 @@ from snakemake.io import _IOFile
 from snakemake.persistence import PersistenceBase
 
 from scripts import datasets
+from scripts.costs import books
 from scripts.kit import contents
 from scripts.measurement import provenance
 from scripts.records import about
@@ -18,7 +19,7 @@ from scripts.storage import environment, errors, schemas
 from scripts.studies import definition, settings, trust
 from scripts.workflow import checks, command_line, data_kinds, failures, internals
 from scripts.workflow import lease, locks, quotes, running, slurm
-from scripts.workflow.analyses import TERMS, Analyses
+from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
 from scripts.workflow.code import code_of, meaning
 from scripts.workflow.plan import Plan

@@ -94,7 +94,7 @@ rule price:
         hardware="config/hardware.yaml",
         own_hardware=OWN_HARDWARE,
         books=analyses.get_books,
-        terms=TERMS,
+        terms=books.TERMS,
         schemas=["config/schemas/hardware.schema.json", "config/schemas/tables.yaml"],
         lib=code_of("scripts.price"),
     output:
@@ -120,12 +120,7 @@ rule chart:
         runs="results/{study}/runs.parquet",
         epochs="results/{study}/epochs.parquet",
         money=analyses.get_money,
-        figures=lambda wildcards: (
-            analyses.get_figure_books(wildcards)
-            if analyses.get_money(wildcards)
-            else []
-        ),
-        results=analyses.get_results,
+        articles=analyses.get_files_of_chart,
         noise="config/noise.yaml",
         schemas="config/schemas/tables.yaml",
         lib=analyses.get_chart_code,
@@ -163,17 +158,16 @@ rule report:
         hardware="config/hardware.yaml",
         own_hardware=OWN_HARDWARE,
         noise="config/noise.yaml",
-        figures=analyses.get_figure_books,
+        articles=analyses.get_article_files,
         charts=analyses.get_charts,
         words=analyses.get_words,
         facts=analyses.get_facts,
-        results=analyses.get_results,
         problems=analyses.get_problems,
         others=analyses.get_others,
         beside=analyses.get_beside,
         beside_facts=analyses.get_beside_facts,
         compared=analyses.get_compared,
-        lib=code_of("scripts.report"),
+        lib=analyses.get_report_code,
         templates=sorted(Path("reports").glob("*.j2"))
         + sorted(Path("reports/sections").glob("*.j2")),
         style="reports/style.css",

@@ -9,17 +9,16 @@ from typing import Any
 import pandas as pd
 
 from scripts import charts
-from scripts.analysis import cards, figures, launches, summary
+from scripts.analysis import figures, launches, summary
 from scripts.analysis.names import price_words
 from scripts.analysis.verdicts import Judge
 from scripts.charts import _crowd, _theme
 from scripts.charts._view import View
-from scripts.importers import given
 from scripts.records import about
 from scripts.storage import errors, tables
 from scripts.storage.files import write_bytes, write_text
 from scripts.storage.numbers import number
-from scripts.studies import definition
+from scripts.studies import articles, definition
 
 #: The picture of a study that previews of a link show: the first drawing of one of its charts.
 HEADLINE = "headline.png"
@@ -97,14 +96,14 @@ def view(
         repeats=study["repeats"] if definition.is_grid(study) else None,
         unstable_above=study["unstable_above"],
         unit=study.get("import", {}).get("units", {}).get(workload, "samples"),
-        cards=cards.models(study["machines"]),
+        cards=definition.cards(study["machines"]),
         prices={option: about.get("label", option) for option, about in study.get("prices", {}).items()},
     )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("chart", help="a module of scripts/charts/, with .OPTION for a price option of its own")
+    parser.add_argument("chart", help="a name of a chart, with .OPTION for a price option of its own")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--names", required=True, help="what machines are called: name -> label (JSON)")
     parser.add_argument("--runs", required=True, type=Path)
@@ -122,7 +121,7 @@ def main() -> int:
     derived = {}
     if options.money:
         frames["costs"], prices = (tables.read(table) for table in options.money)
-        derived = figures.tables(study, frames["runs"], frames["costs"], prices, given.read(study))
+        derived = figures.tables(study, frames["runs"], frames["costs"], prices, articles.given(study))
     else:
         frames["costs"] = pd.DataFrame(columns=list(tables.columns("costs")))
     labels = json.loads(options.names)

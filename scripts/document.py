@@ -33,7 +33,7 @@ from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
 from scripts.storage.numbers import number
 from scripts.studies import describe, settings
-from scripts.studies.model import AXES, Study
+from scripts.studies.model import AXES, whole
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "config" / "schemas"
@@ -181,7 +181,7 @@ def tables_page() -> str:
 def hardware_schema() -> str:
     """Return the schema of the catalogue, whose machines are rented and owned as those of a study are."""
     known = json.loads((SCHEMAS / "hardware.schema.json").read_text(encoding="utf-8"))
-    parts = describe.schema(Study)["$defs"]
+    parts = describe.schema(whole())["$defs"]
     return _json(known | {"$defs": known["$defs"] | {"rent": parts["Rent"], "own": parts["Own"]}})
 
 
@@ -198,7 +198,7 @@ def config_file() -> str:
 def studies_page() -> str:
     """Return the page of the keys of a study."""
     config = describe.tables(describe.schema(settings.Settings), "##")
-    return "\n".join([_STUDIES, *describe.tables(describe.schema(Study), "##"), _CONFIG, *config])
+    return "\n".join([_STUDIES, *describe.tables(describe.schema(whole()), "##"), _CONFIG, *config])
 
 
 def accuracy_rows(folder: Path) -> list[dict[str, Any]]:
@@ -473,7 +473,7 @@ def _made(page: str, lines: list[str], place: int = 0) -> str:
 def pages() -> dict[Path, str]:
     """Return every page that is made, with its text."""
     return {
-        SCHEMAS / "study.schema.json": _json(describe.schema(Study)),
+        SCHEMAS / "study.schema.json": _json(describe.schema(whole())),
         ROOT / "config" / "config.yaml": config_file(),
         SCHEMAS / "hardware.schema.json": hardware_schema(),
         ROOT / "docs" / "studies.md": studies_page(),

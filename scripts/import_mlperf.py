@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from scripts.importers import mlperf
+from scripts.articles.mlperf import logs
 from scripts.storage import errors, tables
 from scripts.storage.files import write_text
 
@@ -16,7 +16,7 @@ def main() -> int:
         "--logs-dir", required=True, type=Path, help="a folder with a folder or an archive (.tar.xz) for each round"
     )
     options = parser.parse_args()
-    results, problems = mlperf.read(options.logs_dir, mlperf.read_cards())
+    results, problems = logs.read(options.logs_dir, logs.read_cards())
     for problem in problems:
         print(f"not as it should be: {problem}", file=sys.stderr)
     write_text(options.output, tables.to_csv(results))

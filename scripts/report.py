@@ -9,17 +9,16 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import beside, cards, claims, clocks, figures, trainings
+from scripts.analysis import beside, claims, clocks, figures, trainings
 from scripts.analysis.claim_verdict import Verdict, to_json
 from scripts.analysis.names import price_words
 from scripts.importers import audit, facts
-from scripts.importers.given import read as read_given
 from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
 from scripts.records import about
 from scripts.storage import errors, schemas, tables
 from scripts.storage.files import write_text
-from scripts.studies import definition, grid
+from scripts.studies import articles, definition, grid
 
 
 def side(about: Mapping[str, Any], catalogue: Mapping[str, Any], runs: pd.DataFrame) -> beside.Side:
@@ -63,7 +62,7 @@ def audited(
             found.append(dict.fromkeys(audit.COLUMNS, "") | {"kind": "refused log", "message": line})
     if table:
         known = {path.stem: facts.read(path) for path in others if path != table}
-        models = cards.models(study["machines"])
+        models = definition.cards(study["machines"])
         found += tables.records(audit.findings(facts.read(table), study["import"].get("unlike", []), known, models))
     return found
 
@@ -152,7 +151,7 @@ def main() -> int:
     about.add(study.get("workload_files", {}))
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     runs, costs, prices = (tables.read(path) for path in (options.runs, options.costs, options.prices))
-    given = read_given(study)
+    given = articles.given(study)
     derived = figures.tables(study, runs, costs, prices, given)
     beside_it = zip(json.loads(options.beside[0]), options.beside[1:], strict=True) if options.beside else ()
     inputs = Inputs(
@@ -168,7 +167,7 @@ def main() -> int:
         planned=grid.planned(options.name, study, catalogue).cells if definition.is_trained_here(study) else [],
         pictures=render.load_charts(options.charts),
         findings=audited(options.facts, options.others, options.problems, study),
-        derived=figures.readable(derived),
+        derived=figures.readable(study, derived),
         words=schemas.read_yaml(options.words, "words") if options.words else {},
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
     )

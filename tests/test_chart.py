@@ -8,6 +8,7 @@ import pytest
 from scripts import chart
 from scripts.storage import tables
 from scripts.storage.errors import InputError
+from scripts.studies.charts import modules_by_name
 from scripts.workflow import code
 from tests.made import BOOK, CATALOGUE, JUDGE, OPTIONS, costs, offer, prices, run, runs, write_book
 
@@ -59,7 +60,7 @@ def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             tables.write(content, table, tmp_path / f"{table}.parquet")
         words = [f"--{table}={tmp_path / table}.parquet" for table in ("runs", "epochs")]
         # As the rules give them: a chart that shows no costs is drawn without any.
-        if code.reads(f"scripts.charts.{name.partition('.')[0]}", ("costs", "tables")):
+        if code.reads(modules_by_name()[name.partition(".")[0]], ("costs", "tables")):
             words += ["--money", *(f"{tmp_path / table}.parquet" for table in ("costs", "prices"))]
         else:
             study = {key: value for key, value in study.items() if key not in ("book", "price", "prices")}

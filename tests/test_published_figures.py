@@ -15,9 +15,9 @@ from scripts.analysis import claim_verdict, claims, figures
 from scripts.analysis.verdicts import Judge
 from scripts.costs import prices, pricing
 from scripts.costs.terms import read_terms
-from scripts.importers import facts, given
+from scripts.importers import facts
 from scripts.storage import tables
-from scripts.studies import definition
+from scripts.studies import articles, definition
 from tests.importers.test_published import published
 
 FACTS = definition.ROOT / "reports" / "published" / "facts"
@@ -49,7 +49,7 @@ def shown(name: str) -> Shown:
     runs = tables.conform(facts.runs_of(table), "runs")
     rates = tables.conform(pricing.price_table(study, study["machines"], study["machines"]), "prices")
     costs = tables.conform(prices.price_runs(runs, rates), "costs")
-    asked = given.read(study)
+    asked = articles.given(study)
     derived = figures.tables(study, runs, costs, rates, asked)
     return Shown(study, runs, costs, rates, derived, figures.figures(study, derived, rates, runs, asked))
 

@@ -24,6 +24,7 @@ ROOMS = [
     "importers",
     "analysis",
     "charts",
+    "articles",
     "pages",
     "workflow",
     "kit",
@@ -105,6 +106,86 @@ def test_only_what_trains_imports_what_trains() -> None:
         if module.split(".")[1] in TRAINERS
     }
     assert found == set()
+
+
+def test_a_room_of_articles_is_imported_by_its_own_article_alone() -> None:
+    """Others load it by the keys of a study (`scripts.studies.articles`): no study of a user does."""
+    found = {
+        (str(file.relative_to(ROOT)), module)
+        for file in files()
+        for module in imports(file)
+        if module.startswith("scripts.articles.")
+        and file.relative_to(SCRIPTS).parts[:2] != ("articles", module.split(".")[2])
+    }
+    assert found == {("scripts/import_mlperf.py", f"scripts.articles.mlperf{part}") for part in ("", ".logs")}, (
+        "a verb of that article"
+    )
+
+
+def test_an_article_is_a_key_of_a_study() -> None:
+    from scripts.studies import describe, model
+
+    schema = describe.schema(model.whole())
+    keys = {*schema["properties"], *schema["$defs"]["Machine"]["properties"]}
+    there = {path.name for path in (SCRIPTS / "articles").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert there
+    assert there <= keys
+
+
+def test_charts_of_everybody_show_no_table_that_an_article_derives() -> None:
+    """`view.tables` holds these alone: a chart that shows one lies with its article."""
+    names = {
+        name: [node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
+        for name, path in ((path.stem, path) for path in (SCRIPTS / "charts").glob("*.py"))
+    }
+    assert len(names) > 20
+    assert {name for name, attributes in names.items() if "tables" in attributes} == set()
+
+
+#: Prices, draws and reports the study of this argument from its tables, in a folder; prints what it loaded of the wing.
+SHOWN = """
+import importlib, json, sys
+from scripts.studies import definition
+name, folder = sys.argv[1:]
+study = json.dumps(definition.read(name, {})[1])
+tables = {table: f"{folder}/{table}.parquet" for table in ("runs", "epochs", "attempts", "costs", "prices")}
+words = {table: [f"--{table}", path] for table, path in tables.items()}
+about = ["--study", study, "--hardware", "config/hardware.yaml"]
+labels = json.dumps(dict.fromkeys(["cpu1", "cpu2", "cpu2-again"], "a machine"))
+for verb, given in (
+    ("load_tables", [f"reports/published/tables/{name}", *words["runs"], *words["epochs"], *words["attempts"]]),
+    ("price", [tables["runs"], *words["attempts"], *about, *words["costs"], *words["prices"]]),
+    ("chart", ["relative_cost", *about[:2], "--names", labels, *words["runs"], *words["epochs"],
+               "--money", tables["costs"], tables["prices"], "--output", f"{folder}/relative_cost"]),
+    ("report", [f"{folder}/report.html", "--name", name, "--claims", f"{folder}/claims.json", *about,
+                *sum(words.values(), []), "--charts", f"{folder}/relative_cost"]),
+):
+    sys.argv = [verb, *given]
+    assert importlib.import_module(f"scripts.{verb}").main() == 0
+print(sorted(name for name in sys.modules if name.startswith("scripts.articles")))
+"""
+
+
+@pytest.mark.slow
+def test_a_study_of_a_user_loads_no_article(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SHOWN, "two-cores", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert (tmp_path / "relative_cost" / "mnist_mlp.svg").is_file()
+    assert (tmp_path / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("study", "loaded"), [("local", set()), ("scheduled-2018", {"schedule"}), ("gpus-2017", {"price_cuts"})]
+)
+def test_reading_a_study_loads_its_own_articles(study: str, loaded: set[str]) -> None:
+    read = f"import sys\nfrom scripts.studies import definition\ndefinition.read({study!r}, {{}})\n"
+    told = subprocess.run(
+        [sys.executable, "-c", f"{read}print(*(name for name in sys.modules if name.startswith('scripts.articles.')))"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert {name.split(".")[2] for name in told.stdout.split()} == loaded
 
 
 def test_no_circle_of_files() -> None:
@@ -233,10 +314,18 @@ def touches_disk(text: str) -> list[str]:
     return found
 
 
+#: What of an article names or reads files, and hands on rows: as rules and importers do for the engine.
+READ_FILES = {"model", "given", "results", "logs"}
+
+
 def test_analysis_gets_rows_and_no_paths() -> None:
     """What a page was made from is then what its rule names. Constants of the project alone come from rooms below."""
     found = {file.name: touches_disk(file.read_text()) for file in sorted((SCRIPTS / "analysis").glob("*.py"))}
     assert len(found) > 20
+    wing = sorted((SCRIPTS / "articles").glob("*/*.py"))
+    pure = [file for file in wing if file.stem not in READ_FILES]
+    assert {file.stem for file in pure} > {"figures", "rounds", "box"}
+    found |= {str(file.relative_to(SCRIPTS)): touches_disk(file.read_text()) for file in pure}
     assert {name: touched for name, touched in found.items() if touched} == {}
 
 

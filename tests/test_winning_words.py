@@ -92,6 +92,7 @@ PRINTED: dict[str, Callable[[str], Iterator[str]]] = {
     "scripts/epd/*.py": python,
     "scripts/pages/*.py": python,
     "scripts/charts/*.py": python,
+    "scripts/articles/**/*.py": python,
     "scripts/analysis/*.py": python,
     "scripts/costs/*.py": python,
     "scripts/importers/*.py": python,

@@ -213,7 +213,7 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
 
 
 def newer_pay(generations: pd.DataFrame) -> Answer | None:
-    """Return whether newer cards cost less than older ones (`scripts.analysis.rounds.generations`).
+    """Return whether newer cards cost less than older ones (`rounds.generations` of the article `mlperf`).
 
     A pair is a benchmark on two cards; where their makers lie too far apart to tell, it is undecided.
     """

@@ -1,6 +1,6 @@
 """Where price books lie. Here and not in `book`, as what names one reads none, and has no need of pandas."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from scripts.storage.errors import InputError
@@ -9,6 +9,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "config" / "prices"
 
 #: Files of the folder that are no books.
 _TABLES = ("billing", "currencies", "sustained-use")
+
+#: What providers bill besides a rate, as rules name it.
+TERMS = tuple(f"config/prices/{table}.csv" for table in _TABLES)
 
 
 def path(name: str) -> Path:
@@ -22,6 +25,12 @@ def files(names: str | Iterable[str]) -> list[Path]:
     for file in found:
         check(file)
     return found
+
+
+def listed(*named: str | Sequence[str]) -> list[str]:
+    """Return the files of price books as rules name them, each once: of names, or lists of them, as in a config."""
+    names = [name for books in named for name in ([books] if isinstance(books, str) else books)]
+    return [name if name.endswith(".csv") else f"config/prices/{name}.csv" for name in dict.fromkeys(names)]
 
 
 def check(file: Path) -> None:

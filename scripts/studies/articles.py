@@ -1,126 +1,62 @@
-"""The parts of a study that single published studies need: what an article prints, and what follows from it."""
+"""The wing of single articles, `scripts/articles/`: found by its folders, loaded for a study that has their keys."""
 
-from typing import Annotated
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from pydantic import ConfigDict, Field
+from scripts.storage import modules
 
-from scripts.studies.kinds import Count, Filled, NotNegative, Part, Pattern, Positive, Text, key, need
-
-
-class LeftOut(Part):
-    """What an article shows that is not here, and why."""
-
-    what: Text
-    why: Text
+FOLDER = Path(__file__).resolve().parents[1] / "articles"
 
 
-class SeveralGpus(Part):
-    """A machine with all its GPUs, and with one of them."""
-
-    label: str
-    several: str
-    one: str
+def named(study: Mapping[str, Any]) -> list[str]:
+    """Return the articles whose key a study, or a machine of its own, has."""
+    keys = {*study, *(key for machine in study.get("machines", {}).values() for key in machine)}
+    return [name for name in modules.names(str(FOLDER)) if name in keys]
 
 
-class Scaling(Part):
-    """Machines, and for each workload the efficiencies by batch size."""
-
-    model_config = ConfigDict(extra="allow")
-
-    single: str
-    multi: str
-    gpus: int
-    setup: dict[str, str] = key("Workload: letter of how its GPUs exchanged gradients")
+def files(study: Mapping[str, Any]) -> list[str]:
+    """Return the files that a study's articles are worked out of beside its tables; `given` reads them."""
+    models = [model(name) for name in study_keys() if name in study]
+    return [file for each in models if hasattr(each, "files") for file in each.files(study)]
 
 
-class Gain(Part):
-    """Samples per USD over those of a rented machine."""
-
-    label: Text
-    gain: Positive
-    workload: Text
-    gpus: int = key()
-    machine: Text = key()
-    days: Positive = key("Days of use a month it is printed for, if not those of `own`")
+def given(study: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by article what those files hold. Raises InputError for one that is not there, or is damaged."""
+    return {name: _part(name, "given").read(study) for name in _with("given") if name in named(study)}
 
 
-class Office(Part):
-    """An owned machine against rented ones."""
-
-    owned: Text
-    single: Text = need("Machine with one card, whose throughput is known")
-    gpus: Count
-    batch_sizes: list[float]
-    efficiency_decimals: int
-    scaling: list[Scaling]
-    printed_means: dict[str, list[float]]
-    printed_estimates: dict[str, list[float]]
-    to_train: dict[str, list[float]] = need("Workload: batch size and iterations of its paper")
-    gains: dict[str, Gain] = need("Samples per USD over those of a rented machine, at the use of `own`")
-    rents: list[Text] = need("Price options that rents are compared under")
+def code(study: Mapping[str, Any]) -> list[str]:
+    """Return the modules by which a study's articles are worked out."""
+    parts = [(name, part) for part in ("given", "figures") for name in _with(part)]
+    return [f"scripts.articles.{name}.{part}" for name, part in parts if name in named(study)]
 
 
-class PriceCut(Part):
-    """By how much an item's hourly rate fell."""
-
-    provider: str
-    item: str
-    before: str
-    after: str
-    after_purchase: str = key("How it is bought after it: spot, for what spot saves; without, on demand")
+def stand_alone(study: Mapping[str, Any]) -> bool:
+    """Return whether a study may show one of its articles, and nothing else."""
+    return any(getattr(model(name), "ALONE", False) for name in study_keys() if name in study)
 
 
-class MLPerf(Part):
-    """Results of MLPerf Training in dollars."""
-
-    results: Text = need("Table of results (.csv) that scripts/import_mlperf.py made")
-    submitter: Text = need("Whose machines show what software alone gained")
-    generations: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = need(
-        "An older card and a newer one: names of machines"
-    )
-    accelerators: Annotated[dict[str, Count], Filled] = need("Card: how many of them the rented machine has")
-    providers: dict[str, Text] = need("Price option: the provider whose prices of it are set beside those of others")
-    then: dict[str, Annotated[str, Pattern(r"\d{4}-\d{2}-\d{2}")]] = need(
-        "Price option: from which day its list held, the oldest first"
-    )
+def study_keys() -> list[str]:
+    """Return the keys of a study that are an article's."""
+    return _with("model")
 
 
-class Rule(Part):
-    """Whose billing rule of which day."""
-
-    provider: Text
-    date: Text
-    label: Text
+def model(name: str) -> ModuleType:
+    """Return what the key of an article may hold."""
+    return _part(name, "model")
 
 
-class Schedule(Part):
-    """A machine that is started on a schedule."""
-
-    machine: Text
-    provider: Text
-    month_days: Positive
-    seconds_each: Positive
-    every_hours: Annotated[list[Positive], Filled]
-    rules: Annotated[dict[str, Rule], Filled]
-    fees: dict[str, float] = need("Item of the book: pieces, by the month")
-    seconds_per_start: dict[str, float] = need("Item of the book: seconds for each start")
+def figures(name: str) -> ModuleType:
+    """Return what an article derives."""
+    return _part(name, "figures")
 
 
-class PrintedRow(Part):
-    """The printed cost of a machine."""
-
-    usd: float
-    within: float
-    type: str = key()
-    gpu_memory_gb: Positive = key()
-    instance: str = key()
-    gpus: Count = key("Without, 1")
-    gpus_used: Count = key("Of `gpus`; without, all")
+def _with(part: str) -> list[str]:
+    return [name for name in modules.names(str(FOLDER)) if (FOLDER / name / f"{part}.py").is_file()]
 
 
-class Printed(Part):
-    """Costs as printed, to compare with the derived ones."""
-
-    price: str = need("Price option they were paid at")
-    seconds_within: NotNegative = need("Rounding of the printed times: half of the last digit")
-    rows: dict[str, PrintedRow] = need("Machine: printed cost, half of its last digit, and what else is printed of it")
+def _part(name: str, part: str) -> ModuleType:
+    return importlib.import_module(f"scripts.articles.{name}.{part}")

@@ -11,6 +11,7 @@ from scripts.records import about
 from scripts.storage import modules
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
+from scripts.studies import articles, charts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,7 +53,7 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     axes = _axes(replaced, model.AXES)
     if axes:
         config |= axes
-        kinds.check(config, model.Study, "--config")
+        kinds.check(config, model.of(config), "--config")
     _check_kind(path, config)
     if is_grid(config) and axes and "base" not in axes and config["base"]["framework"] not in config["frameworks"]:
         config["base"] = config["base"] | {"framework": config["frameworks"][0]}
@@ -86,7 +87,7 @@ def _check_kind(path: Path, config: dict[str, Any]) -> None:
             raise InputError(f"{path}: {missing[0]!r} is a required property of a grid")
         if "import" in config:
             raise InputError(f"{path}: has {', '.join(_GRID)} and import: a study trains, or shows the logs of others")
-    elif {"import", "office", "schedule", "mlperf"}.isdisjoint(config):
+    elif "import" not in config and not articles.stand_alone(config):
         raise InputError(f"{path}: has nothing to show: give {', '.join(_GRID)}, or import: with the logs of others")
 
 
@@ -140,7 +141,7 @@ def _check_prices(path: Path, config: dict[str, Any]) -> None:
     known(str(path), "charts", config["charts"], config["charts"])
     for chart in config["charts"]:
         module, _, option = chart.partition(".")
-        known(str(path), "charts", [module], modules.names(str(ROOT / "scripts" / "charts")))
+        known(str(path), "charts", [module], sorted(charts.modules_by_name()))
         if option and option not in config["prices"]:
             raise InputError(
                 f"{path}: charts: {chart!r}: {option!r} is not one of prices: {', '.join(config['prices'])}"
@@ -248,6 +249,11 @@ def most_minutes(config: Mapping[str, Any], machine: Mapping[str, Any], profile:
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:
     """Return the machines a study may name: those of `config/hardware.yaml`, and its own."""
     return {**catalogue, **config["machines"]}
+
+
+def cards(machines: Mapping[str, Any]) -> dict[str, str]:
+    """Return the model of the cards by machine, of those that say it."""
+    return {name: about["gpus"]["model"] for name, about in machines.items() if "gpus" in about}
 
 
 def _typed(value: Any) -> Any:

@@ -5,11 +5,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from scripts.storage import schemas
 from scripts.storage.files import read_text
-from scripts.studies.articles import LeftOut, MLPerf, Office, PriceCut, Printed, Schedule, SeveralGpus
+from scripts.studies import articles
 from scripts.studies.kinds import (
     Count,
     Either,
@@ -29,6 +29,7 @@ from scripts.studies.parts import (
     Base,
     Claim,
     Import,
+    LeftOut,
     Machine,
     Mode,
     Override,
@@ -141,7 +142,7 @@ class Study(Part):
         default={},
     )
     charts: Names = key(
-        "Modules of scripts/charts/, in the order of the report",
+        "Modules of scripts/charts/, or of an article's charts/, in the order of the report",
         default=["relative_time", "relative_cost", "dollars", "pareto", "learning"],
     )
     book: Annotated[
@@ -162,17 +163,25 @@ class Study(Part):
     )
     claims: list[Claim] = key("What somebody says of these figures, checked against the tables", default=[])
     left_out: list[LeftOut] = key("What an article shows that is not here, and why")
-    several_gpus: Annotated[list[SeveralGpus], Filled] = key(
-        "Machines whose time with all GPUs is compared with that of one of them: two names of machines"
-    )
-    office: Office = key("An owned machine against rented ones: scaling, estimate, use")
-    price_cuts: dict[str, PriceCut] = key(
-        "Figures price_cut_<name>: the part by which an item's hourly rate on demand fell between two "
-        "price books, or from on demand to spot",
-    )
-    mlperf: MLPerf = key("Results of MLPerf Training in dollars; the study's machines are its cards")
-    schedule: Schedule = key("A machine that is started on a schedule")
-    printed: Printed = key("Costs as printed, to compare with the derived ones")
+
+
+def whole() -> type[Study]:
+    """Return the model of a study with the keys of all articles."""
+    return _with(*articles.study_keys())
+
+
+def of(config: Any) -> type[Study]:
+    """Return the model that a study is checked by: with its own articles, or with all for a key that is unknown."""
+    known = {field.alias or name for name, field in Study.model_fields.items()}
+    more = set(config) - known if isinstance(config, dict) else set()
+    return _with(*sorted(more)) if more <= set(articles.study_keys()) else whole()
+
+
+@cache
+def _with(*keys: str) -> type[Study]:
+    models = {name: articles.model(name) for name in keys}
+    fields: dict[str, Any] = {name: (each.VALUE, key(each.MEANING)) for name, each in models.items()}
+    return create_model("Study", __base__=Study, __doc__=Study.__doc__, **fields) if fields else Study
 
 
 #: Keys of a study that the command line may replace: snakemake --config 'frameworks=[jax]'
@@ -202,7 +211,7 @@ def read(path: Path) -> dict[str, Any]:
 def _read(path: Path, text: str) -> dict[str, Any]:
     """Return what a text says, once: a call reads a study to publish, to show and to quote it."""
     found: dict[str, Any] = schemas.plain_yaml(text, path)
-    check(found, Study, path)
+    check(found, of(found), path)
     return found
 
 

@@ -251,3 +251,10 @@ class Claim(Part):
     pairs: Annotated[list[Annotated[list[str], Field(min_length=2, max_length=2)]], Filled] = key(
         "Instead of cell and than: pairs of machines"
     )
+
+
+class LeftOut(Part):
+    """What an article shows that is not here, and why."""
+
+    what: Text
+    why: Text

@@ -10,7 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from scripts.studies import definition
+from scripts.costs import books
+from scripts.studies import articles, charts, definition
 from scripts.workflow import code
 
 #: What of a study's config is the page's alone: its charts are drawn again for no new title, claim or other chart.
@@ -18,16 +19,6 @@ _OF_THE_PAGE = ("title", "summary", "question", "claims", "left_out", "charts", 
 
 #: What of it only charts of costs show.
 _OF_MONEY = ("book", "price", "prices")
-
-
-#: What providers bill besides a rate.
-TERMS = tuple(f"config/prices/{table}.csv" for table in ("billing", "currencies", "sustained-use"))
-
-
-def _books(*named: str | list[str]) -> list[str]:
-    """Return the files of price books, each once: names of `config/prices/`, or paths of .csv files."""
-    names = [name for books in named for name in ([books] if isinstance(books, str) else books)]
-    return [name if name.endswith(".csv") else f"config/prices/{name}.csv" for name in dict.fromkeys(names)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,15 +67,16 @@ class Analyses:
         return [f"results/{wildcards.study}/{table}.parquet" for table in tables]
 
     def get_chart_code(self, wildcards: Any) -> list[str]:
-        """Return the code of a chart."""
-        return code.code_of("scripts.chart", f"scripts.charts.{wildcards.chart.partition('.')[0]}")
+        """Return the code of a chart, and of what its study's articles derive where it may show that."""
+        derived = articles.code(self.studies[wildcards.study]) if self._shows_money(wildcards) else []
+        return code.code_of("scripts.chart", _chart(wildcards), *derived)
 
     def get_headline_argument(self, wildcards: Any) -> list[str]:
         """Return that a chart is its study's headline: time against cost, or what stands first."""
         return ["--headline"] if wildcards.chart == _headline(self.studies[wildcards.study]) else []
 
     def _shows_money(self, wildcards: Any) -> bool:
-        return code.reads(f"scripts.charts.{wildcards.chart.partition('.')[0]}", ("costs", "tables"))
+        return code.reads(_chart(wildcards), ("costs", "tables"))
 
     def get_import(self, wildcards: Any) -> str:
         """Return what of a study's config decides how its logs are read: a new price or chart reads none again."""
@@ -94,14 +86,19 @@ class Analyses:
     def get_books(self, wildcards: Any) -> list[str]:
         """Return the files of the price books that a study names."""
         study = self.studies[wildcards.study]
-        return _books(study["book"], *(option.get("book", []) for option in study["prices"].values()))
+        return books.listed(study["book"], *(option.get("book", []) for option in study["prices"].values()))
 
-    def get_figure_books(self, wildcards: Any) -> list[str]:
-        """Return the files of prices that a study's derived figures are worked out of, beside its tables."""
-        study = self.studies[wildcards.study]
-        cuts = study.get("price_cuts", {}).values()
-        scheduled = [*_books(study["book"]), *TERMS] if "schedule" in study else []
-        return [*_books(*(cut[end] for cut in cuts for end in ("before", "after"))), *scheduled]
+    def get_article_files(self, wildcards: Any) -> list[str]:
+        """Return the files that a study's articles are worked out of, beside its tables."""
+        return articles.files(self.studies[wildcards.study])
+
+    def get_files_of_chart(self, wildcards: Any) -> list[str]:
+        """Return those files for a chart that may show what is worked out of them."""
+        return self.get_article_files(wildcards) if self._shows_money(wildcards) else []
+
+    def get_report_code(self, wildcards: Any) -> list[str]:
+        """Return the code of a report: that of its own articles, and none of others."""
+        return code.code_of("scripts.report", *articles.code(self.studies[wildcards.study]))
 
     def get_supplied(self, table: str) -> Callable[[Any], str]:
         """Return what says where a table of a study lies that was supplied."""
@@ -118,12 +115,6 @@ class Analyses:
         """Return the table of an imported study's runs: given, made from logs, or none for a study of figures."""
         given = self._import(wildcards)
         return given.get("facts", f"results/{wildcards.study}/facts.csv") if given else []
-
-    def get_results(self, wildcards: Any) -> list[str]:
-        """Return the table of MLPerf's results that a study prices, and what names its cards and series."""
-        about = self.studies[wildcards.study].get("mlperf")
-        found = (*Path("config/mlperf").glob("*.yaml"), *Path("config/schemas").glob("mlperf-*.json"))
-        return [about["results"], *sorted(map(str, found))] if about else []
 
     def get_problems(self, wildcards: Any) -> str | list[str]:
         """Return what the importer refused, where the logs are read here."""
@@ -197,6 +188,10 @@ class Analyses:
         keys = ("title", "published", "machines", "import")
         others = [{key: study[key] for key in keys if key in study} for study in self._beside(wildcards).values()]
         return ["--beside", json.dumps(others), *input.beside] if others else []
+
+
+def _chart(wildcards: Any) -> str:
+    return charts.modules_by_name()[wildcards.chart.partition(".")[0]]
 
 
 def _headline(study: dict[str, Any]) -> str:

@@ -101,12 +101,15 @@ def _names_of(listed: str) -> list[str]:
 
 @cache
 def reads(module: str, attributes: tuple[str, ...]) -> bool:
-    """Return whether a module, or one beside it that it imports, reads one of some attributes of any object."""
-    here = Path(*module.split(".")).parent
+    """Return whether a module, or a chart's or shared part that it imports, reads one of some attributes of any object.
+
+    Charts lie in several folders of that name.
+    """
+    here = Path(*module.split(".")).parent.name
     return any(
         isinstance(node, ast.Attribute) and node.attr in attributes
         for file in _closure([module], discovered=False)
-        if file.parent == here
+        if file.parent.name == here
         for node in ast.walk(_tree(ROOT / file))
     )
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.backends.backend_svg import RendererSVG
 
 from scripts import charts
-from scripts.analysis import cards
+from scripts.articles.gpus import figures as cards
 from scripts.charts import _theme
 from scripts.charts._view import Chart, View
 from scripts.records.reference import Reference
@@ -573,39 +573,6 @@ def test_batch_sizes_are_named_where_all_lines_have_the_same(rows: list[dict], s
     assert drawn("by_batch_size", view(*rows)).finding == said
 
 
-def on_devices(**throughputs: float) -> list[dict]:
-    return [run(devices=int(n[1:]), samples_per_second=speed) for n, speed in throughputs.items()]
-
-
-def test_scaling_efficiency_is_over_so_many_times_one_device() -> None:
-    chart = drawn("by_devices", view(*on_devices(x1=100.0, x2=180.0, x8=400.0)))
-    assert chart.data[["devices", "efficiency"]].to_numpy().tolist() == [[1, 1.0], [2, 0.9], [8, 0.5]]
-    assert "one run per cell. The batch size per device is the same." in said(chart)
-    assert chart.description.endswith("TensorFlow · 1 vCPU · 2 devices 0.90; TensorFlow · 1 vCPU · 8 devices 0.50.")
-
-
-def test_single_runs_scale_as_their_medians_do() -> None:
-    rows = [
-        row | {"repeat": i, "run": f"{row['devices']}{i}"} for i in (1, 2) for row in on_devices(x1=100.0, x8=400.0)
-    ]
-    chart = drawn("by_devices", view(*rows))
-    assert "Dashes are the single runs." in said(chart)
-    assert {"0.50", "1.00"} <= words(chart)
-    assert "2.00" not in words(chart), "no mark stands above 1"
-
-
-def test_scaling_needs_the_same_batch_per_device() -> None:
-    rows = [run(batch_size=256), run(batch_size=128, devices=2)]
-    assert charts.chart("by_devices").draw(view(*rows)) is None
-
-
-def test_split_processor_is_told_from_gpus() -> None:
-    rows = on_devices(x1=100.0, x2=180.0)
-    assert "1 vCPU: no GPU, the CPU was split into virtual devices." in said(drawn("by_devices", view(*rows)))
-    cards = [row | {"gpu_model": "K80, K80"} for row in rows]
-    assert "split" not in said(drawn("by_devices", view(*cards)))
-
-
 def repeats(*seconds: float, **values) -> list[dict]:
     return [run(repeat=i, train_seconds=value, **values) for i, value in enumerate(seconds, start=1)]
 
@@ -639,29 +606,7 @@ def test_runs_that_are_not_done_have_no_spread() -> None:
     assert charts.chart("spread").draw(view(*rows)) is None
 
 
-def timed(name: str, *seconds: float | None) -> list[dict]:
-    return [row | {"training_seconds": value} for row, value in zip(curve(name, "jax", *seconds), seconds, strict=True)]
-
-
-def test_epochs_are_over_the_median_of_their_run_without_the_first() -> None:
-    chart = drawn("epoch_times", view(*THREE, epochs=timed("a", 90.0, 9.0, 10.0, 12.0) + timed("b", 9.0, 2.0, 2.0)))
-    assert chart.data["ratio"].to_list() == pytest.approx([0.9, 1.0, 1.2, 1.0, 1.0])
-    assert chart.data["epoch"].min() == 1
-    assert "5 epochs of 2 runs" in said(chart)
-    assert "JAX · 1 vCPU 0.90× to 1.20×" in chart.description
-
-
-def test_run_of_two_epochs_has_no_shape() -> None:
-    epochs = timed("a", 1.0, 2.0, 3.0) + timed("b", 1.0, 2.0)
-    assert set(drawn("epoch_times", view(*THREE, epochs=epochs)).data["run"]) == {"a"}
-
-
-@pytest.mark.parametrize("epochs", [[], timed("a", 1.0, 2.0), timed("a", None, None, None)])
-def test_epoch_times_are_not_drawn_of_too_few(epochs: list[dict]) -> None:
-    assert charts.chart("epoch_times").draw(view(*THREE, epochs=epochs)) is None
-
-
-@pytest.mark.parametrize("name", ["by_mode", "by_precision", "by_batch_size", "by_devices", "spread"])
+@pytest.mark.parametrize("name", ["by_mode", "by_precision", "by_batch_size", "spread"])
 @pytest.mark.parametrize(
     "rows", [THREE, [row | dict.fromkeys(("mode", "precision", "devices", "global_batch_size")) for row in TOLD]]
 )
@@ -837,7 +782,8 @@ def test_more_cards_are_drawn_by_workload_and_what_is_no_scaling_is_named(precis
         | {"samples_per_second": rate, "precision": precision}
         for (work, name), rate in rates.items()
     ]
-    chart = drawn("card_scaling", view(*rows, tables=cards.tables(gpus, runs(*rows))))
+    derived = cards.tables({"machines": gpus}, runs(*rows), pd.DataFrame(), pd.DataFrame(), None)
+    chart = drawn("card_scaling", view(*rows, tables=derived))
     assert chart.data[["workload", "devices", "efficiency"]].values.tolist() == [
         ["ResNet-50", 1, 1.0],
         ["ResNet-50", 4, 0.9],

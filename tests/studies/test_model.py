@@ -31,19 +31,19 @@ STUDY: dict[str, Any] = {
 
 def refusal(value: Any) -> str:
     with pytest.raises(InputError) as error:
-        kinds.check(value, model.Study, "mine.yaml")
+        kinds.check(value, model.of(value), "mine.yaml")
     return str(error.value)
 
 
 def test_the_schema_is_that_of_the_model() -> None:
-    assert describe.schema(model.Study) == SCHEMA, "run `python -m scripts.document`"
+    assert describe.schema(model.whole()) == SCHEMA, "run `python -m scripts.document`"
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
 def test_studies_of_the_project_obey_schema_and_model(path: Path) -> None:
     study = schemas.plain_yaml(path.read_text(), path)
     jsonschema.Draft202012Validator(SCHEMA).validate(study)
-    kinds.check(study, model.Study, path)
+    kinds.check(study, model.of(study), path)
 
 
 def test_a_default_is_what_counts_and_what_schema_and_documents_say(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_default_is_what_counts_and_what_schema_and_documents_say(tmp_path: Pa
     assert {key: config[key] for key in told} == told
     page = (definition.ROOT / "docs" / "studies.md").read_text()
     assert f"| `charts` | list of text | `{json.dumps(charts)}` |" in page
-    kinds.check({"title": "t"} | told, model.Study, "the defaults")
+    kinds.check({"title": "t"} | told, model.of(told), "the defaults")
 
 
 def test_a_default_that_one_study_changes_is_no_other_studys(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_counts_without_a_key_is_what_the_documents_say(change: dict[str, A
     }
     ((key, value),) = change.items()
     told = put(study, key, value)
-    kinds.check(told, model.Study, "mine.yaml")
+    kinds.check(told, model.of(told), "mine.yaml")
     rows = hourly.of_study(study, study["machines"], study["machines"])
     assert len(rows) == 3
     assert hourly.of_study(told, told["machines"], told["machines"]) == rows

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from scripts.workflow.analyses import Analyses
+from scripts.workflow.code import code_of
 from scripts.workflow.plan import Plan
 from tests.conftest import ROOT
 
@@ -31,12 +32,45 @@ def test_charts_see_no_title_and_only_those_of_costs_see_prices(make) -> None:
 
 def test_which_charts_show_money_is_read_from_their_code() -> None:
     """The charts that draw nothing without costs or derived tables, and no others."""
-    from scripts import charts
+    from scripts.studies.charts import modules_by_name
     from scripts.workflow import code
 
-    shown = {name for name in charts.names() if code.reads(f"scripts.charts.{name}", ("costs", "tables"))}
+    shown = {name for name, module in modules_by_name().items() if code.reads(module, ("costs", "tables"))}
     assert {"bill", "pareto", "relative_cost", "ownership", "monthly", "gain", "to_train", "samples_per_usd"} <= shown
     assert shown.isdisjoint({"relative_time", "learning", "spread", "by_mode", "by_precision", "utilisation"})
+
+
+def wing(files: list[str]) -> set[str]:
+    """Return the articles that files are of."""
+    return {Path(file).parts[2] for file in files if file.startswith("scripts/articles/") and file.count("/") > 2}
+
+
+def test_an_edit_in_an_article_makes_again_what_shows_it(make) -> None:
+    analyses = made(make())
+    article = {
+        "gpu-providers-2018": {"price_cuts", "printed", "several_gpus"},
+        "gpus-2017": {"price_cuts"},
+        "cloud-or-office-2018": {"office"},
+        "scheduled-2018": {"schedule"},
+        "mlperf": {"mlperf", "price_cuts"},
+        "lambda-gpus": {"gpus"},
+    }
+    assert set(article) <= set(analyses.studies)
+    for name, study in analyses.studies.items():
+        of = SimpleNamespace(study=name)
+        assert wing(analyses.get_report_code(of)) == article.get(name, set()), name
+        for chart in study["charts"]:
+            code = analyses.get_chart_code(SimpleNamespace(study=name, chart=chart))
+            assert wing(code) <= article.get(name, set()), (name, chart)
+    assert wing(analyses.get_chart_code(SimpleNamespace(study="gpu-providers-2018", chart="time"))) == set()
+    gain = analyses.get_chart_code(SimpleNamespace(study="cloud-or-office-2018", chart="gain"))
+    assert {f"scripts/articles/office/{file}.py" for file in ("figures", "box", "charts/gain")} <= set(gain)
+    assert "scripts/articles/office/charts/scaling.py" not in gain
+
+
+def test_what_every_study_is_made_by_holds_no_article() -> None:
+    for module in ("report", "chart", "price", "collect", "load_tables", "import_logs", "index"):
+        assert wing(code_of(f"scripts.{module}")) == set(), module
 
 
 def test_logs_and_facts_of_imported_studies(make) -> None:
@@ -50,9 +84,9 @@ def test_logs_and_facts_of_imported_studies(make) -> None:
     assert {"gpus-2017", "scheduled-2018"} <= set(analyses.imported)
     assert analyses.get_books(of(study="small")) == ["config/prices/current.csv", "config/prices/listed.csv"]
     cuts = ["config/prices/cloud-or-office-2018.csv", "config/prices/gce-2017-11.csv"]
-    assert analyses.get_figure_books(of(study="gpu-providers-2018")) == cuts, "its claims are of books of others"
-    assert "config/prices/billing.csv" in analyses.get_figure_books(of(study="scheduled-2018"))
-    assert analyses.get_figure_books(of(study="small")) == []
+    assert analyses.get_article_files(of(study="gpu-providers-2018")) == cuts, "its claims are of books of others"
+    assert "config/prices/billing.csv" in analyses.get_article_files(of(study="scheduled-2018"))
+    assert analyses.get_article_files(of(study="small")) == []
 
 
 def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: Path) -> None:

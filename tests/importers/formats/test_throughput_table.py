@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from scripts import importers
-from scripts.analysis import cards
 from scripts.importers import Imported, Layout, audit, facts
 from scripts.importers.formats import throughput_table
 from scripts.studies import definition
@@ -178,7 +177,7 @@ def test_what_cannot_be_is_a_finding_of_the_audit() -> None:
     """Lambda's tables have 1.3e10 samples/s of NCF on several cards, and zeros for what was not run."""
     table = facts.read(FACTS)
     assert (table["samples_per_second"] > 0).all()
-    found = audit.findings(table, cards=cards.models(STUDY["machines"])).query("kind == 'above linear scaling'")
+    found = audit.findings(table, cards=definition.cards(STUDY["machines"])).query("kind == 'above linear scaling'")
     assert found["workload"].value_counts().to_dict() == {"ncf": 9, "bert_base_squad": 6, "bert_large_squad": 1}
     (most,) = found.query("workload == 'ncf' and hardware == 'h100-80gb-sxm5-x4'")["message"]
     assert most.startswith("42.2 x what 4 single cards do: 11,851,282,824 samples/s with 4 H100 80 GB SXM5 in float16")

@@ -5,7 +5,7 @@ A result is what one submitter measured of one benchmark on one system, in sever
 github.com/mlcommons, in a folder or an archive (.tar.xz) for each round; what the system is stands in
 `<round>/<submitter>/systems/<system>.json`, and what a score is multiplied by in a `scaling.json` beside the logs, or
 for all rounds in one table, `scaling.csv`. What a system's accelerators are called and how many it has is read by
-`config/mlperf/cards.yaml`. The rows keep raw facts: `scripts.analysis.mlperf` scores them.
+`config/mlperf/cards.yaml`. The rows keep raw facts: `scripts.articles.mlperf.scores` scores them.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import track
 
+from scripts.articles.mlperf.results import CARDS, COLUMNS, CPU
 from scripts.importers import Problem
 from scripts.importers._logs import Refused, from_json
 from scripts.importers.formats import mllog
-from scripts.importers.results import CARDS, COLUMNS, CPU
 from scripts.storage.errors import InputError
 from scripts.storage.schemas import read_yaml
 

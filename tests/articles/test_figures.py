@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 
 from scripts.analysis import figures
-from scripts.importers import given
+from scripts.articles.printed.figures import printed as beside_printed
 from scripts.storage.errors import InputError
+from scripts.studies import articles
 from tests.made import OPTIONS, costs, offer, price_book, prices, run, runs, write_book
 
 # Printed costs beside derived ones
@@ -17,7 +18,7 @@ def printed(*rows: dict, usd: dict, within: float = 0.005, seconds_within: float
     paid = costs(frame, rows=price_book(offer("1-core", 3.6, as_of=as_of, **price)))
     shown = {name: {"usd": value, "within": within} for name, value in usd.items()}
     study = {"printed": {"price": "on-demand", "seconds_within": seconds_within, "rows": shown}}
-    return figures.printed(study, frame, paid).to_dict("records")
+    return beside_printed(study, frame, paid).to_dict("records")
 
 
 def test_derived_cost_has_the_range_of_the_rounding_of_the_time() -> None:
@@ -64,13 +65,13 @@ def test_part_of_the_bill_for_gpus_that_did_nothing() -> None:
     rows = {"cpu1": {"usd": 1, "within": 1, "type": "low-end", "gpu_memory_gb": 12, "instance": "p2"}}
     rows["cpu4"] = {"usd": 1, "within": 1, "gpus": 4, "gpus_used": 1}
     study = {"printed": {"price": "on-demand", "seconds_within": 0, "rows": rows}}
-    table = figures.printed(study, frame, costs(frame)).set_index("hardware")
+    table = beside_printed(study, frame, costs(frame)).set_index("hardware")
     assert table["unused_share"].to_dict() == pytest.approx({"cpu1": 0.2, "cpu4": 1 - 0.5 / 4})
     assert table.loc["cpu1", ["type", "gpu_memory_gb", "instance"]].to_list() == ["low-end", 12, "p2"]
     assert table.loc["cpu4", ["type", "instance"]].to_list() == ["", ""]
-    shown = figures.readable({"printed": table.reset_index()})["rented"]
+    shown = figures.readable(study, {"printed": table.reset_index()})["rented"]
     assert shown[["hardware", "gpus", "gpus_used"]].values.tolist() == [["cpu1", 1, 1], ["cpu4", 4, 1]]
-    found = figures.figures({"price": "on-demand"}, {"printed": table.reset_index()}, prices(), frame)
+    found = figures.figures(study | {"price": "on-demand"}, {"printed": table.reset_index()}, prices(), frame, {})
     assert found["unused_share_cpu4"] == pytest.approx(0.875)
 
 
@@ -132,11 +133,11 @@ RUNS = runs(
 @pytest.fixture(scope="module")
 def derived() -> dict[str, pd.DataFrame]:
     table = prices(OFFICE["machines"], OPTIONS, BOOK)
-    return figures.tables(OFFICE, RUNS, costs(RUNS, OFFICE["machines"], OPTIONS, BOOK), table)
+    return figures.tables(OFFICE, RUNS, costs(RUNS, OFFICE["machines"], OPTIONS, BOOK), table, {})
 
 
 def test_study_without_anything_to_derive_has_no_tables() -> None:
-    assert figures.tables({}, RUNS, costs(RUNS), prices()) == {}
+    assert figures.tables({}, RUNS, costs(RUNS), prices(), {}) == {}
 
 
 def test_estimates_are_compared_with_the_printed_ones(derived: dict[str, pd.DataFrame]) -> None:
@@ -188,14 +189,16 @@ def test_use_and_rents_are_compared_by_the_hour(derived: dict[str, pd.DataFrame]
 
 def test_office_whose_gains_are_all_of_another_use_has_no_curve_of_it() -> None:
     about = OFFICE["office"] | {"gains": {"busy": OFFICE["office"]["gains"]["busy"]}}
-    found = figures.tables(OFFICE | {"office": about}, RUNS, costs(RUNS), prices(OFFICE["machines"], OPTIONS, BOOK))
+    priced = prices(OFFICE["machines"], OPTIONS, BOOK)
+    found = figures.tables(OFFICE | {"office": about}, RUNS, costs(RUNS), priced, {})
     assert found["gains"]["at_days"].to_list() == [20]
     assert "use" not in found
 
 
 def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame]) -> None:
     hourly = 10 / 240 + 0.1
-    found = figures.figures(OFFICE, derived, prices(OFFICE["machines"], OPTIONS, BOOK), RUNS)
+    priced = prices(OFFICE["machines"], OPTIONS, BOOK)
+    found = figures.figures(OFFICE, derived, priced, RUNS, {})
     expected = {
         "usd_per_hour_rented_on-demand": 2.0,
         "usd_per_hour_box_owned": hourly,
@@ -218,7 +221,7 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
     assert "price_share_box_owned" not in found, "it has no rent"
     assert "implied_rate_spot_from_owned" not in found, "no machine is named for it"
     assert not [name for name in found if name.startswith("longest_hours")], "no run tells a time"
-    timed = figures.figures(OFFICE, derived, prices(OFFICE["machines"], OPTIONS, BOOK), runs(run(train_seconds=7200.0)))
+    timed = figures.figures(OFFICE, derived, priced, runs(run(train_seconds=7200.0)), {})
     assert timed["longest_hours_cpu1"] == 2
 
 
@@ -230,11 +233,11 @@ def test_cut_of_a_price_is_between_two_books_or_from_on_demand_to_spot(tmp_path:
     card = {"provider": "cloud", "item": "card", "before": old}
     cuts = {"later": card | {"after": new}, "spot": card | {"after": old, "after_purchase": "spot"}}
     study = {"price": "on-demand", "price_cuts": cuts}
-    found = figures.figures(study, {}, prices(), runs(), given.read(study))
+    found = figures.figures(study, {}, prices(), runs(), articles.given(study))
     assert (found["price_cut_later"], found["price_cut_spot"]) == (0.25, 0.75)
     gone = {"price": "on-demand", "price_cuts": {"gone": card | {"after": new, "after_purchase": "spot"}}}
     with pytest.raises(InputError, match=r"price_cuts: 'card': book .*new\.csv has 0 spot rates, not one"):
-        figures.figures(gone, {}, prices(), runs(), given.read(gone))
+        figures.figures(gone, {}, prices(), runs(), articles.given(gone))
 
 
 # A machine on a schedule
@@ -261,7 +264,7 @@ SCHEDULE = {
 def scheduled(tmp_path: Path, **changed) -> dict[str, float]:
     write_book(tmp_path / "own.csv", offer("disk", 0.04, provider="gce", purchase="fee", per="month"))
     study = SCHEDULE | {"book": [str(tmp_path / "own.csv")]} | changed
-    table, asked = prices(), given.read(study)
+    table, asked = prices(), articles.given(study)
     return figures.figures(study, figures.tables(study, runs(), costs(runs()), table, asked), table, runs(), asked)
 
 

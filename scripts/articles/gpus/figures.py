@@ -1,4 +1,4 @@
-"""What more cards add, what 16 bits gain, how far machines with the same card lie apart, what owning costs. Pure."""
+"""What more cards add, what 16 bits gain, how far machines with the same card lie apart, what owning costs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from scripts.analysis import statistics
 from scripts.costs import billing, ownership
 from scripts.importers import audit
 from scripts.storage.axes import CELL
+from scripts.studies import definition
 
 #: Machines that are fewer have no spread.
 FEWEST = 3
@@ -17,13 +18,11 @@ FEWEST = 3
 USE_HOURS = (40, 160, 365, billing.HOURS_PER_MONTH)
 
 
-def models(machines: Mapping[str, Any]) -> dict[str, str]:
-    """Return the model of the cards by machine, of those that name it."""
-    return {name: about["gpus"]["model"] for name, about in machines.items() if "gpus" in about}
-
-
-def tables(machines: Mapping[str, Any], runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def tables(
+    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, prices: pd.DataFrame, given: None
+) -> dict[str, pd.DataFrame]:
     """Return `card_scaling`, `card_precision`, `card_spread` and `card_use`, as the functions below describe them."""
+    machines = study["machines"]
     done = runs[runs["status"] == "done"].dropna(subset="samples_per_second")
     return {
         "card_scaling": scaling(machines, done),
@@ -39,7 +38,7 @@ def scaling(machines: Mapping[str, Any], runs: pd.DataFrame) -> pd.DataFrame:
     Columns as of `audit.beside_single_cards`. Where a machine has several cells of a workload and precision, as
     software of two dates that no axis names, the one with the most runs is shown.
     """
-    found = audit.beside_single_cards(runs, models(machines))
+    found = audit.beside_single_cards(runs, definition.cards(machines))
     order = {name: place for place, name in enumerate(machines)}
     found = found.assign(place=found["hardware"].map(order)).sort_values("runs", ascending=False, kind="stable")
     found = found.drop_duplicates(["workload", "hardware", "precision"])
@@ -54,7 +53,7 @@ def precision(runs: pd.DataFrame) -> pd.DataFrame:
     Columns: workload, hardware, devices, float32, float16 (samples/s), gain.
     """
     keys = ["workload", "hardware", "devices"]
-    # Rows that have a batch size and rows that do not are of different software: never one over the other.
+    # Rows that tell a batch size and rows that do not are of different software: never one over the other.
     told = runs.assign(told=runs["batch_size"].notna())
     wide = told.pivot_table(
         index=[*keys, "told"], columns="precision", values="samples_per_second", aggfunc=["median", "count"], sort=False

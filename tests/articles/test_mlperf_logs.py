@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.importers import mlperf, results
+from scripts.articles.mlperf import logs, results
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.studies import definition
 from tests.importers.formats.test_mllog import run
 from tests.importers.test_published import published
 
-CARDS = mlperf.read_cards()
+CARDS = logs.read_cards()
 SYSTEM = {
     "division": "closed",
     "status": "Available on-premise",
@@ -40,7 +40,7 @@ def write(folder: Path, *minutes: float | None, benchmark: str = "bert", folder_
 
 def test_result_has_the_seconds_of_each_run_and_what_its_system_is(tmp_path: Path) -> None:
     write(tmp_path, 2.0, None, 1.5)
-    table, problems = mlperf.read(tmp_path, CARDS)
+    table, problems = logs.read(tmp_path, CARDS)
     (row,) = table.to_dict("records")
     assert problems == []
     assert (row["round"], row["submitter"], row["system"], row["benchmark"]) == ("v3.0", "Maker", "box", "bert")
@@ -56,12 +56,12 @@ def test_archive_tells_the_same_as_its_folder(tmp_path: Path) -> None:
     packed.mkdir()
     with tarfile.open(packed / "v3.0.tar.xz", "w:xz") as archive:
         archive.add(tmp_path / "folder" / "v3.0", "v3.0")
-    pd.testing.assert_frame_equal(mlperf.read(tmp_path / "folder", CARDS)[0], mlperf.read(packed, CARDS)[0])
+    pd.testing.assert_frame_equal(logs.read(tmp_path / "folder", CARDS)[0], logs.read(packed, CARDS)[0])
 
 
 def test_written_table_is_read_as_it_was(tmp_path: Path) -> None:
     write(tmp_path, 2.0, None)
-    table, _ = mlperf.read(tmp_path, CARDS)
+    table, _ = logs.read(tmp_path, CARDS)
     table.to_csv(tmp_path / "results.csv", index=False)
     pd.testing.assert_frame_equal(results.read(tmp_path / "results.csv"), table)
 
@@ -69,10 +69,10 @@ def test_written_table_is_read_as_it_was(tmp_path: Path) -> None:
 def test_factor_of_a_score_stands_beside_the_logs_or_in_one_table(tmp_path: Path) -> None:
     write(tmp_path, 2.0)
     (tmp_path / "scaling.csv").write_text("round,submitter,system,benchmark,factor\nv3.0,Maker,box,bert,1.25\n")
-    assert mlperf.read(tmp_path, CARDS)[0]["factor"].to_list() == [1.25]
+    assert logs.read(tmp_path, CARDS)[0]["factor"].to_list() == [1.25]
     beside = tmp_path / "v3.0" / "Maker" / "results" / "box" / "bert" / "scaling.json"
     beside.write_text('{"scaling_factor": 1.5}')
-    assert mlperf.read(tmp_path, CARDS)[0]["factor"].to_list() == [1.5]
+    assert logs.read(tmp_path, CARDS)[0]["factor"].to_list() == [1.5]
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_file_that_tells_nothing_is_named_and_the_rest_is_read(path: str, text: 
     write(tmp_path, 2.0)
     (tmp_path / "v3.0" / path).parent.mkdir(exist_ok=True)
     (tmp_path / "v3.0" / path).write_text(text)
-    table, problems = mlperf.read(tmp_path, CARDS)
+    table, problems = logs.read(tmp_path, CARDS)
     assert table[["seconds", "factor"]].to_numpy().tolist() == [["120", 1.0]]
     assert [str(problem) for problem in problems] == [f"v3.0/{path}:{said}"]
 
@@ -112,12 +112,12 @@ def test_broken_table_of_factors_is_refused(text: str, said: str, tmp_path: Path
     write(tmp_path, 2.0)
     (tmp_path / "scaling.csv").write_text(text)
     with pytest.raises(InputError, match=rf"scaling\.csv: {said}"):
-        mlperf.read(tmp_path, CARDS)
+        logs.read(tmp_path, CARDS)
 
 
 def test_logs_of_another_benchmark_than_their_folder_are_nobodys(tmp_path: Path) -> None:
     write(tmp_path, 2.0, benchmark="bert", folder_name="resnet")
-    table, problems = mlperf.read(tmp_path, CARDS)
+    table, problems = logs.read(tmp_path, CARDS)
     assert table["benchmark"].to_list() == [""]
     assert str(problems[0]) == "v3.0/Maker/box/resnet: the folder says resnet, its logs say bert"
 
@@ -125,7 +125,7 @@ def test_logs_of_another_benchmark_than_their_folder_are_nobodys(tmp_path: Path)
 @pytest.mark.parametrize(("folder", "benchmark"), [("mask", "maskrcnn"), ("gnn", "rgat"), ("ssd", "ssd")])
 def test_benchmarks_of_two_names_have_one(tmp_path: Path, folder: str, benchmark: str) -> None:
     write(tmp_path, 2.0, benchmark=folder if folder != "ssd" else "retinanet", folder_name=folder)
-    table, problems = mlperf.read(tmp_path, CARDS)
+    table, problems = logs.read(tmp_path, CARDS)
     assert (table["benchmark"].to_list(), problems) == ([benchmark], [])
 
 
@@ -133,7 +133,7 @@ def test_log_that_breaks_off_counts_as_a_failed_run(tmp_path: Path) -> None:
     write(tmp_path, 2.0, 2.0)
     log = tmp_path / "v3.0/Maker/results/box/bert/result_1_2023.txt"
     log.write_text("\n".join(log.read_text().splitlines()[:-1]))
-    table, problems = mlperf.read(tmp_path, CARDS)
+    table, problems = logs.read(tmp_path, CARDS)
     assert table["seconds"].to_list() == ["120 x"]
     assert "counts as failed: the run that begins in line 1 has no run_stop" in str(problems[0])
 
@@ -175,7 +175,7 @@ def test_bare_name_of_a_card_is_told_by_its_memory_and_link(tmp_path: Path, monk
     for key, value in told.items():
         monkeypatch.setitem(SYSTEM, key, value)
     write(tmp_path, 2.0)
-    assert mlperf.read(tmp_path, CARDS)[0]["card"].to_list() == ["a100-40gb"]
+    assert logs.read(tmp_path, CARDS)[0]["card"].to_list() == ["a100-40gb"]
 
 
 def test_garbled_line_is_named_and_its_run_counts(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_garbled_line_is_named_and_its_run_counts(tmp_path: Path) -> None:
     (path,) = tmp_path.rglob("result_0_2023.txt")
     lines = path.read_text().split("\n")
     path.write_text("\n".join([*lines[:3], ':::MLLOG {"key": "train_sam:::MLLOG {"key": "x"}', *lines[3:]]))
-    table, problems = mlperf.read(tmp_path, CARDS)
+    table, problems = logs.read(tmp_path, CARDS)
     assert table["seconds"].to_list() == ["120"]
     assert [(one.line, one.message.partition(":")[0]) for one in problems] == [(4, "passed over")]
 
@@ -196,13 +196,13 @@ def test_garbled_line_is_named_and_its_run_counts(tmp_path: Path) -> None:
     ],
 )
 def test_description_with_a_fault_is_read_as_far_as_it_goes(text: str, expected: tuple[str, ...]) -> None:
-    told = mlperf._description(text.replace("8,", '"8",').encode())
+    told = logs._description(text.replace("8,", '"8",').encode())
     assert told["per_node"] == expected[0]
 
 
 def test_folder_without_rounds_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no folder or archive of a round"):
-        mlperf.read(tmp_path, CARDS)
+        logs.read(tmp_path, CARDS)
 
 
 @pytest.mark.slow
@@ -211,7 +211,7 @@ def test_folder_without_rounds_is_refused(tmp_path: Path) -> None:
     reason="the logs of MLPerf are not here: set EPOCHS_PUBLISHED_DIR to a folder with them in mlperf/",
 )
 def test_committed_results_are_those_of_the_logs() -> None:
-    table, _ = mlperf.read(published() / "mlperf", CARDS)
+    table, _ = logs.read(published() / "mlperf", CARDS)
     study = definition.read("mlperf", {})[1]
     committed = (definition.ROOT / study["mlperf"]["results"]).read_text()
     assert table.to_csv(index=False, lineterminator="\n") == committed

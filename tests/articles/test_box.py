@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.costs import office
+from scripts.articles.office import box
 from scripts.costs.ownership import Machine, usd_per_hour
 
 #: 10 USD a month and 0.1 USD an hour: at 240 hours (10 days) an hour costs 0.14167 USD.
@@ -17,7 +17,7 @@ def test_printed_scaling_is_read_long() -> None:
         {"single": "one", "multi": "two", "gpus": 2, "a": [0.9, 0.8], "b": [0.5, 0.4]},
         {"single": "one", "multi": "four", "gpus": 4, "setup": {"b": "C"}, "a": [0.7, 0.6], "b": [0.3, 0.2]},
     ]
-    table = office.scaling(rows, [16, 32], ["a", "b"])
+    table = box.scaling(rows, [16, 32], ["a", "b"])
     assert table.columns.to_list() == ["single", "multi", "gpus", "workload", "setup", "batch_size", "efficiency"]
     assert table["setup"].to_list() == [""] * 6 + ["C"] * 2
     assert table.values.tolist()[:3] == [
@@ -25,13 +25,13 @@ def test_printed_scaling_is_read_long() -> None:
         ["one", "two", 2, "a", "", 32, 0.8],
         ["one", "two", 2, "b", "", 16, 0.5],
     ]
-    mean = office.mean_efficiency(table)
+    mean = box.mean_efficiency(table)
     assert mean[["workload", "batch_size"]].values.tolist() == [["a", 16], ["a", 32], ["b", 16], ["b", 32]]
     assert mean["efficiency"].to_list() == pytest.approx([0.8, 0.7, 0.4, 0.3])
 
 
 def test_month_of_an_owned_machine_is_told_in_parts() -> None:
-    table = office.breakdown(BOX, 240).set_index("part")
+    table = box.breakdown(BOX, 240).set_index("part")
     assert table["usd_per_month"].to_dict() == pytest.approx({"machine": 10, "energy": 24, "both": 34})
     assert table["usd_per_hour"]["both"] == pytest.approx(usd_per_hour(BOX, 240))
 
@@ -39,7 +39,7 @@ def test_month_of_an_owned_machine_is_told_in_parts() -> None:
 def test_estimate_is_cards_times_efficiency_within_the_rounding_of_both() -> None:
     single = pd.DataFrame({"workload": ["a", "a"], "batch_size": [16, 32], "samples_per_second": [100, 200]})
     mean = pd.DataFrame({"workload": ["a"], "batch_size": [32], "efficiency": [0.8]})
-    (row,) = office.estimate(single, mean, 4, 0.005, 0.5).to_dict("records")
+    (row,) = box.estimate(single, mean, 4, 0.005, 0.5).to_dict("records")
     assert (row["batch_size"], row["samples_per_second"]) == (32, 200)
     assert row["estimate"] == pytest.approx(640)
     assert row["estimate_low"] == pytest.approx(199.5 * 0.795 * 4)
@@ -47,7 +47,7 @@ def test_estimate_is_cards_times_efficiency_within_the_rounding_of_both() -> Non
 
 
 def test_samples_per_usd_at_each_price() -> None:
-    table = office.per_usd(THROUGHPUT, {"owned": 1.0, "rented": 3.6})
+    table = box.per_usd(THROUGHPUT, {"owned": 1.0, "rented": 3.6})
     assert table[["workload", "price"]].values.tolist() == [
         ["a", "owned"],
         ["b", "owned"],
@@ -58,7 +58,7 @@ def test_samples_per_usd_at_each_price() -> None:
 
 
 def test_time_and_cost_to_the_samples_of_a_paper() -> None:
-    table = office.to_samples(THROUGHPUT, {"a": 720_000.0, "b": 180_000.0}, {"owned": 1.5, "rented": 3.0})
+    table = box.to_samples(THROUGHPUT, {"a": 720_000.0, "b": 180_000.0}, {"owned": 1.5, "rented": 3.0})
     assert table[["workload", "samples", "hours", "price", "cost_usd"]].values.tolist() == [
         ["a", 720_000, 2, "owned", 3],
         ["a", 720_000, 2, "rented", 6],
@@ -76,7 +76,7 @@ def known(**gains: float) -> pd.DataFrame:
 
 
 def test_gain_goes_with_the_cost_of_the_owned_hour() -> None:
-    table = office.gain(BOX, known(cloud=2.0, spot=1.0), [5, 10, 20])
+    table = box.gain(BOX, known(cloud=2.0, spot=1.0), [5, 10, 20])
     assert table["against"].to_list() == ["cloud"] * 3 + ["spot"] * 3
     hourly = [10 / 120 + 0.1, 10 / 240 + 0.1, 10 / 480 + 0.1]
     assert table["usd_per_hour"].to_list() == pytest.approx(hourly * 2)
@@ -90,19 +90,19 @@ costs = st.floats(1, 1e5)
 
 @given(costs, st.floats(0, 3000), st.floats(1, 30), st.floats(1.01, 5))
 def test_gain_is_one_where_owning_breaks_even(acquisition: float, watts: float, at: float, gain: float) -> None:
-    box = Machine(acquisition_usd=acquisition, life_months=30, power_watts=watts, usd_per_kwh=0.2)
-    hourly = float(usd_per_hour(box, at * 24))
-    days = office.break_even_days(box, hourly * gain)
+    owned = Machine(acquisition_usd=acquisition, life_months=30, power_watts=watts, usd_per_kwh=0.2)
+    hourly = float(usd_per_hour(owned, at * 24))
+    days = box.break_even_days(owned, hourly * gain)
     assert 0 < days <= at, "a gain above 1 is kept with somewhat less use"
     gains = pd.DataFrame([{"against": "it", "base": "owned", "gain": gain, "at_usd_per_hour": hourly}])
-    assert office.gain(box, gains, [days])["gain"].to_list() == pytest.approx([1])
+    assert box.gain(owned, gains, [days])["gain"].to_list() == pytest.approx([1])
 
 
 @given(costs, st.floats(0, 3000), st.floats(0.5, 5))
 def test_more_use_gains_more(acquisition: float, watts: float, gain: float) -> None:
-    box = Machine(acquisition_usd=acquisition, life_months=30, power_watts=watts, usd_per_kwh=0.2)
-    at = float(usd_per_hour(box, 240))
+    owned = Machine(acquisition_usd=acquisition, life_months=30, power_watts=watts, usd_per_kwh=0.2)
+    at = float(usd_per_hour(owned, 240))
     gains = pd.DataFrame([{"against": "it", "base": "owned", "gain": gain, "at_usd_per_hour": at}])
-    found = office.gain(box, gains, [1, 2, 5, 10, 20, 30])["gain"].to_numpy()
+    found = box.gain(owned, gains, [1, 2, 5, 10, 20, 30])["gain"].to_numpy()
     assert (np.diff(found) > -1e-12).all()
     assert found[3] == pytest.approx(gain)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripts.costs import schedule
+from scripts.articles.schedule import month
 from scripts.storage.errors import InputError
 from tests.made import TERMS, offer, price_book
 
@@ -27,7 +27,7 @@ DAILY = {
 
 
 def test_month_is_the_sum_of_its_parts() -> None:
-    table = schedule.monthly(DAILY, ROWS, TERMS, 0.36)
+    table = month.monthly(DAILY, ROWS, TERMS, 0.36)
     parts = ["starts", "minimum_seconds", "compute_usd", "fees_usd", "services_usd", "total_usd"]
     assert table["rule"].to_list() == ["minimum", "minimum", "seconds", "seconds"]
     assert table["label"].to_list() == ["a minute"] * 2 + ["by the second"] * 2
@@ -45,16 +45,16 @@ def test_month_is_the_sum_of_its_parts() -> None:
 @pytest.mark.parametrize(("per", "rate"), [("second", 1e-4), ("minute", 6e-3), ("month", 259.2)])
 def test_service_is_priced_by_any_unit(per: str, rate: float) -> None:
     rows = price_book(*ROWS[:2], offer("function", rate, per=per))
-    assert schedule.monthly(DAILY, rows, TERMS, 0.36)["services_usd"][0] == pytest.approx(0.06)
+    assert month.monthly(DAILY, rows, TERMS, 0.36)["services_usd"][0] == pytest.approx(0.06)
 
 
 def test_fee_is_exchanged_and_paid_for_all_the_month() -> None:
     rows = price_book(offer("disk-gb", 0.04 / 720, purchase="fee", currency="EUR"), *ROWS[1:])
-    assert schedule.monthly(DAILY, rows, TERMS, 0.36)["fees_usd"][0] == pytest.approx(0.4 * 1.25 + 0.2)
+    assert month.monthly(DAILY, rows, TERMS, 0.36)["fees_usd"][0] == pytest.approx(0.4 * 1.25 + 0.2)
 
 
 def test_nothing_beside_the_machine() -> None:
-    table = schedule.monthly(DAILY | {"fees": {}, "seconds_per_start": {}}, ROWS, TERMS, 0.36)
+    table = month.monthly(DAILY | {"fees": {}, "seconds_per_start": {}}, ROWS, TERMS, 0.36)
     assert table["total_usd"].to_list() == table["compute_usd"].to_list()
 
 
@@ -72,7 +72,7 @@ def test_nothing_beside_the_machine() -> None:
 )
 def test_missing_price_or_rule_is_named(changed: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        schedule.monthly(DAILY | changed, ROWS, TERMS, 0.36)
+        month.monthly(DAILY | changed, ROWS, TERMS, 0.36)
 
 
 @given(st.floats(0.001, 1e5), st.floats(0, 10), st.floats(0.5, 48), st.floats(1.1, 5))
@@ -81,7 +81,7 @@ def test_more_starts_and_longer_ones_cost_more(
 ) -> None:
     def total(**changed) -> list[float]:
         about = DAILY | {"seconds_each": seconds, "every_hours": [every]} | changed
-        return schedule.monthly(about, ROWS, TERMS, usd_per_hour)["total_usd"].to_list()
+        return month.monthly(about, ROWS, TERMS, usd_per_hour)["total_usd"].to_list()
 
     minimum, by_second = total()
     assert minimum >= by_second * (1 - 1e-9)

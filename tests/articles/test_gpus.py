@@ -3,7 +3,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from scripts.analysis import cards
+from scripts.articles.gpus import figures as cards
+from scripts.studies import definition
 from tests.made import run, runs
 
 OWN = {"acquisition_usd": 3600.0, "life_months": 36, "power_watts": 1000.0, "usd_per_kwh": 0.2}
@@ -21,11 +22,11 @@ def measured(hardware: str, rate: float, **values: Any) -> dict[str, Any]:
 
 
 def table(*rows: dict[str, Any]) -> dict[str, pd.DataFrame]:
-    return cards.tables(MACHINES, runs(*rows))
+    return cards.tables({"machines": MACHINES}, runs(*rows), pd.DataFrame(), pd.DataFrame(), None)
 
 
 def test_models_are_of_machines_that_tell_them() -> None:
-    assert cards.models(MACHINES) == {"one": "V100", "four": "V100"}
+    assert definition.cards(MACHINES) == {"one": "V100", "four": "V100"}
 
 
 def test_efficiency_is_over_as_many_single_cards() -> None:

@@ -2,7 +2,7 @@ from math import inf
 
 import pytest
 
-from scripts.analysis import mlperf
+from scripts.articles.mlperf import scores
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from scripts.analysis import mlperf
     ],
 )
 def test_fastest_and_slowest_are_dropped(benchmark: str, minutes: list[float], expected: float) -> None:
-    assert mlperf.score(benchmark, minutes).minutes == pytest.approx(expected)
+    assert scores.score(benchmark, minutes).minutes == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_fastest_and_slowest_are_dropped(benchmark: str, minutes: list[float], e
     ],
 )
 def test_what_makes_no_result_says_why(benchmark: str, minutes: list[float], why: str) -> None:
-    found = mlperf.score(benchmark, minutes)
+    found = scores.score(benchmark, minutes)
     assert (found.minutes, found.why) == (None, why)
 
 
 def test_score_is_multiplied_by_its_factor() -> None:
-    assert mlperf.score("resnet", [10.0] * 5, factor=1.0044).minutes == pytest.approx(10.044)
+    assert scores.score("resnet", [10.0] * 5, factor=1.0044).minutes == pytest.approx(10.044)

@@ -1,4 +1,4 @@
-"""Results of MLPerf Training: the table that `scripts.importers.mlperf` writes and `scripts.analysis.mlperf` scores."""
+"""Results of MLPerf Training: the table that `logs` of this article writes and `scores` scores."""
 
 from pathlib import Path
 from typing import Any

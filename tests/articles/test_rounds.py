@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.analysis import card_prices, mlperf, rounds
-from scripts.importers import results
-from scripts.importers.results import COLUMNS
+from scripts.articles.mlperf import card_prices, results, rounds, scores
+from scripts.articles.mlperf.results import COLUMNS
 from scripts.storage.schemas import read_yaml
 from scripts.studies.definition import ROOT
 
@@ -51,7 +50,7 @@ def result(minutes: float, **values) -> dict:
 
 def scored(*results: dict) -> pd.DataFrame:
     table = pd.DataFrame(list(results), columns=list(COLUMNS)).astype(COLUMNS)
-    return mlperf.scored(table, SERIES)
+    return scores.scored(table, SERIES)
 
 
 def test_scored_result_has_hours_and_the_share_of_initialisation() -> None:
@@ -80,7 +79,7 @@ def test_what_begins_with_a_checkpoint_is_a_part_of_a_training() -> None:
     prices = PRICES.assign(price_as_of="2026-01")
     for series, of in ((SERIES, "a training"), (about, "a part of a training")):
         table = pd.DataFrame([result(60)], columns=list(COLUMNS)).astype(COLUMNS)
-        assert set(rounds.trainings(mlperf.scored(table, series), ABOUT, prices, "today")["of"]) == {of}
+        assert set(rounds.trainings(scores.scored(table, series), ABOUT, prices, "today")["of"]) == {of}
 
 
 def test_logs_that_were_handed_in_before_are_no_second_result() -> None:

@@ -1,0 +1,43 @@
+"""Results of MLPerf Training in dollars: the tables of the page and the figures of its claims."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from scripts.articles.mlperf import card_prices, rounds, scores
+from scripts.articles.mlperf.given import Given
+
+
+def tables(
+    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, prices: pd.DataFrame, given: Given
+) -> dict[str, pd.DataFrame]:
+    """Return the tables of the page, cards by the names that people know."""
+    about, option = study["mlperf"], study["price"]
+    scored = scores.scored(given.results, given.series)
+    priced = list(card_prices.hourly(prices, option, about["accelerators"]))
+    labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
+    found = {
+        "generations": rounds.generations(scored, about, prices, option),
+        "cheapest": rounds.cheapest(scored, about, prices, option),
+        "trainings": rounds.trainings(scored, about, prices, option),
+        "software": rounds.software(scored, about["submitter"]),
+        "scale": rounds.scale(scored),
+        "spread": rounds.spread(scored),
+        "clocks": rounds.clocks(scored),
+        "providers": card_prices.providers(prices, about),
+        "owned": card_prices.owned(scored, about, prices, option, study["machines"]),
+        "rounds": rounds.counts(scored, priced),
+        "omitted": rounds.omitted(scored, priced, labels, card_prices.elsewhere(prices, about, priced)),
+    }
+    return {
+        name: table.assign(
+            **{column: table[column].map(labels) for column in ("card", "new", "old") if column in table.columns}
+        )
+        for name, table in found.items()
+    }
+
+
+def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], given: Given) -> dict[str, float]:
+    """Return what of the tables claims may name."""
+    return rounds.figures(derived)

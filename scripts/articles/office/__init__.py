@@ -1,0 +1,1 @@
+"""An owned machine against rented ones: scaling, estimate, use."""

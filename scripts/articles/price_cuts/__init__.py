@@ -1,0 +1,1 @@
+"""By how much items became cheaper."""

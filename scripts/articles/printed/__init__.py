@@ -1,0 +1,1 @@
+"""Printed costs beside the derived ones."""

@@ -1,0 +1,1 @@
+"""A machine that is started on a schedule."""

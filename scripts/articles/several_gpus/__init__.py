@@ -1,0 +1,1 @@
+"""Machines with all their GPUs, and with one of them."""
