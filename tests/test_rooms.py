@@ -142,6 +142,13 @@ def test_charts_of_everybody_show_no_table_that_an_article_derives() -> None:
     assert {name for name, attributes in names.items() if "tables" in attributes} == set()
 
 
+def test_no_two_charts_have_one_name() -> None:
+    files = [
+        path.stem for pattern in ("charts/[!_]*.py", "articles/*/charts/[!_]*.py") for path in SCRIPTS.glob(pattern)
+    ]
+    assert len(files) == len(set(files)) > 25
+
+
 #: Prices, draws and reports the study of this argument from its tables, in a folder; prints what it loaded of the wing.
 SHOWN = """
 import importlib, json, sys

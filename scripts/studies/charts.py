@@ -3,15 +3,10 @@
 from scripts.storage import modules
 from scripts.studies import articles
 
-_CHARTS = articles.FOLDER.parent / "charts"
-
 
 def modules_by_name() -> dict[str, str]:
     """Return the module of each chart: everybody's, and those of articles."""
-    folders = [_CHARTS, *sorted(articles.FOLDER.glob("*/charts"))]
-    root = _CHARTS.parents[1]
-    return {
-        name: ".".join((*folder.relative_to(root).parts, name))
-        for folder in folders
-        for name in modules.names(str(folder))
-    }
+    folders = {"scripts.charts": articles.FOLDER.parent / "charts"}
+    for folder in sorted(articles.FOLDER.glob("*/charts")):
+        folders[f"scripts.articles.{folder.parent.name}.charts"] = folder
+    return {name: f"{package}.{name}" for package, folder in folders.items() for name in modules.names(str(folder))}
