@@ -64,7 +64,7 @@ def coffee(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     monkeypatch.setattr(articles, "FOLDER", wing)
-    monkeypatch.setattr(scripts.articles, "__path__", [str(wing)])
+    monkeypatch.setattr(scripts.articles, "__path__", [*scripts.articles.__path__, str(wing)])
     yield
     for name in [name for name in sys.modules if name.startswith("scripts.articles.coffee")]:
         del sys.modules[name]

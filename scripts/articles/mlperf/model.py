@@ -13,7 +13,7 @@ class MLPerf(Part):
     """Results of MLPerf Training in dollars."""
 
     results: Text = need("Table of results (.csv) that scripts/import_mlperf.py made")
-    submitter: Text = need("Whose machines tell what software alone gained")
+    submitter: Text = need("Whose machines show what software alone gained")
     generations: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = need(
         "An older card and a newer one: names of machines"
     )

@@ -21,10 +21,10 @@ from scripts.storage.tables import records
 #: What stands beside each score that is worked out here, as MLCommons' guidelines for messages about results ask.
 UNVERIFIED = "unverified"
 
-#: From so many submitters on it is worth telling how far they lie apart.
+#: From so many submitters on it is worth showing how far they lie apart.
 _SUBMITTERS = 4
 
-#: From so many sizes on a line tells what scale costs.
+#: From so many sizes on a line shows what scale costs.
 _SIZES = 3
 
 #: Columns of the tables that `figures` reads, which may have no row.
@@ -43,7 +43,7 @@ _SCALE = [
 
 
 def judge(scored: pd.DataFrame) -> Judge:
-    """Return what tells results of one benchmark and round apart; a machine is one by its place in the table's index.
+    """Return what distinguishes results of one benchmark and round; a machine is one by its place in the table's index.
 
     What is known of a benchmark is the noise of the runs of all its results. Each result is on a machine of its own,
     and all that are compared are one family.
@@ -76,7 +76,7 @@ def _priced(scored: pd.DataFrame, usd_per_hour: Mapping[str, float]) -> pd.DataF
 
 
 def _near(judge: Judge, ordered: pd.DataFrame, power: float) -> int:
-    """Return how many of results, best first, are not told apart from it by their seconds x rate ** power."""
+    """Return how many of results, best first, are too close to it to call by their seconds x rate ** power."""
     values = [row["of"] * row["rate"] ** power for row in records(ordered)]
     return len(not_told(judge, values[0], values[1:], list(map(str, ordered.index))))
 
@@ -123,7 +123,7 @@ def omitted(
         {
             "reason": "not attributed",
             "which": f"{row['round']} {row['submitter']} {row['system']}",
-            "what": "the accelerator is not told" if not row["card"] else "how many accelerators is not told",
+            "what": "which accelerator" if not row["card"] else "how many accelerators",
         }
         for row in records(unknown)
     ]
@@ -218,8 +218,8 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
     """Return the priced result of the lowest cost of each series in each round, at the prices of today.
 
     Columns: series, label, round, published, card, accelerators, submitter, system, minutes, hours, usd (at `option`),
-    not_told (how many others are not told apart from it), than_first (`LESS` or `MORE` than that of the series' first
-    round, empty where they are not told apart), usd_then (that result at the list prices of then; missing where they
+    not_told (how many others are too close to it to call), than_first (`LESS` or `MORE` than that of the series' first
+    round, empty where they are too close to call), usd_then (that result at the list prices of then; missing where they
     are not known), fastest_minutes (of any result).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))

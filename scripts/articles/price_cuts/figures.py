@@ -15,7 +15,7 @@ def _rate(cut: Mapping[str, Any], name: str, rows: book.Rows, purchase: str) -> 
     rates = [row["rate"] for row in rows if wanted.items() <= row.items()]
     if len(rates) != 1:
         raise InputError(f"price_cuts: {cut['item']!r}: book {name} has {len(rates)} {purchase} rates, not one")
-    return rates[0]
+    return float(rates[0])
 
 
 def tables(

@@ -44,7 +44,10 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame) -
         rows["derived_usd_high"] >= rows["printed_usd"] - rows["within"]
     )
     keep = [*_RENTED, "train_seconds", "val_acc", "usd_per_hour", "billed_seconds", "derived_usd"]
-    return rows[[*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]]
+    table: pd.DataFrame = rows[
+        [*keep, "derived_usd_low", "derived_usd_high", "printed_usd", "within", "agrees", "price_inferred"]
+    ]
+    return table
 
 
 def tables(
