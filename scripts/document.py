@@ -356,8 +356,8 @@ def recorder_table(page: str) -> str:
     found = json.loads((ROOT / "reports" / "recorder.json").read_text(encoding="utf-8"))
     lines = [
         f"Promised when {found['measured_seconds']:g} s had been measured, beside what the same process then took "
-        f"({found['machine']}, {found['date']}, one run each). *In doubt* is what the recorder said of a session itself, as that "
-        "other programs kept a core busy, which they did:",
+        f"({found['machine']}, {found['date']}, one run each). *In doubt* is what the recorder itself said of one, "
+        "as that other programs kept a core busy, which they did:",
         "",
         "| training | read from | promised | took | factor |",
         "| --- | --- | --- | --- | --- |",
