@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -105,6 +105,16 @@ class Project:
     def record(self, cell: str, study: str = "tiny") -> dict:
         """Return the record of a cell's first run, with what follows from it."""
         return runs.complete(stored.read(self.path / "results" / study / cell / "r1" / "run.json"))
+
+
+@pytest.fixture(autouse=True)
+def _variables() -> Iterator[None]:
+    """Leave no variable of a test to the next one in its process."""
+    before = dict(os.environ)
+    yield
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -269,7 +269,7 @@ def test_bash_completes_commands_studies_and_profiles(tmp_path: Path) -> None:
     bash = shutil.which("bash")
     assert bash
     done = subprocess.run(
-        [bash, "-c", f"{ROOT}/epd --install-completion"],
+        [bash, "-c", f"{ROOT}/epd --install-completion; exit $?"],  # its parent is bash, as in a terminal
         env=os.environ | {"HOME": str(tmp_path), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         capture_output=True, text=True,
     )  # fmt: skip

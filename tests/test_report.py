@@ -181,7 +181,7 @@ def test_study_of_which_all_failed_has_a_page() -> None:
     ("rows", "notice", "shown"),
     [
         ([run()], "Synthetic data.", False),
-        ([run(data="synthetic")], "Synthetic data. mnist_mlp trained on made-up data", True),
+        ([run(data="synthetic")], "Synthetic data. mnist_mlp trained on random data", True),
         ([run()], "Reduced scale.", False),
         ([run(epochs=2)], "Reduced scale.", True),
         ([run()], "One run per cell.", True),
@@ -506,7 +506,7 @@ def test_other_machines_stand_beside_those_of_the_study() -> None:
          "50.0 % of the samples, 2 of 20 epochs", "real"],
     ]  # fmt: skip
     assert "this one" in read.text
-    assert "Samples/s on the training clock." in read.text
+    assert "Samples/s by the training clock." in read.text
     assert "taken to have the 50,000 of the official data" in read.text
     assert "Reduced are runs on fewer samples" in read.text
     assert "the steady clock" not in read.text

@@ -37,10 +37,10 @@ from scripts.storage import errors
 from scripts.studies import definition, grid
 from scripts.workflow.repetitions import History
 from tests import test_refresh_prices as of_prices
+from tests.articles import test_mlperf_logs as of_mlperf
 from tests.conftest import made_once
 from tests.faults import stage, trial
 from tests.faults.stage import ROOT, Stage
-from tests.importers import test_mlperf as of_mlperf
 from tests.kit.test_records import ABOUT
 
 #: Strays of a process that was killed are taken away by the next one when they are older (s).
@@ -61,6 +61,8 @@ ELSEWHERE = {
     "epd prices": "calls Snakemake, or writes nothing",
     **dict.fromkeys(("epd import", "epd quote", "epd report", "epd summary"), "calls Snakemake"),
     **dict.fromkeys(("epd status", "epd stop"), "writes nothing"),
+    "epd run": "writes one folder, under another name first: tests/recorder",
+    "epd forget": "removes, and writes nothing",
 }
 
 

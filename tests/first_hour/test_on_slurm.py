@@ -150,8 +150,11 @@ def test_account_that_the_partition_does_not_allow_is_refused_before_anything_is
 
 
 def killed(cluster: Cluster, cell: str) -> str:
-    """Begin a call, kill it when the run of a cell trains, and return Slurm's name of its job."""
-    cluster.write(samples=0.3, epochs=8)
+    """Begin a call, kill it when the run of a cell trains, and return Slurm's name of its job.
+
+    It trains for longer than the next call takes to begin.
+    """
+    cluster.write(samples=1.0, epochs=20)
     cluster.project.edit("config/studies/small.yaml", "hardware: [node-cpu, node-gpu]", ONE)
     cluster.project.edit("config/studies/small.yaml", "base: {hardware: node-cpu", "base: {hardware: node-gpu")
     process = cluster.start()

@@ -1,5 +1,6 @@
 """`epd run` as a person calls it, on programs of a few lines."""
 
+import errno
 import json
 import os
 import pty
@@ -148,7 +149,7 @@ def test_signal_reaches_the_command(recorder: Recorder) -> None:
             if line.startswith("step 30/"):
                 ran.send_signal(signal.SIGTERM)
                 break
-        out, err = ran.communicate(timeout=600)
+        out, err = ran.stdout.read(), ran.stderr.read()
     assert out.endswith("saved\n")
     assert "steady rate" in err
     assert ran.returncode == 3
@@ -388,3 +389,32 @@ def test_one_file_carries_it(recorder: Recorder, tmp_path: Path) -> None:
         cwd=recorder.folder, env=recorder.environment | {"PYTHONPATH": ""}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert "n1-standard" in done.stderr, "the offers are in the file"
+
+
+def test_record_is_whole_or_not_there(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that is full, or a kill while it is written, leaves no half of one."""
+    from epochs_per_dollar import measuring, record
+
+    monkeypatch.setenv("XDG_DATA_HOME", str(recorder.data))
+    found = measuring.Measurement(measuring.Asked(["true"]), lambda text: None).run()
+
+    def full(self: Path, text: str, encoding: str) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", full)
+        assert record.keep(found, "a page") is None
+    assert list(record.folder().iterdir()) == []
+    first, second = (record.keep(found, "a page") for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert first != second
+    assert sorted(path.name for path in record.folder().iterdir()) == sorted([first.name, second.name])
+    assert record.forget() == 2
+
+
+def test_data_folder_that_cannot_be_written_is_said(recorder: Recorder) -> None:
+    recorder.data.write_text("a file")
+    done = recorder.run("--", "true")
+    assert done.returncode == 0
+    assert "your data folder cannot be written: nothing is kept" in done.stderr

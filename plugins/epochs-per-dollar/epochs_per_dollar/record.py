@@ -121,21 +121,21 @@ def forget() -> int:
 
 
 def keep(session: Session, page: str) -> Path | None:
-    """Write the record and its page; return their folder, None where the user's data folder cannot be written."""
+    """Write the record and its page; return their folder, None where the user's data folder cannot be written.
+
+    The folder is whole or not there: it is made under another name.
+    """
     name = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S")
+    part = folder() / f".{name}-{os.getpid()}"
     try:
-        folder().mkdir(parents=True, exist_ok=True)
+        part.mkdir(parents=True)
+        (part / "report.html").write_text(page, encoding="utf-8")
+        (part / "run.json").write_text(json.dumps(of(session), indent=1) + "\n", encoding="utf-8")
         for attempt in range(100):
             place = folder() / (f"{name}-{attempt}" if attempt else name)
-            try:
-                place.mkdir()
-                break
-            except FileExistsError:
-                continue
-        (place / "report.html").write_text(page, encoding="utf-8")
-        part = place / "run.json.part"
-        part.write_text(json.dumps(of(session), indent=1) + "\n", encoding="utf-8")
-        part.replace(place / "run.json")
-        return place
+            if not place.exists():
+                part.rename(place)
+                return place
     except OSError:
-        return None
+        shutil.rmtree(part, ignore_errors=True)
+    return None
