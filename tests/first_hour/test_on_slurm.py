@@ -154,7 +154,7 @@ def killed(cluster: Cluster, cell: str) -> str:
 
     It trains for longer than the next call takes to begin.
     """
-    cluster.write(samples=1.0, epochs=20)
+    cluster.write(samples=0.3, epochs=20)
     cluster.project.edit("config/studies/small.yaml", "hardware: [node-cpu, node-gpu]", ONE)
     cluster.project.edit("config/studies/small.yaml", "base: {hardware: node-cpu", "base: {hardware: node-gpu")
     process = cluster.start()
