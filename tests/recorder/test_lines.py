@@ -46,6 +46,11 @@ PRINTED = {
     "Transformers' dictionary": ("{'loss': 6.134, 'grad_norm': 0.83, 'learning_rate': 4.8e-05, 'epoch': 0.32}", (0.32, None, "epoch", 0.32)),
     "Flax's example": ("I1124 12:00:00.1 140 train.py:149] epoch:  7, train_loss: 0.05, train_accuracy: 98.7", (7, None, "epoch", 7)),
     "an own sentence": ("pass 35/300 score 0.989", (35, 300, "unit", None)),
+    "a time, a level and short names": ("[2026-11-25 01:00:00] INFO train: epoch=3 it=120/900 loss=0.3 lr=1e-4 eta=0:12:00", (120, 900, "step", 3)),
+    "fairseq": ("2026-11-25 01:05:33 | INFO | train_inner | epoch 001:    100 / 1101 loss=2.3, wps=1000, num_updates=100, lr=0.1", (100, None, "step", 1)),
+    "fairseq, its count": ("2026-11-25 01:05:33 | INFO | train_inner | epoch 001:    100 / 1101 loss=2.3, wps=1000", (100, 1101, "unit", 1)),
+    "JSON, nested": ('{"ts": 1.5, "metrics": {"loss": 2.1}, "progress": {"global_step": 10, "max_steps": 5000}}', (10, 5000, "step", None)),
+    "YOLO": ("      1/20      2.1G      1.2      0.9:   6%|▌         | 12/200 [00:01<00:18, 10.1it/s]", (12, 200, "step", 1)),
     "thousands": ("step 1,250 of 10,000 done", (1250, 10000, "step", None)),
 }  # fmt: skip
 
@@ -109,3 +114,8 @@ def test_endless_line_is_cut() -> None:
 )
 def test_odd_json_is_no_progress(line: str) -> None:
     assert lines.read(line) == []
+
+
+def test_a_series_is_named_without_the_time_and_level_of_its_lines() -> None:
+    tick = lines.read("[2026-11-25 01:00:00] INFO train: epoch=3 it=120/900 loss=0.3")[0]
+    assert tick.series.startswith("train:")

@@ -140,6 +140,11 @@ def test_what_nobody_says_is_unknown() -> None:
     assert read(*((i, f"iter {i}: loss 2") for i in range(9))) is None
 
 
+def test_a_bar_that_is_full_while_the_program_goes_on_is_not_the_whole() -> None:
+    """As that of a search for a learning rate: what follows is longer."""
+    assert read(*((i, bar("Finding best initial lr: ", 50 * i, 300)) for i in range(1, 7))) is None
+
+
 def test_what_somebody_says_counts_first() -> None:
     said = [(i, bar("", 10 * i, 300)) for i in range(1, 9)]
     assert read(*said, of=900).units == 900

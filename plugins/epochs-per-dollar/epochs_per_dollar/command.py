@@ -188,7 +188,8 @@ def _one(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]
         found = _asked_for_its_length(found)
     by_itself = found.ended_by == "itself"
     if by_itself and found.exit_code:
-        _say(f"the command ended by itself with exit code {found.exit_code} after {words.seconds(found.seconds)}")
+        how = "was interrupted" if found.exit_code == 130 else f"ended by itself with exit code {found.exit_code}"
+        _say(f"the command {how} after {words.seconds(found.seconds)}")
     if found.rate is not None or not found.exit_code or not by_itself:
         known, today = offers.read(), date.today()
         _say(screen.report(found, known, asked.usd_per_hour, today))

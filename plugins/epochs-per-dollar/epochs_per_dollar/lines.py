@@ -16,6 +16,8 @@ LINE_CHARACTERS = 600
 _RAW_CHARACTERS = 8 * LINE_CHARACTERS
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|[\x00-\x08\x0b-\x1f]")
+_LETTER = re.compile(r"[^\W\d_]")
+_LEVELS = {"DEBUG", "INFO", "WARNING", "root"}
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
@@ -62,8 +64,11 @@ def _number(text: str) -> float:
 
 
 def _name(text: str) -> str:
-    """Return how a series is called: its words, with # for numbers."""
-    return " ".join(_DIGITS.sub("#", text).split())[-60:]
+    """Return how a series is called: its words, with # for numbers, without the time and level of a log's line."""
+    words = _DIGITS.sub("#", text).split()
+    while len(words) > 1 and (words[0].strip("[]|:") in _LEVELS or not _LETTER.search(words[0])):
+        words.pop(0)
+    return " ".join(words)[-60:]
 
 
 # `Epoch 3:  12%|█▏        | 120/1000 [00:12<01:28, 10.0it/s, loss=2.3]`
@@ -85,7 +90,8 @@ _BOOSTER = re.compile(r"^(?:\[[^\]]*\]\s*)?\[(?P<count>\d+)\]\s+\S*[:#'-]|^(?P<o
 # `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[120/1000]`
 _BRACKETS = re.compile(r"\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\b")
 _STEP = re.compile(
-    r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?)?(?P<word>iter(?:ation)?|step|batch|update|mini-?batch)s?"
+    r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?|num_)?"
+    r"(?P<word>iter(?:ation)?|it(?=\s*[:=])|step|batch|update|mini-?batch)s?"
     r"(?:_num|_idx|_id)?['\"]?\s*[:=#]?\s*\[?\s*(?P<count>\d[\d,]*)\b(?!\s*(?:%|[kM]?i?B\b|m?s\b|sec|\.\d))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d[\d,]*))?"
 )
@@ -111,6 +117,9 @@ def _unit(per: str | None) -> str:
 def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
     if "%|" in line and (found := _BAR.match(line)):
         unit = _unit(found["per"])
+        # YOLO's bar begins with the epoch: `1/20  2.1G  1.2 ...: 6%|`.
+        if epoch.number is None and (begins := _OF.match(found["desc"].strip())):
+            epoch = _Epoch(float(begins["count"]), float(begins["total"]))
         if not _NO_STEPS.match(unit):
             yield Tick(
                 _name(found["desc"]), unit, _number(found["count"]), _number(found["total"]), "tqdm's bar", *epoch
@@ -134,7 +143,12 @@ def _rows(line: str) -> dict[str, Any] | None:
             row = json.loads(text)
         except (ValueError, RecursionError):
             continue
-        return row if isinstance(row, dict) else None
+        if isinstance(row, dict):
+            # What is nested counts as well: `{"progress": {"step": 3}}`.
+            return {
+                **{key: value for part in row.values() if isinstance(part, dict) for key, value in part.items()},
+                **row,
+            }
     return None
 
 
@@ -179,7 +193,8 @@ def read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
     row = _rows(line)
     if row is not None:
         return list(_json(row))
-    epoch = next((_Epoch(float(found["count"]), _total(found)) for found in _EPOCH.finditer(line)), _Epoch())
+    named = next(_EPOCH.finditer(line), None)
+    epoch = _Epoch(float(named["count"]), _total(named)) if named else _Epoch()
     ticks = list(_bars(line, epoch))
     if ticks:
         return ticks
@@ -187,8 +202,10 @@ def read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
         return [Tick(_BOOSTERS, "round", float(found["count"] or found["other"]), None, _BOOSTERS)]
     readers: tuple[Callable[[str, _Epoch], Tick | None], ...] = (_brackets, _step, _epochs)
     found_ticks = [tick for reader in readers if (tick := reader(line, epoch))]
+    if all(tick.unit == "epoch" for tick in found_ticks) and (tick := _of(line, named.end() if named else 0, epoch)):
+        found_ticks.append(tick)
     units: dict[str, Tick] = {}
-    for tick in found_ticks or filter(None, [_of(line)]):
+    for tick in found_ticks:
         units.setdefault(tick.unit, tick)
     return list(units.values())
 
@@ -235,11 +252,13 @@ def _total(found: Match[str]) -> float | None:
     return float(found["total"].replace(",", "")) if found["total"] else None
 
 
-def _of(line: str) -> Tick | None:
-    found = _OF.search(line)
+def _of(line: str, begin: int, epoch: _Epoch) -> Tick | None:
+    """Return what `3 / 20` says, after the words of an epoch where there are some."""
+    found = _OF.search(line, begin)
     if not found or float(found["count"]) > float(found["total"]):
         return None
-    return Tick(_name(f"{line[: found.start()]} #"), "unit", float(found["count"]), float(found["total"]), "log lines")
+    name = _name(f"{line[: found.start()]} #")
+    return Tick(name, "unit", float(found["count"]), float(found["total"]), "log lines", *epoch)
 
 
 def _words(rest: str) -> str:

@@ -71,7 +71,7 @@ class Measurement:
         self._machine: Machine = look(nvml, asked.cores)
         self._first: float | None = None
         self._promised: float | None = None
-        self._measured = self._said = False
+        self._measured = self._said = self._over = False
         self._tenth = 0
         self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
         self._meter = Meter(self._child.pid, nvml)
@@ -82,6 +82,7 @@ class Measurement:
         self._meter.read(0.0)
         self._child.follow(self._is_over, self._each_second)
         self._meter.read(self._child.seconds, last=True)
+        self._over = True
         if self._child.has_ended:
             ended_by = "itself"
         elif self._child.signalled:
@@ -94,7 +95,8 @@ class Measurement:
             self._child.end(budget.save_signal, budget.save_seconds)
         else:
             ended_by = "the minute"
-            self._say(f"{words.seconds(self._child.seconds)} are measured: it is ended as by Ctrl-C")
+            measured = words.seconds(self._child.seconds)
+            self._say(f"{measured} are measured: it is ended as by Ctrl-C (what it prints now is its own)")
             self._child.end()
         return self._look(ended_by, self._child.close())
 
@@ -130,6 +132,8 @@ class Measurement:
             self._take(now, [tick])
 
     def _take(self, now: float, ticks: Sequence[lines.Tick]) -> None:
+        if self._over:
+            return
         seconds = now - self._child.started
         self._progress.add(seconds, ticks)
         # A line with which an epoch begins comes before its first step.
@@ -151,7 +155,7 @@ class Measurement:
             if not self._said and seconds >= _QUIET_SECONDS:
                 self._said = True
                 more = "" if self._asked.whole else f"; it has {words.seconds(left)} more"
-                self._say(f"no progress has been read yet{more}")
+                self._say(f"no progress has been read yet{more} (--pattern and --terminal help some programs)")
             return left <= 0 and not self._asked.whole
         return False
 

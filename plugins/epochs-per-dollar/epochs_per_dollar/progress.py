@@ -184,12 +184,18 @@ def _argument(command: Sequence[str], names: Sequence[str]) -> tuple[float, str]
 
 
 def whole(
-    progress: Progress, steps: Series, command: Sequence[str], of: float | None, of_epochs: float | None
+    progress: Progress,
+    steps: Series,
+    command: Sequence[str],
+    of: float | None,
+    of_epochs: float | None,
+    goes_on: bool = True,
 ) -> Whole | None:
     """Return how long all of the training is, None where nothing says it.
 
     In this order: what the user said (`of` units, `of_epochs`), the bar's own total (times the epochs where each has
-    a bar of its own), the command's arguments.
+    a bar of its own), the command's arguments. The total of a bar that is full while the program `goes_on` is that of
+    a part: a search for a learning rate, a first stage.
     """
     if of:
         return Whole(of, "--of")
@@ -214,8 +220,9 @@ def whole(
         if given := _argument(command, _EPOCH_ARGUMENTS):
             return Whole(given[0] * length, f"{given[1]} x {length:,.0f}")
         return None
-    if steps.total:
-        return Whole(steps.total, steps.source)
+    if steps.total and not (goes_on and steps.counts[-1] >= steps.total):
+        one = "" if steps.name == "watch" or not steps.source.endswith("bar") else ", if there is one bar for all of it"
+        return Whole(steps.total, f"{steps.source}{one}")
     if given := _argument(command, _STEP_ARGUMENTS):
         return Whole(given[0], given[1])
     return None

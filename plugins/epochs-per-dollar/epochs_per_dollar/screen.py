@@ -43,7 +43,7 @@ def _measured(session: Session) -> Iterator[str]:
         yield from _READINGS
     else:
         named = f" ({steps.name!r})" if steps.name else ""
-        done = f"{words.count(rate.observed_units)} {words.plural(steps.unit)}"
+        done = f"{words.count(rate.observed_units - rate.resumed_at)} {words.plural(steps.unit)}"
         yield f"read {steps.source}{named}: {done} in {words.seconds(session.seconds)}"
         apart = "" if rate.apart != rate.apart else f"three thirds of it lie {rate.apart:.1%} apart"
         yield _row("steady rate", words.rate(rate.units_per_second, steps.unit), apart)
@@ -95,11 +95,15 @@ def _whole(session: Session) -> Iterator[str]:
     elif session.rate and session.steps and session.whole and total is not None:
         length = f"{words.count(session.whole.units)} {words.plural(session.steps.unit)} ({session.whole.known_from})"
         paused = session.rate.pause_seconds_of(session.whole.units)
-        yield _row(
-            "the whole",
-            words.seconds(total),
-            length + (f", {words.seconds(paused)} of it pauses" if paused >= 0.5 else ""),
-        )
+        done, unit = session.rate.observed_units, words.plural(session.steps.unit)
+        if session.ended_by == "itself":
+            yield _row("ended", words.seconds(session.seconds), f"before its end, after {words.count(done)} {unit}")
+        note = f", {words.seconds(paused)} of it pauses" if paused >= 0.5 else ""
+        yield _row("the whole", words.seconds(total), f"{length}{note}")
+        if session.rate.resumed_at:
+            left = max(0.0, session.whole.units - done)
+            seconds = left / session.rate.units_per_second + session.rate.pause_seconds_of(left)
+            yield _row("what is left", words.seconds(seconds), f"from {words.count(done)} on")
     elif session.rate and session.steps:
         yield _row(
             "the whole", "unknown", f"of how many {words.plural(session.steps.unit)} is it? Give --of N, or --epochs N"

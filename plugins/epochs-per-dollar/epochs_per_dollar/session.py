@@ -109,7 +109,8 @@ def look(
     """Work out what a session says."""
     steps = progress.steps()
     rate = steady.measure(steps.points()) if steps else None
-    length = whole(progress, steps, command, of, of_epochs) if steps and rate else None
+    goes_on = ended_by != "itself"
+    length = whole(progress, steps, command, of, of_epochs, goes_on) if steps and rate else None
     return Session(
         command, seconds, ended_by, exit_code, machine, meter, steps, rate, length, promised_seconds, per_step
     )
