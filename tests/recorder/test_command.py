@@ -137,10 +137,9 @@ def test_command_that_wants_no_ctrl_c_is_ended_harder(recorder: Recorder, monkey
 
 
 def test_signal_reaches_the_command(recorder: Recorder) -> None:
-    """And what had been measured until then is said."""
-    text = "import signal\nsignal.signal(15, lambda *_: (print('saved', flush=True), exit(3)))\n" + COUNTS.format(
-        n=100_000
-    )
+    """What it prints then comes to its end, and what had been measured until then is said."""
+    save = "import signal\nsignal.signal(15, lambda *_: (print('x' * 200_000, 'saved', flush=True), exit(3)))\n"
+    text = save + COUNTS.format(n=100_000)
     command = [sys.executable, "-m", "epochs_per_dollar", "run", "--", *recorder.program(text)]
     with subprocess.Popen(
         command, cwd=recorder.folder, env=recorder.environment, stdout=-1, stderr=-1, text=True
@@ -150,7 +149,8 @@ def test_signal_reaches_the_command(recorder: Recorder) -> None:
                 ran.send_signal(signal.SIGTERM)
                 break
         out, err = ran.stdout.read(), ran.stderr.read()
-    assert out.endswith("saved\n")
+    assert out.endswith("x saved\n")
+    assert len(out) > 200_000
     assert "steady rate" in err
     assert ran.returncode == 3
 

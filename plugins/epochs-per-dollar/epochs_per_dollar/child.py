@@ -72,6 +72,12 @@ class _Stream:
             self._rest = b""
         return len(chunk)
 
+    def pass_on_rest(self) -> None:
+        """Pass on what the command printed last; not more than the pipe holds, as others may still write to it."""
+        passed = 0
+        while passed < _BUFFER_BYTES and (count := self.pass_on()) > 0:
+            passed += count
+
     def _look(self, now: float, chunk: bytes) -> None:
         # A bar rewrites its line: what stands before a carriage return is a line too, and so is what has no end yet.
         *lines, self._rest = (self._rest + chunk).replace(b"\r", b"\n").split(b"\n")
@@ -271,6 +277,7 @@ class Child:
         code = self._process.wait()
         self._closed = self._closed or time.monotonic()
         for stream in self._streams:
+            stream.pass_on_rest()
             os.close(stream.source)
         self._streams = []
         self._ear.close()

@@ -83,11 +83,11 @@ class Measurement:
         self._child.follow(self._is_over, self._each_second)
         self._meter.read(self._child.seconds, last=True)
         self._over = True
-        if self._child.has_ended:
-            ended_by = "itself"
-        elif self._child.signalled:
+        if self._child.signalled:
             ended_by = "you"
             self._child.end(None)
+        elif self._child.has_ended:
+            ended_by = "itself"
         elif (budget := self._asked.budget) is not None:
             ended_by = "the budget"
             name = signal.Signals(budget.save_signal).name
