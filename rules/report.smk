@@ -140,12 +140,13 @@ rule chart:
     params:
         study=analyses.get_charted,
         names=analyses.get_names,
+        controls=analyses.get_controls,
         headline=analyses.get_headline_argument,
     message:
         "draw {wildcards.chart}"
     shell:
         "python -m scripts.chart {wildcards.chart} --study {params.study:q} --names {params.names:q} "
-        "--runs {input.runs:q} --epochs {input.epochs:q} --money {input.money:q} {params.headline} --output {output:q} |& tee {log}"
+        "--controls {params.controls:q} --runs {input.runs:q} --epochs {input.epochs:q} --money {input.money:q} {params.headline} --output {output:q} |& tee {log}"
 
 
 rule report:

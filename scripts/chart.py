@@ -101,11 +101,18 @@ def view(
     )
 
 
+def without(controls: list[str], frames: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the tables without the runs of some machines."""
+    runs = frames["runs"].loc[frames["runs"]["hardware"].isin(controls), "run"]
+    return {name: frame[~frame["run"].isin(runs)] for name, frame in frames.items()}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chart", help="a name of a chart, with .OPTION for a price option of its own")
     parser.add_argument("--study", required=True, help="the study's config (JSON)")
     parser.add_argument("--names", required=True, help="what machines are called: name -> label (JSON)")
+    parser.add_argument("--controls", nargs="*", default=[], help="machines that only spread shows: controls of noise")
     parser.add_argument("--runs", required=True, type=Path)
     parser.add_argument("--epochs", required=True, type=Path)
     parser.add_argument(
@@ -128,6 +135,8 @@ def main() -> int:
     judge = Judge.of(frames["runs"])
     name, _, option = options.chart.partition(".")
     module = charts.chart(name)
+    if not getattr(module, "SHOWS_CONTROLS", False):
+        frames = without(options.controls, frames)
     whole = getattr(module, "SCOPE", "workload") == "study"
     label = study["prices"][option].get("label", option) if option else ""
     title = f"{module.TITLE}: {label}" if option else module.TITLE

@@ -1,5 +1,6 @@
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -47,7 +48,9 @@ ROWS = (run(), run(hardware="cpu4", train_seconds=50.0), run(workload="own_net",
 def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Return a function that draws a chart of a study and returns (its folder, what is told of it)."""
 
-    def made(name: str, study: dict, *rows: dict, book: pd.DataFrame = BOOK) -> tuple[Path, dict]:
+    def made(
+        name: str, study: dict, *rows: dict, book: pd.DataFrame = BOOK, controls: Sequence[str] = ()
+    ) -> tuple[Path, dict]:
         frame = runs(*rows)
         machines = CATALOGUE | study["machines"]
         written = {
@@ -65,12 +68,25 @@ def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         else:
             study = {key: value for key, value in study.items() if key not in ("book", "price", "prices")}
         labels = {machine: about["label"] for machine, about in machines.items()}
-        words += ["--names", json.dumps(labels), f"--output={tmp_path / 'out'}"]
+        words += ["--names", json.dumps(labels), f"--output={tmp_path / 'out'}", "--controls", *controls]
         monkeypatch.setattr(sys, "argv", ["chart", name, "--study", json.dumps(study), *words])
         assert chart.main() == 0
         return tmp_path / "out", json.loads((tmp_path / "out" / "chart.json").read_text())
 
     return made
+
+
+def test_control_of_noise_is_in_the_chart_of_noise_alone(draw) -> None:
+    """It is the fastest, and no finding: of the other two runs of a cell the spread is known."""
+    rows = [
+        run(hardware=machine, repeat=i, train_seconds=seconds + i)
+        for machine, seconds in (("cpu1", 100), ("cpu4", 10))
+        for i in (1, 2, 3)
+    ]
+    for name, machines in (("spread", {"1 vCPU", "4 vCPUs"}), ("pareto", {"1 vCPU"}), ("process", {"1 vCPU"})):
+        folder, _ = draw(name, GRID, *rows, controls=["cpu4"])
+        text = (folder / "mnist_mlp.csv").read_text()
+        assert {one for one in ("1 vCPU", "4 vCPUs") if one in text} == machines, name
 
 
 def test_chart_of_each_workload_has_a_drawing_its_data_and_its_words(draw) -> None:

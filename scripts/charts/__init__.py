@@ -6,7 +6,7 @@ A chart module has `TITLE`, `HELP` (one sentence: how to read it) and `draw(view
 None where there is nothing to show for that workload; `MISSING` may say why in the report, where an empty one leaves
 the chart out. It is drawn once for each workload, or once for the study if its `SCOPE` is "study". A chart with a row
 for each cell, or a panel for each machine, says by what they are ordered (`ROWS_BY`, `PANELS_BY`): of more than can be
-read `_crowd` leaves some out.
+read `_crowd` leaves some out. Machines that are controls of noise are drawn where it `SHOWS_CONTROLS`.
 """
 
 import importlib

@@ -30,6 +30,7 @@ TITLE = "Spread of the runs"
 MISSING = "no cell has two runs that are done"
 HELP = "Every point is a run; the closer together, the surer."
 ROWS_BY = "train_seconds"
+SHOWS_CONTROLS = True
 
 #: The least that is drawn of the scale, and room for a label beside it as part of that.
 _LEAST, _LABEL = 0.02, 1.0

@@ -113,10 +113,14 @@ class Inputs:
         return [one for one in self.findings if one["kind"] == BEYOND_PERFECT]
 
     def counted(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a table with the columns of cells that may be the best of something: none `beyond`."""
+        """Return the rows of a table with the columns of cells that may be the best of something.
+
+        Not those `beyond`, nor those of a machine that is a control of noise: nobody can choose it.
+        """
         beyond = {(one["workload"], one["hardware"], one["framework"]) for one in self.beyond}
         keys = zip(*(table[axis] for axis in ("workload", "hardware", "framework")), strict=True)
-        return table[np.array([key not in beyond for key in keys], dtype=bool)]
+        chosen = ~table["hardware"].isin([name for name, about in self.machines.items() if about.get("control")])
+        return table[np.array([key not in beyond for key in keys], dtype=bool) & chosen.to_numpy(dtype=bool)]
 
     def dagger(self, cell: Mapping[str, Any]) -> str:
         """Return the mark of a cell that the audit doubts, empty for any other."""

@@ -61,6 +61,11 @@ class Analyses:
         machines = definition.machines(self.studies[wildcards.study], self.catalogue)
         return json.dumps({name: about["label"] for name, about in machines.items()})
 
+    def get_controls(self, wildcards: Any) -> list[str]:
+        """Return the machines of a study that are controls of noise."""
+        machines = definition.machines(self.studies[wildcards.study], self.catalogue)
+        return [name for name, about in machines.items() if about.get("control")]
+
     def get_money(self, wildcards: Any) -> list[str]:
         """Return the tables of costs and prices for a chart that shows them."""
         tables = ("costs", "prices") if self._shows_money(wildcards) else ()

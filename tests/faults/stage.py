@@ -148,6 +148,7 @@ def _after(stage: Stage, name: str, settings: dict[str, Any], more: list[str]) -
     for chart in settings["charts"]:
         one = SimpleNamespace(study=name, chart=chart)
         words = [chart, "--study", analyses.get_charted(one), "--names", analyses.get_names(one)]
+        words += ["--controls", *analyses.get_controls(one)]
         words += [*_tables(place, "runs", "epochs"), "--money", f"{place}/costs.parquet", f"{place}/prices.parquet"]
         stage.calls[f"chart {chart}"] = [*words, f"--output={place}/charts/{chart}"]
         stage.writes[f"chart {chart}"] = (f"charts/{chart}",)

@@ -3,8 +3,9 @@
 import pytest
 
 from scripts.analysis import trainings
-from scripts.pages import first
-from tests.made import BOOK, STUDY, inputs, run, runs
+from scripts.pages import ask, first
+from scripts.pages.inputs import Inputs
+from tests.made import BOOK, CATALOGUE, STUDY, inputs, run, runs
 
 TWO = {"*-v2-*": "a container of 2024", "*": "tables of 2022"}
 
@@ -64,3 +65,26 @@ def test_answer_of_pairs_that_are_all_too_close_counts_no_zeros(
 ) -> None:
     answer = trainings.Answer(pairs, cheaper, dearer, faster=0, price=1.0, speedup=0.0, where="")
     assert first._pairs(answer, than=" than JAX") == said
+
+
+def test_control_of_noise_is_no_answer() -> None:
+    """The same machine by another name, whose runs are the shortest: a cell, and never the best."""
+    rows = [
+        run(hardware=machine, framework=framework, repeat=i + 1, train_seconds=seconds + i)
+        for machine, framework, seconds in (("cpu1", "jax", 100), ("cpu1", "torch", 200), ("cpu4", "jax", 10))
+        for i in range(6)
+    ]
+    study = STUDY | {"prices": {"on-demand": {"purchase": "on-demand"}}, "price": "on-demand"}
+    chosen, control = (
+        inputs(study, runs(*rows), catalogue=CATALOGUE | {"cpu4": CATALOGUE["cpu4"] | {"control": control}}, rows=BOOK)
+        for control in (False, True)
+    )
+    assert "JAX · 4 vCPUs" in names_of(chosen)
+    assert not any("4 vCPUs" in name for name in names_of(control))
+    assert {cell["hardware"] for cell in ask.context(control)["ask"]["cells"]} == {"cpu1"}
+    assert set(control.cells["hardware"]) == {"cpu1", "cpu4"}
+
+
+def names_of(made: Inputs) -> set[str]:
+    """Return the configurations of the first panel."""
+    return {bar["name"] for bar in first.context(made)["panels"][0]["bars"]}
