@@ -345,8 +345,11 @@ def noticed(guard: Guard, minutes: float, everything: bool) -> dict[str, bool | 
         found["test"] = quick or _tests(folder, _TEST, *guard.tests.split())
         found["everything"] = None
         if everything:
+            # What notices above is a part of everything.
             found["everything"] = (
-                _tests(folder, _TEST)
+                by_faults
+                or found["test"]
+                or _tests(folder, _TEST)
                 or _call(folder, "tests.faults", "--minutes", f"{minutes}", limit_seconds=None) == _FAILED
             )
         return found
