@@ -54,14 +54,12 @@ def errors(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the error of each workload on each part of its samples: workload, part, error.
 
     `runs` are those of `tests.bench.scale_ups`, with `part` (of the samples), `predicted_seconds` (of a process on all
-    of them, from what this run took) and `total_seconds`. Means over frameworks and repeats.
+    of them, from what this run took) and `total_seconds`. Means over frameworks, modes and repeats.
     """
-    whole = runs[runs["part"] == 1].groupby(["workload", "framework"])["total_seconds"].median()
-    parts = runs[runs["part"] < 1]
-    took = pd.Series(
-        [whole.get(key, np.nan) for key in zip(parts["workload"], parts["framework"], strict=True)], parts.index
-    )
-    found = parts.assign(error=np.log(took / parts["predicted_seconds"])).dropna(subset="error")
+    of = ["workload", "framework", "mode"]
+    whole = runs[runs["part"] == 1].groupby(of)["total_seconds"].median().rename("whole_seconds")
+    parts = runs[runs["part"] < 1].join(whole, on=of)
+    found = parts.assign(error=np.log(parts["whole_seconds"] / parts["predicted_seconds"])).dropna(subset="error")
     return found.groupby(["workload", "part"])[["error"]].mean().reset_index()
 
 

@@ -22,7 +22,7 @@ def measured(rng: np.random.Generator, scatter: float, of: list[str], mean: floa
     for workload in of:
         errors = {part: mean + scatter * rng.standard_normal() if part < 1 else 0.0 for part in PARTS}
         rows += [
-            {"workload": workload, "framework": framework, "part": part, "repeat": repeat,
+            {"workload": workload, "framework": framework, "mode": "stock", "part": part, "repeat": repeat,
              "total_seconds": took * part, "predicted_seconds": took / np.exp(error)}
             for part, error in errors.items() for framework in ("a", "b") for repeat in (1, 2, 3)
             for took in [100 * float(np.exp(0.02 * rng.standard_normal()))]
@@ -88,7 +88,14 @@ def test_further_extrapolations_reach_further() -> None:
 
 def test_error_is_that_of_the_whole_over_what_the_part_foretold() -> None:
     rows = [
-        {"workload": "net", "framework": "a", "part": part, "total_seconds": total, "predicted_seconds": told}
+        {
+            "workload": "net",
+            "framework": "a",
+            "mode": "stock",
+            "part": part,
+            "total_seconds": total,
+            "predicted_seconds": told,
+        }
         for part, total, told in ((1.0, 110.0, 109.0), (1.0, 90.0, 91.0), (1.0, 100.0, 100.0), (0.1, 20.0, 80.0))
     ]
     (found,) = scale_ups.errors(pd.DataFrame(rows)).to_dict("records")

@@ -25,7 +25,7 @@ from scripts import workloads
 from scripts.analysis import clocks, runs
 from scripts.importers import known_noise
 from scripts.records import stored
-from scripts.records.cell import Cell
+from scripts.records.cell import MODES, Cell
 from scripts.storage.files import write_text
 from scripts.storage.tables import records
 from tests.bench.training import WORKLOADS
@@ -34,7 +34,7 @@ PARTS = (0.02, 0.1, 0.5, 1.0)
 EPOCHS = 2
 HARDWARE = "cpu2"
 
-_KEYS = ["workload", "framework", "part", "repeat"]
+_KEYS = ["workload", "framework", "mode", "part", "repeat"]
 COLUMNS = [*_KEYS, "total_seconds", "predicted_seconds", "other_cpu_percent", "cpu_model", "started_at"]
 
 
@@ -57,13 +57,14 @@ def row(run: Mapping[str, Any], part: float) -> dict[str, Any]:
     return told | {"part": part, "predicted_seconds": foretold(run)}
 
 
-def train(workload: str, framework: str, part: float, repeat: int) -> dict[str, Any]:
+def train(workload: str, framework: str, mode: str, part: float, repeat: int) -> dict[str, Any]:
     """Return the row of one training, in a process of its own."""
-    cell = Cell(workload, HARDWARE, framework, workloads.workload(workload).BATCH_SIZE, EPOCHS, part, "real")
+    size = workloads.workload(workload).BATCH_SIZE
+    cell = Cell(workload, HARDWARE, framework, size, EPOCHS, part, "real", mode=mode)
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / cell.path / f"r{repeat}"
-        given = [("--workload", workload), ("--framework", framework), ("--hardware", HARDWARE), ("--output", output)]
-        given += [("--epochs", EPOCHS), ("--samples", part), ("--repeat", repeat)]
+        given = [("--workload", workload), ("--framework", framework), ("--mode", mode), ("--hardware", HARDWARE)]
+        given += [("--output", output), ("--epochs", EPOCHS), ("--samples", part), ("--repeat", repeat)]
         arguments = [str(one) for pair in given for one in pair]
         subprocess.run([sys.executable, "scripts/train.py", *arguments], check=True)
         table, _, _ = runs.collect(stored.each(Path(folder), [output / "run.json"], runs.rows), repeat)
@@ -75,12 +76,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3, help="runs of each (default 3)")
     parser.add_argument("--frameworks", nargs="+", default=["tensorflow", "jax"], help="(default tensorflow jax)")
+    parser.add_argument("--mode", choices=MODES, default="stock", help="how each is trained (default stock)")
     options = parser.parse_args()
     there = pd.read_csv(known_noise.SCALED_UP) if known_noise.SCALED_UP.is_file() else pd.DataFrame(columns=COLUMNS)
     done = set(there[_KEYS].itertuples(index=False, name=None))
     # In turns, the short ones first: what an hour does to the machine meets all parts.
     turns = itertools.product(range(1, options.rounds + 1), PARTS, WORKLOADS, options.frameworks)
-    left = [(w, f, part, n) for n, part, w, f in turns if (w, f, part, n) not in done]
+    runs_of = [(workload, framework, options.mode, part, n) for n, part, workload, framework in turns]
+    left = [one for one in runs_of if one not in done]
     for each in track(left, "scale-ups"):
         there = pd.concat([there, pd.DataFrame([train(*each)], columns=COLUMNS)], ignore_index=True)
         write_text(known_noise.SCALED_UP, there.to_csv(index=False, lineterminator="\n"))
