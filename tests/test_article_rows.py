@@ -32,7 +32,7 @@ def page(name: str) -> dict[str, Any]:
     """Return what a published page shows: text, ids, claims (words -> verdict), and what it leaves out."""
     source = (ROOT / "reports" / "published" / f"{name}.html").read_text(encoding="utf-8")
     source = re.sub(r"(?s)<style.*?</style>|<svg.*?</svg>", lambda found: " " * ("<svg" in found[0]), source)
-    section = source.partition('<section id="claims">')[2].partition("</section>")[0]
+    section = source.partition('<section id="claims"')[2].partition("</section>")[0]
     verdicts = re.findall(r'(?s)<span class="verdict">(.*?)</span>\s*<span>(.*?)(?=<details|</span>\s*</li>)', section)
     return {
         "text": words(source).replace(" —", ""),

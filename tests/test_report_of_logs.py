@@ -149,7 +149,7 @@ def test_findings_of_the_audit_stand_beside_the_charts_and_in_a_table(written) -
     assert "missing run" in kinds
     assert "single runs" in kinds
     assert told["findings"] == len(kinds)
-    section = page[page.index('<section id="mnist_cnn">') :]
+    section = page[page.index('<section id="mnist_cnn"') :]
     assert "Missing run." in section[: section.index("</section>")]
 
 

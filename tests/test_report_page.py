@@ -69,6 +69,33 @@ def test_published_page_fits_the_screen_and_can_be_read(published: Page, width: 
     fits_and_can_be_read(published)
 
 
+#: What a page has as it opens, on a screen of 1400 x 900: the rest is a click away.
+MOST_SCREENS, MOST_WORDS = 8, 2500
+
+STUDIES = [path for path in PUBLISHED if path.stem != "index"]
+
+
+@pytest.mark.represented_by("two-cores", "lambda-gpus")
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_published_study_is_short_as_it_opens(browser: Browser, path: Path) -> None:
+    page = opened(browser, path, 1400, "light")
+    assert page.evaluate("document.documentElement.scrollHeight") <= MOST_SCREENS * 900
+    assert len(page.locator("body").inner_text().split()) <= MOST_WORDS
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["how", "cell-2"])
+def test_address_of_what_is_folded_opens_it(browser: Browser, tiny_study: Project, name: str) -> None:
+    path = tiny_study.path / "results/tiny/report.html"
+    page = opened(browser, path, 1400, "light")
+    assert not page.locator(f"#{name}").is_visible()
+    page.goto(f"{path.as_uri()}#{name}")
+    page.locator(f"#{name}").wait_for(state="visible")
+    page.emulate_media(media="print")
+    assert page.locator("#where").is_visible(), "paper has no clicks"
+    page.close()
+
+
 @pytest.mark.represented_by("two-cores-390-dark")
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")], ids=lambda value: str(value))
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
@@ -141,7 +168,7 @@ def test_every_chart_is_there_with_its_words(page: Page) -> None:
         assert len(chart.get_by_role("img").get_attribute("aria-label") or "") > 40
         caption = chart.locator("figcaption").inner_text()
         assert "Synthetic data" in caption
-    assert "2 epochs" in page.locator("main").inner_text()
+    assert "2 epochs" in (page.locator("main").text_content() or "")
 
 
 def fits_and_can_be_read(page: Page) -> None:

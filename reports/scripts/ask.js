@@ -4,7 +4,7 @@
 const MOST_BARS = 16;
 
 /** So many configurations stand side by side at a glance. */
-const MOST_COLUMNS = 16;
+const MOST_COLUMNS = 8;
 
 /** Settings of a form as the engine takes them; what is empty or no number is null. */
 function stateOf(fields) {

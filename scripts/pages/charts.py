@@ -1,17 +1,23 @@
 """The charts of a page, by workload."""
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, zip_longest
 from typing import Any
 
 from scripts.analysis.names import workload_name
 from scripts.pages.inputs import Inputs
 
 
+#: So many charts are seen when the page opens: two rows on a wide screen.
+_SHOWN = 6
+
+
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the charts of each workload in the study's order, then those of the whole study.
 
+    `chart_heads` are those that are seen first: the first of each group, then the second ones, as (group, chart).
     Keys of a group: id and title (of the section), about (what the workload is, of what was trained here), findings,
-    notes (those of all its charts), charts. `chart_reading` and `chart_common` are what is said once of charts of a
+    notes (those of all its charts), charts (but the heads). `chart_reading` and `chart_common` are what is said once of charts of a
     kind, and of all; `headline` is whether one is drawn as a picture, too, for previews of links.
     """
     common, kinds = _reading(inputs.pictures)
@@ -27,18 +33,24 @@ def context(inputs: Inputs) -> dict[str, Any]:
             ],
         }
     named = [name for name in inputs.study.get("workloads", []) if name in inputs.pictures]
+    listed = [
+        {
+            "id": workload or "charts",
+            "title": workload_name(workload) if workload else "Charts",
+            "workload": workload,
+            "about": _about(inputs, workload),
+            "findings": [one for one in inputs.findings if workload and one["workload"] == workload],
+            **groups[workload],
+        }
+        for workload in dict.fromkeys([*named, *inputs.pictures])
+    ]
+    drawn = [[(group, chart) for chart in group["charts"] if "svg" in chart] for group in listed]
+    heads = [one for one in chain.from_iterable(zip_longest(*drawn)) if one][:_SHOWN]
+    for group in listed:
+        group["charts"] = [chart for chart in group["charts"] if not any(chart is head for _, head in heads)]
     return {
-        "chart_groups": [
-            {
-                "id": workload or "charts",
-                "title": workload_name(workload) if workload else "Charts",
-                "workload": workload,
-                "about": _about(inputs, workload),
-                "findings": [one for one in inputs.findings if workload and one["workload"] == workload],
-                **groups[workload],
-            }
-            for workload in dict.fromkeys([*named, *inputs.pictures])
-        ],
+        "chart_heads": heads,
+        "chart_groups": [group for group in listed if group["charts"] or group["about"] or group["findings"]],
         "chart_reading": list(kinds.values()),
         "chart_common": common,
         "headline": any(chart["headline"] for charts in inputs.pictures.values() for chart in charts),

@@ -13,7 +13,7 @@ from scripts.storage.numbers import number
 _SMALL_USD = 0.01
 
 #: So many configurations stand side by side at a glance.
-_MOST_COLUMNS = 16
+_MOST_COLUMNS = 8
 
 
 def context(inputs: Inputs) -> dict[str, Any]:

@@ -22,12 +22,12 @@ from scripts.pages.inputs import Inputs
 #: Templates of reports/sections/, in the order of the page.
 SECTIONS = (
     "first",
-    "short",
+    "charts",
     "claims",
+    "short",
+    "reading",
     "axes",
     "beside",
-    "charts",
-    "reading",
     "derived",
     "left_out",
     "cost",
