@@ -7,7 +7,6 @@ from typing import Any
 from scripts.analysis.names import workload_name
 from scripts.pages.inputs import Inputs
 
-
 #: So many charts are seen when the page opens: two rows on a wide screen.
 _SHOWN = 6
 
