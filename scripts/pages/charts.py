@@ -16,8 +16,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
 
     `chart_heads` are those that are seen first: the first of each group, then the second ones, as (group, chart).
     Keys of a group: id and title (of the section), about (what the workload is, of what was trained here), findings,
-    notes (those of all its charts), charts (but the heads). `chart_reading` and `chart_common` are what is said once of charts of a
-    kind, and of all; `headline` is whether one is drawn as a picture, too, for previews of links.
+    notes (those of all its charts), charts (but the heads). `chart_reading` and `chart_common` are what is said once of
+    charts of a kind, and of all; `headline` is whether one is drawn as a picture, too, for previews of links.
     """
     common, kinds = _reading(inputs.pictures)
     said = {note for kind in kinds.values() for note in kind["notes"]} | set(common)
