@@ -317,6 +317,53 @@ def test_settings_are_kept_in_the_address_and_come_back(browser: Browser, page: 
     page.wait_for_function("!location.hash")
 
 
+def test_address_controls_and_answer_agree_whatever_is_clicked(browser: Browser, page: Page) -> None:  # noqa: F811
+    """Back, an address that is pasted into the open page, and the page's own navigation."""
+    other = browser.new_page()
+    other.goto(page.url.partition("#")[0])
+
+    def agree(workload: str, by: str) -> None:
+        other.wait_for_function(
+            "([workload, by]) => document.querySelector('[name=workload]').value === workload"
+            " && document.querySelector('[name=by]').value === by",
+            arg=[workload, by],
+        )
+        words = other.locator("#ask [name=workload] option:checked").inner_text()
+        assert words in other.locator("#asked .answer").inner_text()
+        fresh = browser.new_page()
+        fresh.goto(other.url)
+        assert fresh.locator("#asked").inner_text() == other.locator("#asked").inner_text()
+        fresh.close()
+
+    agree("mnist_mlp", "cost")
+    other.select_option("[name=workload]", "mnist_cnn")
+    other.select_option("[name=by]", "time")
+    agree("mnist_cnn", "time")
+    other.locator("nav a").last.click()
+    agree("mnist_cnn", "time")
+    other.go_back()
+    agree("mnist_cnn", "cost")
+    other.go_back()
+    agree("mnist_mlp", "cost")
+    other.evaluate("location.hash = '#ask&by=value'")
+    agree("mnist_mlp", "value")
+    other.close()
+
+
+def test_input_closes_nothing_and_the_sentence_alone_is_read_aloud(page: Page) -> None:  # noqa: F811
+    folded = page.locator("#asked details", has_text="At which price")
+    folded.locator("summary").click()
+    page.select_option("[name=by]", "time")
+    assert folded.get_attribute("open") is not None
+    (live,) = page.locator("#asked [aria-live]").all_inner_texts()
+    assert live == page.locator("#asked .answer").inner_text()
+    assert len(live.split()) < 60
+    page.locator("#link").click()
+    page.wait_for_function("/Copied|address bar/.test(document.getElementById('link').textContent)")
+    page.locator("#ask [type=reset]").click()
+    page.wait_for_function("!location.hash")
+
+
 def test_address_of_an_older_page_asks_what_is_left_of_it(browser: Browser, page: Page) -> None:  # noqa: F811
     other = browser.new_page()
     said: list[str] = []

@@ -201,8 +201,9 @@ function begin() {
 
   function answer() {
     const wrong = refused();
+    refusedNow = wrong.length > 0;
     if (wrong.length) {
-      place.replaceChildren(made("p", "answer", `Not computed. ${wrong.join(" ")}`));
+      show(made("p", "answer", `Not computed. ${wrong.join(" ")}`));
       return;
     }
     const fields = new FormData(form), state = stateOf(fields), rows = ask(data, state);
@@ -213,15 +214,36 @@ function begin() {
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
         : !priced ? "No machine has a price so bought: type one."
         : state.accuracy !== null ? "No configuration reached that accuracy." : "With so many preemptions no training ends.";
-      place.replaceChildren(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
+      show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
       const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times as many samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
-      place.replaceChildren(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), wins(rows.filter((row) => !row.out)));
     }
-    const kept = new URLSearchParams([...fields].filter(([name, value]) => value !== start.get(name)));
-    history.replaceState(null, "", kept.size ? `#ask&${kept}` : location.pathname + location.search + (location.hash.startsWith("#ask&") ? "" : location.hash));
+  }
+
+  /** The sentence is read aloud; what a reader has opened of the rest stays open. */
+  function show(sentence, ...more) {
+    const name = (folded) => folded.firstChild.textContent.replace(/[\d,]+/g, "");
+    const opened = new Set([...place.querySelectorAll("details[open]")].map(name));
+    said.replaceChildren(sentence);
+    rest.replaceChildren(...more);
+    for (const folded of rest.querySelectorAll("details")) folded.open = opened.has(name(folded));
+  }
+
+  /** The address that asks what the form does. */
+  function address() {
+    const kept = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value !== start.get(name)));
+    return kept.size ? `#ask&${kept}` : location.pathname + location.search + (location.hash.startsWith("#ask&") ? "" : location.hash);
+  }
+
+  /** Keep the question in the address: a new step of the history where a field begins to change. */
+  function keep() {
+    const there = new URL(address(), location.href).href;
+    if (refusedNow || there === location.href) return;
+    history[settled ? "pushState" : "replaceState"](null, "", there);
+    settled = false;
   }
 
   function follow() {
@@ -239,12 +261,20 @@ function begin() {
   const start = new FormData(form);
   /** What an address asks for and no field of numbers can hold, by the name of the field. */
   const unheld = new Map();
-  if (location.hash.startsWith("#ask&")) {
-    const kept = new URLSearchParams(location.hash.slice(5));
+  let settled = true, refusedNow = false;
+  const said = made("div"), rest = made("div"), link = document.getElementById("link");
+  said.setAttribute("aria-live", "polite");
+  place.replaceChildren(said, rest);
+
+  /** Fill the form as the address asks, or as the page opens where it asks for nothing, and answer. */
+  function read() {
+    const kept = new URLSearchParams(location.hash.startsWith("#ask&") ? location.hash.slice(5) : "");
+    unheld.clear();
+    for (const field of form.elements) if (field.name && !start.has(field.name)) field.value = "";
     // A link may be older than the study: what it no longer has stays as the page opens.
     const has = (field, value) => !field.options || [...field.options].some((option) => option.value === value);
     for (const step of ["workload", null]) { // which base cells there are depends on the workload
-      for (const [name, value] of kept) {
+      for (const [name, value] of [...start, ...kept]) {
         const field = form.elements[name];
         if ((step !== null && name !== step) || !field || !has(field, value)) continue;
         field.value = value;
@@ -252,16 +282,35 @@ function begin() {
       }
       follow();
     }
-    form.querySelector("details").open = [...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name));
+    if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
+    answer();
+    if (!refusedNow && new URL(address(), location.href).href !== location.href) history.replaceState(null, "", address());
+    settled = true;
   }
+
+  /** A click on the page's own navigation leaves the question in the address. */
+  function go(event) {
+    const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
+    if (!there || !location.hash.startsWith("#ask&") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    there.scrollIntoView();
+  }
+
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
   form.hidden = place.hidden = false;
-  place.setAttribute("aria-live", "polite");
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer()));
-  form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer())));
-  document.getElementById("link").addEventListener("click", () => navigator.clipboard?.writeText(location.href));
-  answer();
+  form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer(), keep()));
+  form.addEventListener("change", () => { settled = true; });
+  form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
+  for (const name of ["popstate", "hashchange"]) window.addEventListener(name, read);
+  document.addEventListener("click", go);
+  link.addEventListener("click", async () => {
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    link.textContent = copied ? "Copied" : "Copy it from the address bar";
+    setTimeout(() => { link.textContent = "Copy link"; }, 2000);
+  });
+  read();
 }
 
 if (document.getElementById("ask-data")) begin();
