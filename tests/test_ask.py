@@ -350,7 +350,7 @@ def test_address_controls_and_answer_agree_whatever_is_clicked(browser: Browser,
     other.close()
 
 
-def test_input_closes_nothing_and_the_sentence_alone_is_read_aloud(page: Page) -> None:  # noqa: F811
+def test_input_closes_nothing_and_the_sentence_alone_is_read_aloud(page: Page) -> None:
     folded = page.locator("#asked details", has_text="At which price")
     folded.locator("summary").click()
     page.select_option("[name=by]", "time")

@@ -84,6 +84,35 @@ def test_published_study_is_short_as_it_opens(browser: Browser, path: Path) -> N
     page.close()
 
 
+#: Texts of charts that leave their card, or stand on one another.
+UNREAD = """() => {
+  document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+  const found = [];
+  for (const figure of document.querySelectorAll("figure")) {
+    const card = figure.getBoundingClientRect();
+    const texts = [...figure.querySelectorAll("svg text")].filter((text) => text.textContent.trim());
+    const boxes = texts.map((text) => [text.textContent.trim(), text.getBoundingClientRect()]);
+    boxes.forEach(([name, box], place) => {
+      if (box.left < card.left || box.right > card.right) found.push(`${figure.id}: ${name} leaves its card`);
+      for (const [other, beside] of boxes.slice(place + 1)) {
+        const wide = Math.min(box.right, beside.right) - Math.max(box.left, beside.left);
+        const high = Math.min(box.bottom, beside.bottom) - Math.max(box.top, beside.top);
+        if (wide > 2 && high > 0.35 * Math.min(box.height, beside.height)) found.push(`${figure.id}: ${name} on ${other}`);
+      }
+    });
+  }
+  return found;
+}"""
+
+
+@pytest.mark.represented_by("two-cores", "index")
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_no_text_of_a_chart_is_cut_or_stands_on_another(browser: Browser, path: Path) -> None:
+    page = opened(browser, path, 1400, "light")
+    assert page.evaluate(UNREAD) == []
+    page.close()
+
+
 @pytest.mark.parametrize("name", ["how", "cell-2"])
 def test_address_of_what_is_folded_opens_it(browser: Browser, tiny_study: Project, name: str) -> None:
     path = tiny_study.path / "results/tiny/report.html"

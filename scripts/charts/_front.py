@@ -19,6 +19,7 @@ from plotnine import (
 )
 
 from scripts.analysis import noise
+from scripts.analysis.names import workload_name
 from scripts.analysis.verdicts import LESS, Judge, family_wise
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import TEXT, WIDTH, look
@@ -28,6 +29,9 @@ from scripts.storage.numbers import number
 #: More lines cannot be distinguished.
 _LINES = 8
 
+#: Height of a line of text, as part of the axis.
+_LINE = 0.06
+
 
 def _fell(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> int:
     """Return how many trainings cost less at last than at first, each by its own runs, on two machines."""
@@ -35,6 +39,16 @@ def _fell(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> int:
     compared = [judge.compare(last, first, ("last", "first")) for last, first in pairs]
     level = family_wise(np.array([one.p for one in compared]), len(compared))
     return sum(one.word == LESS and one.p <= level for one in compared)
+
+
+def _apart(values: pd.Series, drawn: pd.Series) -> list[float]:
+    """Return where the labels of values stand on a logarithmic axis, in their order: no two on one line."""
+    logs = np.log10(values.to_numpy(dtype=float))
+    line = _LINE * float(np.ptp(np.log10(drawn.to_numpy(dtype=float))))
+    places, last = logs.copy(), -np.inf
+    for one in np.argsort(logs, kind="stable"):
+        last = places[one] = max(logs[one], last + line)
+    return [float(10**place) for place in places]
 
 
 def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
@@ -55,12 +69,15 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
     table = table[table["workload"].isin(shown)]
     table["workload"] = pd.Categorical(table["workload"], shown)
     ends = table.groupby("workload", observed=True).tail(1)
+    ends = ends.assign(
+        at=_apart(ends["usd"], table["usd"]), label=[workload_name(str(name)) for name in ends["workload"]]
+    )
     years = list(range(int(table["year"].min()), int(table["year"].max()) + 2, 2))
     figure = (
         ggplot(table, aes("year", "usd", color="workload"))
         + geom_line(size=0.9)
         + geom_point(size=2)
-        + geom_text(aes(label="workload"), data=ends, ha="left", nudge_x=0.15, size=TEXT)
+        + geom_text(aes(y="at", label="label"), data=ends, ha="left", nudge_x=0.15, size=TEXT)
         + scale_color_manual(COLOURS)
         + scale_x_continuous(breaks=years, labels=[str(year) for year in years], expand=(0.03, 0, 0.62, 0))
         + scale_y_log10(labels=lambda ticks: [number(tick, 2) for tick in ticks])
@@ -72,7 +89,9 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
     firsts, lasts = starts["usd"], ends.set_index("workload")["usd"]
     of_runs = ends.set_index("workload")["usd_of_runs"]
     fell = _fell([(of_runs[name], starts["usd_of_runs"][name]) for name in shown])
-    said = "; ".join(f"{name} {number(firsts[name], 2)} to {number(lasts[name], 2)} USD" for name in shown)
+    said = "; ".join(
+        f"{workload_name(name)} {number(firsts[name], 2)} to {number(lasts[name], 2)} USD" for name in shown
+    )
     return Chart(
         figure=figure,
         width=WIDTH,

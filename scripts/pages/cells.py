@@ -26,8 +26,14 @@ def context(inputs: Inputs) -> dict[str, Any]:
     options = sorted(set(inputs.costs["price_option"]), key=lambda option: (option != inputs.price, option))
     used = table[table["utilisation"].notna()]
     peaks = {f"{inputs.labels[name]}: {inputs.machines[name]['peak_tflops']['source']}" for name in used["hardware"]}
+    rows = _with_more(inputs) if inputs.trained else _with_relatives(inputs)
+    filled = [name for name in ("train_seconds", "val_acc", "samples_per_second") if table[name].notna().any()]
     return {
-        "cells": _with_more(inputs) if inputs.trained else _with_relatives(inputs),
+        "cells": rows,
+        "filled": filled,
+        "paid_options": []
+        if inputs.trained
+        else [option for option in inputs.study["prices"] if any(not pd.isna(row["costs"][option]) for row in rows)],
         "computed": bool(peaks),
         "peaks": sorted(peaks),
         "counted": inputs.trained or bool((table["runs"] > 1).any()),

@@ -1,8 +1,10 @@
 import pandas as pd
 import pytest
 
+from scripts.pages import report
 from scripts.pages.cells import context
 from tests.made import FAILED, STUDY, inputs, log, run, runs
+from tests.reading import Read
 
 #: The runs as logs of others tell them: no batch size.
 ROWS = (
@@ -77,3 +79,12 @@ def test_runs_of_a_log_are_one_measurement(rows: int, unstable: bool) -> None:
 def test_columns_that_no_log_fills_are_left_out() -> None:
     found = context(inputs(STUDY, runs(log())))
     assert [found[name] for name in ("counted", "first_steps", "memory", "computed", "peaks")] == [False] * 4 + [[]]
+
+
+def test_column_of_nothing_is_not_drawn() -> None:
+    """Rates alone, of machines without a price: no column of time, cost or accuracy."""
+    nothing = dict.fromkeys(("train_seconds", "total_seconds", "val_acc", "first_step_seconds", "peak_memory_mib"))
+    rows = [run(**nothing, hardware=machine, samples_per_second=100.0) for machine in ("gpu", "cpu1")]
+    study = STUDY | {"import": {"format": "throughput_table"}, "prices": {}, "price": ""}
+    heads = Read(report.page(inputs(study, runs(*rows)))).rows["cells"][0]
+    assert heads == ["workload", "cell", "status", "samples/s"]
