@@ -97,7 +97,8 @@ UNREAD = """() => {
       for (const [other, beside] of boxes.slice(place + 1)) {
         const wide = Math.min(box.right, beside.right) - Math.max(box.left, beside.left);
         const high = Math.min(box.bottom, beside.bottom) - Math.max(box.top, beside.top);
-        if (wide > 2 && high > 0.35 * Math.min(box.height, beside.height)) found.push(`${figure.id}: ${name} on ${other}`);
+        const crosses = wide > 2 && high > 0.35 * Math.min(box.height, beside.height);
+        if (crosses) found.push(`${figure.id}: ${name} on ${other}`);
       }
     });
   }
