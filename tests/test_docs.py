@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 #: What tests/clusters runs on what stands for the cluster, and tests/kit when records were taken in.
-ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "report card", "--by cloud")
+ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "report card")
 
 #: What a command says of a clone in which nothing was made yet; of the others a dry run lists trainings.
 SAID = {

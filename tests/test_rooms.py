@@ -377,13 +377,12 @@ def test_each_way_to_a_file_is_noticed(planted: str) -> None:
 
 
 #: What is written without `scripts.storage.files`: into folders that this process has made for itself and takes away
-#: again, a lease that one machine alone may create, and the mark of a kit's unpacked package.
+#: again, and the mark of a kit's unpacked package.
 WRITTEN_ELSEWHERE = {
     ("scripts/kit/fetch_wheels.py", "requirements.write_text"),
     ("scripts/frameworks/torch/ranks.py", "(root / 'samples.pickle').open"),
     ("scripts/kit/wheels.py", "(site / f'.{wheel.path.name}').touch"),
     ("scripts/kit/take.py", "(Path(folder) / path / file).write_bytes"),
-    ("scripts/workflow/kept.py", "Path(path).open"),
 }
 
 

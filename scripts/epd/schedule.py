@@ -39,7 +39,7 @@ def add(
     study: _call.Study = None,
     *,
     every: Annotated[str, typer.Option(help="Minutes that divide 60 (5m), hours that divide 24 (6h), 1d or 1w.")],
-    by: Annotated[str, typer.Option(help="Who calls: cron, systemd, github or cloud.")],
+    by: Annotated[str, typer.Option(help="Who calls: cron, systemd or github.")],
     profile: _call.Profile = "local",
     prices: _Prices = False,
     config: _call.Config = None,
@@ -48,7 +48,7 @@ def add(
 
     \b
     ./epd schedule add --every 1d --by cron
-    ./epd schedule add smoke --profile gce-gpu --every 1d --by cloud --config budget_usd=5
+    ./epd schedule add smoke --profile gce-gpu --every 1d --by cron --config budget_usd=5
     ./epd schedule add --prices --every 1w --by systemd
     """
     from scripts.storage.errors import InputError
