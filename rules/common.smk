@@ -21,7 +21,7 @@ from scripts.workflow import checks, command_line, data_kinds, failures, interna
 from scripts.workflow import lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
-from scripts.workflow.code import code_of, meaning
+from scripts.storage.code import code_of, meaning
 from scripts.workflow.plan import Plan
 
 if workflow.is_main_process and (moved := command_line.moved(sys.argv)):

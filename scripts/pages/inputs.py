@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import summary
+from scripts.analysis.audit import BEYOND_PERFECT
 from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import cell_name
 from scripts.analysis.verdicts import Judge
-from scripts.importers.audit import BEYOND_PERFECT
 from scripts.records import about
 from scripts.records.cell import Cell
 from scripts.studies import definition

@@ -18,10 +18,9 @@ from typing import Any
 from scripts.records import about
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.data_file import are_same, describe
-from scripts.storage import schemas
+from scripts.storage import code, schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition, grid
-from scripts.workflow import code
 
 
 @dataclass(repr=False)

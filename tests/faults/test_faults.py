@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from scripts import document
+from scripts.document.faults import counts
 from scripts.storage.errors import InputError
 from scripts.studies import definition
 from tests.faults import __main__ as faults
@@ -154,7 +154,7 @@ def test_what_came_of_a_kind_stands_beside_the_others_with_what_was_not_tried(
     known = json.loads((tmp_path / "faults.json").read_text())
     assert list(known) == list(faults.KINDS)
     assert {name for name, about in known.items() if about} == {study, network_}
-    assert document.counts(known[study]) == "250 | 10 | 240 | 9 | 1"
+    assert counts(known[study]) == "250 | 10 | 240 | 9 | 1"
 
 
 @pytest.mark.parametrize(
