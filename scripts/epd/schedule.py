@@ -18,7 +18,6 @@ def _asked(study: str | None, profile: str, pairs: list[str] | None) -> dict[str
 
     from scripts import datasets
     from scripts.workflow import asked, data_kinds, quotes
-    from scripts.workflow.canary import Canary
     from scripts.workflow.plan import Plan
 
     given = asked.config(profile, pairs, study)
@@ -30,8 +29,7 @@ def _asked(study: str | None, profile: str, pairs: list[str] | None) -> dict[str
 
     plan = Plan.of(given, kind_for)
     quoted = quotes.Quotes(plan, quotes.budget_usd(given["budget_usd"]))
-    quoted.limit(Canary(plan, {}).is_given_up)
-    return quoted.asked(plan.runs) | {"asked": given["study"]}
+    return quoted.asked(quoted.limited().runs) | {"asked": given["study"]}
 
 
 @app.command()
