@@ -53,7 +53,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,
-        }
+        },
+        "ask_in_a_row": limits.IN_A_ROW,
     }
 
 
