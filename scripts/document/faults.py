@@ -70,5 +70,5 @@ def faults_page() -> str:
     for by in asked:
         answers = [bool(about[by]) for about in told.values() if about[by] is not None]
         noticed.append(f"{sum(answers)} of {len(answers)}")
-    rows.append(f"| {len(guards)} guards | {' | '.join(noticed)} | |")
+    rows.append(f"| {len(guards)} guards and formulas | {' | '.join(noticed)} | |")
     return _FAULTS + "\n".join(lines) + "\n" + _GUARDS + "\n".join(rows) + "\n"
