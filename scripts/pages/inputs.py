@@ -67,7 +67,7 @@ class Inputs:
 
     @property
     def base(self) -> Mapping[str, Any]:
-        """What names the base cell; empty for a study without one."""
+        """The axes of the base cell; empty for a study without one."""
         return self.study.get("base", {})
 
     @cached_property
@@ -88,7 +88,7 @@ class Inputs:
 
     @cached_property
     def judge(self) -> Judge:
-        """What distinguishes the page's cells."""
+        """The rule by which the page's cells are compared."""
         return Judge.of(self.runs)
 
     @cached_property
@@ -113,7 +113,7 @@ class Inputs:
         return [one for one in self.findings if one["kind"] == BEYOND_PERFECT]
 
     def counted(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of a table with the columns of cells that may be the best of something: none `beyond`."""
+        """Return the rows of a table, by its columns of cells, without those of cells that exceed their cards' peak."""
         beyond = {(one["workload"], one["hardware"], one["framework"]) for one in self.beyond}
         keys = zip(*(table[axis] for axis in ("workload", "hardware", "framework")), strict=True)
         return table[np.array([key not in beyond for key in keys], dtype=bool)]

@@ -22,7 +22,7 @@ _STDERR = 2
 
 
 def need(thing: Any, name: str, why: str) -> Any:
-    """Return a private attribute. Raises WorkflowError in one line where this Snakemake has none such."""
+    """Return a private attribute. Raises WorkflowError in one line where this Snakemake lacks it."""
     if not hasattr(thing, name):
         from snakemake import __version__
 

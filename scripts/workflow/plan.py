@@ -131,7 +131,7 @@ class Plan:
         return variant in failed and not Path(run, "run.json").is_file()
 
     def get_cell(self, wildcards: Any) -> Cell:
-        """Return the cell of a job. Raises InputError if the study has none such."""
+        """Return the cell of a job. Raises InputError if the study lacks it."""
         path = f"{wildcards.workload}/{wildcards.hardware}/{wildcards.framework}/{wildcards.variant}"
         if path not in self.cells:
             raise InputError(f"study {self.name} has no cell {path}; `snakemake -n` lists them")

@@ -158,7 +158,7 @@ def install_refresh(every: intervals.Interval, by: str, config: Sequence[str]) -
 
 
 def remove(label: str) -> list[str]:
-    """Remove the schedules of a study, or of the refresh of prices (`PRICES`), whoever calls them; return of whom."""
+    """Remove the schedules of a study, or of the refresh of prices (`PRICES`), from all timers; return from which."""
     if label != PRICES and not definition.is_name(label):
         raise InputError(f"{label!r} is not the name of a study, nor {PRICES}")
     removed = [by for by, timer in TIMERS.items() if timer.remove(label)]
