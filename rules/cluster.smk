@@ -18,7 +18,7 @@ def find_to_train():
     }
     to_try = {str(job.output[0]) for job in jobs if job.rule.name == "try_cheapest"}
     for family in canary.runs:
-        if canary.note(family) in to_try:
+        if plan.note(family) in to_try:
             found |= dict.fromkeys(canary.may_follow(family, found))
     return list(found)
 
@@ -105,7 +105,7 @@ def start_meter(expected_usd):
     counted = meter.Meter(
         canary.machines,
         expected_usd,
-        canary.is_given_up,
+        plan.is_given_up,
         0.0 if is_slurm else budget.BOOT_SECONDS,
     )
     follower = meter.Follower(counted, name_run, lambda job: job in failed.reasons)

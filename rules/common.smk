@@ -21,7 +21,7 @@ from scripts.workflow import checks, command_line, data_kinds, failures, interna
 from scripts.workflow import lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
-from scripts.workflow.code import code_of, meaning
+from scripts.storage.code import code_of, meaning
 from scripts.workflow.plan import Plan
 
 if workflow.is_main_process and (moved := command_line.moved(sys.argv)):
@@ -100,7 +100,7 @@ try:
     )
     contents.check_python(config["kit_python"])
     quoted = quotes.Quotes(plan, quotes.budget_usd(config["budget_usd"]))
-    canary = Canary(plan, {})
+    machines = {}
     # Snakemake has imported all executors that are installed.
     if (
         workflow.is_main_process
@@ -112,8 +112,9 @@ try:
     if workflow.is_main_process:
         checks.check_beside(plan)
         checks.check_prices(plan)
-        quoted.limit(canary.is_given_up)
-        canary = Canary(plan, quoted.rates())
+        plan = quoted.limited()
+        machines = quoted.rates()
+    canary = Canary(plan, machines)
     saved = config["checkpoints"] or (f"{BUCKET}/checkpoints" if BUCKET else "")
     if workflow.is_main_process and plan.profile == "local":
         environment.CALLER.write(str(os.getpid()))
@@ -187,5 +188,5 @@ def get_runs(wildcards):
     with checkpoints.find_unstable.get(study=plan.name).output[0].open() as file:
         again = [f"results/{plan.name}/{run}" for run in file.read().split()]
     if workflow.is_main_process:
-        again = quoted.affordable(again, canary.is_given_up)
+        again = quoted.affordable(again)
     return runs + again

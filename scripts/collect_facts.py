@@ -8,11 +8,12 @@ import pandas as pd
 from scripts import importers
 from scripts.importers import facts
 from scripts.storage import errors, tables
+from scripts.storage.axes import IN_LOGS
 
 
 def epochs_of(table: pd.DataFrame, epochs: pd.DataFrame) -> pd.DataFrame:
     """Return the epochs table: each epoch with the cell of its run."""
-    cells = table[["run", *importers.CELL, "repeat", "train_samples"]].rename(columns={"train_samples": "samples"})
+    cells = table[["run", *IN_LOGS, "repeat", "train_samples"]].rename(columns={"train_samples": "samples"})
     return epochs.merge(cells, on="run").reindex(columns=list(tables.columns("epochs")))
 
 

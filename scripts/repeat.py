@@ -15,7 +15,6 @@ from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 from scripts.studies import definition
 from scripts.workflow import intervals, locks
-from scripts.workflow.kept import Kept
 from scripts.workflow.repetitions import DONE, FAILED, OVERLAPPED, PRICES, STARTED, History, folder_name
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,7 +81,7 @@ def is_at_work(name: str) -> bool:
     return any(f"{place}/{name}/" in named for place in ("results", "runs")) and bool(locks.others(ROOT))
 
 
-def repeat(history: History, kept: Kept, study: str, profile: str, every: str, config: list[str], lock: int) -> int:
+def repeat(history: History, study: str, profile: str, every: str, config: list[str], lock: int) -> int:
     """Run one repetition to its end and record it; return Snakemake's exit code."""
     began = datetime.now(UTC)
     try:
@@ -93,7 +92,6 @@ def repeat(history: History, kept: Kept, study: str, profile: str, every: str, c
         raise
     place = prefix(profile, history.name, repetition)
     history.record(what, began, every)
-    kept.store()
     if what == STARTED:
         print(f"{history.name}: a repetition starts", flush=True)
     else:
@@ -133,8 +131,6 @@ def main() -> int:
     parser.add_argument("--profile", default="local", help="a folder of profiles/ (default: local)")
     parser.add_argument("--every", default="", help="the interval that this trigger is scheduled with")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as Snakemake takes them")
-    parser.add_argument("--keep", default="", help="folder or URL that keeps the history of a machine that goes")
-    parser.add_argument("--most-minutes", type=float, default=1440, help="after which such a machine is surely gone")
     options = parser.parse_args()
     if bool(options.study) == options.prices:
         raise InputError("a study, or --prices, must be given")
@@ -152,16 +148,15 @@ def main() -> int:
         if not definition.is_trained_here(settings):
             raise InputError(f"study {name}: shows runs of others, and trains none: there is nothing to repeat")
     history = History(name, ROOT)
-    kept = Kept(options.keep, history)
-    with history.locked() as lock, kept.held(options.most_minutes, options.every) as held:
-        if lock is None or not held or is_at_work(name):
+    with history.locked() as lock:
+        if lock is None or is_at_work(name):
             history.record(OVERLAPPED, datetime.now(UTC), options.every)
             print(f"overlapped: {name} is at work already: nothing was started", file=sys.stderr)
             return OVERLAP_CODE
         if options.prices:
             return refresh_prices(history, options.every, options.config, lock)
         try:
-            return repeat(history, kept, options.study, options.profile, options.every, options.config, lock)
+            return repeat(history, options.study, options.profile, options.every, options.config, lock)
         finally:
             subprocess.run([sys.executable, "-m", "scripts.epd", "history", options.study], cwd=ROOT)
 

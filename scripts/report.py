@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import beside, claims, clocks, figures, trainings
+from scripts.analysis import audit, beside, claims, clocks, figures, trainings
 from scripts.analysis.claim_verdict import Verdict, to_json
 from scripts.analysis.names import price_words
-from scripts.importers import audit, facts
+from scripts.importers import facts
 from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
 from scripts.records import about

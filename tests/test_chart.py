@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from scripts import chart
-from scripts.storage import tables
+from scripts.storage import code, tables
 from scripts.storage.errors import InputError
 from scripts.studies.charts import modules_by_name
-from scripts.workflow import code
 from tests.made import BOOK, CATALOGUE, JUDGE, OPTIONS, costs, offer, prices, run, runs, write_book
 
 GRID = {

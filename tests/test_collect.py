@@ -12,8 +12,8 @@ from scripts.records.samples import Sample
 from scripts.records.seen import Seen
 from scripts.records.stored import log_tail
 from scripts.storage import tables
+from scripts.storage.code import code_of
 from scripts.storage.errors import InputError
-from scripts.workflow.code import code_of
 from tests import made
 from tests.conftest import ROOT
 from tests.made import collect

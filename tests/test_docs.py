@@ -9,9 +9,11 @@ from statistics import median
 import pytest
 import yaml
 
-from scripts import document, frameworks, importers
+from scripts import frameworks, importers
 from scripts.costs import book, books
 from scripts.costs.terms import read_terms
+from scripts.document import measured
+from scripts.document.__main__ import pages
 from scripts.records import about
 from scripts.records.reference import Reference
 from scripts.storage import schemas
@@ -23,7 +25,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 
 
 #: What tests/clusters runs on what stands for the cluster, and tests/kit when records were taken in.
-ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "report card", "--by cloud")
+ELSEWHERE = ("gce-cpu", "gce-gpu", "slurm", "report card")
 
 #: What a command says of a clone in which nothing was made yet; of the others a dry run lists trainings.
 SAID = {
@@ -198,7 +200,7 @@ def test_every_price_book_is_documented() -> None:
 
 
 def test_made_pages_are_up_to_date() -> None:
-    for path, text in document.pages().items():
+    for path, text in pages().items():
         assert path.read_text() == text, "run: make docs"
 
 
@@ -209,7 +211,7 @@ def published_epoch_by_epoch(reference: Reference | None) -> bool:
 
 def test_every_workload_reaches_the_published_accuracy_on_every_framework() -> None:
     """Within 2 points (accuracy) or 0.05 (loss) of the log, the median of a cell's runs counting."""
-    rows = document.accuracy_rows(ROOT / "reports" / "accuracy")
+    rows = measured.accuracy_rows(ROOT / "reports" / "accuracy")
     cells: dict[tuple[str, str], list[dict]] = {}
     for row in filter(lambda row: row["judged"], rows):
         cells.setdefault((row["workload"], row["framework"]), []).append(row)

@@ -7,13 +7,13 @@ const MOST_BARS = 16;
 const MOST_COLUMNS = 8;
 
 /** Settings of a form as the engine takes them; what is empty or no number is null. */
-function stateOf(fields) {
+function stateOf(fields, limits) {
   const value = (name) => fields.get(name) ?? "";
   const number = (name) => (value(name) === "" || !Number.isFinite(Number(value(name))) ? null : Number(value(name)));
   const prices = {};
   for (const name of fields.keys()) if (name.startsWith("price.") && number(name) !== null) prices[name.slice(6)] = number(name);
   const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), prices};
-  for (const name of ["samples", "accuracy", "preemptions", "checkpoint", "restart", "hours", "deadline", "budget"]) state[name] = number(name);
+  for (const name of Object.keys(limits)) state[name] = number(name);
   return {...state, compile: value("compile") !== "no", discount: (number("discount") ?? 0) / 100};
 }
 
@@ -206,7 +206,7 @@ function begin() {
       show(made("p", "answer", `Not computed. ${wrong.join(" ")}`));
       return;
     }
-    const fields = new FormData(form), state = stateOf(fields), rows = ask(data, state);
+    const fields = new FormData(form), state = stateOf(fields, data.limits), rows = ask(data, state);
     const about = data.workloads[state.workload];
     const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} samples` : about.unit;
     if (!rows.length || rows[0].out) {

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from scripts.importers import known_noise
+from scripts.records import known_noise
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import TIE
 

@@ -57,7 +57,7 @@ def draw(view: View) -> Chart | None:
 
 
 def _finding(runs: pd.DataFrame, view: View) -> str:
-    """Return what the largest batch size gains over the smallest, of lines that have the most of them apart."""
+    """Return what the largest batch size gains over the smallest, on the lines whose batch sizes lie furthest apart."""
     alike = [axis for axis in CELL if axis != "batch_size"]
     done = runs[runs["status"] == "done"].dropna(subset="samples_per_second")
     ends = done.groupby(alike, dropna=False)["global_batch_size"].agg(["min", "max"])

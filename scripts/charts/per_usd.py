@@ -16,11 +16,11 @@ from plotnine import (
     theme,
 )
 
+from scripts.analysis import audit
 from scripts.charts import _findings, _prices
 from scripts.charts._lines import COLOURS, SHAPES
 from scripts.charts._theme import WIDTH, fitting, height, look, wrapped
 from scripts.charts._view import Chart, View
-from scripts.importers import audit
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
 from scripts.storage.tables import records

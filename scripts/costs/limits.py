@@ -17,3 +17,14 @@ FIELDS: dict[str, dict[str, float]] = {
     "budget": {"minimum": 0},
     "price": {"minimum": 0},
 }
+
+#: The words of those that are asked for one after the other, in the order of the form.
+IN_A_ROW = {
+    "discount": "discount, %",
+    "preemptions": "preemptions an hour",
+    "checkpoint": "checkpoint every, s",
+    "restart": "restart takes, s",
+    "hours": "hours an owned machine is used, a month",
+    "deadline": "deadline, hours",
+    "budget": "budget, USD",
+}

@@ -121,15 +121,6 @@ def disks(parts: Sequence[Part], usd_per_gb_hour: float, as_of: str) -> Part:
     return Part("their boot disks", hours, worst, hours * rate, worst * rate, basis)
 
 
-def trigger(machine: str, usd_per_hour: float, rule: billing.Rule, often: tuple[float, float], took: Length) -> Part:
-    """Return the part of the machine that a trigger in the cloud runs on while the study does."""
-    seconds = [took.seconds + budget.BOOT_SECONDS, took.worst_seconds + budget.BOOT_SECONDS]
-    usd = [billing.scheduled_usd_per_month(n, s, usd_per_hour, rule) for n, s in zip(often, seconds, strict=True)]
-    hours = [_hours([s], n) for n, s in zip(often, seconds, strict=True)]
-    what = f"the trigger's machine, {machine}"
-    return Part(what, hours[0], hours[1], float(usd[0]), float(usd[1]), "while the trainings run")
-
-
 def fee(rows: book.Rows, terms: Terms, item: str, pieces: float, what: str, basis: str = "") -> Part | None:
     """Return the part of what is due whether anything runs or not, None for an item that no book prices."""
     price = book.rent(rows, terms, "gce", {item: pieces}, "fee")

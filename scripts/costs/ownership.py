@@ -51,11 +51,6 @@ def machine(own: Mapping[str, Any]) -> Machine:
     return Machine(**{field.name: own[field.name] for field in fields(Machine) if field.name in own})
 
 
-def usd_per_month(machine: Machine, hours: Numbers) -> Numbers:
-    """Return the cost (USD) of a month with `hours` of use."""
-    return machine.fixed_usd_per_month + hours * machine.energy_usd_per_hour
-
-
 def usd_per_hour(machine: Machine, hours_per_month: Numbers) -> Numbers:
     """Return the cost (USD) of one hour of use: the less it is used, the dearer the hour.
 

@@ -7,6 +7,6 @@ def command() -> int:
     \b
     ./epd document
     """
-    from scripts import document
+    from scripts.document.__main__ import main
 
-    return document.main()
+    return main()

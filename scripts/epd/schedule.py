@@ -18,7 +18,6 @@ def _asked(study: str | None, profile: str, pairs: list[str] | None) -> dict[str
 
     from scripts import datasets
     from scripts.workflow import asked, data_kinds, quotes
-    from scripts.workflow.canary import Canary
     from scripts.workflow.plan import Plan
 
     given = asked.config(profile, pairs, study)
@@ -30,8 +29,7 @@ def _asked(study: str | None, profile: str, pairs: list[str] | None) -> dict[str
 
     plan = Plan.of(given, kind_for)
     quoted = quotes.Quotes(plan, quotes.budget_usd(given["budget_usd"]))
-    quoted.limit(Canary(plan, {}).is_given_up)
-    return quoted.asked(plan.runs) | {"asked": given["study"]}
+    return quoted.asked(quoted.limited().runs) | {"asked": given["study"]}
 
 
 @app.command()
@@ -39,7 +37,7 @@ def add(
     study: _call.Study = None,
     *,
     every: Annotated[str, typer.Option(help="Minutes that divide 60 (5m), hours that divide 24 (6h), 1d or 1w.")],
-    by: Annotated[str, typer.Option(help="Who calls: cron, systemd, github or cloud.")],
+    by: Annotated[str, typer.Option(help="Who calls: cron, systemd or github.")],
     profile: _call.Profile = "local",
     prices: _Prices = False,
     config: _call.Config = None,
@@ -48,7 +46,7 @@ def add(
 
     \b
     ./epd schedule add --every 1d --by cron
-    ./epd schedule add smoke --profile gce-gpu --every 1d --by cloud --config budget_usd=5
+    ./epd schedule add smoke --profile gce-gpu --every 1d --by cron --config budget_usd=5
     ./epd schedule add --prices --every 1w --by systemd
     """
     from scripts.storage.errors import InputError

@@ -46,9 +46,6 @@ COLUMNS = {
     "started_at": "string",  # UTC, ISO 8601
 }
 
-#: What names a cell in a log.
-CELL = ["workload", "hardware", "framework", "batch_size", "precision", "devices"]
-
 #: Columns of the table of epochs and their types.
 EPOCHS = {
     "run": "string",

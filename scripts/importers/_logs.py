@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.importers import CELL, COLUMNS, EPOCHS, Imported, Layout, Problem
-from scripts.storage.axes import NAME, NAME_WORDS
+from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem
+from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
 
@@ -235,5 +235,5 @@ def _epochs(rows: list[dict[str, Any]]) -> pd.DataFrame:
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     defaults = {"missing_columns": "", "status": "done"}
     runs = pd.DataFrame([defaults | row for row in rows], columns=list(COLUMNS))
-    runs["repeat"] = runs.groupby(CELL, dropna=False).cumcount() + 1
+    runs["repeat"] = runs.groupby(IN_LOGS, dropna=False).cumcount() + 1
     return runs.astype(COLUMNS)

@@ -14,8 +14,8 @@ from typing import Any
 from scripts import datasets
 from scripts.kit import KIT_BYTES, records
 from scripts.storage import schemas
+from scripts.storage.code import ROOT, code_of
 from scripts.storage.errors import InputError
-from scripts.workflow.code import ROOT, code_of
 
 #: What a kit runs: itself, a training, and a framework that is tried.
 VERBS = ("scripts.run_kit", "scripts.train", "scripts.kit.probe")

@@ -10,8 +10,8 @@ from scripts.pages.inputs import Inputs
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the fastest and the cheapest cell of each workload, how machines compare with the base's, and claims.
 
-    Where no run is one of a training, the fastest takes the least for a million samples. Cells that exceed their
-    cards' peak are the best of nothing.
+    Without a whole training, the fastest is that with the least time for a million samples. Cells that exceed
+    their cards' peak are left out.
     """
     cells, hardware = inputs.counted(inputs.cells), inputs.base.get("hardware", "")
     by = summary.cost_that_is_known(inputs.shown)

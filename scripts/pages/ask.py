@@ -53,7 +53,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,
-        }
+        },
+        "ask_in_a_row": limits.IN_A_ROW,
     }
 
 
@@ -108,7 +109,7 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
 
 
 def _cells(inputs: Inputs) -> list[dict[str, Any]]:
-    """Return every cell with runs that have a cost at some price, or that may have one at a price of the reader's."""
+    """Return every cell with runs that have a cost at some price, or may have one at a price that the reader types."""
     tries = {str(run): records(of) for run, of in inputs.attempts.groupby("run", sort=False)}
     taken = inputs.costs.drop_duplicates("run").set_index("run")[["useful_seconds", "used_seconds"]].astype(float)
     curves = _curves(inputs)

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import summary
+from scripts.analysis.audit import BEYOND_PERFECT
 from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import cell_name
 from scripts.analysis.verdicts import Judge
-from scripts.importers.audit import BEYOND_PERFECT
 from scripts.records import about
 from scripts.records.cell import Cell
 from scripts.studies import definition
@@ -67,7 +67,7 @@ class Inputs:
 
     @property
     def base(self) -> Mapping[str, Any]:
-        """What names the base cell; empty for a study without one."""
+        """The axes of the base cell; empty for a study without one."""
         return self.study.get("base", {})
 
     @cached_property
@@ -88,7 +88,7 @@ class Inputs:
 
     @cached_property
     def judge(self) -> Judge:
-        """What distinguishes the page's cells."""
+        """The rule by which the page's cells are compared."""
         return Judge.of(self.runs)
 
     @cached_property
@@ -115,7 +115,7 @@ class Inputs:
     def counted(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a table with the columns of cells that may be the best of something.
 
-        Not those `beyond`, nor those of a machine that is a control of noise: nobody can choose it.
+        Not those that exceed their cards' peak, nor those of a machine that is a control of noise: nobody can choose it.
         """
         beyond = {(one["workload"], one["hardware"], one["framework"]) for one in self.beyond}
         keys = zip(*(table[axis] for axis in ("workload", "hardware", "framework")), strict=True)

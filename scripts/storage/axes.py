@@ -3,6 +3,9 @@
 #: The axes of a study, in every table of runs.
 CELL = ["workload", "hardware", "framework", "batch_size", "mode", "precision", "devices"]
 
+#: Those that a log names: no framework's own log has a mode.
+IN_LOGS = [axis for axis in CELL if axis != "mode"]
+
 #: What a workload, a machine or a framework may be called: it is part of paths, commands, and ids of pages.
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}"
 

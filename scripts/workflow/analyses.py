@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from scripts.costs import books
+from scripts.storage import code
 from scripts.studies import articles, charts, definition
-from scripts.workflow import code
 
 #: What of a study's config is the page's alone: its charts are drawn again for no new title, claim or other chart.
 _OF_THE_PAGE = ("title", "summary", "question", "claims", "left_out", "charts", "beside", "targets", "tiers")

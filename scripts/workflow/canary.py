@@ -3,18 +3,10 @@
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts.workflow.plan import Plan
-
-#: What of a cell is not its machine: workload, framework, variant.
-Configuration = tuple[str, str, str]
-
-#: Workload and framework. The configurations of a family share code and image, and wait for all their first runs
-#: together: each wait has Snakemake go through all jobs once, and there are far fewer families than configurations.
-Family = tuple[str, str]
+from scripts.workflow.plan import Configuration, Family, Plan
 
 #: More rounds than a tier has.
 _MOST_ROUNDS = 100_000
@@ -49,12 +41,12 @@ class Canary:
         priced: dict[Configuration, list[str]] = {}
         for run in self.plan.runs:
             if self._hardware(run) in self.ranks:
-                priced.setdefault(self.configuration(run), []).append(run)
+                priced.setdefault(self.plan.configuration(run), []).append(run)
         for configuration, runs in priced.items():
             if len({self._hardware(run) for run in runs}) > 1:
                 self.firsts[configuration] = min(runs, key=self._order)
         for run in self.plan.runs:
-            configuration = self.configuration(run)
+            configuration = self.plan.configuration(run)
             waits = configuration in self.firsts
             (self.runs.setdefault(configuration[:2], []) if waits else self.at_once).append(run)
 
@@ -65,44 +57,28 @@ class Canary:
         """Return what sorts runs by which goes first: one that is there, so that a new price trains nothing."""
         return not Path(run, "run.json").is_file(), self.ranks[self._hardware(run)]
 
-    def configuration(self, run: str) -> Configuration:
-        """Return the configuration of a run."""
-        cell = self.plan.find_cell(run)
-        return cell.workload, cell.framework, cell.variant
-
-    def note(self, family: Family) -> str:
-        """Return where it is noted which variants of a family failed on the cheapest machine, and why (JSON)."""
-        return f"results/{self.plan.name}/tried/{self.plan.profile}/{'/'.join(family)}.json"
-
     def _firsts(self, family: Family) -> list[str]:
         return [first for configuration, first in self.firsts.items() if configuration[:2] == family]
 
     def notes(self) -> list[str]:
         """Return the notes of all families with runs that wait."""
-        return [self.note(family) for family in self.runs]
+        return [self.plan.note(family) for family in self.runs]
 
     def get_firsts(self, wildcards: Any) -> list[str]:
         """Return the records of a family's first runs."""
         return [f"{run}/run.json" for run in self._firsts((wildcards.workload, wildcards.framework))]
 
-    def is_given_up(self, run: str) -> bool:
-        """Return whether a run waits until what failed on a cheaper machine is mended."""
-        workload, framework, variant = self.configuration(run)
-        note = Path(self.note((workload, framework)))
-        failed = _read_note(note, note.stat().st_mtime_ns) if note.is_file() else {}
-        return variant in failed and not Path(run, "run.json").is_file()
-
     def may_follow(self, family: Family, to_train: Collection[str]) -> list[str]:
         """Return the runs of a family that may be trained once its first runs have ended, of which `to_train` are."""
         found = []
         for run in self.runs[family]:
-            first = self.firsts[self.configuration(run)]
+            first = self.firsts[self.plan.configuration(run)]
             there = Path(run, "run.json").is_file()
             if first in to_train:
                 # What is trained again there is trained again on the others too.
                 wanted = not there or Path(first, "run.json").is_file()
             else:
-                wanted = not there and not self.is_given_up(run)
+                wanted = not there and not self.plan.is_given_up(run)
             if wanted:
                 found.append(run)
         return found
@@ -120,7 +96,7 @@ class Canary:
         return [
             run
             for run in runs
-            if self.configuration(run)[2] not in failed or run in firsts or self.plan.is_current(run)
+            if self.plan.configuration(run)[2] not in failed or run in firsts or self.plan.is_current(run)
         ]
 
     def grid(self, read: Callable[..., str]) -> list[str]:
@@ -137,9 +113,3 @@ class Canary:
         cell = self.plan.get_cell(wildcards).path
         rounds = self.plan.tiers[cell] * _MOST_ROUNDS + int(wildcards.repeat)
         return _HIGHEST - rounds * len(self.places) - self.places[cell]
-
-
-@cache
-def _read_note(note: Path, changed_ns: int) -> dict[str, str]:
-    """Return the reasons of a note by variant; read once for thousands of runs, and again when it has changed."""
-    return json.loads(note.read_text(encoding="utf-8"))

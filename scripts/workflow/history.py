@@ -10,9 +10,10 @@ from markupsafe import Markup
 from scripts.analysis import trends
 from scripts.analysis.names import price_words
 from scripts.charts import _theme
+from scripts.charts import _trend as trend
 from scripts.costs import book, books, prices, pricing
 from scripts.pages import history as page
-from scripts.pages import render, trend
+from scripts.pages import render
 from scripts.records import about
 from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError

@@ -1,6 +1,7 @@
 """What this project uses of Snakemake that is not in its documents: each in one place, with what to do when it is gone.
 
-Tried with Snakemake 9.27, which envs/workflow.lock pins.
+Without what `need` returns something would be wrong: a call is refused. A `nicety` is left out in silence. Which hooks
+would replace them is in docs/snakemake.md. Tried with Snakemake 9.27, which envs/workflow.lock pins.
 """
 
 import os
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,7 +22,7 @@ _STDERR = 2
 
 
 def need(thing: Any, name: str, why: str) -> Any:
-    """Return a private attribute. Raises WorkflowError in one line where this Snakemake has none such."""
+    """Return a private attribute. Raises WorkflowError in one line where this Snakemake lacks it."""
     if not hasattr(thing, name):
         from snakemake import __version__
 
@@ -29,6 +31,17 @@ def need(thing: Any, name: str, why: str) -> Any:
             "envs/workflow.lock"
         )
     return getattr(thing, name)
+
+
+def nicety(use: Callable[..., None]) -> Callable[..., None]:
+    """Leave Snakemake as it is where it has not what `use` takes: a call is slower then, or says less."""
+
+    @wraps(use)
+    def tried(*given: Any) -> None:
+        with suppress(AttributeError):
+            use(*given)
+
+    return tried
 
 
 def free_cores(workflow: Any) -> None:
@@ -51,26 +64,27 @@ def send(workflow: Any, files: Iterable[str]) -> None:
     need(workflow, "configfiles", "a person's own settings reach the machines that train").extend(files)
 
 
+@nicety
 def send_none_of(workflow: Any, prefixes: tuple[str, ...]) -> None:
     """Keep what lies below `prefixes` from the machines that train: Snakemake sends all that git knows, compressed."""
-    why = "machines that train get no pages"
-    write: Callable[[Any], None] = need(workflow, "write_source_archive", why)
+    write: Callable[[Any], None] = workflow.write_source_archive
+
+    @nicety
+    def narrow(dag: Any) -> None:
+        sources: Callable[[], Iterable[str]] = dag.get_sources
+        dag.get_sources = lambda: {file for file in sources() if not file.startswith(prefixes)}
 
     def write_needed(path: Any) -> None:
-        dag = need(workflow, "dag", why)
-        sources: Callable[[], Iterable[str]] = need(dag, "get_sources", why)
-        dag.get_sources = lambda: {file for file in sources() if not file.startswith(prefixes)}
+        narrow(workflow.dag)
         write(path)
 
     workflow.write_source_archive = write_needed
 
 
+@nicety
 def leave_storage(workflow: Any) -> None:
     """Take all files for local ones: a dry run then needs neither account nor network."""
-    why = "a dry run needs no account"
-    modifier = need(need(workflow, "modifier", why), "path_modifier", why)
-    need(modifier, "apply_default_storage", why)
-    modifier.apply_default_storage = lambda path: path
+    workflow.modifier.path_modifier.apply_default_storage = lambda path: path
 
 
 def store_only(workflow: Any, prefixes: tuple[str, ...]) -> None:
@@ -86,13 +100,12 @@ def store_only(workflow: Any, prefixes: tuple[str, ...]) -> None:
     modifier.apply_default_storage = store
 
 
+@nicety
 def show_jobs(workflow: Any) -> None:
     """Let a dry run show the table of its jobs, which `quiet: progress` of a profile hides (Snakemake 9.27)."""
     from snakemake.settings.enums import Quietness
 
-    why = "a dry run shows its jobs"
-    manager = need(workflow, "logger_manager", why)
-    for handler in need(need(manager, "logger", why), "handlers", why):
+    for handler in workflow.logger_manager.logger.handlers:
         for one in handler.filters:
             if quiet := getattr(one, "quiet", None):
                 one.quiet = frozenset(quiet) - {Quietness.PROGRESS}
@@ -141,14 +154,13 @@ def end_when_told(workflow: Any) -> None:
         signal.signal(signal.SIGINT, told)
 
 
+@nicety
 def take_parameters_as_they_are(persistence: Any) -> None:
     """Keep Snakemake from loading pandas, a third of a second, to see that no parameter of a job is one of its tables.
 
     `persistence` is `snakemake.persistence.PersistenceBase`.
     """
-    why = "parameters of jobs are compared"
-    need(persistence, "_serialize_param", why)
-    persistence._serialize_param = need(persistence, "_serialize_param_builtin", why)
+    persistence._serialize_param = persistence._serialize_param_builtin
 
 
 def let_ancient_input_trigger_nothing(dag: Any, file: Any) -> None:

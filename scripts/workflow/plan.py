@@ -9,8 +9,8 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,19 @@ from typing import Any
 from scripts.records import about
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.data_file import are_same, describe
-from scripts.storage import schemas
+from scripts.storage import code, schemas
 from scripts.storage.errors import InputError
 from scripts.studies import definition, grid
-from scripts.workflow import code
+
+#: What of a cell is not its machine: workload, framework, variant.
+Configuration = tuple[str, str, str]
+
+#: Workload and framework. The configurations of a family share code and image, and wait for all their first runs
+#: together: each wait has Snakemake go through all jobs once, and there are far fewer families than configurations.
+Family = tuple[str, str]
 
 
-@dataclass(repr=False)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """One call: its study and those that it shows, the machines, the profile, and which runs are its own.
 
@@ -56,17 +62,13 @@ class Plan:
         definition.check_machines(f"study {name}", settings, catalogue)
         studies = definition.beside(studies) | definition.compared(studies) | studies
         plan = cls(name, config["study"], studies, catalogue, config["profile"], list(config["published"]))
-        if definition.is_trained_here(settings):
-            plan._expand(kind_for(settings["data"]))
-        return plan
+        return plan._expanded(kind_for(settings["data"])) if definition.is_trained_here(settings) else plan
 
-    def _expand(self, kind: Callable[[str], str]) -> None:
+    def _expanded(self, kind: Callable[[str], str]) -> "Plan":
         cores = len(os.sched_getaffinity(0))
         study = grid.expand(self.name, self.settings, self.catalogue, cores=cores, kind=kind)
-        self.cells = {cell.path: cell for cell in study.cells}
-        self.tiers = {cell.path: study.tier(cell) for cell in study.cells}
-        self.runs = [self.folder(cell, repeat) for cell, repeat in study.runs() if self.is_reached(cell.hardware)]
-        self.others_runs = [
+        runs = [self.folder(cell, repeat) for cell, repeat in study.runs() if self.is_reached(cell.hardware)]
+        others_runs = [
             folder
             for cell in study.cells
             if not self.is_reached(cell.hardware)
@@ -74,8 +76,15 @@ class Plan:
             if Path(folder := self.folder(cell, repeat), "run.json").is_file()
         ]
         # Without a run here, a kit can be packed still.
-        if not self.runs and not self.others_runs and not grid.is_for_kit(study, self.catalogue):
+        if not runs and not others_runs and not grid.is_for_kit(study, self.catalogue):
             grid.check_reach(study, self.catalogue, self.profile)
+        return replace(
+            self,
+            cells={cell.path: cell for cell in study.cells},
+            tiers={cell.path: study.tier(cell) for cell in study.cells},
+            runs=runs,
+            others_runs=others_runs,
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -105,8 +114,24 @@ class Plan:
         """Return the cell of a run's folder."""
         return self.cells[str(Path(run).parent.relative_to(f"results/{self.name}"))]
 
+    def configuration(self, run: str) -> Configuration:
+        """Return the configuration of a run."""
+        cell = self.find_cell(run)
+        return cell.workload, cell.framework, cell.variant
+
+    def note(self, family: Family) -> str:
+        """Return where it is noted which variants of a family failed on the cheapest machine, and why (JSON)."""
+        return f"results/{self.name}/tried/{self.profile}/{'/'.join(family)}.json"
+
+    def is_given_up(self, run: str) -> bool:
+        """Return whether a run waits until what failed on a cheaper machine is mended."""
+        workload, framework, variant = self.configuration(run)
+        note = Path(self.note((workload, framework)))
+        failed = _read_note(note, note.stat().st_mtime_ns) if note.is_file() else {}
+        return variant in failed and not Path(run, "run.json").is_file()
+
     def get_cell(self, wildcards: Any) -> Cell:
-        """Return the cell of a job. Raises InputError if the study has none such."""
+        """Return the cell of a job. Raises InputError if the study lacks it."""
         path = f"{wildcards.workload}/{wildcards.hardware}/{wildcards.framework}/{wildcards.variant}"
         if path not in self.cells:
             raise InputError(f"study {self.name} has no cell {path}; `snakemake -n` lists them")
@@ -259,3 +284,9 @@ class Plan:
         """Return the arguments for what the machine that trains finds where Snakemake has put it."""
         given = {"--data-file": input.data, "--searched": input.searched}
         return [word for option, file in given.items() if file for word in (option, str(file))]
+
+
+@cache
+def _read_note(note: Path, changed_ns: int) -> dict[str, str]:
+    """Return the reasons of a note by variant; read once for thousands of runs, and again when it has changed."""
+    return json.loads(note.read_text(encoding="utf-8"))

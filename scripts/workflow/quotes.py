@@ -2,8 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
@@ -86,9 +86,9 @@ class Quotes:
         machines = dict.fromkeys(plan.find_cell(run).hardware for run in plan.runs)
         return quotes.by_price(known.paid(plan.settings, plan.catalogue, machines, plan.profile), plan.profile)
 
-    def affordable(self, runs: list[str], is_given_up: Callable[[str], bool]) -> list[str]:
+    def affordable(self, runs: list[str]) -> list[str]:
         """Return the runs that are there, and of the others those that the budget pays for at worst, cheapest first."""
-        asked = [run for run in missing(runs) if not is_given_up(run)]
+        asked = [run for run in missing(runs) if not self.plan.is_given_up(run)]
         if self.budget_usd is None or not asked:
             return runs
         priced, refused, spent = self._within(asked)
@@ -98,15 +98,16 @@ class Quotes:
         refused_runs = {one.wanted.folder for one in refused}
         return [run for run in runs if run not in refused_runs]
 
-    def limit(self, is_given_up: Callable[[str], bool]) -> None:
-        """Leave out of the plan what the budget does not pay for. Raises InputError where nothing is left."""
+    def limited(self) -> Plan:
+        """Return the plan without what the budget does not pay for. Raises InputError where nothing is left."""
         asked = bool(self.plan.runs)
-        self.plan.runs = self.affordable(self.plan.runs, is_given_up)
+        self.plan = replace(self.plan, runs=self.affordable(self.plan.runs))
         if asked and not self.plan.runs and not self.plan.others_runs:
             raise InputError(
                 f"budget_usd: {self.budget_usd:g}: no run is sure to cost less; max_run_minutes of the study limits "
                 "each"
             )
+        return self.plan
 
     def may_go_on(self, ended: int, words: Sequence[str]) -> bool:
         """Return whether this call (its words), of whose runs so many have ended, may be made once more.

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import re
-import shutil
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -162,14 +161,6 @@ class History:
 
     def _move_aside(self) -> None:
         target = self.folder / folder_name(last_end(self.results))
-        if _is_same(target, self.results):
-            # A machine that kept it was killed before it could say so: see `scripts.workflow.kept`. Renamed first, so
-            # that a kill in between leaves no part of it that would be taken for the next one.
-            target = self.folder / f".{target.name}-again"
-            shutil.rmtree(target, ignore_errors=True)
-            os.rename(self.results, target)
-            shutil.rmtree(target)
-            return
         if target.exists():
             raise InputError(
                 f"{target}: is there already, and its last run ended when that of {self.results} did: move one of them "
@@ -184,12 +175,6 @@ class History:
         """Return the folders of the repetitions that are complete, in their order; the last may be `results`."""
         earlier = sorted(path for path in self.folder.glob("*Z") if folder_time(path.name) and path.is_dir())
         return [*earlier, *([self.results] if self.is_complete() else [])]
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    """Return whether two folders hold one repetition, whole: their runs are the same bytes."""
-    whole = all((folder / name).is_file() for folder in (one, other) for name in WHOLE)
-    return whole and (one / "runs.parquet").read_bytes() == (other / "runs.parquet").read_bytes()
 
 
 def _check_trigger(place: str, row: Mapping[str, str]) -> None:

@@ -20,12 +20,12 @@ from scripts.storage.words import printable
 from scripts.studies import definition
 from scripts.workflow import checks, intervals, known
 from scripts.workflow.repetitions import PRICES, UNSCHEDULED, History
-from scripts.workflow.timers import cloud, cron, github, systemd
+from scripts.workflow.timers import cron, github, systemd
 
 ROOT = Path(__file__).resolve().parents[2]
 
 #: Who may call a study again.
-TIMERS = {"cron": cron, "systemd": systemd, "github": github, "cloud": cloud}
+TIMERS = {"cron": cron, "systemd": systemd, "github": github}
 
 #: Price books of what is due beside machines.
 _BOOKS = ("current", "listed", "services")
@@ -38,7 +38,7 @@ def image_names(asked: Mapping[str, Any], catalogue: Mapping[str, Any]) -> set[s
     return {f"{cell['framework']}-{kinds[cell['hardware']]}" for cell in cells}
 
 
-def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple[list[monthly.Part], monthly.Length]:
+def quote(asked: Mapping[str, Any], every: intervals.Interval) -> tuple[list[monthly.Part], monthly.Length]:
     """Return the parts of a month's bill of a study, and how long one repetition takes."""
     study, profile = asked["study"], asked["profile"]
     about.add(study["workload_files"])
@@ -54,10 +54,6 @@ def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple
     prices = known.paid(study, catalogue, machines, profile)
     parts = monthly.rented(priced, quotes.rates(prices, profile), often, boot)
     rows, terms = book.read(books.files(_BOOKS)), read_terms()
-    if by == "cloud":
-        own = book.rent(rows, terms, "gce", {cloud.MACHINE: 1}, "on-demand", region="us-central1")
-        assert own is not None, "the books have the trigger's machine"
-        parts.append(monthly.trigger(cloud.MACHINE, own.usd_per_hour_high, own.rule, often, took))
     disk = book.rent(rows, terms, "gce", {"balanced-disk-gb": 1}, "fee")
     if disk:
         parts.append(monthly.disks(parts, disk.usd_per_hour, disk.as_of))
@@ -65,7 +61,6 @@ def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple
     fees = [
         ("artifact-registry-gb", images * monthly.IMAGE_GB, "images", f"{images} of {monthly.IMAGE_GB} GB"),
         ("cloud-storage-gb", monthly.KEPT_GB, "the bucket", f"{monthly.KEPT_GB} GB of runs and data"),
-        *([("cloud-scheduler-job", 1, "Cloud Scheduler", "one job")] if by == "cloud" else []),
     ]
     return [*parts, *filter(None, (monthly.fee(rows, terms, *one) for one in fees))], took
 
@@ -128,34 +123,25 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
     name, study, profile = asked["name"], asked["asked"], asked["profile"]
     if not asked["runs"]:
         raise InputError(f"study {name}: profile {profile} trains none of its runs: there is nothing to repeat")
-    if (by == "github" and profile != "local") or (by == "cloud" and not profile.startswith("gce-")):
-        allowed = "local: GitHub's machine trains" if by == "github" else "gce-cpu or gce-gpu"
-        raise InputError(f"by: {by}: with profile {profile}: it must be {allowed}")
+    if by == "github" and profile != "local":
+        raise InputError(f"by: github: with profile {profile}: it must be local: GitHub's machine trains")
     is_file = study.endswith((".yaml", ".yml"))
-    if is_file and by in ("github", "cloud"):
+    if is_file and by == "github":
         if not Path(study).resolve().is_relative_to(ROOT):
-            raise InputError(f"by: {by}: {study}: must lie in the clone, which is all that a machine elsewhere has")
+            raise InputError(f"by: github: {study}: must lie in the clone, which is all that a machine elsewhere has")
         study = str(Path(study).resolve().relative_to(ROOT))
     elif is_file:
         study = str(Path(study).resolve())
-    if by in ("github", "cloud"):
+    if by == "github":
         checks.check_known_to_git([definition.file(study), *map(Path, asked["study"]["workload_files"].values())])
     # A machine elsewhere does not know yet whom to trust.
     config = [*config, *(f"trust={trusted}" for trusted in [environment.TRUST.read()] if trusted)]
-    parts, took = quote(asked, every, by)
+    parts, took = quote(asked, every)
     print_quote(name, parts, took, every)
     words = [study, "--profile", profile, "--every", every.text, *(["--config", *config] if config else [])]
     if by == "github":
         check_committed({run["cell"]["hardware"] for run in asked["runs"]})
         return github.install(name, words, asked["study"]["frameworks"], every)
-    if by == "cloud":
-        at = cloud.site(asked["study"]["frameworks"][0])
-        if not checks.setting(None, "container"):
-            catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
-            checks.check_images(image_names(asked, catalogue))
-        trigger = ["python", "-m", "scripts.repeat", *words]
-        minutes = took.worst_seconds / 60
-        return cloud.install(name, cloud.request(name, trigger, variables(profile), every, at, minutes), at)
     return (cron if by == "cron" else systemd).install(
         name, [sys.executable, "-m", "scripts.repeat", *words], variables(profile), every
     )
@@ -172,7 +158,7 @@ def install_refresh(every: intervals.Interval, by: str, config: Sequence[str]) -
 
 
 def remove(label: str) -> list[str]:
-    """Remove the schedules of a study, or of the refresh of prices (`PRICES`), whoever calls them; return of whom."""
+    """Remove the schedules of a study, or of the refresh of prices (`PRICES`), from all timers; return from which."""
     if label != PRICES and not definition.is_name(label):
         raise InputError(f"{label!r} is not the name of a study, nor {PRICES}")
     removed = [by for by, timer in TIMERS.items() if timer.remove(label)]

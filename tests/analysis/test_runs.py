@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from scripts.analysis import runs
+from scripts.storage.code import code_of
 from scripts.storage.errors import InputError
-from scripts.workflow.code import code_of
 from tests.made import read_run
 
 ROOT = Path(__file__).resolve().parents[2]

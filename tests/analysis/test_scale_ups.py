@@ -8,7 +8,7 @@ import pytest
 
 from scripts.analysis import clocks, money, noise, scale_ups
 from scripts.analysis.scale_ups import COVERAGE, Error
-from scripts.importers import known_noise
+from scripts.document import noise as known_noise
 from tests.bench.scale_ups import PARTS, foretold
 from tests.made import JUDGE, costs, run, runs
 from tests.test_winning_words import ROOT

@@ -23,7 +23,7 @@ from rich.progress import track
 
 from scripts import workloads
 from scripts.analysis import clocks, runs
-from scripts.importers import known_noise
+from scripts.document import noise as known_noise
 from scripts.records import stored
 from scripts.records.cell import MODES, Cell
 from scripts.storage.files import write_text

@@ -115,6 +115,7 @@ def test_nothing_that_could_pass_the_budget_is_allowed() -> None:
     assert [one.wanted.hardware for one in allowed] == ["cpu1", "cpu1"]
     assert [one.wanted.hardware for one in refused] == ["cpu4", "none"], "without a price none can be told"
     assert budget.within(runs_, 1.0, 0.5)[0] == []
+    assert len(budget.within(runs_, 1.5, 0.5)[0]) == 1, "0.06 USD is expected of each, 0.81 may be due"
 
 
 def test_starts_of_published_runs_count_where_there_are_none_of_its_own() -> None:

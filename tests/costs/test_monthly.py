@@ -60,11 +60,9 @@ def test_own_machine_costs_hours_of_its_use() -> None:
     assert isnan(part.usd)
 
 
-def test_disks_trigger_and_fees() -> None:
+def test_disks_and_fees() -> None:
     machines = monthly.rented(priced(HOUR), {"vm": RATE}, (1, 1), 0.0)
     assert monthly.disks(machines, 0.001, "2026").usd == pytest.approx(monthly.BOOT_DISK_GB * 0.001)
-    trigger = monthly.trigger("small", 1.0, RATE.rule, (10, 5), monthly.Length(3420, 7020))
-    assert (trigger.usd, trigger.worst_usd) == (10, 10), "an hour each with its boot, two at worst"
     rows = price_book(offer("job", 0.1, provider="gce", purchase="fee", per="month"))
     found = monthly.fee(rows, TERMS_OF_GCE, "job", 2, "two jobs")
     assert found is not None

@@ -331,6 +331,17 @@ def test_recorded_attempts_are_billed_each_for_itself() -> None:
     assert table["billed_usd"].to_list() == pytest.approx([0.00151, 0.001])
 
 
+def test_what_machines_take_to_begin_is_billed_with_each_attempt() -> None:
+    frame = runs(run(total_seconds=130.0))
+    told = attempts((frame["run"][0], 70.0), (frame["run"][0], 90.0)).assign(
+        boot_seconds=[45.0, 50.0], wait_seconds=[5.0, 0.5]
+    )
+    table = prices(options=ON_DEMAND, rows=price_book(offer("1-core", 0.036, as_of="2019-01-01")))
+    (priced,) = pricing.price_runs(frame, table, told).to_dict("records")
+    assert (priced["used_seconds"], priced["boot_seconds"]) == (160, 95)
+    assert priced["billed_seconds"] == 120 + 141, "70 + 50 s, and 140.5 s in whole seconds"
+
+
 def test_attempt_of_unknown_length_makes_the_cost_unknown() -> None:
     frame = runs(run(), run(repeat=2))
     table = with_attempts(frame, (frame["run"][0], 30.0), (frame["run"][0], nan))

@@ -23,6 +23,7 @@ from pathlib import Path
 from scripts.storage.errors import InputError, run
 from scripts.storage.files import write_text
 from tests.conftest import ROOT
+from tests.faults.formulas import FORMULAS
 
 OUTPUT = ROOT / "reports" / "guards.json"
 
@@ -38,7 +39,9 @@ _MOST_BYTES = 6 * 2**30
 
 @dataclass(frozen=True)
 class Guard:
-    """A guard: the file and its text, what stands there without it, the kind of fault that must notice, its tests."""
+    """A guard: the file and its text, what stands there without it, the kind of fault that must notice, its tests.
+
+    A formula is one that no kind of fault is asked of."""
 
     name: str
     file: str
@@ -277,6 +280,8 @@ GUARDS = [
     ),
 ]
 
+GUARDS += [Guard(name, file, text, wrong, "", tests) for name, file, text, wrong, tests in FORMULAS]
+
 #: Of which everything is asked first: one of each room.
 _EVERYTHING = (
     "written beside, then renamed",
@@ -339,7 +344,9 @@ _QUICK, _TEST = "not slow and not nightly", "not nightly"
 def noticed(guard: Guard, minutes: float, everything: bool) -> dict[str, bool | None]:
     """Return who notices that a guard is gone: its kind of fault, the quick tests and those of `make test`."""
     with without(guard) as folder:
-        by_faults = _call(folder, "tests.faults", "--minutes", f"{minutes}", guard.kind) == _FAILED
+        by_faults = None
+        if guard.kind:
+            by_faults = _call(folder, "tests.faults", "--minutes", f"{minutes}", guard.kind) == _FAILED
         quick = _tests(folder, _QUICK, *guard.tests.split())
         found: dict[str, bool | None] = {"faults": by_faults, "quick": quick}
         found["test"] = quick or _tests(folder, _TEST, *guard.tests.split())

@@ -51,9 +51,8 @@ _LONGEST_SECONDS = 120
 
 #: Verbs that are not killed here, and where they are, or why they need not be.
 ELSEWHERE = {
-    "document": "writes this project's own documents",
     "kit.fetch_wheels": "network: tests.faults.network",
-    "repeat": "is killed at each step by tests/workflow/test_repetitions.py and test_kept.py; what it calls is here",
+    "repeat": "is killed at each step by tests/workflow/test_repetitions.py; what it calls is here",
     "kit.probe": "writes nothing",
     "run_kit": "trains: tests/kit/test_session.py",
     "train": "trains: tests.faults.trainings",
@@ -73,7 +72,7 @@ def _name(step: str) -> str:
 
 def _all_verbs() -> set[str]:
     """Return all verbs, those of the kit's room, and the sub-commands of `epd`."""
-    places = {"": "scripts", "kit.": "scripts/kit"}
+    places = {"": "scripts", "kit.": "scripts/kit", "articles.mlperf.": "scripts/articles/mlperf"}
     verbs = {
         f"{before}{path.stem}"
         for before, folder in places.items()
@@ -355,9 +354,9 @@ def _fetched(folder: Path) -> Stage:
     of_mlperf.write(logs, 10.0, 11.0)
     calls = {
         "fetch_data": ["nietzsche", "synthetic", f"{place}/data/nietzsche.npz"],
-        "import_mlperf": [f"{place}/mlperf.csv", f"--logs-dir={logs}"],
+        "articles.mlperf.__main__": [f"{place}/mlperf.csv", f"--logs-dir={logs}"],
     }
-    return Stage(place, calls, {"fetch_data": ("data/nietzsche.npz",), "import_mlperf": ("mlperf.csv",)})
+    return Stage(place, calls, {"fetch_data": ("data/nietzsche.npz",), "articles.mlperf.__main__": ("mlperf.csv",)})
 
 
 def stages(folder: Path) -> Iterator[Stage]:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.importers import Imported, Layout, audit
+from scripts.analysis import audit
+from scripts.importers import Imported, Layout
 from scripts.importers.formats import keras_csv
 
 ROOT = Path(__file__).resolve().parents[2]

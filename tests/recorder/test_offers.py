@@ -4,7 +4,7 @@ import pytest
 from epochs_per_dollar import offers, words
 from epochs_per_dollar.machine import Card, Machine
 
-from scripts import document
+from scripts.document import reference
 from tests.recorder.conftest import PACKAGE
 
 #: What NVIDIA's drivers call cards, and what they are rented as.
@@ -45,7 +45,7 @@ def test_card_that_nobody_rents_out_is_none(name: str) -> None:
 
 
 def test_table_is_that_of_the_price_books() -> None:
-    assert (PACKAGE / "epochs_per_dollar" / "offers.csv").read_text() == document.offers_file()
+    assert (PACKAGE / "epochs_per_dollar" / "offers.csv").read_text() == reference.offers_file()
 
 
 def test_offers_are_of_as_many_of_the_same_card() -> None:

@@ -20,7 +20,7 @@ from rich.progress import track
 
 from scripts.analysis import noise, summary
 from scripts.analysis.verdicts import Judge
-from scripts.importers import known_noise
+from scripts.document import noise as known_noise
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.files import write_text

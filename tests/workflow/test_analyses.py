@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from types import SimpleNamespace
 
+from scripts.storage.code import code_of
 from scripts.workflow.analyses import Analyses
-from scripts.workflow.code import code_of
 from scripts.workflow.plan import Plan
 from tests.conftest import ROOT
 
@@ -32,8 +32,8 @@ def test_charts_see_no_title_and_only_those_of_costs_see_prices(make) -> None:
 
 def test_which_charts_show_money_is_read_from_their_code() -> None:
     """The charts that draw nothing without costs or derived tables, and no others."""
+    from scripts.storage import code
     from scripts.studies.charts import modules_by_name
-    from scripts.workflow import code
 
     shown = {name for name, module in modules_by_name().items() if code.reads(module, ("costs", "tables"))}
     assert {"bill", "pareto", "relative_cost", "ownership", "monthly", "gain", "to_train", "samples_per_usd"} <= shown

@@ -21,11 +21,12 @@ def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     cells = [
         Cell(workload, machine, "jax", 128, 1, 1.0, "synthetic") for workload in ("a", "b") for machine in (DEAR, CHEAP)
     ]
-    plan = Plan("s", "s", {"s": {"repeats": 2}}, {CHEAP: {}, DEAR: {}}, "gce-gpu", [])
-    plan.cells = {cell.path: cell for cell in cells}
-    plan.tiers = {cell.path: int(cell.workload == "b") for cell in cells}
-    plan.runs = [plan.folder(cell, repeat) for repeat in (1, 2) for cell in cells]
-    return plan
+    return Plan(
+        "s", "s", {"s": {"repeats": 2}}, {CHEAP: {}, DEAR: {}}, "gce-gpu", [],
+        cells={cell.path: cell for cell in cells},
+        tiers={cell.path: int(cell.workload == "b") for cell in cells},
+        runs=[f"results/s/{cell.path}/r{repeat}" for repeat in (1, 2) for cell in cells],
+    )  # fmt: skip
 
 
 def folder(workload: str, machine: str, repeat: int = 1) -> str:
@@ -50,8 +51,8 @@ def record(run: str, code: str = "now") -> None:
     Path(run, "run.json").write_text(json.dumps({"provenance": {"code": code}}))
 
 
-def note(canary: Canary, failed: dict[str, str]) -> None:
-    path = Path(canary.note(("a", "jax")))
+def note(plan: Plan, failed: dict[str, str]) -> None:
+    path = Path(plan.note(("a", "jax")))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(failed))
 
@@ -82,15 +83,14 @@ def test_each_family_waits_for_its_own_first_runs(plan: Plan) -> None:
 
 
 def test_a_run_is_given_up_while_its_configuration_has_failed(plan: Plan) -> None:
-    canary = Canary(plan, {CHEAP: {}, DEAR: {}})
-    assert not canary.is_given_up(folder("a", DEAR))
-    note(canary, {})
-    assert not canary.is_given_up(folder("a", DEAR))
-    note(canary, {"b128": "failed"})
-    assert canary.is_given_up(folder("a", DEAR))
-    assert not canary.is_given_up(folder("b", DEAR))
+    assert not plan.is_given_up(folder("a", DEAR))
+    note(plan, {})
+    assert not plan.is_given_up(folder("a", DEAR))
+    note(plan, {"b128": "failed"})
+    assert plan.is_given_up(folder("a", DEAR))
+    assert not plan.is_given_up(folder("b", DEAR))
     record(folder("a", DEAR))
-    assert not canary.is_given_up(folder("a", DEAR)), "it is there already"
+    assert not plan.is_given_up(folder("a", DEAR)), "it is there already"
 
 
 def test_what_may_follow_the_first_runs_is_in_the_quote(plan: Plan) -> None:
@@ -102,7 +102,7 @@ def test_what_may_follow_the_first_runs_is_in_the_quote(plan: Plan) -> None:
     missing = [folder("a", CHEAP, 2), folder("a", DEAR, 2)]
     assert sorted(canary.may_follow(("a", "jax"), [])) == sorted(missing)
     assert canary.may_follow(("a", "jax"), [first]) == runs, "what is trained again, is on all machines"
-    note(canary, {"b128": "failed"})
+    note(plan, {"b128": "failed"})
     assert canary.may_follow(("a", "jax"), []) == []
 
 

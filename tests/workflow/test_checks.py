@@ -1,5 +1,6 @@
 """What is refused before anything is submitted to a cluster."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,14 +16,11 @@ SQUEUE = SimpleNamespace(status_command="squeue", array_jobs=None)
 
 def plan(*machines: str, **settings) -> Plan:
     """Return a plan with one run on each of some machines of a Slurm, each in a partition of its name."""
-    made = Plan(
-        "s", "s", {"s": {"repeats": 1, "batch_sizes": ["published"], "max_run_minutes": 60} | settings}, {}, "slurm", []
-    )
-    made.catalogue = {name: {"clusters": {"slurm": {"slurm_partition": name}}} for name in machines}
-    cells = [Cell("a", name, "jax", 128, 1, 1.0, "synthetic") for name in machines]
-    made.cells = {cell.path: cell for cell in cells}
-    made.runs = [made.folder(cell, 1) for cell in cells]
-    return made
+    study = {"repeats": 1, "batch_sizes": ["published"], "max_run_minutes": 60} | settings
+    catalogue = {name: {"clusters": {"slurm": {"slurm_partition": name}}} for name in machines}
+    cells = {cell.path: cell for name in machines for cell in [Cell("a", name, "jax", 128, 1, 1.0, "synthetic")]}
+    runs = [f"results/s/{path}/r1" for path in cells]
+    return Plan("s", "s", {"s": study}, catalogue, "slurm", [], cells=cells, runs=runs)
 
 
 def show(*, cancelling: str = "") -> object:
@@ -147,12 +145,10 @@ def test_a_bucket_has_a_name_and_is_sent_what_git_knows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^gs://\$EPOCHS_BUCKET: the variable is not set"):
         checks.check_bucket("gs://$EPOCHS_BUCKET", plan("gce-t4x1", beside=[]))
     given = plan("gce-t4x1", beside=["gpus-2017"], workload_files={})
-    given.asked = "local"
-    checks.check_bucket("gs://bucket", given)
-    given.asked = str(tmp_path / "mine.yaml")
+    checks.check_bucket("gs://bucket", replace(given, asked="local"))
     (tmp_path / "mine.yaml").touch()
     with pytest.raises(InputError, match=r"mine.yaml: git does not know it"):
-        checks.check_bucket("gs://bucket", given)
+        checks.check_bucket("gs://bucket", replace(given, asked=str(tmp_path / "mine.yaml")))
 
 
 def test_prices_of_another_region_than_that_of_the_jobs_are_named() -> None:

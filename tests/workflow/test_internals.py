@@ -25,16 +25,13 @@ from scripts.workflow import internals, pods
         internals.jobs_to_run,
         internals.limit_no_rate,
         internals.end_when_told,
-        internals.take_parameters_as_they_are,
         lambda dag: internals.let_ancient_input_trigger_nothing(dag, dag),
         lambda workflow: internals.follow(workflow, None),
         lambda workflow: internals.retry_only(workflow, bool),
         lambda workflow: internals.submit_once(workflow, max, max, max),
-        internals.show_jobs,
         pods.check_first,
         lambda workflow: pods.steer(workflow, max),
         lambda workflow: internals.send(workflow, []),
-        lambda workflow: internals.send_none_of(workflow, ("docs/",)),
     ],
 )
 def test_what_is_gone_is_one_line_that_says_what_to_do(use) -> None:
@@ -42,6 +39,29 @@ def test_what_is_gone_is_one_line_that_says_what_to_do(use) -> None:
         WorkflowError, match=r"^Snakemake \S+ has no SimpleNamespace\.\w+, by which .*envs/workflow.lock$"
     ):
         use(SimpleNamespace())
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        internals.take_parameters_as_they_are,
+        internals.show_jobs,
+        internals.leave_storage,
+        lambda workflow: internals.send_none_of(workflow, ("docs/",)),
+    ],
+)
+def test_nicety_that_is_gone_is_left_out(use) -> None:
+    nothing = SimpleNamespace()
+    use(nothing)
+    assert nothing == SimpleNamespace()
+
+
+def test_sources_are_sent_whole_where_they_cannot_be_chosen() -> None:
+    sent: list[str] = []
+    workflow = SimpleNamespace(dag=SimpleNamespace(), write_source_archive=sent.append)
+    internals.send_none_of(workflow, ("docs/",))
+    workflow.write_source_archive("archive")
+    assert sent == ["archive"]
 
 
 def test_only_what_may_be_tried_again_is() -> None:

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -100,16 +99,6 @@ def test_two_of_one_end_are_refused_and_nothing_is_lost(history: History) -> Non
     with pytest.raises(InputError, match=f"{ENDED}: is there already"):
         history.begin(LATER)
     assert history.is_complete()
-
-
-def test_one_that_was_moved_aside_already_is_there_once(history: History) -> None:
-    """As a machine finds it whose predecessor had kept it in its new place and was killed."""
-    complete(history)
-    shutil.copytree(history.results, history.folder / ENDED)
-    assert history.begin(NOW) == (STARTED, folder_name(NOW))
-    assert not history.results.exists()
-    assert [path.name for path in history.repetitions()] == [ENDED]
-    assert [path.name for path in history.folder.iterdir() if path.is_dir()] == [ENDED]
 
 
 def test_repetition_whose_runs_never_began_is_named_by_its_tables(history: History) -> None:

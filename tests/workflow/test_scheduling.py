@@ -1,8 +1,6 @@
 """`epd schedule`: what it prints, and what it hands to each timer."""
 
-import base64
 import json
-import re
 import shlex
 import subprocess
 import sys
@@ -14,12 +12,9 @@ import yaml
 from scripts.storage.errors import InputError
 from scripts.workflow import scheduling
 from scripts.workflow.intervals import interval
-from scripts.workflow.timers import cloud, github
+from scripts.workflow.timers import github
 from tests.conftest import ROOT, Project, copy_project
 from tests.workflow.timers.test_cron import STAND_IN
-
-SITE = cloud.Site("our-project", "us-central1", "trigger@our-project.iam", "bucket/epochs", "registry/image@sha256:1")
-WORDS = ["python", "-m", "scripts.repeat", "smoke", "--profile", "gce-gpu", "--every", "1d"]
 
 
 @pytest.fixture
@@ -76,7 +71,7 @@ def test_prices_are_scheduled_with_what_they_are_refreshed_from(project: Project
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--every", "1d", "--by", "moon"), "by: 'moon': must be one of cron, systemd, github, cloud"),
+        (("--every", "1d", "--by", "moon"), "by: 'moon': must be one of cron, systemd, github"),
         (("--every", "", "--by", "cron"), "every: '': must be minutes that divide 60"),
         (("--every", "1d"), "Missing option '--by'"),
         (("tiny", "--prices", "--every", "1d", "--by", "cron"), "--prices: is in place of a study"),
@@ -84,7 +79,6 @@ def test_prices_are_scheduled_with_what_they_are_refreshed_from(project: Project
             ("card", "--every", "1d", "--by", "cron"),
             "profile local trains none of its runs: there is nothing to repeat",
         ),
-        (("tiny", "--every", "1d", "--by", "cloud"), "by: cloud: with profile local: it must be gce-cpu or gce-gpu"),
     ],
 )
 def test_bad_input_is_a_line(project: Project, words: tuple[str, ...], says: str) -> None:
@@ -202,125 +196,10 @@ def test_machines_that_git_ignores_are_not_sent_to_github(tmp_path: Path, monkey
         scheduling.check_committed({"cpu1", "ours"})
 
 
-# Google Cloud Scheduler.
-
-
-@pytest.fixture
-def plugin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The executor's plugin, as `make gce` installs it."""
-    monkeypatch.syspath_prepend(ROOT / "plugins" / "snakemake-executor-plugin-gcebatch")
-    monkeypatch.setenv("STORAGE_EMULATOR_HOST", "nowhere")  # else set by it where there is no account
-
-
-def asked() -> dict:
-    variables = {"EPOCHS_BUCKET": "bucket/epochs", "SNAKEMAKE_GCEBATCH_PROJECT": "our-project"}
-    return cloud.request("my.study", WORDS, variables, interval("1d"), SITE, 90.0)
-
-
-def test_request_is_a_job_of_cloud_scheduler_whose_body_is_one_of_batch(plugin: None) -> None:
-    from google.cloud import batch_v1, scheduler_v1
-
-    job = scheduler_v1.Job.from_json(json.dumps(asked()))
-    assert job.name == "projects/our-project/locations/us-central1/jobs/epochs-per-dollar-my-study-6f436b27"
-    assert (job.schedule, job.time_zone) == ("0 0 * * *", "Etc/UTC")
-    target = job.http_target
-    assert target.uri == "https://batch.googleapis.com/v1/projects/our-project/locations/us-central1/jobs"
-    assert target.http_method == scheduler_v1.HttpMethod.POST
-    assert target.oauth_token.service_account_email == SITE.account
-    assert base64.b64decode(asked()["httpTarget"]["body"]) == target.body
-    batch = batch_v1.Job.from_json(target.body.decode())
-    (group,) = batch.task_groups
-    (runnable,) = group.task_spec.runnables
-    assert runnable.container.image_uri == SITE.image
-    assert dict(runnable.environment.variables)["EPOCHS_BUCKET"] == "bucket/epochs"
-    assert group.task_spec.max_run_duration.total_seconds() == 90 * 60
-    assert group.task_spec.max_retry_count == 0
-    assert batch.allocation_policy.instances[0].policy.machine_type == cloud.MACHINE
-    assert batch.allocation_policy.service_account.email == SITE.account
-    command = runnable.container.commands[1]
-    assert (
-        "exec python -m scripts.repeat smoke --profile gce-gpu --every 1d --keep gs://bucket/epochs/history" in command
-    )
-    assert "--most-minutes 105" in command, "its lease ends when it surely has"
-    assert subprocess.run(["bash", "-n", "-c", command]).returncode == 0
-
-
-class Speaking:
-    """Stands for the client: what it was asked."""
-
-    def __init__(self) -> None:
-        self.jobs: dict[str, object] = {}
-        self.told: list[str] = []
-
-    def create_job(self, parent, job):
-        from google.api_core import exceptions
-
-        self.told.append("create")
-        if job.name in self.jobs:
-            raise exceptions.AlreadyExists("there")
-        self.jobs[job.name] = job
-
-    def update_job(self, job):
-        self.told.append("update")
-        self.jobs[job.name] = job
-
-    def delete_job(self, name):
-        from google.api_core import exceptions
-
-        if name not in self.jobs:
-            raise exceptions.NotFound("none")
-        del self.jobs[name]
-
-    def list_jobs(self, parent):
-        return list(self.jobs.values())
-
-
-def test_cloud_is_created_replaced_listed_and_removed(
-    plugin: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    speaking = Speaking()
-    monkeypatch.setattr(cloud, "client", lambda: speaking)
-    monkeypatch.setattr(cloud, "ROOT", tmp_path)
-    monkeypatch.setattr(cloud, "send_sources", lambda label, at: None)
-    for name in ("project", "region"):
-        monkeypatch.setenv(f"SNAKEMAKE_GCEBATCH_{name.upper()}", getattr(SITE, name))
-    for _ in range(2):
-        assert "epochs-per-dollar-my-study-6f436b27 (0 0 * * *)" in cloud.install("my.study", asked(), SITE)
-    assert speaking.told == ["create", "create", "update"]
-    assert json.loads((tmp_path / "history/my.study/cloud-scheduler.json").read_text()) == asked()
-    assert len(cloud.installed()) == 1
-    assert cloud.remove("my.study")
-    assert not cloud.remove("my.study")
-    monkeypatch.delenv("SNAKEMAKE_GCEBATCH_PROJECT")
-    assert not cloud.remove("my.study"), "nothing is asked of Google"
-    assert cloud.installed() == []
-
-
-def test_what_is_not_set_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("EPOCHS_BUCKET", *(f"SNAKEMAKE_GCEBATCH_{one}" for one in ("PROJECT", "REGION", "SERVICE_ACCOUNT"))):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(InputError, match=r"PROJECT, SNAKEMAKE_GCEBATCH_REGION, .*SERVICE_ACCOUNT, EPOCHS_BUCKET"):
-        cloud.site("jax")
-
-
-def test_files_that_differ_from_the_commit_are_refused(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cloud, "ROOT", clone)
-    with pytest.raises(InputError, match=r"these differ from it: .*Makefile: commit them first"):
-        cloud.send_sources("tiny", SITE)
-
-
 @pytest.mark.parametrize("word", ["studies/${{ secrets.X }}.yaml", "budget_usd=${{github.token}}", "a\nb"])
 def test_nothing_is_left_for_github_to_expand(word: str) -> None:
     with pytest.raises(InputError, match="by: github: "):
         github.workflow("tiny", ["tiny", "--config", word], ["jax"], interval("1d"))
-
-
-def test_no_two_studies_share_a_job_of_cloud_scheduler() -> None:
-    labels = ["a.b", "a-b", "a_b", "a..b", "a.-b", "\u00e4b", "ab"]
-    names = [cloud.name(label, SITE).rpartition("/")[2] for label in labels]
-    assert len(set(names)) == len(labels)
-    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,500}", name) for name in names)
-    assert names[1] == "epochs-per-dollar-a-b", "as it was called before"
 
 
 @pytest.mark.parametrize("label", ["../x", "/etc/x", "kit", "", "mine.yaml", "a\n"])

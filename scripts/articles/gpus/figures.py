@@ -5,9 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import statistics
+from scripts.analysis import audit, statistics
 from scripts.costs import billing, ownership
-from scripts.importers import audit
 from scripts.storage.axes import CELL
 from scripts.studies import definition
 

@@ -12,7 +12,7 @@ from scripts.studies.kinds import Count, Filled, Part, Pattern, Text, need
 class MLPerf(Part):
     """Results of MLPerf Training in dollars."""
 
-    results: Text = need("Table of results (.csv) that scripts/import_mlperf.py made")
+    results: Text = need("Table of results (.csv) that `python -m scripts.articles.mlperf` made")
     submitter: Text = need("Whose machines show what software alone gained")
     generations: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = need(
         "An older card and a newer one: names of machines"

@@ -1,4 +1,4 @@
-"""Who calls a study again: cron and systemd on this machine, GitHub Actions, Google Cloud Scheduler.
+"""Who calls a study again: cron and systemd on this machine, GitHub Actions.
 
 Each module has `remove(label)`, which returns whether there was anything to remove, and `installed()`, a line for each
 schedule of this clone; what is installed again replaces what was. A label is a study's name, or `repetitions.PRICES`.

@@ -4,7 +4,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.importers import Imported, Layout, audit
+from scripts.analysis import audit
+from scripts.importers import Imported, Layout
 from scripts.importers.formats import tf_cnn
 from tests.importers.test_published import published
 

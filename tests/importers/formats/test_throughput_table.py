@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from scripts import importers
-from scripts.importers import Imported, Layout, audit, facts
+from scripts.analysis import audit
+from scripts.importers import Imported, Layout, facts
 from scripts.importers.formats import throughput_table
 from scripts.studies import definition
 from tests.importers.test_published import published

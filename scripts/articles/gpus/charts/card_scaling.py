@@ -21,12 +21,12 @@ from plotnine import (
     theme,
 )
 
+from scripts.analysis.audit import PERFECT
 from scripts.analysis.names import workload_name
 from scripts.charts import _findings
 from scripts.charts._lines import COLOURS
 from scripts.charts._theme import INK, WIDTH, look
 from scripts.charts._view import Chart, View
-from scripts.importers.audit import PERFECT
 from scripts.storage.tables import records
 
 SCOPE = "study"

@@ -3,7 +3,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from scripts.importers import COLUMNS, audit
+from scripts.analysis import audit
+from scripts.importers import COLUMNS
 from scripts.storage.errors import InputError
 
 

@@ -10,7 +10,7 @@ from scripts.storage.files import write_text
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m scripts.articles.mlperf", description=__doc__)
     parser.add_argument("output", type=Path, help="table of results to write (.csv)")
     parser.add_argument(
         "--logs-dir", required=True, type=Path, help="a folder with a folder or an archive (.tar.xz) for each round"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.workflow.code import code_of, meaning
+from scripts.storage.code import code_of, meaning
 from tests.conftest import ROOT
 
 #: Prints for each module the files of this project that importing it reads, each in a fork of a process that has
@@ -71,7 +71,7 @@ def test_a_meaning_is_the_same_on_every_python(version: str) -> None:
     pythons = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     if not pythons:
         pytest.skip(f"no Python {version} below ~/.pyenv/versions")
-    file = "scripts/workflow/code.py"
-    told = f"from pathlib import Path; from scripts.workflow.code import meaning; print(meaning(Path({file!r})))"
+    file = "scripts/storage/code.py"
+    told = f"from pathlib import Path; from scripts.storage.code import meaning; print(meaning(Path({file!r})))"
     done = subprocess.run([pythons[-1], "-B", "-c", told], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == meaning(ROOT / file)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.importers import CELL
+from scripts.storage.axes import IN_LOGS
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import number
 from scripts.storage.tables import records
@@ -170,9 +170,9 @@ def _far_apart(facts: pd.DataFrame) -> Iterator[Finding]:
     done = facts[facts["status"].eq("done").fillna(True)]
     timed = done.assign(value=done["samples_per_second"].astype("Float64").fillna(1 / done["train_seconds"]))
     timed = timed.dropna(subset="value").sort_values("value", kind="stable")
-    values = timed.groupby(CELL, sort=False, dropna=False)["value"]
+    values = timed.groupby(IN_LOGS, sort=False, dropna=False)["value"]
     far = timed[values.transform("max") > FAR_APART * values.transform("min")]
-    for _, cell in far.groupby(CELL, sort=False, dropna=False):
+    for _, cell in far.groupby(IN_LOGS, sort=False, dropna=False):
         slow, fast = cell.iloc[0], cell.iloc[-1]
         yield _finding(
             "runs far apart",
@@ -216,7 +216,7 @@ def _beyond_perfect_scaling(facts: pd.DataFrame, cards: Mapping[str, str]) -> It
 
 
 def _single_runs(facts: pd.DataFrame) -> Iterator[Finding]:
-    runs = facts.groupby(CELL, dropna=False).size()
+    runs = facts.groupby(IN_LOGS, dropna=False).size()
     single = int((runs == 1).sum())
     if single:
         yield _finding("single runs", f"{single} of {len(runs)} cells have one run only: no spread is known")
