@@ -71,7 +71,8 @@ class Measurement:
         self._machine: Machine = look(nvml, asked.cores)
         self._first: float | None = None
         self._promised: float | None = None
-        self._measured = self._said = self._over = False
+        self._promised_at: float | None = None
+        self._said = self._over = False
         self._tenth = 0
         self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
         self._meter = Meter(self._child.pid, nvml)
@@ -121,6 +122,7 @@ class Measurement:
             asked.epochs,
             self._promised,
             asked.per_step,
+            self._promised_at,
         )
 
     def _see(self, now: float, line: str) -> None:
@@ -149,7 +151,7 @@ class Measurement:
         if self._first is not None and seconds >= self._first + self._asked.seconds:
             if not self._asked.whole:
                 return True
-            self._promise()
+            self._promise(seconds)
         elif self._first is None:
             left = _SET_UP_SECONDS + self._asked.seconds - seconds
             if not self._said and seconds >= _QUIET_SECONDS:
@@ -175,11 +177,11 @@ class Measurement:
             self._say(said)
         return False
 
-    def _promise(self) -> None:
+    def _promise(self, seconds: float) -> None:
         """Say once what the whole is expected to take, of a command that goes on to its end."""
-        if self._measured:
+        if self._promised_at is not None:
             return
-        self._measured = True
+        self._promised_at = seconds
         self._promised = self._look("the minute", 0).whole_seconds
         if self._promised is not None:
             self._say(f"the whole is expected to take {words.seconds(self._promised)}")

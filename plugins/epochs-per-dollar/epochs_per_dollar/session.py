@@ -31,7 +31,7 @@ class Session:
     """What a command did while it was watched.
 
     `ended_by` says what ended it: `itself`, `the minute`, `the budget` or `you`. `exit_code` is the command's own.
-    `promised_seconds` is what the whole was said to take when a minute had been measured, of one that went on.
+    `promised_seconds` is what the whole was said to take when `measured_seconds` had passed, of one that went on.
     `per_step` is what the user says that a step goes through.
     """
 
@@ -46,6 +46,7 @@ class Session:
     whole: Whole | None
     promised_seconds: float | None = None
     per_step: Amount | None = None
+    measured_seconds: float | None = None
 
     @property
     def whole_seconds(self) -> float | None:
@@ -105,6 +106,7 @@ def look(
     of_epochs: float | None = None,
     promised_seconds: float | None = None,
     per_step: Amount | None = None,
+    measured_seconds: float | None = None,
 ) -> Session:
     """Work out what a session says."""
     steps = progress.steps()
@@ -112,5 +114,16 @@ def look(
     goes_on = ended_by != "itself"
     length = whole(progress, steps, command, of, of_epochs, goes_on) if steps and rate else None
     return Session(
-        command, seconds, ended_by, exit_code, machine, meter, steps, rate, length, promised_seconds, per_step
+        command,
+        seconds,
+        ended_by,
+        exit_code,
+        machine,
+        meter,
+        steps,
+        rate,
+        length,
+        promised_seconds,
+        per_step,
+        measured_seconds,
     )
