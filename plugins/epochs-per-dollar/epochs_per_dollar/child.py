@@ -25,12 +25,16 @@ from typing import Any, Callable
 
 from epochs_per_dollar.watching import VARIABLE
 
-#: Reads are so far apart (s) unless much comes: what is printed a thousand times a second wakes us 25 times.
-_READ_SECONDS = 0.04
+#: Reads are so far apart (s), at first and at most, unless much comes: each wakes us, and that is what watching costs.
+#: What is printed to a terminal stays there for little longer than the first, as it holds little.
+READ_SECONDS, MOST_READ_SECONDS = 0.04, 0.1
 
 #: So much is read at once, and a pipe holds so much, where Linux grants it.
 _BUFFER_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
+
+#: What a terminal holds, and a pipe where nobody says it.
+_TERMINAL_BYTES, _PIPE_BYTES = 4096, 16384
 
 #: Text that is looked at in a second; of more, only that is passed on.
 _LOOKED_AT_BYTES = 64 << 10
@@ -46,8 +50,8 @@ class NoCommandError(Exception):
 class _Stream:
     """One of the command's streams, passed on to ours, cut into lines."""
 
-    def __init__(self, source: int, target: int, see: Callable[[float, str], None]) -> None:
-        self.source, self.target, self._see = source, target, see
+    def __init__(self, source: int, target: int, see: Callable[[float, str], None], holds: int) -> None:
+        self.source, self.target, self._see, self.holds = source, target, see, holds
         self._rest = b""
         self._second, self._looked = -1.0, 0
 
@@ -136,13 +140,15 @@ class Child:
         for number in (1, 2):
             if terminal or os.isatty(number):
                 source, end = _terminal_like(number)
+                holds = _TERMINAL_BYTES
             else:
                 source, end = os.pipe()
-                _widen(source)
+                holds = _widen(source)
             os.set_blocking(source, False)
-            self._streams.append(_Stream(source, number, see))
+            self._streams.append(_Stream(source, number, see, holds))
             ends.append(end)
         self.has_terminal = terminal or os.isatty(1) or os.isatty(2)
+        self.read_seconds = READ_SECONDS
         self._hear = hear
         self._folder = tempfile.TemporaryDirectory(prefix="epd-")
         self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -202,11 +208,12 @@ class Child:
         while self._streams or self._process.poll() is None:
             heard: list[Any] = [*(stream.source for stream in self._streams), self._ear]
             ready, _, _ = select.select(heard, [], [], 0.1)
-            most = 0
-            self._listen()
+            is_much = False
+            if self._ear in ready:
+                self._listen()
             for stream in [one for one in self._streams if one.source in ready]:
                 count = stream.pass_on()
-                most = max(most, count)
+                is_much = is_much or count >= stream.holds / 4
                 if count < 0:
                     os.close(stream.source)
                     self._streams.remove(stream)
@@ -219,8 +226,8 @@ class Child:
             if now - second >= 1:
                 second = now
                 each_second(now - self.started)
-            if 0 <= most < 2048:
-                time.sleep(_READ_SECONDS)
+            if not is_much:
+                time.sleep(READ_SECONDS if self.has_terminal else self.read_seconds)
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):
@@ -309,9 +316,12 @@ def _take_terminal(terminal: int, group: int) -> None:
     signal.signal(signal.SIGTTOU, old)
 
 
-def _widen(pipe: int) -> None:
-    with contextlib.suppress(OSError):
-        fcntl.fcntl(pipe, _F_SETPIPE_SZ, _BUFFER_BYTES)
+def _widen(pipe: int) -> int:
+    """Return the bytes that a pipe holds, more than before where the system grants it."""
+    try:
+        return fcntl.fcntl(pipe, _F_SETPIPE_SZ, _BUFFER_BYTES)
+    except OSError:
+        return _PIPE_BYTES
 
 
 def _group_lives(group: int) -> bool:

@@ -79,7 +79,7 @@ def _kind(name: str) -> str | None:
         return "events"
     if name == "trainer_state.json":
         return "state"
-    return {".csv": "table", ".jsonl": "lines"}.get(os.path.splitext(name)[1])
+    return "table" if name.endswith(".csv") else "lines" if name.endswith(".jsonl") else None
 
 
 class _File:

@@ -9,6 +9,7 @@ import ctypes
 import os
 import platform
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,8 +129,8 @@ def look(nvml: Nvml, cores: int | None = None) -> Machine:
     return Machine(cores, _cpu_model(), memory, nvml.cards(), nvml.driver_version())
 
 
-#: Of one core, for reading what processes use.
-_SHARE = 0.003
+#: Of one core, for going through all processes: those of others, and new ones.
+_SHARE = 0.001
 
 
 #: A card is used whose memory has grown by so much since the first reading, or that was busy for so much of one.
@@ -157,12 +158,13 @@ class Meter:
     _next_at: float = 0.0
 
     def read(self, seconds: float, last: bool = False) -> None:
-        """Take a reading, `seconds` after the command's start; fewer where many processes make it dear."""
-        if seconds < self._next_at and not last:
-            return
-        spent = time.process_time()
-        self._read_processes()
-        self._next_at = seconds + (time.process_time() - spent) / _SHARE
+        """Take a reading, `seconds` after the command's start; of all processes as often as they are not dear."""
+        if last or seconds >= self._next_at or not self._spent:
+            spent = time.process_time()
+            self._read_all()
+            self._next_at = seconds + (time.process_time() - spent) / _SHARE
+        else:
+            self._add(self._table([str(pid) for pid in self._spent]))
         rows = self.nvml.read() if self.nvml.handles else []
         powers = [row["power_watts"] for row in rows if row["power_watts"] is not None]
         if powers and self._read_at is not None:
@@ -185,12 +187,10 @@ class Meter:
             if grown > _USED_MIB or (row["busy"] or 0.0) > _USED_BUSY:
                 self.cards_used.add(number)
 
-    def _read_processes(self) -> None:
+    @staticmethod
+    def _table(names: Iterable[str]) -> dict[int, tuple[int, int, float, int]]:
+        """Return what processes say: parent, group, CPU seconds, pages of memory."""
         table = {}
-        try:
-            names = [name for name in os.listdir("/proc") if name.isdigit()]
-        except OSError:
-            return
         for name in names:
             try:
                 with open(f"/proc/{name}/stat", "rb") as file:
@@ -204,16 +204,28 @@ class Meter:
                 (int(values[11]) + int(values[12])) / _TICKS,
                 int(values[21]),
             )
+        return table
+
+    def _add(self, ours: dict[int, tuple[int, int, float, int]]) -> None:
+        """Add what the command's processes say."""
+        self.processes = max(self.processes, len(ours))
+        self._spent.update({pid: row[2] for pid, row in ours.items()})
+        self.cpu_seconds = sum(self._spent.values())
+        memory = sum(row[3] for row in ours.values()) * _PAGE_BYTES / _MIB
+        self.peak_memory_mib = max(self.peak_memory_mib or 0.0, memory)
+
+    def _read_all(self) -> None:
+        """Read all processes: those of the command are its group and all that descend from it."""
+        try:
+            table = self._table(name for name in os.listdir("/proc") if name.isdigit())
+        except OSError:
+            return
         ours = {pid for pid, row in table.items() if pid == self.pid or row[1] == self.pid or pid in self._spent}
         while more := {pid for pid, row in table.items() if row[0] in ours} - ours:
             ours |= more
         if not ours:
             return
-        self.processes = max(self.processes, len(ours))
-        self._spent.update({pid: table[pid][2] for pid in ours})
-        self.cpu_seconds = sum(self._spent.values())
-        memory = sum(table[pid][3] for pid in ours) * _PAGE_BYTES / _MIB
-        self.peak_memory_mib = max(self.peak_memory_mib or 0.0, memory)
+        self._add({pid: table[pid] for pid in ours})
         apart = ours | {os.getpid()}
         others = sum(row[2] for pid, row in table.items() if pid not in apart)
         if self._all_before is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Callable
 
 from epochs_per_dollar import lines, session, words
-from epochs_per_dollar.child import GRACE_SECONDS, Child
+from epochs_per_dollar.child import GRACE_SECONDS, MOST_READ_SECONDS, READ_SECONDS, Child
 from epochs_per_dollar.files import Files
 from epochs_per_dollar.machine import Machine, Meter, Nvml, look
 from epochs_per_dollar.progress import Progress
@@ -20,6 +20,9 @@ from epochs_per_dollar.session import Session
 
 #: Seconds that a program may take to begin its first step, beyond those that are measured.
 _SET_UP_SECONDS = 300.0
+
+#: A reading may be late by so much of the time that was measured.
+_LATE = 0.004
 
 #: Seconds after which it is said that nothing has been read yet.
 _QUIET_SECONDS = 60.0
@@ -72,7 +75,7 @@ class Measurement:
         self._first: float | None = None
         self._promised: float | None = None
         self._promised_at: float | None = None
-        self._said = self._over = False
+        self._said = self._over = self._is_printed = False
         self._tenth = 0
         self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
         self._meter = Meter(self._child.pid, nvml)
@@ -103,6 +106,9 @@ class Measurement:
 
     def _each_second(self, seconds: float) -> None:
         self._meter.read(seconds)
+        self._is_printed = self._is_printed or self._progress.steps() is not None
+        if self._is_printed:
+            return  # What is printed counts, and nothing is looked for elsewhere.
         for at, tick in self._files.look(seconds):
             self._written.add(at, [tick])
             if self._first is None and self._written.steps() is not None:
@@ -148,6 +154,10 @@ class Measurement:
             return True
         if self._asked.budget and self._spend(self._asked.budget, seconds):
             return True
+        if self._first is not None:
+            # A reading that is late by so little of what was measured changes no rate.
+            late = _LATE * (seconds - self._first)
+            self._child.read_seconds = min(MOST_READ_SECONDS, max(READ_SECONDS, late))
         if self._first is not None and seconds >= self._first + self._asked.seconds:
             if not self._asked.whole:
                 return True
