@@ -118,6 +118,8 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--cores", type=_cores, default=[], metavar="A,B", help="a session for each number of cores that it may use")
     add("--terminal", action="store_true", help="give it a terminal where there is none: some bars need one")
+    add("--scratch", action="store_true", help="run it in a copy of this folder, without data sets, removed at the end")
+    add("--offline", action="store_true", help="no online runs of W&B, nothing from the Hugging Face hub")
     add("--usd-per-hour", type=positive, metavar="USD", help="what an hour of this machine costs you")
     add("--budget", type=positive, metavar="USD", help="let it run until so much is spent: with --usd-per-hour")
     add("--save-signal", type=_signal, metavar="NAME", help="what makes it save itself when the budget is spent")

@@ -20,7 +20,8 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Callable
 
 from epochs_per_dollar.watching import VARIABLE
@@ -122,7 +123,8 @@ class Child:
     """A command while it runs.
 
     `see` gets each line that it prints, with `time.monotonic()` of its coming, `hear` what its `watch()` sends.
-    `terminal` gives it one where we have none, `cores` holds it to the first so many.
+    `terminal` gives it one where we have none, `cores` holds it to the first so many; it runs in `folder` (None: where
+    we are) with the variables of `more` beside ours.
     Raises NoCommandError if it is not there.
     """
 
@@ -133,6 +135,8 @@ class Child:
         hear: Callable[[str], None] = lambda text: None,
         terminal: bool = False,
         cores: int | None = None,
+        folder: Path | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> None:
         self._cores = cores
         self._terminal = _controlling_terminal()
@@ -154,16 +158,23 @@ class Child:
         self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ear.bind(os.path.join(self._folder.name, "ticks"))
         self._ear.setblocking(False)
-        environment = {**os.environ, VARIABLE: os.path.join(self._folder.name, "ticks")}
+        environment = {**os.environ, **(more or {}), VARIABLE: os.path.join(self._folder.name, "ticks")}
         if not self.has_terminal:
             # Python keeps back what it prints into a pipe, by the 8 KiB.
             environment.setdefault("PYTHONUNBUFFERED", "1")
+        if folder is not None:
+            environment["PWD"] = str(folder)
         sys.stdout.flush()
         sys.stderr.flush()
         self.started = time.monotonic()
         try:
             self._process = subprocess.Popen(
-                list(command), stdout=ends[0], stderr=ends[1], env=environment, preexec_fn=self._in_the_foreground
+                list(command),
+                stdout=ends[0],
+                stderr=ends[1],
+                cwd=folder,
+                env=environment,
+                preexec_fn=self._in_the_foreground,
             )
         except OSError as error:
             for stream in self._streams:

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
-from epochs_per_dollar import bill, offers, page, record, screen, sweep, words
+from epochs_per_dollar import before, bill, offers, page, record, scratch, screen, sweep, words
 from epochs_per_dollar.arguments import joined, parser, positive
 from epochs_per_dollar.child import NoCommandError
 from epochs_per_dollar.measuring import Asked, Budget, Measurement
 from epochs_per_dollar.progress import Whole
+from epochs_per_dollar.scratch import ScratchError
 from epochs_per_dollar.session import Session
 
 
@@ -44,6 +46,7 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse("epd run works on Linux and macOS; Windows has no process groups that it could follow", 2)
     if asked.cores and not hasattr(os, "sched_setaffinity"):
         return _refuse("--cores: this system cannot hold a command to some of its cores", 2)
+    _warn(asked, command)
     settings = sweep.points(asked.sweep, asked.cores)
     if asked.repeats * len(settings) == 1:
         return _one(asked, settings[0], command)
@@ -52,8 +55,8 @@ def run(arguments: Sequence[str]) -> int:
         _say(f"{setting.name}, {repeat} of {asked.repeats}")
         try:
             found = _measured(asked, setting, command)
-        except NoCommandError as error:
-            return _refuse(str(error), 127)
+        except (NoCommandError, ScratchError) as error:
+            return _refused(error)
         sessions.append((setting, found))
         kept = record.keep(found, page.page(found, offers.read(), date.today()), asked.usd_per_hour)
         if kept and (line := bill.settle(kept)):
@@ -68,8 +71,8 @@ def _one(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]
     """Measure a command once, and print what it says and costs."""
     try:
         found = _measured(asked, setting, command)
-    except NoCommandError as error:
-        return _refuse(str(error), 127)
+    except (NoCommandError, ScratchError) as error:
+        return _refused(error)
     if found.rate is not None and found.whole is None and found.ended_by == "the minute":
         found = _asked_for_its_length(found)
     by_itself = found.ended_by == "itself"
@@ -111,8 +114,36 @@ def _measured(asked: argparse.Namespace, setting: sweep.Point, command: Sequence
         budget=budget,
         cores=setting.cores,
         per_step=asked.per_step,
+        environment=before.offline(os.environ) if asked.offline else {},
     )
+    if asked.scratch:
+        return _in_a_copy(wanted)
     return Measurement(wanted, _say).run()
+
+
+def _in_a_copy(wanted: Asked) -> Session:
+    """Measure in a copy of this folder; what a minute wrote there goes with it, what a whole training wrote stays."""
+    plan = scratch.plan(Path.cwd())
+    _say(f"--scratch: {plan.words()}")
+    place = scratch.make(plan)
+    try:
+        return Measurement(replace(wanted, folder=place), _say).run()
+    finally:
+        if wanted.whole:
+            _say(f"what it wrote is in {place}")
+        else:
+            scratch.remove(place)
+            _say("the copy of the folder is removed, and what it wrote with it")
+
+
+def _warn(asked: argparse.Namespace, command: Sequence[str]) -> None:
+    """Say before the start what a minute may overwrite or send; who asks for the whole wants that."""
+    if asked.whole or asked.budget is not None:
+        return
+    environment = {**os.environ, **(before.offline(os.environ) if asked.offline else {})}
+    for line in before.warnings(Path.cwd(), command, environment):
+        if not (asked.scratch and "--scratch" in line):
+            _say(line)
 
 
 def _exit_code(found: Session) -> int:
@@ -125,6 +156,10 @@ def _say(text: str) -> None:
     """Print lines of our own: on standard error, as standard output is the command's."""
     with contextlib.suppress(OSError):
         print(f"epd: {text}", file=sys.stderr, flush=True)
+
+
+def _refused(error: Exception) -> int:
+    return _refuse(str(error), 127 if isinstance(error, NoCommandError) else 2)
 
 
 def _refuse(text: str, code: int) -> int:

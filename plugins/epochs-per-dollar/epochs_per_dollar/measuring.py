@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import signal
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Callable
@@ -49,7 +49,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is."""
+    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is.
+
+    It runs in `folder` (None: where we are), with the variables of `environment` beside ours.
+    """
 
     command: Sequence[str]
     seconds: float = 60.0
@@ -61,6 +64,8 @@ class Asked:
     budget: Budget | None = None
     cores: int | None = None
     per_step: session.Amount | None = None
+    folder: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Measurement:
@@ -77,9 +82,12 @@ class Measurement:
         self._promised_at: float | None = None
         self._said = self._over = self._is_printed = False
         self._tenth = 0
-        self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
+        folder = asked.folder or Path.cwd()
+        self._child = Child(
+            asked.command, self._see, self._hear, asked.terminal, asked.cores, asked.folder, asked.environment
+        )
         self._meter = Meter(self._child.pid, nvml)
-        self._files = Files(Path.cwd(), time.time())
+        self._files = Files(folder, time.time())
 
     def run(self) -> Session:
         """Follow the command until the minute is over or it has ended, end it, and return what was seen."""
