@@ -53,6 +53,7 @@ class _Stream:
 
     def __init__(self, source: int, target: int, see: Callable[[float, str], None], holds: int) -> None:
         self.source, self.target, self._see, self.holds = source, target, see, holds
+        self.is_terminal = os.isatty(source)
         self._rest = b""
         self._second, self._looked = -1.0, 0
 
@@ -191,6 +192,7 @@ class Child:
             number: signal.signal(number, self._pass_signal)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         }
+        self._old[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda number, frame: self._follow_size())
         self.signalled: list[int] = []
         self._closed = 0.0
 
@@ -207,6 +209,20 @@ class Child:
     def _pass_signal(self, number: int, frame: object) -> None:
         self.signalled.append(number)
         self.send(number)
+
+    def _follow_size(self) -> None:
+        """Give the command's terminals the size of ours, and tell the command if it has changed.
+
+        It is asked for: the system tells the command, which is in the foreground, and not us.
+        """
+        for stream in self._streams:
+            if not stream.is_terminal or not os.isatty(stream.target):
+                continue
+            with contextlib.suppress(OSError):
+                size = fcntl.ioctl(stream.target, termios.TIOCGWINSZ, bytes(8))
+                if size != fcntl.ioctl(stream.source, termios.TIOCGWINSZ, bytes(8)):
+                    fcntl.ioctl(stream.source, termios.TIOCSWINSZ, size)
+                    self.send(signal.SIGWINCH)
 
     def send(self, number: int) -> None:
         """Send a signal to the command and all of its group."""
@@ -236,6 +252,7 @@ class Child:
                     return
             if now - second >= 1:
                 second = now
+                self._follow_size()
                 each_second(now - self.started)
             if not is_much:
                 time.sleep(READ_SECONDS if self.has_terminal else self.read_seconds)

@@ -76,6 +76,8 @@ def _one(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]
     if found.rate is not None and found.whole is None and found.ended_by == "the minute":
         found = _asked_for_its_length(found)
     by_itself = found.ended_by == "itself"
+    if found.ended_by == "you":
+        _say(f"ended by a signal to epd after {words.seconds(found.seconds)}")
     if by_itself and found.exit_code:
         how = "was interrupted" if found.exit_code == 130 else f"ended by itself with exit code {found.exit_code}"
         _say(f"the command {how} after {words.seconds(found.seconds)}")

@@ -25,7 +25,7 @@ _SET_UP_SECONDS = 300.0
 _LATE = 0.004
 
 #: Seconds after which it is said that nothing has been read yet.
-_QUIET_SECONDS = 60.0
+_QUIET_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,8 @@ class Measurement:
             left = _SET_UP_SECONDS + self._asked.seconds - seconds
             if not self._said and seconds >= _QUIET_SECONDS:
                 self._said = True
-                more = "" if self._asked.whole else f"; it has {words.seconds(left)} more"
+                at = f"{datetime.now() + timedelta(seconds=left):%H:%M:%S}"
+                more = "" if self._asked.whole else f"; if none comes it is ended at {at}, for its start may take long"
                 self._say(f"no progress has been read yet{more} (--pattern and --terminal help some programs)")
             return left <= 0 and not self._asked.whole
         return False

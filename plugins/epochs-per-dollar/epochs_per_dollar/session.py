@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from epochs_per_dollar import steady
+from epochs_per_dollar import etas, steady, words
 from epochs_per_dollar.machine import Machine, Meter
 from epochs_per_dollar.progress import Progress, Series, Whole, whole
 from epochs_per_dollar.steady import Rate
@@ -71,6 +71,22 @@ class Session:
         return len(self.meter.cards_used) or len(self.machine.cards)
 
     @property
+    def _own_eta(self) -> str | None:
+        """Return in words what the program itself says is left, where that contradicts what is worked out."""
+        total = self.whole_seconds
+        if self.steps is None or self.steps.eta is None or self.rate is None or total is None:
+            return None
+        seconds, said = self.steps.eta
+        if self.ended_by == "itself" or self.rate.resumed_at:
+            return None
+        length, last = self.steps.lap_length or 0.0, self.steps.points()[-1]
+        of_the_lap = max(0.0, (last.lap + 1) * length - last.done) / self.rate.units_per_second
+        left = max(0.0, total - seconds)
+        if not etas.contradicts(said, left, of_the_lap):
+            return None
+        return f"the program itself says that {words.seconds(said)} are left, and this says {words.seconds(left)}"
+
+    @property
     def other_cores(self) -> float | None:
         """Cores that other programs kept busy meanwhile, None where that is not known."""
         taken = self.meter.other_cpu_seconds
@@ -91,6 +107,8 @@ class Session:
         others = self.other_cores
         if others is not None and others > _DISTURBED:
             found.append(f"disturbed: other programs kept {others:.1f} cores busy")
+        if (said := self._own_eta) is not None:
+            found.append(said)
         return found
 
 
