@@ -46,6 +46,11 @@ class _Utilisation(ctypes.Structure):
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
 
 
+#: What a card's driver calls reasons for lower clocks (nvml.h). The cap of its power, at which a busy card works as it
+#: is meant to, and clocks that somebody has set are none of these.
+_SLOWED_BY = ((0x20 | 0x40, "heat"), (0x80, "the supply of power"), (0x08, "its hardware"))
+
+
 class Nvml:
     """NVIDIA's management library, as far as it is asked here; without a card there are none.
 
@@ -91,8 +96,15 @@ class Nvml:
         version = ctypes.create_string_buffer(80)
         return None if self._library.nvmlSystemGetDriverVersion(version, 80) else version.value.decode()
 
-    def read(self) -> list[dict[str, float | None]]:
-        """Return what each card says now: memory_mib, power_watts, busy (0 to 1)."""
+    def _slowed_by(self, handle: Any) -> str | None:
+        """Return what slows a card down now, None where nothing does, or it does not say."""
+        for name in ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"):
+            if (reasons := self._ask(name, handle, ctypes.c_ulonglong())) is not None:
+                return next((words for bits, words in _SLOWED_BY if reasons.value & bits), None)
+        return None
+
+    def read(self) -> list[dict[str, Any]]:
+        """Return what each card says now: memory_mib, power_watts, busy (0 to 1), and slowed_by in words."""
         rows = []
         for handle in self.handles:
             memory = self._ask("nvmlDeviceGetMemoryInfo", handle, _Memory())
@@ -103,6 +115,7 @@ class Nvml:
                     "memory_mib": memory.used / _MIB if memory else None,
                     "power_watts": power.value / 1000 if power else None,
                     "busy": busy.gpu / 100 if busy else None,
+                    "slowed_by": self._slowed_by(handle),
                 }
             )
         return rows
@@ -133,6 +146,9 @@ def look(nvml: Nvml, cores: int | None = None) -> Machine:
 _SHARE = 0.001
 
 
+#: A process that takes so much of a core keeps it full.
+_FULL = 0.9
+
 #: A card is used whose memory has grown by so much since the first reading, or that was busy for so much of one.
 _USED_MIB, _USED_BUSY = 64.0, 0.05
 
@@ -151,6 +167,11 @@ class Meter:
     gpu_busy: list[float] = field(default_factory=list)
     processes: int = 0
     cards_used: set[int] = field(default_factory=set)
+    #: Whether steps have begun: stalls and slowed clocks of a start are none of the training.
+    is_training: bool = False
+    readings: int = 0
+    stalled: float = 0.0
+    slowed: dict[str, int] = field(default_factory=dict)
     _memory_before: list[float | None] = field(default_factory=list)
     _spent: dict[int, float] = field(default_factory=dict)
     _all_before: float | None = None
@@ -159,12 +180,15 @@ class Meter:
 
     def read(self, seconds: float, last: bool = False) -> None:
         """Take a reading, `seconds` after the command's start; of all processes as often as they are not dear."""
+        before = dict(self._spent)
         if last or seconds >= self._next_at or not self._spent:
             spent = time.process_time()
             self._read_all()
             self._next_at = seconds + (time.process_time() - spent) / _SHARE
         else:
             self._add(self._table([str(pid) for pid in self._spent]))
+        fullest = max((spent - before.get(pid, 0.0) for pid, spent in self._spent.items()), default=0.0)
+        is_core_full = self._read_at is not None and fullest > _FULL * (seconds - self._read_at)
         rows = self.nvml.read() if self.nvml.handles else []
         powers = [row["power_watts"] for row in rows if row["power_watts"] is not None]
         if powers and self._read_at is not None:
@@ -176,9 +200,32 @@ class Meter:
         if busy:
             self.gpu_busy.append(sum(busy) / len(busy))
         self._see_which_are_used(rows)
+        if self.is_training and not last:
+            self._see_what_holds_it_up([rows[number] for number in self.cards_used], is_core_full)
         self._read_at = seconds
 
-    def _see_which_are_used(self, rows: list[dict[str, float | None]]) -> None:
+    def _see_what_holds_it_up(self, used: list[dict[str, Any]], is_core_full: bool) -> None:
+        """Note a card that idles while one core is full, as it waits for its data, and one that is slowed down."""
+        idle = [1 - row["busy"] for row in used if row["busy"] is not None]
+        if not used:
+            return
+        self.readings += 1
+        if idle and is_core_full:
+            self.stalled += sum(idle) / len(idle)
+        if slowed := next((row["slowed_by"] for row in used if row["slowed_by"]), None):
+            self.slowed[slowed] = self.slowed.get(slowed, 0) + 1
+
+    @property
+    def stalled_share(self) -> float | None:
+        """Return the share of the training in which cards were idle and one core full; None without a used card."""
+        return self.stalled / self.readings if self.readings else None
+
+    @property
+    def slowed_share(self) -> dict[str, float]:
+        """Return by what cards were slowed down, and in which share of the training."""
+        return {words: count / self.readings for words, count in self.slowed.items()}
+
+    def _see_which_are_used(self, rows: list[dict[str, Any]]) -> None:
         """Note the cards whose memory has grown, or that are busy: a machine may have more than a command uses."""
         memories = [row["memory_mib"] for row in rows]
         self._memory_before = self._memory_before or memories

@@ -113,6 +113,7 @@ class Measurement:
         return self._look(ended_by, self._child.close())
 
     def _each_second(self, seconds: float) -> None:
+        self._meter.is_training = self._first is not None
         self._meter.read(seconds)
         self._is_printed = self._is_printed or self._progress.steps() is not None
         if self._is_printed:

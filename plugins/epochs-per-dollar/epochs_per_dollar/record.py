@@ -100,6 +100,8 @@ def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
             "other_cpu_seconds": meter.other_cpu_seconds,
             "peak_gpu_memory_mib": meter.peak_gpu_memory_mib,
             "energy_joules": meter.energy_joules,
+            "stalled_share": meter.stalled_share,
+            "slowed_share": meter.slowed_share,
             "processes": meter.processes,
             "cards": session.cards,
         },

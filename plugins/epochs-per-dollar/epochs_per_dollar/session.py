@@ -22,6 +22,9 @@ class Amount(NamedTuple):
 #: A share of one core that other programs took, above which a session is disturbed.
 _DISTURBED = 0.1
 
+#: A share of the time in which a card is slowed down, from which on a session is throttled.
+_SLOWED = 0.05
+
 #: A training that lacks no more than this share of its whole has ended.
 _NEARLY = 0.02
 
@@ -71,6 +74,11 @@ class Session:
         return len(self.meter.cards_used) or len(self.machine.cards)
 
     @property
+    def throttled(self) -> list[tuple[str, float]]:
+        """Return by what its cards were slowed down, and in which share of the time."""
+        return [(by, share) for by, share in self.meter.slowed_share.items() if share >= _SLOWED]
+
+    @property
     def _own_eta(self) -> str | None:
         """Return in words what the program itself says is left, where that contradicts what is worked out."""
         total = self.whole_seconds
@@ -107,6 +115,7 @@ class Session:
         others = self.other_cores
         if others is not None and others > _DISTURBED:
             found.append(f"disturbed: other programs kept {others:.1f} cores busy")
+        found += [f"throttled: {by} slowed the GPU down in {share:.0%} of the time" for by, share in self.throttled]
         if (said := self._own_eta) is not None:
             found.append(said)
         return found
