@@ -88,6 +88,7 @@ bench: .venv/test-$(NAMES)
 	python -m tests.bench.growth
 	python -m tests.bench.page
 	python -m tests.bench.training
+	python -m tests.bench.watcher
 
 docs: .venv/test-$(NAMES)
 	./epd document

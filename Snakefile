@@ -31,6 +31,7 @@ localrules:
     import_logs,
     collect_facts,
     index,
+    ledger,
     published,
     import_published,
     refresh_prices,

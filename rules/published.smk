@@ -77,10 +77,32 @@ rule index:
         "python -m scripts.index {output:q} {input.claims:q} |& tee {log}"
 
 
+rule ledger:
+    input:
+        ledger="reports/ledger.csv",
+        lib=[
+            *code_of("scripts.ledger"),
+            "reports/layout.html.j2",
+            "reports/ledger.html.j2",
+            "reports/style.css",
+        ],
+    output:
+        "results/ledger.html",
+    log:
+        "results/logs/ledger.log",
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "write the page of the ledger"
+    shell:
+        "python -m scripts.ledger {input.ledger:q} {output:q} |& tee {log}"
+
+
 # No output of its own: what is committed must neither keep the pages from being made, nor be deleted before they are.
 rule published:
     input:
         index="results/published.html",
+        ledger="results/ledger.html",
         pages=expand("results/{study}/report.html", study=config["published"]),
     log:
         "results/logs/published.log",
@@ -91,7 +113,7 @@ rule published:
     message:
         "publish under reports/published"
     shell:
-        "(cp {input.index:q} reports/published/index.html && "
+        "(cp {input.index:q} reports/published/index.html && cp {input.ledger:q} reports/published/ledger.html && "
         'for study in {params.studies:q}; do cp "results/$study/report.html" "reports/published/$study.html"; '
         'for picture in "results/$study/charts/"*/headline.png; do '
         '[ ! -e "$picture" ] || cp "$picture" "reports/published/$study.png"; done; done) |& tee {log}'

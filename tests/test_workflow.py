@@ -433,7 +433,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     folder = fresh.path / "reports" / "published"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     pictures = {f"{name}.png" for name in PUBLISHED}
-    assert set(before) == {f"{name}.html" for name in ("index", *PUBLISHED)} | pictures
+    assert set(before) == {f"{name}.html" for name in ("index", "ledger", *PUBLISHED)} | pictures
     (folder / "index.html").unlink()
     (folder / f"{PUBLISHED[0]}.html").write_text("spoilt")
     done = jobs((ran := fresh.run("snakemake", "published")).stdout + ran.stderr)
@@ -443,7 +443,7 @@ def test_published_studies_are_regenerated_byte_for_byte(fresh: Project) -> None
     expected = [first.get(name, f"{steps[0]} of {name}") for name in PUBLISHED]
     expected += [f"{what} of {name}" for name in PUBLISHED for what in steps[1:]]
     assert [job for job in done if not job.startswith("draw ")] == sorted(
-        [*expected, "write the index of the published studies", PUBLISH]
+        [*expected, "write the index of the published studies", "write the page of the ledger", PUBLISH]
     )
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert set(after) == set(before)

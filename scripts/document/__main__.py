@@ -9,7 +9,7 @@
 `reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
 `config/noise.yaml`, the noise of the project's own repeated runs, from their tables; `offers.csv` of the recorder of
 any command, what can be rented today, from the price books and `config/machines.csv`; in `run.md` what its sessions
-promised, from `reports/recorder.json`.
+promised, from `reports/ledger.csv`.
 """
 
 from pathlib import Path

@@ -2,8 +2,9 @@
 
 import json
 from pathlib import Path
-from statistics import median
 from typing import Any
+
+from scripts.records import ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -12,25 +13,23 @@ _FROM, _TO = "<!-- made by `make simulate docs` -->", "<!-- end -->"
 
 def recorder_table(page: str) -> str:
     """Return the page of the recorder with what its sessions promised beside what the trainings took."""
-    found = json.loads((ROOT / "reports" / "recorder.json").read_text(encoding="utf-8"))
+    rows = ledger.newest(ledger.read(ROOT / "reports" / "ledger.csv"))
     lines = [
-        f"Promised when {found['measured_seconds']:g} s had been measured, beside what the same process then took "
-        f"({found['machine']}, {found['date']}, one run each). *In doubt* is what the recorder itself said of one, "
-        "as that other programs kept a core busy, which they did:",
+        f"Promised when {rows[0].measured_seconds:g} s had been measured, beside what the same process then took "
+        f"({rows[0].machine}, {rows[0].date}, one run each). *In doubt* is what the recorder itself said of one, "
+        "as that other programs kept a core busy:",
         "",
         "| training | read from | promised | took | factor |",
         "| --- | --- | --- | --- | --- |",
     ]
-    factors = []
-    for row in found["rows"]:
-        told, promised = f"| {row['label']} | {row['source'] or 'nothing'} |", row["promised_seconds"]
-        if promised is None:
-            lines.append(f"{told} unknown | {row['seconds']:.0f} s | |")
+    for row in rows:
+        told, took = f"| {row.label} | {row.read_from or 'nothing'} |", f"{row.taken_seconds:.0f} s"
+        if row.promised_seconds is None:
+            lines.append(f"{told} unknown | {took} | |")
             continue
-        factors.append(max(promised / row["seconds"], row["seconds"] / promised))
-        doubt = ", in doubt" if row["doubts"] else ""
-        lines.append(f"{told} {promised:.0f} s | {row['seconds']:.0f} s | {row['seconds'] / promised:.2f}{doubt} |")
-    lines += ["", f"Off by a factor of {median(factors):.2f} in the median, {max(factors):.2f} at most."]
+        doubt = ", in doubt" if row.doubts else ""
+        lines.append(f"{told} {row.promised_seconds:.0f} s | {took} | {row.factor:.2f}{doubt} |")
+    lines += ["", f"Promises are {ledger.summary(rows)}."]
     return _made(page, lines)
 
 

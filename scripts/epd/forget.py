@@ -18,7 +18,7 @@ def run(words: Sequence[str]) -> int:
 
 
 def command() -> int:
-    """Remove the records and pages of `epd run` from your data folder.
+    """Remove the records, pages and ledger of `epd run` from your data folder.
 
     \b
     ./epd forget

@@ -1,8 +1,8 @@
 """What a measured part of a training promises of the whole: real programs, each run to its end.
 
 `python -m tests.bench.recorder [--python PYTHON] [--seconds 10]`: promised when so many seconds were measured, beside
-what the same process then took. Programs whose libraries are not installed are left out, and said to be. Writes
-reports/recorder.json; `docs/run.md` has it as a table.
+what the same process then took. Programs whose libraries are not installed are left out, and said to be. Adds a row
+of each to the project's ledger, reports/ledger.csv; `docs/run.md` has the newest as a table, and a published page all.
 """
 
 import argparse
@@ -15,8 +15,11 @@ import tempfile
 from datetime import date
 from pathlib import Path
 
+from scripts.records import ledger
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "tests" / "recorder" / "programs"
+LEDGER = ROOT / "reports" / "ledger.csv"
 
 #: What is run, with arguments that make it last about ten times as long as it is measured; what it needs beside NumPy.
 TRAININGS = {
@@ -33,7 +36,16 @@ TRAININGS = {
 }
 
 
-def measured(name: str, python: str, seconds: float) -> dict | None:
+def commit() -> str:
+    """Return the commit that is measured, and whether files were changed since."""
+    said = subprocess.run(
+        ["git", "describe", "--always", "--exclude", "*", "--abbrev=10", "--dirty=, changed"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return said.stdout.strip()
+
+
+def measured(name: str, python: str, seconds: float) -> ledger.Training | None:
     """Return what was promised and what was taken, None where the libraries are not there."""
     module, label, arguments = TRAININGS[name]
     if subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode:
@@ -54,14 +66,18 @@ def measured(name: str, python: str, seconds: float) -> dict | None:
         )  # fmt: skip
         (file,) = Path(folder).glob("epochs-per-dollar/runs/*/run.json")
         record = json.loads(file.read_text())
-    return {
-        "program": name,
-        "label": label,
-        "source": record["progress"] and record["progress"]["source"],
-        "promised_seconds": record["promised_seconds"],
-        "seconds": record["seconds"],
-        "doubts": record["doubts"],
-    }
+    return ledger.Training(
+        date=date.today().isoformat(),
+        commit=commit(),
+        program=name,
+        label=label,
+        read_from=record["progress"]["source"] if record["progress"] else "",
+        machine=f"{os.cpu_count()} cores, {platform.machine()}",
+        measured_seconds=seconds,
+        promised_seconds=record["promised_seconds"],
+        taken_seconds=record["seconds"],
+        doubts="; ".join(record["doubts"]),
+    )
 
 
 def main() -> None:
@@ -69,22 +85,14 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--seconds", type=float, default=10.0)
     asked = parser.parse_args()
-    rows, left_out = [], []
     for name in TRAININGS:
         row = measured(name, asked.python, asked.seconds)
         if row is None:
-            left_out.append(name)
+            print(f"{name}: its libraries are not installed", flush=True)
             continue
-        rows.append(row)
-        print(json.dumps(row), flush=True)
-    found = {
-        "measured_seconds": asked.seconds,
-        "date": date.today().isoformat(),
-        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
-        "left_out": left_out,
-        "rows": rows,
-    }
-    (ROOT / "reports" / "recorder.json").write_text(json.dumps(found, indent=1) + "\n")
+        print(row, flush=True)
+        # One after the other, so that a run that is ended keeps what it has.
+        ledger.write(LEDGER, ledger.with_new(ledger.read(LEDGER), [row]))
 
 
 if __name__ == "__main__":

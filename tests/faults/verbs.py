@@ -61,6 +61,7 @@ ELSEWHERE = {
     **dict.fromkeys(("epd import", "epd quote", "epd report", "epd summary"), "calls Snakemake"),
     **dict.fromkeys(("epd status", "epd stop"), "writes nothing"),
     "epd run": "writes one folder, under another name first: tests/recorder",
+    "epd bill": "writes one file, under another name first: tests/recorder",
     "epd forget": "removes, and writes nothing",
 }
 

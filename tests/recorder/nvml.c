@@ -1,5 +1,7 @@
-/* NVIDIA's management library as two H100 would answer; the first grows busy after the first reading. */
+/* NVIDIA's management library as two H100 would answer; the first grows busy after the first reading.
+   NVML_BUSY is how busy it is in percent, NVML_REASONS why its clocks are low (nvml.h). */
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct memory { unsigned long long total, free, used; };
@@ -12,6 +14,10 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device) { *device =
 int nvmlDeviceGetName(void *device, char *name, unsigned int length) { strncpy(name, "NVIDIA H100 80GB HBM3", length); return 0; }
 int nvmlSystemGetDriverVersion(char *version, unsigned int length) { strncpy(version, "580.65.06", length); return 0; }
 
+static unsigned long long given(const char *name, unsigned long long other) {
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 0) : other;
+}
 static int is_first(void *device) { return (uintptr_t)device == 1; }
 
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory) {
@@ -21,4 +27,5 @@ int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory) {
     return 0;
 }
 int nvmlDeviceGetPowerUsage(void *device, unsigned int *milliwatts) { *milliwatts = is_first(device) ? 400000 : 70000; return 0; }
-int nvmlDeviceGetUtilizationRates(void *device, struct utilisation *use) { use->gpu = is_first(device) ? 80 : 0; use->memory = 0; return 0; }
+int nvmlDeviceGetUtilizationRates(void *device, struct utilisation *use) { use->gpu = is_first(device) ? given("NVML_BUSY", 80) : 0; use->memory = 0; return 0; }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons) { *reasons = is_first(device) ? given("NVML_REASONS", 0) : 0; return 0; }

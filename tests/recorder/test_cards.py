@@ -3,8 +3,12 @@
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
+from epochs_per_dollar.machine import Machine, Meter
+from epochs_per_dollar.screen import measured
+from epochs_per_dollar.session import Session
 
 from tests.recorder.test_command import COUNTS, Recorder
 
@@ -50,3 +54,72 @@ def test_without_the_library_there_is_no_card(recorder: Recorder) -> None:
     recorder.environment["LD_LIBRARY_PATH"] = os.devnull
     recorder.run("--", *recorder.program(COUNTS.format(n=30)))
     assert recorder.record()["machine"]["cards"] == []
+
+
+class OneCard:
+    """A card that is busy for a fifth of the time, and holds memory of the command from the second reading on."""
+
+    handles = (1,)
+
+    def __init__(self) -> None:
+        self.memory_mib = 0.0
+
+    def read(self) -> list[dict[str, Any]]:
+        self.memory_mib += 1000
+        return [{"memory_mib": self.memory_mib, "power_watts": None, "busy": 0.2, "slowed_by": None}]
+
+
+@pytest.mark.parametrize(("cores", "share"), [([1.0], 0.8), ([0.4, 0.4], 0.0), ([0.3, 0.97], 0.8), ([2.5], 0.8)])
+def test_card_that_waits_for_a_core_is_a_stall(
+    monkeypatch: pytest.MonkeyPatch, cores: list[float], share: float
+) -> None:
+    """Of processes that take so many cores one has to keep one full; what came before the steps does not count."""
+    seconds = 0.0
+    monkeypatch.setattr(
+        Meter,
+        "_table",
+        staticmethod(lambda names: {n: (1, 7, 5 + seconds * each, 9) for n, each in enumerate(cores, 7)}),
+    )
+    meter = Meter(7, OneCard())
+    for seconds in (0.0, 1.0, 2.0, 3.0, 4.0):
+        meter.is_training = seconds >= 2
+        meter.read(seconds)
+    assert meter.readings == 3
+    assert meter.stalled_share == pytest.approx(share)
+
+
+def test_stalls_are_said() -> None:
+    meter = Meter(7, OneCard(), is_training=True, readings=10, stalled=4.0)
+    found = Session([], 10.0, "the minute", 0, Machine(2, "", None), meter, None, None, None)
+    assert any("GPU idle 40% of the time" in line and "while one core was full" in line for line in measured(found))
+
+
+def test_idle_card_and_idle_cores_are_no_stall(recorder: Recorder) -> None:
+    recorder.environment["NVML_BUSY"] = "10"
+    done = recorder.run("--minutes", "0.1", "--", *recorder.program(COUNTS.format(n=1_000_000)))
+    assert recorder.record()["use"]["stalled_share"] == 0
+    assert "stalls" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("reasons", "words"), [("0x60", "heat"), ("0x88", "the supply of power"), ("0x8", "its hardware")]
+)
+def test_throttled_card_is_said(recorder: Recorder, reasons: str, words: str) -> None:
+    recorder.environment["NVML_REASONS"] = reasons
+    done = recorder.run("--minutes", "0.07", "--", *recorder.program(COUNTS.format(n=1_000_000)))
+    assert f"throttled: {words} slowed the GPU down in 100% of the time" in done.stderr
+
+
+@pytest.mark.parametrize("reasons", ["0x1", "0x2", "0x4"], ids=["idle", "clocks that were set", "cap of power"])
+def test_a_card_that_works_as_it_is_meant_to_is_not_throttled(recorder: Recorder, reasons: str) -> None:
+    recorder.environment["NVML_REASONS"] = reasons
+    done = recorder.run("--minutes", "0.07", "--", *recorder.program(COUNTS.format(n=1_000_000)))
+    assert "throttled" not in done.stderr
+    assert recorder.record()["use"]["slowed_share"] == {}
+
+
+def test_sweep_of_throttled_sessions_names_no_winner(recorder: Recorder) -> None:
+    recorder.environment["NVML_REASONS"] = "0x40"
+    asked = ["--minutes", "0.06", "--sweep", "--batch=8,16"]
+    done = recorder.run(*asked, "--", *recorder.program(COUNTS.format(n=1_000_000)))
+    assert "some were throttled: nothing is said to be faster" in done.stderr

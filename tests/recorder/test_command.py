@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import termios
 import textwrap
 import zipapp
 from pathlib import Path
@@ -173,6 +174,62 @@ def test_program_has_a_terminal_where_there_is_one(recorder: Recorder) -> None:
     assert b"True True" in screen
     assert recorder.record()["progress"]["unit"] == "step"
     assert b"\r\r\n" not in screen
+
+
+def test_size_of_the_terminal_is_followed(recorder: Recorder) -> None:
+    """The system tells the command, which is in the foreground; what it then asks for is the new size."""
+    text = """
+    import os, signal, sys, time
+    print("at first", os.get_terminal_size().columns, flush=True)
+    while os.get_terminal_size().columns != 91: signal.sigtimedwait([signal.SIGWINCH], 0.1)
+    print("then", os.get_terminal_size().columns, flush=True)
+    """
+    command = [sys.executable, "-m", "epochs_per_dollar", "run", "--", *recorder.program(text)]
+    pid, master = pty.fork()
+    if pid == 0:
+        os.chdir(recorder.folder)
+        os.execvpe(command[0], command, recorder.environment)
+    screen = b""
+    try:
+        while chunk := os.read(master, 65536):
+            screen += chunk
+            if b"at first" in screen:
+                termios.tcsetwinsize(master, (30, 91))
+    except OSError:
+        pass  # The other end has gone: it has ended.
+    os.waitpid(pid, 0)
+    assert b"then 91" in screen
+
+
+def test_end_by_a_signal_has_its_line_where_nothing_was_read(recorder: Recorder) -> None:
+    text = "import time\nprint('loading', flush=True)\ntime.sleep(600)"
+    command = [sys.executable, "-m", "epochs_per_dollar", "run", "--", *recorder.program(text)]
+    with subprocess.Popen(
+        command, cwd=recorder.folder, env=recorder.environment, stdout=-1, stderr=-1, text=True
+    ) as ran:
+        assert ran.stdout.readline() == "loading\n"
+        ran.send_signal(signal.SIGTERM)
+        said = ran.stderr.read()
+    assert ran.returncode == 128 + signal.SIGTERM
+    assert "ended by a signal to epd" in said
+    assert "no progress could be read" in said
+
+
+def test_own_estimate_of_a_program_that_contradicts_is_said(recorder: Recorder) -> None:
+    text = COUNTS.format(n=100_000).replace("loss 0.5", "eta: 40 days")
+    done = recorder.run("--minutes", "0.02", "--", *recorder.program(text))
+    assert "the program itself says that 40 d are left, and this says" in done.stderr
+
+
+def test_quiet_program_is_said_to_end_when(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    from epochs_per_dollar import measuring
+
+    monkeypatch.setattr(measuring, "_QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(measuring, "_SET_UP_SECONDS", 0.5)
+    said: list[str] = []
+    found = measuring.Measurement(measuring.Asked(["sleep", "600"], 0.5), said.append).run()
+    assert found.ended_by == "the minute"
+    assert re.search(r"no progress has been read yet; if none comes it is ended at \d\d:\d\d:\d\d", said[0])
 
 
 def test_terminal_is_given_where_it_is_asked_for(recorder: Recorder) -> None:

@@ -51,11 +51,24 @@ PRINTED = {
     "fairseq, its count": ("2026-11-25 01:05:33 | INFO | train_inner | epoch 001:    100 / 1101 loss=2.3, wps=1000", (100, 1101, "unit", 1)),
     "JSON, nested": ('{"ts": 1.5, "metrics": {"loss": 2.1}, "progress": {"global_step": 10, "max_steps": 5000}}', (10, 5000, "step", None)),
     "YOLO": ("      1/20      2.1G      1.2      0.9:   6%|▌         | 12/200 [00:01<00:18, 10.1it/s]", (12, 200, "step", 1)),
+    "short thousands": ("train 0.1k/50k loss 2.3", (100, 50_000, "unit", None)),
+    "thousands in brackets": ("[1.2k/50K] loss 2.3", (1200, 50_000, "unit", None)),
+    "stable-baselines3": ("|    total_timesteps      | 4096        |", (4096, None, "step", None)),
+    "Ray Tune, a trial": (
+        "Trial train_mnist_55a9b_00000 finished iteration 3 at 2023-02-08 10:00:00. Total running time: 10s.",
+        (3, None, "iteration", None),
+    ),
+    "Ray Tune, trials": ("Number of trials: 10/10 (3 PENDING, 1 RUNNING, 6 TERMINATED)", (6, 10, "trial", None)),
+    "Ray Tune 2, trials": ("Trial status: 7 TERMINATED | 2 RUNNING | 1 PENDING", (7, 10, "trial", None)),
+    "what is left": ("50 more steps to go", (50, None, "step", None)),
+    "what is left, after": ("steps left: 4,990", (4990, None, "step", None)),
     "thousands": ("step 1,250 of 10,000 done", (1250, 10000, "step", None)),
 }  # fmt: skip
 
 #: What says nothing about how far a training is.
 OTHER = (
+    "| time/                   |             |",
+    "|    fps                  | 1024        |",
     "Downloading data: 100%|██████████| 26.4M/26.4M [00:01<00:00, 20.1MB/s]",
     "Loading checkpoint from /data/runs/2026/11/24/model.pt",
     "Number of parameters: 124,439,808",
@@ -76,6 +89,30 @@ def test_progress_is_read_off_what_is_printed(kind: str) -> None:
 @pytest.mark.parametrize("line", OTHER)
 def test_what_is_no_progress_is_none(line: str) -> None:
     assert lines.read(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        (PRINTED["tqdm"][0], 97),
+        (PRINTED["tqdm, slow"][0], 1140),
+        (PRINTED["Keras 2"][0], 3),
+        (PRINTED["CatBoost"][0], 5),
+        (PRINTED["a time, a level and short names"][0], 720),
+        ("step 5/100 ETA: 1 day, 2:00:00", 93_600),
+        ("step 5/100 | remaining 1h 2m 3s", 3723),
+        ("step 5/100 | eta 2.5 hours", 9000),
+        (PRINTED["nanoGPT"][0], None),
+        ("step 5/100 beta: 0.9", None),
+    ],
+)
+def test_what_a_program_says_is_left_is_read(line: str, seconds: float | None) -> None:
+    assert lines.read(line)[0].eta == seconds
+
+
+def test_trials_are_series_of_their_own() -> None:
+    first, second = (lines.read(f"Trial train_{name}_00000 finished iteration 1 at")[0].series for name in "ab")
+    assert first != second
 
 
 def test_header_of_an_epoch_counts_epochs() -> None:

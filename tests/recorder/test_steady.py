@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import median
 
 import pytest
-from epochs_per_dollar import lines, progress, steady
+from epochs_per_dollar import etas, lines, progress, steady
 from epochs_per_dollar.steady import Rate
 
 
@@ -191,11 +191,57 @@ def test_bars_without_a_name_are_two_where_their_totals_are() -> None:
     assert steady.measure(steps.points()).units_per_second == pytest.approx(10, rel=0.01)
 
 
-def test_a_count_down_is_no_progress() -> None:
+def counted_down(*starts: int, until: int = 30) -> progress.Progress:
+    """Return what is read of a program that says each second how many steps are left, from so many on."""
+    seen, now = progress.Progress(), 0
+    for start in starts:
+        for left in range(start, until, -1):
+            now += 1
+            seen.add(now, lines.read(f"steps: {left} remaining"))
+    return seen
+
+
+def test_a_count_down_is_progress_to_its_end() -> None:
+    seen = counted_down(50)
+    steps = seen.steps()
+    points = steps.points()
+    assert (points[0].done, points[-1].done) == (0, 19)
+    assert progress.whole(seen, steps, [], None, None).units == 50
+    assert steady.measure(points).units_per_second == pytest.approx(1)
+
+
+def test_a_count_down_that_begins_anew_is_of_one_epoch() -> None:
+    seen = counted_down(50, 50, until=0)
+    steps = seen.steps()
+    assert [point.done for point in steps.points()] == list(range(100))
+    assert progress.whole(seen, steps, ["--epochs", "4"], None, None).units == 200
+
+
+def test_a_bar_that_counts_down_knows_its_whole() -> None:
+    said = [(i, bar("", 300 - 10 * i, 300)) for i in range(1, 9)]
+    assert read(*said).units == 300
+
+
+def test_a_long_count_down_is_kept_in_little_memory() -> None:
     seen = progress.Progress()
-    for left in range(50, 0, -1):
-        seen.add(50 - left, lines.read(f"steps: {left} remaining"))
-    assert seen.steps() is None
+    for step in range(100_000):
+        seen.add(step / 100, [lines.Tick("left", "step", 100_000 - step, None, "log lines")])
+    assert len(seen.steps().counts) <= 4_001
+
+
+@pytest.mark.parametrize(
+    ("said", "worked_out", "is_far"),
+    [
+        (100, (90, 500), False),  # as much as the bar has left
+        (500, (90, 500), False),  # as the whole
+        (5000, (90, 500), True),
+        (20, (90, 500), True),
+        (200, (90, 500), True),
+        (3, (9, 9), False),
+    ],
+)
+def test_what_a_program_says_is_left_may_contradict(said: float, worked_out: tuple[float, ...], is_far: bool) -> None:
+    assert etas.contradicts(said, *worked_out) == is_far
 
 
 def test_a_long_training_is_kept_in_little_memory() -> None:

@@ -1,4 +1,4 @@
-"""`epd` as pip installs it: `epd run`, and `epd forget`. The project's own `./epd` has more."""
+"""`epd` as pip installs it: `epd run`, `epd bill` and `epd forget`. The project's own `./epd` has more."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from epochs_per_dollar.command import run
 
         return run(given[1:])
+    if given[:1] == ["bill"]:
+        from epochs_per_dollar.bill import run as bill
+
+        return bill(given[1:])
     if given == ["forget"]:
         from epochs_per_dollar.record import folder, forget
 
-        print(f"{forget()} records removed from {folder()}")
+        print(f"{forget()} records removed from {folder()}, and the ledger beside them")
         return 0
     asked_for_help = given[:1] in (["--help"], ["-h"])
     print(
-        "usage: epd run [options] -- command ...\n       epd forget", file=sys.stdout if asked_for_help else sys.stderr
+        "usage: epd run [options] -- command ...\n       epd bill [RECORD] [options]\n       epd forget",
+        file=sys.stdout if asked_for_help else sys.stderr,
     )
     return 0 if asked_for_help else 2
 

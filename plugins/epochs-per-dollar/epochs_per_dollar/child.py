@@ -20,17 +20,22 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Callable
 
 from epochs_per_dollar.watching import VARIABLE
 
-#: Reads are so far apart (s) unless much comes: what is printed a thousand times a second wakes us 25 times.
-_READ_SECONDS = 0.04
+#: Reads are so far apart (s), at first and at most, unless much comes: each wakes us, and that is what watching costs.
+#: What is printed to a terminal stays there for little longer than the first, as it holds little.
+READ_SECONDS, MOST_READ_SECONDS = 0.04, 0.1
 
 #: So much is read at once, and a pipe holds so much, where Linux grants it.
 _BUFFER_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
+
+#: What a terminal holds, and a pipe where nobody says it.
+_TERMINAL_BYTES, _PIPE_BYTES = 4096, 16384
 
 #: Text that is looked at in a second; of more, only that is passed on.
 _LOOKED_AT_BYTES = 64 << 10
@@ -46,8 +51,9 @@ class NoCommandError(Exception):
 class _Stream:
     """One of the command's streams, passed on to ours, cut into lines."""
 
-    def __init__(self, source: int, target: int, see: Callable[[float, str], None]) -> None:
-        self.source, self.target, self._see = source, target, see
+    def __init__(self, source: int, target: int, see: Callable[[float, str], None], holds: int) -> None:
+        self.source, self.target, self._see, self.holds = source, target, see, holds
+        self.is_terminal = os.isatty(source)
         self._rest = b""
         self._second, self._looked = -1.0, 0
 
@@ -118,7 +124,8 @@ class Child:
     """A command while it runs.
 
     `see` gets each line that it prints, with `time.monotonic()` of its coming, `hear` what its `watch()` sends.
-    `terminal` gives it one where we have none, `cores` holds it to the first so many.
+    `terminal` gives it one where we have none, `cores` holds it to the first so many; it runs in `folder` (None: where
+    we are) with the variables of `more` beside ours.
     Raises NoCommandError if it is not there.
     """
 
@@ -129,6 +136,8 @@ class Child:
         hear: Callable[[str], None] = lambda text: None,
         terminal: bool = False,
         cores: int | None = None,
+        folder: Path | None = None,
+        more: Mapping[str, str] | None = None,
     ) -> None:
         self._cores = cores
         self._terminal = _controlling_terminal()
@@ -136,28 +145,37 @@ class Child:
         for number in (1, 2):
             if terminal or os.isatty(number):
                 source, end = _terminal_like(number)
+                holds = _TERMINAL_BYTES
             else:
                 source, end = os.pipe()
-                _widen(source)
+                holds = _widen(source)
             os.set_blocking(source, False)
-            self._streams.append(_Stream(source, number, see))
+            self._streams.append(_Stream(source, number, see, holds))
             ends.append(end)
         self.has_terminal = terminal or os.isatty(1) or os.isatty(2)
+        self.read_seconds = READ_SECONDS
         self._hear = hear
         self._folder = tempfile.TemporaryDirectory(prefix="epd-")
         self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ear.bind(os.path.join(self._folder.name, "ticks"))
         self._ear.setblocking(False)
-        environment = {**os.environ, VARIABLE: os.path.join(self._folder.name, "ticks")}
+        environment = {**os.environ, **(more or {}), VARIABLE: os.path.join(self._folder.name, "ticks")}
         if not self.has_terminal:
             # Python keeps back what it prints into a pipe, by the 8 KiB.
             environment.setdefault("PYTHONUNBUFFERED", "1")
+        if folder is not None:
+            environment["PWD"] = str(folder)
         sys.stdout.flush()
         sys.stderr.flush()
         self.started = time.monotonic()
         try:
             self._process = subprocess.Popen(
-                list(command), stdout=ends[0], stderr=ends[1], env=environment, preexec_fn=self._in_the_foreground
+                list(command),
+                stdout=ends[0],
+                stderr=ends[1],
+                cwd=folder,
+                env=environment,
+                preexec_fn=self._in_the_foreground,
             )
         except OSError as error:
             for stream in self._streams:
@@ -174,6 +192,7 @@ class Child:
             number: signal.signal(number, self._pass_signal)
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         }
+        self._old[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda number, frame: self._follow_size())
         self.signalled: list[int] = []
         self._closed = 0.0
 
@@ -191,6 +210,20 @@ class Child:
         self.signalled.append(number)
         self.send(number)
 
+    def _follow_size(self) -> None:
+        """Give the command's terminals the size of ours, and tell the command if it has changed.
+
+        It is asked for: the system tells the command, which is in the foreground, and not us.
+        """
+        for stream in self._streams:
+            if not stream.is_terminal or not os.isatty(stream.target):
+                continue
+            with contextlib.suppress(OSError):
+                size = fcntl.ioctl(stream.target, termios.TIOCGWINSZ, bytes(8))
+                if size != fcntl.ioctl(stream.source, termios.TIOCGWINSZ, bytes(8)):
+                    fcntl.ioctl(stream.source, termios.TIOCSWINSZ, size)
+                    self.send(signal.SIGWINCH)
+
     def send(self, number: int) -> None:
         """Send a signal to the command and all of its group."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -202,11 +235,12 @@ class Child:
         while self._streams or self._process.poll() is None:
             heard: list[Any] = [*(stream.source for stream in self._streams), self._ear]
             ready, _, _ = select.select(heard, [], [], 0.1)
-            most = 0
-            self._listen()
+            is_much = False
+            if self._ear in ready:
+                self._listen()
             for stream in [one for one in self._streams if one.source in ready]:
                 count = stream.pass_on()
-                most = max(most, count)
+                is_much = is_much or count >= stream.holds / 4
                 if count < 0:
                     os.close(stream.source)
                     self._streams.remove(stream)
@@ -218,9 +252,10 @@ class Child:
                     return
             if now - second >= 1:
                 second = now
+                self._follow_size()
                 each_second(now - self.started)
-            if 0 <= most < 2048:
-                time.sleep(_READ_SECONDS)
+            if not is_much:
+                time.sleep(READ_SECONDS if self.has_terminal else self.read_seconds)
 
     def _listen(self) -> None:
         with contextlib.suppress(OSError):
@@ -309,9 +344,12 @@ def _take_terminal(terminal: int, group: int) -> None:
     signal.signal(signal.SIGTTOU, old)
 
 
-def _widen(pipe: int) -> None:
-    with contextlib.suppress(OSError):
-        fcntl.fcntl(pipe, _F_SETPIPE_SZ, _BUFFER_BYTES)
+def _widen(pipe: int) -> int:
+    """Return the bytes that a pipe holds, more than before where the system grants it."""
+    try:
+        return fcntl.fcntl(pipe, _F_SETPIPE_SZ, _BUFFER_BYTES)
+    except OSError:
+        return _PIPE_BYTES
 
 
 def _group_lives(group: int) -> bool:

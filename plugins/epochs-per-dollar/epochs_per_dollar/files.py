@@ -1,4 +1,4 @@
-"""Reads progress off files that a training writes: tables, JSON lines, checkpoints, TensorBoard's events.
+"""Reads progress off files that a training writes: tables, JSON lines, checkpoints, events, runs of W&B and MLflow.
 
 Only files that changed since the program began are read, only what was added to them, and never more than a little of
 the folders: a data set of a million files is not gone through.
@@ -11,11 +11,11 @@ import json
 import os
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Callable
 
-from epochs_per_dollar import lines
+from epochs_per_dollar import lines, stores
 from epochs_per_dollar.lines import Tick
 
 #: Seconds between two looks at the folder; entries that one look goes through; folders below each other.
@@ -49,7 +49,7 @@ class Files:
             file = self._read.setdefault(path, _File(path, kind))
             try:
                 yield from file.added(self._began)
-            except (OSError, ValueError, struct.error):
+            except (OSError, ValueError, IndexError, struct.error):
                 continue  # Half written, or another kind of file by this name.
 
     def _growing(self) -> Iterator[tuple[Path, str]]:
@@ -65,7 +65,7 @@ class Files:
                         if entry.is_dir(follow_symlinks=False):
                             if depth < _DEPTH and not entry.name.startswith(".") and entry.name not in _NOT_IN:
                                 folders.append((Path(entry.path), depth + 1))
-                        elif (kind := _kind(entry.name)) and self._is_new(entry):
+                        elif (kind := _kind(entry.name, folder.name)) and self._is_new(entry):
                             yield Path(entry.path), kind
             except OSError:
                 continue
@@ -74,12 +74,18 @@ class Files:
         return entry.is_file(follow_symlinks=False) and entry.stat().st_mtime >= self._began - 1
 
 
-def _kind(name: str) -> str | None:
+def _kind(name: str, folder: str) -> str | None:
     if "tfevents" in name:
         return "events"
+    if name.endswith(".wandb"):
+        return "wandb"
+    if name == "mlflow.db":
+        return "database"
+    if folder == "metrics" and "." not in name:
+        return "metric"
     if name == "trainer_state.json":
         return "state"
-    return {".csv": "table", ".jsonl": "lines"}.get(os.path.splitext(name)[1])
+    return "table" if name.endswith(".csv") else "lines" if name.endswith(".jsonl") else None
 
 
 class _File:
@@ -92,8 +98,12 @@ class _File:
             "state": self._state,
             "table": self._table,
             "lines": self._lines,
+            "wandb": self._wandb,
+            "database": self._database,
+            "metric": self._metric,
         }[kind]
         self._offset = 0
+        self._until = 0.0
         self._columns: list[str] = []
 
     def added(self, began: float) -> Iterator[tuple[float, Tick]]:
@@ -133,6 +143,24 @@ class _File:
         for line in self._text():
             for tick in lines.read(line):
                 yield seconds, tick._replace(series=f"{self._path.name} {tick.series}", source=self._path.name)
+
+    def _wandb(self, began: float) -> Iterator[tuple[float, Tick]]:
+        self._offset = max(self._offset, stores.WANDB_HEAD_BYTES)
+        found, self._offset = stores.wandb(self._more(), self._offset)
+        return self._logged(found, began, "W&B's file")
+
+    def _metric(self, began: float) -> Iterator[tuple[float, Tick]]:
+        return self._logged(stores.metric(self._text(), self._path.name), began, "MLflow's folder")
+
+    def _database(self, began: float) -> Iterator[tuple[float, Tick]]:
+        found = list(stores.database(self._path, max(self._until, began)))
+        self._until = max([self._until, *(one.at for one in found)])
+        return self._logged(found, began, "MLflow's database")
+
+    def _logged(self, found: Iterable[stores.Logged], began: float, source: str) -> Iterator[tuple[float, Tick]]:
+        for one in found:
+            if one.at >= began and one.step >= 0:
+                yield one.at - began, Tick(one.name, "step", one.step, None, source)
 
     def _state(self, began: float) -> Iterator[tuple[float, Tick]]:
         if self._offset:
@@ -181,19 +209,7 @@ def _event(data: bytes) -> tuple[float, int] | None:
             (wall,) = struct.unpack_from("<d", data, place)
             place += 8
         elif tag == 0x10:
-            step, place = _varint(data, place)
+            step, place = stores.varint(data, place)
         else:
             break  # What was logged: fields come in the order of their numbers.
     return None if wall is None else (wall, step)
-
-
-def _varint(data: bytes, place: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[place]
-        value |= (byte & 0x7F) << shift
-        place, shift = place + 1, shift + 7
-        if byte < 0x80:
-            return value, place
-        if shift > 63:
-            raise ValueError("no number")

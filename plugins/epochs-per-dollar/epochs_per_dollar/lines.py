@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from re import Match, Pattern
 from typing import Any, Callable, NamedTuple
 
+from epochs_per_dollar import etas
+
 #: Longer lines are no progress; their beginning is looked at. Colours and moves of the cursor do not count.
 LINE_CHARACTERS = 600
 _RAW_CHARACTERS = 8 * LINE_CHARACTERS
@@ -19,7 +21,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _LETTER = re.compile(r"[^\W\d_]")
 _LEVELS = {"DEBUG", "INFO", "WARNING", "root"}
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_SIZES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_SIZES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 #: Units of downloads and of other things that are no training.
 _NO_STEPS = re.compile(r"^(?:[kMGT]?i?B|bytes?|files?|shards?|examples? to)$")
@@ -36,7 +38,8 @@ class Tick(NamedTuple):
 
     `series` names the bar or the kind of line, without its numbers: counts of one series follow each other.
     `unit` is what is counted (step, epoch, round, sample, token), `source` the form that was read.
-    `epoch` is the number of the epoch that the same line names, `epochs` of how many.
+    `epoch` is the number of the epoch that the same line names, `epochs` of how many. `eta` is what the program
+    says that it still takes (s).
     """
 
     series: str
@@ -46,6 +49,7 @@ class Tick(NamedTuple):
     source: str
     epoch: float | None = None
     epochs: float | None = None
+    eta: float | None = None
 
 
 class _Epoch(NamedTuple):
@@ -60,7 +64,7 @@ def plain(line: str) -> str:
 
 def _number(text: str) -> float:
     size = text[-1] if text[-1] in _SIZES else ""
-    return float(text.rstrip("kMGT").replace(",", "")) * _SIZES[size]
+    return float(text.rstrip("kKMGT").replace(",", "")) * _SIZES[size]
 
 
 def _name(text: str) -> str:
@@ -88,7 +92,8 @@ _KERAS = re.compile(r"^(?P<count>\d+)/(?P<total>\d+)\s+(?:━|\[[=>.]|- \d+m?s\b
 # `[12]  train-rmse:0.31`, `12:  learn: 0.52  total: 1.2s  remaining: 5s`
 _BOOSTER = re.compile(r"^(?:\[[^\]]*\]\s*)?\[(?P<count>\d+)\]\s+\S*[:#'-]|^(?P<other>\d+):\s+(?:learn|test):")
 # `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[120/1000]`
-_BRACKETS = re.compile(r"\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\b")
+_COUNT = r"\d+(?:\.\d+)?[kKMG]|\d+"
+_BRACKETS = re.compile(rf"\[\s*(?P<count>{_COUNT})\s*/\s*(?P<total>{_COUNT})\b")
 _STEP = re.compile(
     r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?|num_)?"
     r"(?P<word>iter(?:ation)?|it(?=\s*[:=])|step|batch|update|mini-?batch)s?"
@@ -99,8 +104,23 @@ _EPOCH = re.compile(
     r"(?i)(?<![\w/])epochs?['\"]?\s*[:=#]?\s*[\[(]?\s*(?P<count>\d+(?:\.\d+)?)\b(?!\s*(?:%|m?s\b|sec))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d+))?"
 )
-# `pass 3/20`, `3 of 20`: nothing else was found in the line
-_OF = re.compile(r"(?<![\w/.:-])(?P<count>\d+)\s*(?:/|of|out of)\s*(?P<total>\d+)(?![\w/.:%-])")
+# `pass 3/20`, `0.1k/50k`, `3 of 20`: nothing else was found in the line
+_OF = re.compile(rf"(?<![\w/.:-])(?P<count>{_COUNT})\s*(?:/|of|out of)\s*(?P<total>{_COUNT})(?![\w/.:%-])")
+# `steps left: 4990`, `50 iterations remaining`
+_STEPS_WORD = r"(?:steps?|iterations?|iters?|batch(?:es)?|updates?)"
+_LEFT = re.compile(
+    rf"(?i)\b{_STEPS_WORD}\s+(?:left|remaining|to go)\s*[:=]?\s*(?P<after>\d[\d,]*)\b"
+    rf"|(?P<before>\d[\d,]*)\s+(?:more\s+)?{_STEPS_WORD}\s+(?:left|remaining|to go)\b"
+)
+# `|    total_timesteps      | 4096        |`, of stable-baselines3
+_ROW = re.compile(
+    r"^[|│┃]\s*(?:\w+/)?(?P<key>total_timesteps|num_timesteps|global_step)\s*[|│┃]\s*(?P<count>\d+)\s*[|│┃]"
+)
+# Ray Tune's: `Trial train_5a7f3_00000 finished iteration 3 at 2026-...`,
+# `Number of trials: 9/10 (2 RUNNING, 7 TERMINATED)`, `Trial status: 7 TERMINATED | 2 RUNNING | 1 PENDING`
+_TRIAL = re.compile(r"^Trial (?P<trial>\S+) finished iteration (?P<count>\d+)\b")
+_TRIALS = re.compile(r"^(?:Number of trials: \d+/(?P<total>\d+)|Trial status:)(?P<states>.*)")
+_STATES = re.compile(r"(\d+) ([A-Z]+)")
 _STEP_KEYS = ("step", "global_step", "train_step", "iter", "iteration", "_step", "steps", "num_steps", "update")
 _TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", "max_iters")
 _BOOSTERS = "boosting log"
@@ -179,6 +199,14 @@ def _is_aside(row: dict[str, Any]) -> bool:
 
 
 def read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
+    """Return the progress that a line says, and how long the program says that it still takes."""
+    ticks = _read(line, pattern)
+    if ticks and (eta := etas.read(plain(line))) is not None:
+        return [tick._replace(eta=eta) for tick in ticks]
+    return ticks
+
+
+def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
     """Return the progress that a line says, at most one tick of each unit; none for most lines.
 
     `pattern` is the user's own: its group `count` (or first group) is the count, its group `total` the total.
@@ -200,14 +228,39 @@ def read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
         return ticks
     if found := _BOOSTER.match(line):
         return [Tick(_BOOSTERS, "round", float(found["count"] or found["other"]), None, _BOOSTERS)]
+    if found_ticks := list(_tables(line)):
+        return found_ticks
     readers: tuple[Callable[[str, _Epoch], Tick | None], ...] = (_brackets, _step, _epochs)
     found_ticks = [tick for reader in readers if (tick := reader(line, epoch))]
     if all(tick.unit == "epoch" for tick in found_ticks) and (tick := _of(line, named.end() if named else 0, epoch)):
+        found_ticks.append(tick)
+    if not found_ticks and (tick := _left(line, epoch)):
         found_ticks.append(tick)
     units: dict[str, Tick] = {}
     for tick in found_ticks:
         units.setdefault(tick.unit, tick)
     return list(units.values())
+
+
+def _tables(line: str) -> Iterator[Tick]:
+    """Yield what lines of reinforcement learning's and of searches' libraries say."""
+    if line[:1] in "|│┃" and (found := _ROW.match(line)):
+        yield Tick(found["key"], "step", float(found["count"]), None, "a table's rows")
+    elif line.startswith("Trial ") and (found := _TRIAL.match(line)):
+        yield Tick(f"Trial {found['trial']}", "iteration", float(found["count"]), None, "Ray Tune's lines")
+    elif found := _TRIALS.match(line):
+        states = [(float(count), state) for count, state in _STATES.findall(found["states"])]
+        total = float(found["total"]) if found["total"] else sum(count for count, _ in states)
+        done = sum(count for count, state in states if state in ("TERMINATED", "ERROR"))
+        yield Tick("trials", "trial", done, total, "Ray Tune's lines")
+
+
+def _left(line: str, epoch: _Epoch) -> Tick | None:
+    found = _LEFT.search(line)
+    if not found:
+        return None
+    count = float((found["after"] or found["before"]).replace(",", ""))
+    return Tick(f"{_name(line[: found.start()])} left".strip(), "step", count, None, "log lines", *epoch)
 
 
 def heard(text: str) -> tuple[float, Tick | None]:
@@ -237,7 +290,7 @@ def _brackets(line: str, epoch: _Epoch) -> Tick | None:
     if not found or (before := line[: found.start()].rstrip().lower()).endswith(("epoch", "epochs", "epoch:")):
         return None
     # Counters in brackets are of steps, or of samples where they go up in batches: the line does not say which.
-    return Tick(_name(f"{before}[]"), "unit", float(found["count"]), float(found["total"]), "log lines", *epoch)
+    return Tick(_name(f"{before}[]"), "unit", _number(found["count"]), _number(found["total"]), "log lines", *epoch)
 
 
 def _step(line: str, epoch: _Epoch) -> Tick | None:
@@ -254,11 +307,11 @@ def _total(found: Match[str]) -> float | None:
 
 def _of(line: str, begin: int, epoch: _Epoch) -> Tick | None:
     """Return what `3 / 20` says, after the words of an epoch where there are some."""
-    found = _OF.search(line, begin)
-    if not found or float(found["count"]) > float(found["total"]):
+    found = None if "%|" in line else _OF.search(line, begin)  # a bar that is none of a training
+    if not found or _number(found["count"]) > _number(found["total"]):
         return None
     name = _name(f"{line[: found.start()]} #")
-    return Tick(name, "unit", float(found["count"]), float(found["total"]), "log lines", *epoch)
+    return Tick(name, "unit", _number(found["count"]), _number(found["total"]), "log lines", *epoch)
 
 
 def _words(rest: str) -> str:

@@ -9,6 +9,7 @@ import ctypes
 import os
 import platform
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,11 @@ class _Memory(ctypes.Structure):
 
 class _Utilisation(ctypes.Structure):
     _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
+
+
+#: What a card's driver calls reasons for lower clocks (nvml.h). The cap of its power, at which a busy card works as it
+#: is meant to, and clocks that somebody has set are none of these.
+_SLOWED_BY = ((0x20 | 0x40, "heat"), (0x80, "the supply of power"), (0x08, "its hardware"))
 
 
 class Nvml:
@@ -90,8 +96,15 @@ class Nvml:
         version = ctypes.create_string_buffer(80)
         return None if self._library.nvmlSystemGetDriverVersion(version, 80) else version.value.decode()
 
-    def read(self) -> list[dict[str, float | None]]:
-        """Return what each card says now: memory_mib, power_watts, busy (0 to 1)."""
+    def _slowed_by(self, handle: Any) -> str | None:
+        """Return what slows a card down now, None where nothing does, or it does not say."""
+        for name in ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"):
+            if (reasons := self._ask(name, handle, ctypes.c_ulonglong())) is not None:
+                return next((words for bits, words in _SLOWED_BY if reasons.value & bits), None)
+        return None
+
+    def read(self) -> list[dict[str, Any]]:
+        """Return what each card says now: memory_mib, power_watts, busy (0 to 1), and slowed_by in words."""
         rows = []
         for handle in self.handles:
             memory = self._ask("nvmlDeviceGetMemoryInfo", handle, _Memory())
@@ -102,6 +115,7 @@ class Nvml:
                     "memory_mib": memory.used / _MIB if memory else None,
                     "power_watts": power.value / 1000 if power else None,
                     "busy": busy.gpu / 100 if busy else None,
+                    "slowed_by": self._slowed_by(handle),
                 }
             )
         return rows
@@ -128,9 +142,12 @@ def look(nvml: Nvml, cores: int | None = None) -> Machine:
     return Machine(cores, _cpu_model(), memory, nvml.cards(), nvml.driver_version())
 
 
-#: Of one core, for reading what processes use.
-_SHARE = 0.003
+#: Of one core, for going through all processes: those of others, and new ones.
+_SHARE = 0.001
 
+
+#: A process that takes so much of a core keeps it full.
+_FULL = 0.9
 
 #: A card is used whose memory has grown by so much since the first reading, or that was busy for so much of one.
 _USED_MIB, _USED_BUSY = 64.0, 0.05
@@ -150,6 +167,11 @@ class Meter:
     gpu_busy: list[float] = field(default_factory=list)
     processes: int = 0
     cards_used: set[int] = field(default_factory=set)
+    #: Whether steps have begun: stalls and slowed clocks of a start are none of the training.
+    is_training: bool = False
+    readings: int = 0
+    stalled: float = 0.0
+    slowed: dict[str, int] = field(default_factory=dict)
     _memory_before: list[float | None] = field(default_factory=list)
     _spent: dict[int, float] = field(default_factory=dict)
     _all_before: float | None = None
@@ -157,12 +179,16 @@ class Meter:
     _next_at: float = 0.0
 
     def read(self, seconds: float, last: bool = False) -> None:
-        """Take a reading, `seconds` after the command's start; fewer where many processes make it dear."""
-        if seconds < self._next_at and not last:
-            return
-        spent = time.process_time()
-        self._read_processes()
-        self._next_at = seconds + (time.process_time() - spent) / _SHARE
+        """Take a reading, `seconds` after the command's start; of all processes as often as they are not dear."""
+        before = dict(self._spent)
+        if last or seconds >= self._next_at or not self._spent:
+            spent = time.process_time()
+            self._read_all()
+            self._next_at = seconds + (time.process_time() - spent) / _SHARE
+        else:
+            self._add(self._table([str(pid) for pid in self._spent]))
+        fullest = max((spent - before.get(pid, 0.0) for pid, spent in self._spent.items()), default=0.0)
+        is_core_full = self._read_at is not None and fullest > _FULL * (seconds - self._read_at)
         rows = self.nvml.read() if self.nvml.handles else []
         powers = [row["power_watts"] for row in rows if row["power_watts"] is not None]
         if powers and self._read_at is not None:
@@ -174,9 +200,32 @@ class Meter:
         if busy:
             self.gpu_busy.append(sum(busy) / len(busy))
         self._see_which_are_used(rows)
+        if self.is_training and not last:
+            self._see_what_holds_it_up([rows[number] for number in self.cards_used], is_core_full)
         self._read_at = seconds
 
-    def _see_which_are_used(self, rows: list[dict[str, float | None]]) -> None:
+    def _see_what_holds_it_up(self, used: list[dict[str, Any]], is_core_full: bool) -> None:
+        """Note a card that idles while one core is full, as it waits for its data, and one that is slowed down."""
+        idle = [1 - row["busy"] for row in used if row["busy"] is not None]
+        if not used:
+            return
+        self.readings += 1
+        if idle and is_core_full:
+            self.stalled += sum(idle) / len(idle)
+        if slowed := next((row["slowed_by"] for row in used if row["slowed_by"]), None):
+            self.slowed[slowed] = self.slowed.get(slowed, 0) + 1
+
+    @property
+    def stalled_share(self) -> float | None:
+        """Return the share of the training in which cards were idle and one core full; None without a used card."""
+        return self.stalled / self.readings if self.readings else None
+
+    @property
+    def slowed_share(self) -> dict[str, float]:
+        """Return by what cards were slowed down, and in which share of the training."""
+        return {words: count / self.readings for words, count in self.slowed.items()}
+
+    def _see_which_are_used(self, rows: list[dict[str, Any]]) -> None:
         """Note the cards whose memory has grown, or that are busy: a machine may have more than a command uses."""
         memories = [row["memory_mib"] for row in rows]
         self._memory_before = self._memory_before or memories
@@ -185,12 +234,10 @@ class Meter:
             if grown > _USED_MIB or (row["busy"] or 0.0) > _USED_BUSY:
                 self.cards_used.add(number)
 
-    def _read_processes(self) -> None:
+    @staticmethod
+    def _table(names: Iterable[str]) -> dict[int, tuple[int, int, float, int]]:
+        """Return what processes say: parent, group, CPU seconds, pages of memory."""
         table = {}
-        try:
-            names = [name for name in os.listdir("/proc") if name.isdigit()]
-        except OSError:
-            return
         for name in names:
             try:
                 with open(f"/proc/{name}/stat", "rb") as file:
@@ -204,16 +251,28 @@ class Meter:
                 (int(values[11]) + int(values[12])) / _TICKS,
                 int(values[21]),
             )
+        return table
+
+    def _add(self, ours: dict[int, tuple[int, int, float, int]]) -> None:
+        """Add what the command's processes say."""
+        self.processes = max(self.processes, len(ours))
+        self._spent.update({pid: row[2] for pid, row in ours.items()})
+        self.cpu_seconds = sum(self._spent.values())
+        memory = sum(row[3] for row in ours.values()) * _PAGE_BYTES / _MIB
+        self.peak_memory_mib = max(self.peak_memory_mib or 0.0, memory)
+
+    def _read_all(self) -> None:
+        """Read all processes: those of the command are its group and all that descend from it."""
+        try:
+            table = self._table(name for name in os.listdir("/proc") if name.isdigit())
+        except OSError:
+            return
         ours = {pid for pid, row in table.items() if pid == self.pid or row[1] == self.pid or pid in self._spent}
         while more := {pid for pid, row in table.items() if row[0] in ours} - ours:
             ours |= more
         if not ours:
             return
-        self.processes = max(self.processes, len(ours))
-        self._spent.update({pid: table[pid][2] for pid in ours})
-        self.cpu_seconds = sum(self._spent.values())
-        memory = sum(table[pid][3] for pid in ours) * _PAGE_BYTES / _MIB
-        self.peak_memory_mib = max(self.peak_memory_mib or 0.0, memory)
+        self._add({pid: table[pid] for pid in ours})
         apart = ours | {os.getpid()}
         others = sum(row[2] for pid, row in table.items() if pid not in apart)
         if self._all_before is not None:

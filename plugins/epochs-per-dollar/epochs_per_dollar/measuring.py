@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import signal
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Callable
 
 from epochs_per_dollar import lines, session, words
-from epochs_per_dollar.child import GRACE_SECONDS, Child
+from epochs_per_dollar.child import GRACE_SECONDS, MOST_READ_SECONDS, READ_SECONDS, Child
 from epochs_per_dollar.files import Files
 from epochs_per_dollar.machine import Machine, Meter, Nvml, look
 from epochs_per_dollar.progress import Progress
@@ -21,8 +21,11 @@ from epochs_per_dollar.session import Session
 #: Seconds that a program may take to begin its first step, beyond those that are measured.
 _SET_UP_SECONDS = 300.0
 
+#: A reading may be late by so much of the time that was measured.
+_LATE = 0.004
+
 #: Seconds after which it is said that nothing has been read yet.
-_QUIET_SECONDS = 60.0
+_QUIET_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is."""
+    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is.
+
+    It runs in `folder` (None: where we are), with the variables of `environment` beside ours.
+    """
 
     command: Sequence[str]
     seconds: float = 60.0
@@ -58,6 +64,8 @@ class Asked:
     budget: Budget | None = None
     cores: int | None = None
     per_step: session.Amount | None = None
+    folder: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Measurement:
@@ -71,11 +79,15 @@ class Measurement:
         self._machine: Machine = look(nvml, asked.cores)
         self._first: float | None = None
         self._promised: float | None = None
-        self._measured = self._said = self._over = False
+        self._promised_at: float | None = None
+        self._said = self._over = self._is_printed = False
         self._tenth = 0
-        self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
+        folder = asked.folder or Path.cwd()
+        self._child = Child(
+            asked.command, self._see, self._hear, asked.terminal, asked.cores, asked.folder, asked.environment
+        )
         self._meter = Meter(self._child.pid, nvml)
-        self._files = Files(Path.cwd(), time.time())
+        self._files = Files(folder, time.time())
 
     def run(self) -> Session:
         """Follow the command until the minute is over or it has ended, end it, and return what was seen."""
@@ -101,7 +113,11 @@ class Measurement:
         return self._look(ended_by, self._child.close())
 
     def _each_second(self, seconds: float) -> None:
+        self._meter.is_training = self._first is not None
         self._meter.read(seconds)
+        self._is_printed = self._is_printed or self._progress.steps() is not None
+        if self._is_printed:
+            return  # What is printed counts, and nothing is looked for elsewhere.
         for at, tick in self._files.look(seconds):
             self._written.add(at, [tick])
             if self._first is None and self._written.steps() is not None:
@@ -121,6 +137,7 @@ class Measurement:
             asked.epochs,
             self._promised,
             asked.per_step,
+            self._promised_at,
         )
 
     def _see(self, now: float, line: str) -> None:
@@ -146,15 +163,20 @@ class Measurement:
             return True
         if self._asked.budget and self._spend(self._asked.budget, seconds):
             return True
+        if self._first is not None:
+            # A reading that is late by so little of what was measured changes no rate.
+            late = _LATE * (seconds - self._first)
+            self._child.read_seconds = min(MOST_READ_SECONDS, max(READ_SECONDS, late))
         if self._first is not None and seconds >= self._first + self._asked.seconds:
             if not self._asked.whole:
                 return True
-            self._promise()
+            self._promise(seconds)
         elif self._first is None:
             left = _SET_UP_SECONDS + self._asked.seconds - seconds
             if not self._said and seconds >= _QUIET_SECONDS:
                 self._said = True
-                more = "" if self._asked.whole else f"; it has {words.seconds(left)} more"
+                at = f"{datetime.now() + timedelta(seconds=left):%H:%M:%S}"
+                more = "" if self._asked.whole else f"; if none comes it is ended at {at}, for its start may take long"
                 self._say(f"no progress has been read yet{more} (--pattern and --terminal help some programs)")
             return left <= 0 and not self._asked.whole
         return False
@@ -175,11 +197,11 @@ class Measurement:
             self._say(said)
         return False
 
-    def _promise(self) -> None:
+    def _promise(self, seconds: float) -> None:
         """Say once what the whole is expected to take, of a command that goes on to its end."""
-        if self._measured:
+        if self._promised_at is not None:
             return
-        self._measured = True
+        self._promised_at = seconds
         self._promised = self._look("the minute", 0).whole_seconds
         if self._promised is not None:
             self._say(f"the whole is expected to take {words.seconds(self._promised)}")

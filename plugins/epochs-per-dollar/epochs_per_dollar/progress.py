@@ -40,6 +40,10 @@ class Series:
     total: float | None = None
     epochs_total: float | None = None
     stride: int = 1
+    #: Whether it counts what is left: a lap then ends where the count rises.
+    goes_down: bool = False
+    #: What the program last said that it still takes (s), and when.
+    eta: tuple[float, float] | None = None
     _skipped: int = 0
 
     def add(self, seconds: float, tick: Tick) -> None:
@@ -47,13 +51,15 @@ class Series:
         if tick.total:
             self.total = tick.total
         self.epochs_total = tick.epochs or self.epochs_total
+        if tick.eta is not None:
+            self.eta = seconds, tick.eta
         lap = self.laps[-1] if self.laps else 0
         if self.counts:
             last, again = self.counts[-1], tick.epoch is not None and self.epochs[-1] is not None
             next_epoch = again and tick.epoch != self.epochs[-1] and tick.done <= last
             if tick.done == last and not next_epoch:
                 return
-            falls = tick.done < last or next_epoch
+            falls = tick.done > last if self.goes_down else tick.done < last or next_epoch
             lap += falls
             self._skipped += 1
             if not falls and self._skipped % self.stride:
@@ -62,6 +68,8 @@ class Series:
         self.counts.append(tick.done)
         self.laps.append(lap)
         self.epochs.append(tick.epoch)
+        if len(self.counts) == FEWEST_TICKS + 1 and all(b < a for a, b in zip(self.counts, self.counts[1:])):
+            self.goes_down, self.laps = True, [0] * len(self.counts)
         if len(self.counts) > _KEPT_TICKS:
             self._thin()
 
@@ -85,21 +93,26 @@ class Series:
     @property
     def lap_length(self) -> float | None:
         """Units of a lap: the bar's total, or the most that a lap which has ended counted."""
-        if self.total:
-            return self.total
+        if self.total or self.goes_down:
+            return self.total or max(self.counts)
         ended = [self.counts[i - 1] for i in range(1, len(self.laps)) if self.laps[i] != self.laps[i - 1]]
         return max(ended) if ended else None
 
     @property
-    def counts_down(self) -> bool:
-        """Whether it counts down, as a bar of what remains: each tick would begin a lap."""
+    def is_no_count(self) -> bool:
+        """Whether nearly each tick begins a lap: it goes up and down, or down by so few ticks that nobody knows."""
         return len(self.counts) >= FEWEST_TICKS and self.laps[-1] >= (len(self.counts) - 1) * 0.9
+
+    @property
+    def is_full(self) -> bool:
+        """Whether its last lap has come to its end."""
+        return self.counts[-1] <= 0 if self.goes_down else self.total is not None and self.counts[-1] >= self.total
 
     def points(self) -> list[Point]:
         """Return the ticks with laps put one after the other."""
         length = self.lap_length or 0.0
         return [
-            Point(seconds, lap * length + count, lap)
+            Point(seconds, lap * length + (length - count if self.goes_down else count), lap)
             for seconds, count, lap in zip(self.seconds, self.counts, self.laps)
         ]
 
@@ -129,7 +142,7 @@ class Progress:
 
         A series that is named after an evaluation, a download and the like is taken only where no other is.
         """
-        able = [one for one in self.series.values() if len(one.counts) >= FEWEST_TICKS and not one.counts_down]
+        able = [one for one in self.series.values() if len(one.counts) >= FEWEST_TICKS and not one.is_no_count]
         trains = [one for one in able if not ASIDE.search(one.name.replace("_", " "))] or able
         if not trains:
             return None
@@ -220,7 +233,9 @@ def whole(
         if given := _argument(command, _EPOCH_ARGUMENTS):
             return Whole(given[0] * length, f"{given[1]} x {length:,.0f}")
         return None
-    if steps.total and not (goes_on and steps.counts[-1] >= steps.total):
+    if steps.goes_down and not steps.total and length and not (goes_on and steps.is_full):
+        return Whole(length, f"{steps.source}, which count down")
+    if steps.total and not (goes_on and steps.is_full):
         one = "" if steps.name == "watch" or not steps.source.endswith("bar") else ", if there is one bar for all of it"
         return Whole(steps.total, f"{steps.source}{one}")
     if given := _argument(command, _STEP_ARGUMENTS):

@@ -33,6 +33,11 @@ def folder() -> Path:
     return Path(home) / "epochs-per-dollar" / "runs"
 
 
+def ledger_file() -> Path:
+    """Return where the ledger is kept: beside the records."""
+    return folder().parent / "ledger.csv"
+
+
 def without_secrets(command: Sequence[str]) -> list[str]:
     """Return a command without what looks like a secret, and without the user's home in its paths."""
     found, hide = [], False
@@ -62,8 +67,11 @@ def _git() -> dict[str, Any] | None:
     return {"commit": commit.stdout.strip(), "changed": bool(status.stdout.strip())} if commit.returncode == 0 else None
 
 
-def of(session: Session) -> dict[str, Any]:
-    """Return the record of a session; times in seconds on the clock `observed`: seen from outside, not synchronised."""
+def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
+    """Return the record of a session; times in seconds on the clock `observed`: seen from outside, not synchronised.
+
+    `usd_per_hour` is what the user says that this machine costs.
+    """
     meter, steps, rate = session.meter, session.steps, session.rate
     return {
         "schema_version": SCHEMA_VERSION,
@@ -83,6 +91,8 @@ def of(session: Session) -> dict[str, Any]:
         "rate": rate and {**asdict(rate), "apart": None if rate.apart != rate.apart else rate.apart},
         "whole": session.whole and {**session.whole._asdict(), "seconds": session.whole_seconds},
         "promised_seconds": session.promised_seconds if session.promised_seconds == session.promised_seconds else None,
+        "measured_seconds": session.measured_seconds,
+        "usd_per_hour": usd_per_hour,
         "doubts": session.doubts,
         "use": {
             "peak_memory_mib": meter.peak_memory_mib,
@@ -90,6 +100,8 @@ def of(session: Session) -> dict[str, Any]:
             "other_cpu_seconds": meter.other_cpu_seconds,
             "peak_gpu_memory_mib": meter.peak_gpu_memory_mib,
             "energy_joules": meter.energy_joules,
+            "stalled_share": meter.stalled_share,
+            "slowed_share": meter.slowed_share,
             "processes": meter.processes,
             "cards": session.cards,
         },
@@ -113,14 +125,15 @@ def _thinned(points: Sequence[Any], most: int = 1000) -> list[Any]:
 
 
 def forget() -> int:
-    """Remove all records; return how many there were."""
+    """Remove all records, and the ledger; return how many records there were."""
     there = [path for path in folder().glob("*") if path.is_dir() and not path.is_symlink()]
     for path in there:
         shutil.rmtree(path)
+    ledger_file().unlink(missing_ok=True)
     return len(there)
 
 
-def keep(session: Session, page: str) -> Path | None:
+def keep(session: Session, page: str, usd_per_hour: float | None = None) -> Path | None:
     """Write the record and its page; return their folder, None where the user's data folder cannot be written.
 
     The folder is whole or not there: it is made under another name.
@@ -130,7 +143,7 @@ def keep(session: Session, page: str) -> Path | None:
     try:
         part.mkdir(parents=True)
         (part / "report.html").write_text(page, encoding="utf-8")
-        (part / "run.json").write_text(json.dumps(of(session), indent=1) + "\n", encoding="utf-8")
+        (part / "run.json").write_text(json.dumps(of(session, usd_per_hour), indent=1) + "\n", encoding="utf-8")
         for attempt in range(100):
             place = folder() / (f"{name}-{attempt}" if attempt else name)
             if not place.exists():

@@ -14,6 +14,9 @@ from epochs_per_dollar.steady import Pauses
 _MOST_OFFERS = 8
 
 
+#: A share of the time that a card waits for one core, from which on it is said.
+_STALLED = 0.1
+
 #: What to do where no progress could be read.
 _READINGS = (
     "  a bar that is drawn on terminals only: --terminal",
@@ -68,6 +71,9 @@ def _measured(session: Session) -> Iterator[str]:
     if meter.peak_gpu_memory_mib is not None:
         busy = f"GPU busy {sum(meter.gpu_busy) / len(meter.gpu_busy):.0%} of the time" if meter.gpu_busy else ""
         yield _row("GPU memory", f"{meter.peak_gpu_memory_mib / 1024:.1f} GiB at most", busy)
+    if meter.stalled_share is not None and meter.stalled_share >= _STALLED:
+        waits = "while one core was full: it waits for the processor, mostly for its data"
+        yield _row("stalls", f"GPU idle {meter.stalled_share:.0%} of the time", waits)
     if meter.energy_joules is not None:
         yield _row("GPU energy", f"{meter.energy_joules / 3600:.2f} Wh", "")
 

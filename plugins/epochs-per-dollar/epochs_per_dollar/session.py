@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from epochs_per_dollar import steady
+from epochs_per_dollar import etas, steady, words
 from epochs_per_dollar.machine import Machine, Meter
 from epochs_per_dollar.progress import Progress, Series, Whole, whole
 from epochs_per_dollar.steady import Rate
@@ -22,6 +22,9 @@ class Amount(NamedTuple):
 #: A share of one core that other programs took, above which a session is disturbed.
 _DISTURBED = 0.1
 
+#: A share of the time in which a card is slowed down, from which on a session is throttled.
+_SLOWED = 0.05
+
 #: A training that lacks no more than this share of its whole has ended.
 _NEARLY = 0.02
 
@@ -31,7 +34,7 @@ class Session:
     """What a command did while it was watched.
 
     `ended_by` says what ended it: `itself`, `the minute`, `the budget` or `you`. `exit_code` is the command's own.
-    `promised_seconds` is what the whole was said to take when a minute had been measured, of one that went on.
+    `promised_seconds` is what the whole was said to take when `measured_seconds` had passed, of one that went on.
     `per_step` is what the user says that a step goes through.
     """
 
@@ -46,6 +49,7 @@ class Session:
     whole: Whole | None
     promised_seconds: float | None = None
     per_step: Amount | None = None
+    measured_seconds: float | None = None
 
     @property
     def whole_seconds(self) -> float | None:
@@ -70,6 +74,27 @@ class Session:
         return len(self.meter.cards_used) or len(self.machine.cards)
 
     @property
+    def throttled(self) -> list[tuple[str, float]]:
+        """Return by what its cards were slowed down, and in which share of the time."""
+        return [(by, share) for by, share in self.meter.slowed_share.items() if share >= _SLOWED]
+
+    @property
+    def _own_eta(self) -> str | None:
+        """Return in words what the program itself says is left, where that contradicts what is worked out."""
+        total = self.whole_seconds
+        if self.steps is None or self.steps.eta is None or self.rate is None or total is None:
+            return None
+        seconds, said = self.steps.eta
+        if self.ended_by == "itself" or self.rate.resumed_at:
+            return None
+        length, last = self.steps.lap_length or 0.0, self.steps.points()[-1]
+        of_the_lap = max(0.0, (last.lap + 1) * length - last.done) / self.rate.units_per_second
+        left = max(0.0, total - seconds)
+        if not etas.contradicts(said, left, of_the_lap):
+            return None
+        return f"the program itself says that {words.seconds(said)} are left, and this says {words.seconds(left)}"
+
+    @property
     def other_cores(self) -> float | None:
         """Cores that other programs kept busy meanwhile, None where that is not known."""
         taken = self.meter.other_cpu_seconds
@@ -90,6 +115,9 @@ class Session:
         others = self.other_cores
         if others is not None and others > _DISTURBED:
             found.append(f"disturbed: other programs kept {others:.1f} cores busy")
+        found += [f"throttled: {by} slowed the GPU down in {share:.0%} of the time" for by, share in self.throttled]
+        if (said := self._own_eta) is not None:
+            found.append(said)
         return found
 
 
@@ -105,6 +133,7 @@ def look(
     of_epochs: float | None = None,
     promised_seconds: float | None = None,
     per_step: Amount | None = None,
+    measured_seconds: float | None = None,
 ) -> Session:
     """Work out what a session says."""
     steps = progress.steps()
@@ -112,5 +141,16 @@ def look(
     goes_on = ended_by != "itself"
     length = whole(progress, steps, command, of, of_epochs, goes_on) if steps and rate else None
     return Session(
-        command, seconds, ended_by, exit_code, machine, meter, steps, rate, length, promised_seconds, per_step
+        command,
+        seconds,
+        ended_by,
+        exit_code,
+        machine,
+        meter,
+        steps,
+        rate,
+        length,
+        promised_seconds,
+        per_step,
+        measured_seconds,
     )

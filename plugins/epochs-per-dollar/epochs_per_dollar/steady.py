@@ -21,7 +21,7 @@ FEWEST_INTERVALS = 3
 
 #: An interval is a pause if it is longer than its steps take by so many median absolute deviations (scaled to a
 #: standard deviation), by two steps, and by what a reading of the clock may be late (s).
-_DEVIATIONS, _STEPS, _LATE_SECONDS = 6.0, 2.0, 0.05
+_DEVIATIONS, _STEPS, _LATE_SECONDS = 6.0, 2.0, 0.1
 
 #: Pauses whose distances differ by no more than this come regularly.
 _REGULAR = 0.2

@@ -1,0 +1,150 @@
+"""The ledger: what minutes have promised, and what the wholes then took and cost. One row a run, no names."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from epochs_per_dollar import words
+
+#: Promised and paid that lie no further apart than this factor agree.
+NEAR = 1.15
+
+
+class LedgerError(Exception):
+    """A ledger that cannot be read; the text says where and why."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run that went on to its end: what was promised after so many measured minutes, and what was paid.
+
+    `record` is the name of its record, its date and time. Dollars are None where no price of an hour is known, and
+    seconds that were paid where an invoice alone was given. `factor` is paid over promised: of the seconds, or of the
+    dollars where only these are known.
+    """
+
+    date: str
+    record: str
+    read_from: str
+    machine: str
+    measured_minutes: float | None
+    promised_seconds: float
+    paid_seconds: float | None
+    promised_usd: float | None
+    paid_usd: float | None
+    factor: float
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if name not in _TEXTS and value is not None and not 0 < value < 1e15:
+                raise ValueError(f"{name} must be a number above 0")
+
+    @property
+    def off(self) -> float:
+        """Return how far promised and paid lie apart, as a factor of 1 or more."""
+        return max(self.factor, 1 / self.factor)
+
+
+COLUMNS = [field.name for field in fields(Row)]
+_TEXTS = ("date", "record", "read_from", "machine")
+_NEVER_EMPTY = ("promised_seconds", "factor")
+
+
+def read(path: Path) -> list[Row]:
+    """Return the rows of a ledger, none where there is no file. Raises LedgerError for what is no ledger."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.reader(file))
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, csv.Error) as error:
+        raise LedgerError(f"{path}: it cannot be read: {error}") from None
+    if not lines or lines[0] != COLUMNS:
+        raise LedgerError(f"{path}: line 1: a ledger begins with {','.join(COLUMNS)}")
+    return [_row(path, number, line) for number, line in enumerate(lines[1:], 2)]
+
+
+def _row(path: Path, number: int, line: Sequence[str]) -> Row:
+    if len(line) != len(COLUMNS):
+        raise LedgerError(f"{path}: line {number}: it has {len(line)} values, and {len(COLUMNS)} columns")
+    values: dict[str, Any] = dict(zip(COLUMNS, line))
+    for name in COLUMNS:
+        if name in _TEXTS:
+            continue
+        try:
+            values[name] = float(values[name]) if values[name] or name in _NEVER_EMPTY else None
+        except ValueError:
+            values[name] = float("nan")
+    try:
+        return Row(**values)
+    except ValueError as error:
+        raise LedgerError(f"{path}: line {number}: {error}") from None
+
+
+def _told(value: Any) -> Any:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else value
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the ledger: who writes to it meanwhile waits."""
+    with path.with_name(f".{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def put(path: Path, row: Row) -> bool:
+    """Add a row, in the place of that of the same record; return whether there was one.
+
+    Raises OSError where the folder cannot be written, and LedgerError for what is no ledger.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path):
+        rows = read(path)
+        others = [one for one in rows if one.record != row.record]
+        part = path.with_name(f".{path.name}-{os.getpid()}")
+        try:
+            with part.open("w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                writer.writeheader()
+                for one in sorted([*others, row], key=lambda one: one.record):
+                    writer.writerow({name: _told(value) for name, value in asdict(one).items()})
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except OSError:
+            part.unlink(missing_ok=True)
+            raise
+    return len(others) < len(rows)
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return how well promises held: the median factor, and how many lie within `NEAR`."""
+    offs = [row.off for row in rows]
+    near = sum(off <= NEAR for off in offs)
+    return f"off by a factor of {median(offs):.2f} in the median; {near} of {len(offs)} within {NEAR:g}"
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows as a table for a terminal."""
+    lines = [f"{'date':<12}{'read from':<24}{'machine':<16}{'promised':>14}{'paid':>14}{'USD':>20}{'factor':>8}"]
+    for row in rows:
+        paid = "" if row.paid_seconds is None else words.seconds(row.paid_seconds)
+        lines.append(
+            f"{row.date:<12}{row.read_from[:22]:<24}{row.machine[:14]:<16}{words.seconds(row.promised_seconds):>14}"
+            f"{paid:>14}{_dollars(row):>20}{row.factor:>8.2f}"
+        )
+    return "\n".join(lines)
+
+
+def _dollars(row: Row) -> str:
+    known = [value for value in (row.promised_usd, row.paid_usd) if value is not None]
+    return " -> ".join(words.usd(value).replace(" USD", "") for value in known)

@@ -1,0 +1,215 @@
+"""`epd bill`: what was promised beside what was paid, in a ledger."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.recorder.test_command import COUNTS, Recorder
+
+#: A minute of a training on one H100 that cost 3.60 USD an hour: a dollar is 1,000 s.
+RECORD = {
+    "schema_version": 3,
+    "clock": "observed",
+    "command": ["python", "/secret/place/train.py"],
+    "ended_by": "the minute",
+    "exit_code": 130,
+    "seconds": 75.0,
+    "progress": {"series": "", "unit": "step", "source": "tqdm's bar", "points": []},
+    "whole": {"units": 5000.0, "known_from": "tqdm's bar", "seconds": 10_000.0},
+    "promised_seconds": None,
+    "measured_seconds": None,
+    "usd_per_hour": 3.6,
+    "use": {"cards": 1},
+    "machine": {"cores": 26, "cards": [{"name": "NVIDIA H100 80GB HBM3", "memory_mib": 81559}]},
+    "provenance": {"ended_at": "2026-11-20T10:00:00+00:00"},
+}
+
+#: The same that went on to its end.
+WHOLE = RECORD | {
+    "ended_by": "itself",
+    "exit_code": 0,
+    "seconds": 11_000.0,
+    "whole": {"units": 5000.0, "known_from": "tqdm's bar", "seconds": 11_000.0},
+    "promised_seconds": 10_000.0,
+    "measured_seconds": 66.0,
+    "provenance": {"ended_at": "2026-11-21T10:00:00+00:00"},
+}
+
+
+class Desk:
+    """A data folder with records, and `epd bill` on it."""
+
+    def __init__(self, path: Path) -> None:
+        self.data = path / "data"
+        self.runs = self.data / "epochs-per-dollar" / "runs"
+        self.ledger = self.data / "epochs-per-dollar" / "ledger.csv"
+        self.environment = os.environ | {"XDG_DATA_HOME": str(self.data)}
+
+    def keep(self, name: str, record: Any) -> Path:
+        (self.runs / name).mkdir(parents=True)
+        (self.runs / name / "run.json").write_text(record if isinstance(record, str) else json.dumps(record))
+        return self.runs / name
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [ROOT / "epd", "bill", *arguments], env=self.environment, text=True, stdout=-1, stderr=-1
+        )
+
+    def bill(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        done = self.start(*arguments)
+        out, err = done.communicate()
+        return subprocess.CompletedProcess(arguments, done.returncode, out, err)
+
+    def rows(self) -> list[dict[str, str]]:
+        with self.ledger.open(newline="") as file:
+            return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+def test_what_went_on_elsewhere_is_billed_by_its_seconds(desk: Desk) -> None:
+    desk.keep("first", RECORD)
+    done = desk.bill("first", "--seconds", "12000")
+    assert done.returncode == 0, done.stderr
+    (row,) = desk.rows()
+    expected = {
+        "date": "2026-11-20", "read_from": "tqdm's bar", "machine": "1 x H100 SXM", "measured_minutes": "1.25",
+        "promised_seconds": "10000", "paid_seconds": "12000", "promised_usd": "10", "paid_usd": "12", "factor": "1.2",
+    }  # fmt: skip
+    assert row.items() >= expected.items()
+    assert "secret" not in desk.ledger.read_text()
+    assert "promised  2 h 46 min, 10.00 USD, when 1 min 15 s were measured" in done.stdout
+
+
+def test_invoice_alone_is_set_beside_the_dollars_that_were_promised(desk: Desk) -> None:
+    desk.keep("first", RECORD)
+    assert desk.bill("--usd", "12.40").returncode == 0
+    (row,) = desk.rows()
+    assert (row["paid_seconds"], row["paid_usd"], row["factor"]) == ("", "12.4", "1.24")
+
+
+def test_invoice_is_of_the_newest_that_was_measured_to_its_end(desk: Desk) -> None:
+    """A record that is newer and was not is left alone, and the factor is that of the time."""
+    desk.keep("2026-11-21", WHOLE)
+    desk.keep("2026-11-22", RECORD)
+    assert desk.bill("--usd", "12.40").returncode == 0
+    (row,) = desk.rows()
+    assert (row["date"], row["paid_seconds"], row["paid_usd"], row["factor"]) == ("2026-11-21", "11000", "12.4", "1.1")
+    assert row["measured_minutes"] == "1.1"
+
+
+def test_a_record_that_is_billed_again_keeps_one_row(desk: Desk) -> None:
+    desk.keep("first", RECORD)
+    assert "a row of its own" in desk.bill("first", "--seconds", "12000").stdout
+    assert "was replaced" in desk.bill("first", "--seconds", "9000").stdout
+    (row,) = desk.rows()
+    assert row["factor"] == "0.9"
+
+
+def test_ledger_says_how_well_promises_held(desk: Desk) -> None:
+    """Factors 1.1, 1.25 and 0.5: off by 1.1, 1.25 and 2, so 1.25 in the median, and one of three is near."""
+    assert "empty" in desk.bill().stdout
+    for number, seconds in enumerate(("11000", "12500", "5000")):
+        desk.keep(f"run-{number}", RECORD | {"seconds": 75.0 + number})
+        assert desk.bill(f"run-{number}", "--seconds", seconds).returncode == 0
+    done = desk.bill()
+    assert done.stdout.splitlines()[-1] == "off by a factor of 1.25 in the median; 1 of 3 within 1.15"
+    assert len(done.stdout.splitlines()) == 5
+
+
+def test_two_at_once_lose_nothing(desk: Desk) -> None:
+    names = [f"run-{number}" for number in range(8)]
+    for number, name in enumerate(names):
+        desk.keep(name, RECORD | {"seconds": 75.0 + number})
+    calls = [desk.start(name, "--seconds", "9000") for name in names]
+    for call in calls:
+        _, err = call.communicate()
+        assert call.returncode == 0, err
+    assert len(desk.rows()) == 8
+
+
+@pytest.mark.parametrize(
+    ("record", "arguments", "said"),
+    [
+        (RECORD, ["nowhere"], "nowhere: there is no such record"),
+        (RECORD, ["one"], "it was not measured to its end: give --seconds or --usd"),
+        (RECORD | {"usd_per_hour": None}, ["one", "--usd", "3"], "it promised no dollars: give --usd-per-hour"),
+        (RECORD | {"whole": None}, ["one", "--seconds", "3"], "it promised nothing"),
+        (RECORD | {"whole": None}, ["--seconds", "3"], "has promised anything"),
+        (WHOLE, ["one", "--seconds", "3"], "--seconds: it was measured to its end"),
+        (RECORD, ["one", "--seconds", "-3"], "argument --seconds: '-3' is not a number above 0"),
+        (RECORD, ["one", "--usd", "nan"], "argument --usd: 'nan' is not a number above 0"),
+        (RECORD, ["one", "--seconds"], "argument --seconds: expected one argument"),
+        (RECORD, ["one", "two"], "unrecognized arguments: two"),
+        ("{", ["one", "--seconds", "3"], "it is no record"),
+        ("[1]", ["one", "--seconds", "3"], "it is no record of epd run"),
+        ({"clock": "observed"}, ["one", "--seconds", "3"], "it is no record of epd run"),
+        (RECORD | {"whole": {"seconds": float("nan")}}, ["one", "--seconds", "3"], "it is no record of epd run"),
+        (RECORD | {"machine": 3}, ["one", "--seconds", "3"], "it is no record of epd run"),
+    ],
+)
+def test_what_cannot_be_billed_is_a_line(desk: Desk, record: Any, arguments: list[str], said: str) -> None:
+    desk.keep("one", record)
+    done = desk.bill(*arguments)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("epd: ")
+    assert said in line
+    assert not desk.ledger.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "line 1: a ledger begins with date,record,"),
+        ("a,b\n", "line 1: a ledger begins with date,record,"),
+        ("{head}\n1,2\n", "line 2: it has 2 values, and 10 columns"),
+        ("{head}\nd,r,s,m,,-1,2,,,1\n", "line 2: promised_seconds must be a number above 0"),
+        ("{head}\nd,r,s,m,,5,2,,,\n", "line 2: factor must be a number above 0"),
+        ("\x00\xff", "line 1: a ledger begins with"),
+    ],
+)
+def test_what_is_no_ledger_is_left_as_it_is(desk: Desk, text: str, said: str) -> None:
+    desk.keep("one", RECORD)
+    desk.bill("one", "--seconds", "9000")
+    text = text.replace("{head}", desk.ledger.read_text().splitlines()[0])
+    desk.ledger.write_text(text)
+    for arguments in ([], ["one", "--seconds", "9000"]):
+        done = desk.bill(*arguments)
+        assert done.returncode == 2
+        (line,) = done.stderr.splitlines()
+        assert said in line
+    assert desk.ledger.read_text() == text
+
+
+@pytest.mark.slow
+def test_a_training_that_was_measured_to_its_end_has_its_row(tmp_path: Path) -> None:
+    recorder, desk = Recorder(tmp_path), Desk(tmp_path)
+    recorder.run("--minutes", "0.01", "--", *recorder.program(COUNTS.format(n=200)))
+    assert not desk.ledger.exists(), "a minute pays for nothing"
+    shutil.rmtree(desk.runs)
+    asked = ["--whole", "--minutes", "0.01", "--usd-per-hour", "3.6"]
+    done = recorder.run(*asked, "--", *recorder.program(COUNTS.format(n=200)))
+    assert "a row of the ledger" in done.stderr
+    record, (row,) = recorder.record(), desk.rows()
+    assert float(row["paid_seconds"]) == pytest.approx(record["seconds"], rel=1e-4)
+    assert float(row["promised_seconds"]) == pytest.approx(record["promised_seconds"], rel=1e-4)
+    assert float(row["paid_usd"]) == pytest.approx(record["seconds"] / 1000, rel=1e-4)
+    assert 0.01 <= float(row["measured_minutes"]) < float(row["paid_seconds"]) / 60
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.epd", "bill"], env=desk.environment, cwd=ROOT, capture_output=True, text=True
+    )
+    assert "1 of 1 within 1.15" in done.stdout or "0 of 1 within 1.15" in done.stdout
+    subprocess.run([ROOT / "epd", "forget"], env=desk.environment, check=True, capture_output=True)
+    assert not desk.ledger.exists()
