@@ -116,7 +116,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
-    about.add(study.get("workload_files", {}))
+    about.know(study)
     frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs")}
     derived = {}
     if options.money:

@@ -262,7 +262,10 @@ def is_paid_by_process(runs: pd.DataFrame) -> bool:
 
 def shares(runs: pd.DataFrame) -> dict[str, float]:
     """Return by run which share of the published length it trained; none of what is unknown."""
-    done = runs["train_samples"] * runs["epochs_done"] / runs["published_samples"]
+    trained = runs["train_samples"] * runs["epochs_done"]
+    if "observed_samples" in runs:  # of a command that was ended before its end, what was watched
+        trained = runs["observed_samples"].fillna(trained.astype("Float64"))
+    done = trained / runs["published_samples"]
     return {str(run): float(share) for run, share in zip(runs["run"], done, strict=True) if pd.notna(share)}
 
 

@@ -11,7 +11,7 @@ from scripts.records import about
 from scripts.storage import modules
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
-from scripts.studies import articles, charts
+from scripts.studies import articles, charts, commands
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,6 +49,9 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     from scripts.studies import kinds, model, settings  # which jobs that are handed a study have no need of
 
     config = model.read(path)
+    if model.is_of_commands_alone(config):
+        base = {"base": {"framework": about.OWN, **config["base"]}} if "base" in config else {}
+        config |= {"frameworks": [about.OWN]} | base
     settings.check_config(replaced, model.AXES)
     axes = _axes(replaced, model.AXES)
     if axes:
@@ -59,8 +62,12 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         config["base"] = config["base"] | {"framework": config["frameworks"][0]}
     config = model.defaults() | config
     if "workloads" in config:
-        config["workloads"], config["workload_files"] = _own_files(path, config["workloads"])
-        about.add(config["workload_files"])
+        config["commands"] = commands.taken(path, config["workloads"], _RESERVED_WORKLOADS)
+        config["workloads"], config["workload_files"] = _own_files(
+            path, [one for one in config["workloads"] if isinstance(one, str)]
+        )
+        config["workloads"] += config["commands"]
+        about.know(config)
     if "base" in config and is_grid(config):
         first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
         base = first | config["base"]

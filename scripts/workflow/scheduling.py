@@ -41,7 +41,7 @@ def image_names(asked: Mapping[str, Any], catalogue: Mapping[str, Any]) -> set[s
 def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple[list[monthly.Part], monthly.Length]:
     """Return the parts of a month's bill of a study, and how long one repetition takes."""
     study, profile = asked["study"], asked["profile"]
-    about.add(study["workload_files"])
+    about.know(study)
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     priced = known.priced(asked["name"], study, catalogue, profile, asked["runs"])
     machines = {one.wanted.hardware for one in priced}

@@ -35,6 +35,9 @@ _F_SETPIPE_SZ = 1031
 #: Text that is looked at in a second; of more, only that is passed on.
 _LOOKED_AT_BYTES = 64 << 10
 
+#: So much of the end of a stream is kept, for who asks why the command failed.
+_TAIL_BYTES = 4 << 10
+
 #: How long a command may take to end after each of the signals that ask it to (s).
 GRACE_SECONDS = 10.0
 
@@ -48,7 +51,7 @@ class _Stream:
 
     def __init__(self, source: int, target: int, see: Callable[[float, str], None]) -> None:
         self.source, self.target, self._see = source, target, see
-        self._rest = b""
+        self._rest = self.tail = b""
         self._second, self._looked = -1.0, 0
 
     def pass_on(self) -> int:
@@ -62,6 +65,7 @@ class _Stream:
         if not chunk:
             return -1
         now = time.monotonic()
+        self.tail = (self.tail + chunk)[-_TAIL_BYTES:]
         _write(self.target, chunk)
         if now - self._second >= 1:
             self._second, self._looked = now, 0
@@ -118,7 +122,8 @@ class Child:
     """A command while it runs.
 
     `see` gets each line that it prints, with `time.monotonic()` of its coming, `hear` what its `watch()` sends.
-    `terminal` gives it one where we have none, `cores` holds it to the first so many.
+    `terminal` gives it one where we have none, `cores` holds it to the first so many; without `foreground` ours stays
+    with us, and Ctrl-C comes to it through us.
     Raises NoCommandError if it is not there.
     """
 
@@ -129,9 +134,10 @@ class Child:
         hear: Callable[[str], None] = lambda text: None,
         terminal: bool = False,
         cores: int | None = None,
+        foreground: bool = True,
     ) -> None:
         self._cores = cores
-        self._terminal = _controlling_terminal()
+        self._terminal = _controlling_terminal() if foreground else None
         self._streams, ends = [], []
         for number in (1, 2):
             if terminal or os.isatty(number):
@@ -142,6 +148,7 @@ class Child:
             os.set_blocking(source, False)
             self._streams.append(_Stream(source, number, see))
             ends.append(end)
+        self._errors = self._streams[1]
         self.has_terminal = terminal or os.isatty(1) or os.isatty(2)
         self._hear = hear
         self._folder = tempfile.TemporaryDirectory(prefix="epd-")
@@ -252,6 +259,11 @@ class Child:
     def seconds(self) -> float:
         """Seconds since its start, until it was closed."""
         return (self._closed or time.monotonic()) - self.started
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote on standard error."""
+        return self._errors.tail.decode("utf-8", "replace")
 
     @property
     def left_behind(self) -> bool:

@@ -46,7 +46,10 @@ class Budget:
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is."""
+    """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is.
+
+    Without `foreground` the command does not get our terminal: somebody else's call is in it.
+    """
 
     command: Sequence[str]
     seconds: float = 60.0
@@ -58,6 +61,7 @@ class Asked:
     budget: Budget | None = None
     cores: int | None = None
     per_step: session.Amount | None = None
+    foreground: bool = True
 
 
 class Measurement:
@@ -73,7 +77,7 @@ class Measurement:
         self._promised: float | None = None
         self._measured = self._said = self._over = False
         self._tenth = 0
-        self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores)
+        self._child = Child(asked.command, self._see, self._hear, asked.terminal, asked.cores, asked.foreground)
         self._meter = Meter(self._child.pid, nvml)
         self._files = Files(Path.cwd(), time.time())
 
@@ -99,6 +103,11 @@ class Measurement:
             self._say(f"{measured} are measured: it is ended as by Ctrl-C (what it prints now is its own)")
             self._child.end()
         return self._look(ended_by, self._child.close())
+
+    @property
+    def last_words(self) -> str:
+        """The end of what the command wrote on standard error."""
+        return self._child.last_words
 
     def _each_second(self, seconds: float) -> None:
         self._meter.read(seconds)

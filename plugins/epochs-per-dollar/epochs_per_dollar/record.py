@@ -89,6 +89,7 @@ def of(session: Session) -> dict[str, Any]:
             "cpu_seconds": meter.cpu_seconds,
             "other_cpu_seconds": meter.other_cpu_seconds,
             "peak_gpu_memory_mib": meter.peak_gpu_memory_mib,
+            "gpu_busy": sum(meter.gpu_busy) / len(meter.gpu_busy) if meter.gpu_busy else None,
             "energy_joules": meter.energy_joules,
             "processes": meter.processes,
             "cards": session.cards,
