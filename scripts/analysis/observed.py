@@ -35,8 +35,6 @@ def complete(raw: Mapping[str, Any]) -> dict[str, Any]:
         of_all |= {
             "import_seconds": total - steps - pauses,
             "total_seconds": total,
-            "first_step_seconds": 0.0,
-            "warmup_seconds": 0.0,
             "training_seconds": steps,
             "validation_seconds": pauses,
             "train_seconds": steps + pauses,

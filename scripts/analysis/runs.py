@@ -124,7 +124,9 @@ def rows(name: str, stored: Stored) -> Rows:
     wrong = contradictions.of_folder(name, run)
     if wrong:
         raise InputError(f"{stored.file}: {wrong}")
-    of_run = row(name, run) | {"log_tail": stored.log_tail}
+    # What a command says last when its minute is over is how it took Ctrl-C.
+    is_cut = observed.is_observed(stored.run) and run["status"] == "done"
+    of_run = row(name, run) | {"log_tail": None if is_cut else stored.log_tail}
     if derive.is_interrupted(stored.epochs):
         of_run |= {"train_seconds": None, "cpu_seconds": None}
     keys = {key: of_run[key] for key in ("run", *CELL, "repeat")}

@@ -132,7 +132,8 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
                 kept = [life + _start(one) for life, one in zip(lives, tried, strict=True)]
                 about |= {"rest": float(used), "tries": [*kept[:-1], kept[-1] + float(used) - sum(lives)]}
             elif parts is not None:
-                about |= {"once": parts[0], "rest": parts[1], "first_step": float(run["first_step_seconds"])}
+                first_step = 0.0 if clocks.is_watched(run) else float(run["first_step_seconds"])
+                about |= {"once": parts[0], "rest": parts[1], "first_step": first_step}
             elif not pd.isna(useful):
                 about["rest"] = float(useful)
             elif run["workload"] in rated_alone and not pd.isna(run["samples_per_second"]):

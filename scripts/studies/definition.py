@@ -67,6 +67,12 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             path, [one for one in config["workloads"] if isinstance(one, str)]
         )
         config["workloads"] += config["commands"]
+        for name, command in config["commands"].items():
+            if commands.most_minutes(command) > config["max_run_minutes"]:
+                raise InputError(
+                    f"{path}: workloads: {name}: minutes: {command['minutes']:g}: with those of its start more "
+                    f"than max_run_minutes, {config['max_run_minutes']:g}"
+                )
         about.know(config)
     if "base" in config and is_grid(config):
         first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
@@ -247,10 +253,17 @@ def compared(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 MORE_MINUTES = 15
 
 
-def most_minutes(config: Mapping[str, Any], machine: Mapping[str, Any], profile: str) -> float:
-    """Return how long (minutes) a run of a study may take on a machine: less where its jobs may not take so long."""
+def most_minutes(
+    config: Mapping[str, Any], machine: Mapping[str, Any], profile: str, workload: str | None = None
+) -> float:
+    """Return how long (minutes) a run of a study, or of one workload of it, may take on a machine.
+
+    It is less where its jobs may not take so long, and of a command that is ended when it was watched for long enough.
+    """
     runtime = machine.get("clusters", {}).get(profile, {}).get("runtime", inf)
-    return float(min(config["max_run_minutes"], runtime - MORE_MINUTES))
+    of_command = config.get("commands", {}).get(workload)
+    watched = commands.most_minutes(of_command) if of_command else inf
+    return float(min(config["max_run_minutes"], runtime - MORE_MINUTES, watched))
 
 
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:

@@ -105,7 +105,9 @@ class Command(Part):
     epochs: Count = key("Likewise, in epochs")
     per_step: Text = key("What a step goes through, as '{batch_size}x1024 tokens'; without, a sample is a step")
     pattern: Text = key("How its lines count, where they are of another form: a regular expression, (?P<count>\\d+)")
-    image: Text = key("The container image that it runs in on Google Batch, made from one of this project's")
+    image: Annotated[str, Pattern(r"[\w.:/@-]*/[\w.:/@-]+")] = key(
+        "The container image that it runs in on Google Batch, with its registry: made from one of this project's"
+    )
 
 
 class Rent(Part):

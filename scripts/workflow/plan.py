@@ -213,7 +213,9 @@ class Plan:
         return f"<trained>/{self.name}/{cell.path}/r1/run.json" if is_later else []
 
     def get_image_name(self, wildcards: Any) -> str:
-        """Return the name of the image that a job's framework comes in on a cluster."""
+        """Return the name of the image that a job's framework comes in on a cluster; of a command, its own image."""
+        if wildcards.workload in self.commands:
+            return self.commands[wildcards.workload].get("image", "")
         gpus = "gpus" in self.catalogue[wildcards.hardware]["machine"]
         return f"{wildcards.framework}-{'gpu' if gpus else 'cpu'}"
 
@@ -226,13 +228,13 @@ class Plan:
         names = [name for entry in self.catalogue.values() for name in entry.get("clusters", {}).get(self.profile, {})]
         return {name: self._get_submission(name) for name in names if name not in ("runtime", "modules")}
 
-    def most_minutes(self, hardware: str) -> float:
-        """Return how long (minutes) a run may take on a machine, all its attempts together."""
-        return definition.most_minutes(self.settings, self.catalogue[hardware], self.profile)
+    def most_minutes(self, hardware: str, workload: str | None = None) -> float:
+        """Return how long (minutes) a run, of any workload or of one, may take on a machine, in all its attempts."""
+        return definition.most_minutes(self.settings, self.catalogue[hardware], self.profile, workload)
 
     def get_runtime(self, wildcards: Any) -> int:
         """Return the minutes that a job asks for."""
-        return ceil(self.most_minutes(wildcards.hardware)) + definition.MORE_MINUTES
+        return ceil(self.most_minutes(wildcards.hardware, wildcards.workload)) + definition.MORE_MINUTES
 
     def load_modules(self, hardware: str) -> str:
         """Return what a job's shell begins with on a machine whose entry names environment modules, else nothing.

@@ -35,7 +35,13 @@ def image_names(asked: Mapping[str, Any], catalogue: Mapping[str, Any]) -> set[s
     """Return the names of the images that the runs need."""
     cells = [run["cell"] for run in asked["runs"]]
     kinds = {name: "gpu" if "gpus" in about["machine"] else "cpu" for name, about in catalogue.items()}
-    return {f"{cell['framework']}-{kinds[cell['hardware']]}" for cell in cells}
+    commands = asked["study"].get("commands", {})
+    return {
+        commands[cell["workload"]].get("image", "")
+        if cell["workload"] in commands
+        else f"{cell['framework']}-{kinds[cell['hardware']]}"
+        for cell in cells
+    }
 
 
 def quote(asked: Mapping[str, Any], every: intervals.Interval, by: str) -> tuple[list[monthly.Part], monthly.Length]:
