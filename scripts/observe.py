@@ -10,11 +10,11 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 from scripts.measurement import attempt, hardware, observed, provenance
 from scripts.measurement.exclusive import exclusive
 from scripts.measurement.outcome import Outcome
+from scripts.records import observed as stored
 from scripts.records import record
 from scripts.records.cell import Cell
 from scripts.storage import environment, errors, schemas
@@ -40,15 +40,6 @@ def _refused() -> Outcome | None:
     return told and Outcome(told["status"], told["reason"], {"total_seconds": 0.0})
 
 
-def _samples(told: dict[str, Any] | None) -> int | None:
-    """Return how many samples the whole training goes through, None where that is not known: a step is one, if no
-    amount is said."""
-    if not told or not told["whole"]:
-        return None
-    each = told["per_step"]["each"] if told["per_step"] else 1.0
-    return max(1, round(told["whole"]["units"] * each))
-
-
 def _measure(options: argparse.Namespace) -> int:
     cell, command = Cell(**json.loads(options.cell)), json.loads(options.command)
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
@@ -66,7 +57,7 @@ def _measure(options: argparse.Namespace) -> int:
     if is_ended:
         attempt.log("it was ended from outside: no result; the same call measures it again")
         return TAKEN_AWAY
-    samples = _samples(told)
+    samples = stored.samples(told)
     run = outcome.record(cell, int(cell.batch_size), None) | {
         "repeat": options.repeat,
         "seed": cell.seed(options.repeat),

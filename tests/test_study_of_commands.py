@@ -2,9 +2,11 @@
 
 import csv
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.conftest import Project
 
@@ -40,18 +42,39 @@ base: {{hardware: cpu1}}
 """
 
 
+#: One that says why it cannot go on, and one that says nothing and ends well.
+FAILS = """
+import sys
+for step in range(1, 4):
+    print(f"iter {step}: loss 1.0")
+sys.exit("ValueError: no samples\\nlook at --data")
+"""
+SILENT = "print(sum(i * i for i in range(10_000_000)) > 0)"
+
+
 @pytest.fixture
 def mine(fresh: Project, tmp_path: Path) -> Project:
     """The project beside a folder with a program, and a study of it."""
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "loop.py").write_text(LOOP)
+    for name, text in (("loop", LOOP), ("fails", FAILS), ("silent", SILENT)):
+        (tmp_path / "mine" / f"{name}.py").write_text(text)
+    git(tmp_path / "mine", "init", "-q")
+    git(tmp_path / "mine", "add", ".")
     (fresh.path / "mine.yaml").write_text(STUDY.format(folder="../mine"))
     return fresh
 
 
-def report(mine: Project, *words: str) -> str:
-    done = mine.run("./epd", "report", "mine.yaml", "--config", "trust=all", *words)
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=folder, check=True)
+
+
+def report(mine: Project) -> str:
+    done = mine.run("./epd", "report", "mine.yaml", "--config", "trust=all")
     return done.stdout + done.stderr
+
+
+def to_train(mine: Project) -> list[str]:
+    return [job for job in mine.snakemake("-n", study="mine.yaml") if job.startswith("train ")]
 
 
 def rows(mine: Project, table: str) -> list[dict[str, str]]:
@@ -60,6 +83,14 @@ def rows(mine: Project, table: str) -> list[dict[str, str]]:
 
 
 def test_two_batch_sizes_of_a_program_come_to_dollars(mine: Project) -> None:
+    refused = mine.run("./epd", "report", "mine.yaml", check=False)
+    assert refused.returncode != 0
+    assert "python loop.py --batch_size={batch_size}, in ../mine: read it" in refused.stdout + refused.stderr
+    assert not (mine.path / "results" / "mine" / "line").exists(), "nobody has said that it may run"
+    quote = json.loads(mine.run("./epd", "quote", "mine.yaml", "--json").stdout)
+    machines = {row["hardware"]: row for row in quote["machines"]}
+    assert machines["cpu1"]["unknown"] == 2
+    assert machines["cpu1"]["unknown_hours"] == pytest.approx(2 * (0.05 + 6) / 60)
     report(mine)
     runs = rows(mine, "runs")
     assert [run["run"] for run in runs] == ["line/cpu1/own/b1/r1", "line/cpu1/own/b4/r1"]
@@ -83,3 +114,29 @@ def test_two_batch_sizes_of_a_program_come_to_dollars(mine: Project) -> None:
     assert "python loop.py --batch_size={batch_size}" in page
     drawn = {file.parent.name for file in (mine.path / "results" / "mine" / "charts").glob("*/line.svg")}
     assert {"relative_time", "relative_cost", "pareto", "dollars"} <= drawn
+    assert to_train(mine) == []
+    folder = mine.path.parent / "mine"
+    (folder / "out.csv").write_text("what it made\n")
+    (folder / "loop.py").touch()
+    assert to_train(mine) == [], "nothing of what is tracked is another"
+    (folder / "loop.py").write_text(f"{LOOP}# better\n")
+    assert to_train(mine) == ["train line/cpu1/own/b1", "train line/cpu1/own/b4"]
+    mine.edit("mine.yaml", "of: 100000 images", "of: 200000 images")
+    (folder / "loop.py").write_text(LOOP)
+    assert len(to_train(mine)) == 2, "the whole is another"
+
+
+def test_how_a_program_ends_is_what_its_run_says(mine: Project) -> None:
+    commands = [{"name": name, "command": f"python {name}.py", "folder": "../mine"} for name in ("fails", "silent")]
+    study = yaml.safe_load((mine.path / "mine.yaml").read_text()) | {"workloads": commands, "batch_sizes": [1]}
+    (mine.path / "mine.yaml").write_text(yaml.safe_dump(study))
+    report(mine)
+    fails, silent = rows(mine, "runs")
+    assert (fails["status"], fails["reason"]) == ("failed", "exit code 1 | ValueError: no samples | look at --data")
+    assert fails["train_seconds"] == ""
+    assert silent["status"] == "done"
+    assert silent["train_seconds"] == silent["total_seconds"] == silent["observed_seconds"]
+    assert "nothing but its life is known" in silent["warnings"]
+    costs = rows(mine, "costs")
+    assert {cost["run"] for cost in costs} == {silent["run"]}
+    assert all(float(cost["cost_usd"]) > 0 for cost in costs)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.records import observed
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.samples import Sample
 from scripts.storage.axes import CELL
@@ -101,9 +102,7 @@ def _of_command(run: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], sam
         return "status: done, and nothing was observed" if run["status"] == "done" else None
     if total != told["seconds"]:
         return f"times: total_seconds: {total:g}, and observed: seconds: {told['seconds']:g}"
-    each = told["per_step"]["each"] if told["per_step"] else 1.0
-    whole = told["whole"] and max(1, round(told["whole"]["units"] * each))
-    if run["train_samples"] != whole:
+    if run["train_samples"] != (whole := observed.samples(told)):
         return f"train_samples: {run['train_samples']}, and observed: whole: is of {whole}"
     return None
 

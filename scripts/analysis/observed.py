@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts.analysis import convergence, telemetry
+from scripts.records.observed import is_one_piece, samples_of_a_step
 from scripts.records.record import TIMES, epoch_row
 
 
@@ -31,7 +32,7 @@ def complete(raw: Mapping[str, Any]) -> dict[str, Any]:
     of_all: dict[str, float | None] = dict.fromkeys(TIMES) | {"total_seconds": raw["times"]["total_seconds"]}
     if known:
         steps, pauses = known
-        total = max(told["whole"]["seconds"], steps + pauses)
+        total = max(told["whole"]["seconds"] if told["whole"] else 0.0, steps + pauses)
         of_all |= {
             "import_seconds": total - steps - pauses,
             "total_seconds": total,
@@ -47,15 +48,18 @@ def complete(raw: Mapping[str, Any]) -> dict[str, Any]:
         "final": {"epochs": len(epochs(raw))} | dict.fromkeys(("loss", "acc", "val_loss", "val_acc")),
         "convergence": convergence.verdict(None, None, None, 0.0, "own"),
         "telemetry": _use(told),
-        "warnings": told["doubts"] if told else [],
+        "warnings": _doubts(raw),
         "observed_seconds": told and told["seconds"],
-        "observed_samples": told["rate"]["observed_units"] * _each(told) if rate else None,
+        "observed_samples": told["rate"]["observed_units"] * samples_of_a_step(told) if rate else None,
     }
 
 
-def _each(told: Mapping[str, Any]) -> float:
-    """Return the samples of a step: a step is one where nobody says what it goes through."""
-    return float(told["per_step"]["each"]) if told["per_step"] else 1.0
+def _doubts(raw: Mapping[str, Any]) -> list[str]:
+    told = raw["observed"]
+    if not told:
+        return []
+    unread = ["no progress could be read of it: nothing but its life is known"] * is_one_piece(told)
+    return [*told["doubts"], *unread]
 
 
 def _rate(raw: Mapping[str, Any]) -> float | None:
@@ -63,12 +67,14 @@ def _rate(raw: Mapping[str, Any]) -> float | None:
     told = raw["observed"]
     if raw["status"] != "done" or not told or not told["rate"]:
         return None
-    return float(told["rate"]["units_per_second"]) * _each(told)
+    return float(told["rate"]["units_per_second"]) * samples_of_a_step(told)
 
 
 def _steps_and_pauses(raw: Mapping[str, Any]) -> tuple[float, float] | None:
     """Return how long (s) the steps and the pauses of the whole take, None where it is not known."""
     told, rate = raw["observed"], _rate(raw)
+    if raw["status"] == "done" and told and is_one_piece(told):
+        return float(told["seconds"]), 0.0
     if rate is None or raw["train_samples"] is None or told["whole"]["seconds"] is None:
         return None
     units = told["whole"]["units"]
