@@ -140,3 +140,12 @@ def test_how_a_program_ends_is_what_its_run_says(mine: Project) -> None:
     costs = rows(mine, "costs")
     assert {cost["run"] for cost in costs} == {silent["run"]}
     assert all(float(cost["cost_usd"]) > 0 for cost in costs)
+
+
+def test_no_kit_and_no_machine_elsewhere_gets_a_program(mine: Project) -> None:
+    for words in (("kit", "pack", "mine.yaml"), ("schedule", "add", "mine.yaml", "--every", "1d", "--by", "github")):
+        done = mine.run("./epd", *words, "--config", "trust=all", check=False)
+        said = done.stdout + done.stderr
+        assert done.returncode == 2, said
+        assert "workloads: line: " in said
+        assert "Traceback" not in said

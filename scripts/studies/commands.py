@@ -43,10 +43,13 @@ _BEFORE_AND_AFTER_MINUTES = 6.0
 _LARGEST_BYTES = 1 << 20
 
 
-def taken(path: Path, given: Sequence[str | Mapping[str, Any]], reserved: Sequence[str]) -> dict[str, dict[str, Any]]:
+def taken(
+    path: Path, given: Sequence[str | Mapping[str, Any]], reserved: Sequence[str], are_run: bool
+) -> dict[str, dict[str, Any]]:
     """Return the commands of a study's `workloads` by name, one for each combination of values of their own axes.
 
-    `path` is the study's file, for messages. Raises InputError for what cannot be run here.
+    `path` is the study's file, for messages. Raises InputError for what cannot be; where they `are_run`, and not shown
+    from tables, also for what is not here.
     """
     found: dict[str, dict[str, Any]] = {}
     for command in given:
@@ -54,6 +57,8 @@ def taken(path: Path, given: Sequence[str | Mapping[str, Any]], reserved: Sequen
             continue
         place = f"{path}: workloads: {command['name']}"
         _check(place, command, reserved)
+        if are_run:
+            _check_is_here(place, command)
         axes = command.get("axes", {})
         for values in product(*axes.values()):
             chosen = dict(zip(axes, map(str, values), strict=True))
@@ -84,14 +89,8 @@ def _check(place: str, command: Mapping[str, Any], reserved: Sequence[str]) -> N
         for name in placeholders(command.get(key, "")):
             if name not in (allowed := (*CELL, "seed", *axes)):
                 raise InputError(f"{place}: {key}: {{{name}}} is unknown: there are {', '.join(allowed)}")
-    folder = Path(command.get("folder", "."))
-    if not folder.is_dir():
-        raise InputError(f"{place}: folder: {command['folder']!r}: no such folder in {Path.cwd()}")
-    if "python" in command:
-        if "python" not in words:
-            raise InputError(f"{place}: python: the command has no word `python` that it could stand for")
-        if not shutil.which(_python(command["python"])):
-            raise InputError(f"{place}: python: {command['python']!r}: no such program in {Path.cwd()}")
+    if "python" in command and "python" not in words:
+        raise InputError(f"{place}: python: the command has no word `python` that it could stand for")
     if "pattern" in command:
         try:
             groups = re.compile(command["pattern"]).groups
@@ -101,6 +100,14 @@ def _check(place: str, command: Mapping[str, Any], reserved: Sequence[str]) -> N
             raise InputError(f"{place}: pattern: {command['pattern']!r}: has no group (?P<count>\\d+)")
     some = dict.fromkeys(placeholders(command.get("per_step", "")), "1")
     _check_amounts(place, command, _filled(command.get("per_step", ""), some))
+
+
+def _check_is_here(place: str, command: Mapping[str, Any]) -> None:
+    folder = Path(command.get("folder", "."))
+    if not folder.is_dir():
+        raise InputError(f"{place}: folder: {command['folder']!r}: no such folder in {Path.cwd()}")
+    if "python" in command and not shutil.which(_python(command["python"])):
+        raise InputError(f"{place}: python: {command['python']!r}: no such program in {Path.cwd()}")
 
 
 def _check_amounts(place: str, command: Mapping[str, Any], per_step: str) -> None:

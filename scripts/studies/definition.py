@@ -62,7 +62,9 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         config["base"] = config["base"] | {"framework": config["frameworks"][0]}
     config = model.defaults() | config
     if "workloads" in config:
-        config["commands"] = commands.taken(path, config["workloads"], _RESERVED_WORKLOADS)
+        config["commands"] = commands.taken(
+            path, config["workloads"], _RESERVED_WORKLOADS, are_run=not config["tables"]
+        )
         config["workloads"], config["workload_files"] = _own_files(
             path, [one for one in config["workloads"] if isinstance(one, str)]
         )

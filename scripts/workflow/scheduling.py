@@ -144,6 +144,8 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
         study = str(Path(study).resolve().relative_to(ROOT))
     elif is_file:
         study = str(Path(study).resolve())
+    if by in ("github", "cloud") and (own := asked["study"].get("commands")):
+        raise InputError(f"by: {by}: workloads: {', '.join(own)}: the machine elsewhere has no program of your own")
     if by in ("github", "cloud"):
         checks.check_known_to_git([definition.file(study), *map(Path, asked["study"]["workload_files"].values())])
     # A machine elsewhere does not know yet whom to trust.

@@ -92,6 +92,11 @@ def test_what_cannot_be_run_is_one_line(more: dict[str, Any], keys: dict[str, An
     assert "\n" not in str(refused.value)
 
 
+def test_tables_of_a_program_are_shown_where_it_is_not() -> None:
+    file = written({"folder": "gone"}, tables="theirs")
+    assert [cell.path for cell in cells(file)] == ["gpt/cpu1/own/b8"]
+
+
 def test_two_of_one_name_are_refused() -> None:
     file = written()
     study = yaml.safe_load(file.read_text())
