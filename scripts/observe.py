@@ -8,6 +8,7 @@ is no record; 2 bad input.
 import argparse
 import json
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def _measure(options: argparse.Namespace) -> int:
     found = hardware.NOT_SEEN if outcome else hardware.detect()
     origin = provenance.collect(found, None)
     output = options.output.resolve()
-    attempt.log(f"{cell.path}: {' '.join(command['words'])}")
+    attempt.log(f"{cell.path}: a program, watched for {command['minutes']:g} min from its first step on")
     if outcome is None:
         hardware.check(cell.hardware, claims, cell.devices, found)
         outcome, told, is_ended = observed.run(command, claims["cores"])
@@ -95,6 +96,8 @@ def _recorded(options: argparse.Namespace, since: float) -> int | None:
 
 
 def main() -> int:
+    # The shell of the rule ignores it for those who wait for this process.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     options = parse()
     asked = time.time()
     with exclusive(options.output) as waited:

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,13 +67,11 @@ def run(asked: Mapping[str, Any], cores: int) -> tuple[Outcome, dict[str, Any] |
 
 
 def _be_as_a_person_would() -> None:
-    """Undo for the command what a call of this project sets for its own jobs: variables, and ignored signals."""
+    """Undo for the command what a call of this project sets for its own jobs, and leave it no standard input."""
     for name, value in list(os.environ.items()):
         # `XDG_CACHE_HOME` and `XDG_CONFIG_HOME` lie in the clone, for libraries of our own.
         if name.startswith(environment.PREFIX) or (name.startswith("XDG_") and value.startswith(str(ROOT / ".cache"))):
             del os.environ[name]
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

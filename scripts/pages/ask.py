@@ -12,6 +12,7 @@ from scripts.costs.prices import useful_seconds
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
+from scripts.studies import definition
 
 #: Of configurations whose logs have a rate alone, so many samples are what is asked for.
 MILLION = 1e6
@@ -78,7 +79,7 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
     """Return the unit of a workload, and how many samples one is (None where no run records them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
     if name in summary.rated_alone(inputs.runs):
-        noun = inputs.study.get("import", {}).get("units", {}).get(name, "samples")
+        noun = definition.unit(inputs.study, name)
         return {"unit": f"a million {noun}", "samples": MILLION, "is_rate": True}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))

@@ -10,6 +10,7 @@ import pandas as pd
 from scripts.analysis import clocks, trainings
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
+from scripts.studies import definition
 
 #: Below so many dollars a training, thousands of them are shown.
 _SMALL_USD = 0.01
@@ -143,7 +144,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
-    noun = inputs.study.get("import", {}).get("units", {}).get(workload, "samples")
+    noun = definition.unit(inputs.study, workload)
     unit = f"a {'thousand ' if times > 1 else ''}million {noun}" if is_per_million else "a training"
     # Of rates both are for as many samples; a training keeps its own time beside dollars for a thousand.
     longer = times if is_per_million else 1

@@ -202,6 +202,12 @@ def asked(command: Mapping[str, Any], cell: Cell, seed: int) -> dict[str, Any]:
     }
 
 
+def unit(command: Mapping[str, Any]) -> str:
+    """Return what the samples of a command are called."""
+    found = _amount(_PLACEHOLDER.sub("1", command.get("per_step", "")))
+    return found[1] if found else "steps"
+
+
 def most_minutes(command: Mapping[str, Any]) -> float:
     """Return how long (minutes) a run of a command may take: what is measured, its start and its end."""
     return float(command["minutes"]) + _BEFORE_AND_AFTER_MINUTES

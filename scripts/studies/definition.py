@@ -273,6 +273,13 @@ def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any
     return {**catalogue, **config["machines"]}
 
 
+def unit(study: Mapping[str, Any], workload: str) -> str:
+    """Return what the samples of a workload are: as its logs say, or what a step of a program goes through."""
+    if program := study.get("commands", {}).get(workload):
+        return commands.unit(program)
+    return str(study.get("import", {}).get("units", {}).get(workload, "samples"))
+
+
 def cards(machines: Mapping[str, Any]) -> dict[str, str]:
     """Return the model of the cards by machine, of those that say it."""
     return {name: about["gpus"]["model"] for name, about in machines.items() if "gpus" in about}
