@@ -16,7 +16,7 @@ from scripts.kit import contents
 from scripts.measurement import provenance
 from scripts.records import about
 from scripts.storage import environment, errors, schemas
-from scripts.studies import definition, settings, trust
+from scripts.studies import commands, definition, settings, trust
 from scripts.workflow import checks, command_line, data_kinds, failures, internals
 from scripts.workflow import lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import Analyses
@@ -90,7 +90,9 @@ try:
     )
     if workflow.is_main_process and not command_line.is_dry_run(sys.argv):
         trust.check(
-            definition.file(plan.asked), plan.settings.get("workload_files", {})
+            definition.file(plan.asked),
+            plan.settings.get("workload_files", {}),
+            commands.shown(plan.settings.get("commands", {})),
         )
     analyses = Analyses(
         plan.studies,

@@ -50,6 +50,7 @@ rule train:
         container=lambda wildcards: checks.image(plan.get_image_name(wildcards)),
         labels=plan.get_labels,
     params:
+        module=plan.get_module,
         arguments=plan.get_arguments,
         files=plan.get_files,
         claims=plan.get_claims,
@@ -62,7 +63,7 @@ rule train:
         # Exit code 3: the training failed and its record says how; that is a result too.
         # What warns the training that its machine is preempted must not end those who wait for it.
         "trap '' TERM; "
-        "python -m scripts.train {params.arguments:q} {params.files:q} --code {params.code:q} --output {params.folder:q} |& tee {log} | "
+        "python -m {params.module} {params.arguments:q} {params.files:q} --code {params.code:q} --output {params.folder:q} |& tee {log} | "
         # Whatever becomes of what a person sees, the training goes on.
         "{{ python -m scripts.workflow.progress results/{wildcards.study} {params.cell:q} || cat > /dev/null; }} || [ $? -eq 3 ]"
 

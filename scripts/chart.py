@@ -95,7 +95,7 @@ def view(
         judge=judge,
         repeats=study["repeats"] if definition.is_grid(study) else None,
         unstable_above=study["unstable_above"],
-        unit=study.get("import", {}).get("units", {}).get(workload, "samples"),
+        unit=definition.unit(study, workload),
         cards=definition.cards(study["machines"]),
         prices={option: about.get("label", option) for option, about in study.get("prices", {}).items()},
     )
@@ -123,7 +123,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
-    about.add(study.get("workload_files", {}))
+    about.know(study)
     frames = {name: tables.read(getattr(options, name)) for name in ("runs", "epochs")}
     derived = {}
     if options.money:

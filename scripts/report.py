@@ -148,7 +148,7 @@ def main() -> int:
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
-    about.add(study.get("workload_files", {}))
+    about.know(study)
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     runs, costs, prices = (tables.read(path) for path in (options.runs, options.costs, options.prices))
     given = articles.given(study)

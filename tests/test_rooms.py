@@ -38,7 +38,7 @@ TRAINERS = {"datasets", "workloads", "frameworks", "measurement"}
 
 #: Who starts trainings: they, the kit, and these. `status` looks where attempts of a training are kept, and `schedule`
 #: which data there are.
-STARTERS = {"train.py", "fetch_data.py", "run_kit.py", "epd/status.py", "epd/schedule.py"}
+STARTERS = {"train.py", "observe.py", "fetch_data.py", "run_kit.py", "epd/status.py", "epd/schedule.py"}
 
 #: Packages of the workflow, which a machine that trains need not have.
 NOT_TO_TRAIN = {"pandas", "scipy", "plotnine", "pyarrow", "jinja2", "snakemake", "pydantic"}

@@ -15,6 +15,9 @@ STEADY = "steady"
 #: Samples over whole epochs, first step and validation with them: what the articles of 2017 timed.
 TRAINING = "training"
 
+#: Of a program that is watched from outside.
+OBSERVED = "observed"
+
 _SAMPLES = ["workload", "samples_fraction", "data_fraction", "train_samples"]
 
 #: A machine of a study may be in a table once for each of these.
@@ -75,13 +78,18 @@ def rates(runs: pd.DataFrame, clock: str, per_epoch: Mapping[str, int]) -> pd.Se
 
     `training`: samples an epoch x epochs over the time to train; `per_epoch` is for logs that do not give theirs.
     `steady`: what the run recorded. A log by epoch has none: its throughput is worked out from whole epochs.
+    `observed`: what was read of a program from outside, which has no other.
     """
+    watched = runs["observed_seconds"].notna() if "observed_seconds" in runs else pd.Series(False, index=runs.index)
     told = runs["samples_per_second"].astype("Float64")
     own = runs["first_step_seconds"].notna()
+    if clock == OBSERVED:
+        return told.where(watched)
     if clock == STEADY:
         return told.where(own | runs["epochs_done"].isna())
     samples = runs["train_samples"].astype("Float64").fillna(runs["workload"].map(per_epoch).astype("Float64"))
-    return samples * runs["epochs_done"].astype("Float64") / runs["train_seconds"].astype("Float64")
+    whole = samples * runs["epochs_done"].astype("Float64") / runs["train_seconds"].astype("Float64")
+    return whole.mask(watched)
 
 
 def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> list[Table]:
@@ -99,7 +107,7 @@ def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> lis
         runs = [side.runs[side.runs["workload"].eq(workload) & side.runs["status"].eq("done")] for side in sides]
         timed = {
             clock: [of.assign(rate=rates(of, clock, known)).dropna(subset="rate") for of in runs]
-            for clock in (STEADY, TRAINING)
+            for clock in (STEADY, TRAINING, OBSERVED)
         }
         given = {clock: sum(map(bool, map(len, found))) for clock, found in timed.items() if len(found[0])}
         clock = max(given, key=lambda name: given[name], default=STEADY)

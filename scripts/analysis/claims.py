@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import claim_cells, readings, verdicts
+from scripts.analysis import claim_cells, clocks, readings, verdicts
 from scripts.analysis.claim_cells import RELATIVE, across, cell_words, listed, select, sides
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import workload_name
@@ -173,7 +173,16 @@ def evaluate(
     else:
         right = values(claim["by"], claim.get("than_price", price))
     right = select(select(right, claim.get("among", {})), claim.get("than", claim.get("cell", {})))
-    return case.pairs(claim_cells.pairs(claim, select(cells, claim.get("cell", {})), right))
+    both = claim_cells.pairs(claim, select(cells, claim.get("cell", {})), right)
+    return case.pairs(_on_one_clock(both, runs, other.runs if other else runs))
+
+
+def _on_one_clock(pairs: pd.DataFrame, runs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs without those of a program that was watched from outside and of a training of our own."""
+    of_theirs = pairs["workload_than"] if "workload_than" in pairs else pairs["workload"]
+    ours, theirs = clocks.watched_workloads(runs), clocks.watched_workloads(others)
+    alike = pairs["workload"].isin(ours).to_numpy() == of_theirs.isin(theirs).to_numpy()
+    return pd.DataFrame(pairs.loc[alike])
 
 
 def _compared(judge: Judge, one: Mapping[str, Any], other: Mapping[str, Any]) -> Comparison:

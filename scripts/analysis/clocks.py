@@ -1,8 +1,10 @@
-"""Three clocks of a run, and how long a training of the published length keeps a machine busy.
+"""Four clocks of a run, and how long a training of the published length keeps a machine busy.
 
 - *steady*: throughput after first step and warm-up (`samples_per_second`).
 - *training*: all epochs with the first step and validation (`train_seconds`), what articles print.
 - *process*: from the start of the interpreter to its exit (`total_seconds`), what a machine that is rented is busy.
+- *observed*: what was read of a program from outside (`observed_seconds`), which no device was waited for; the other
+  times of such a run are those expected of its whole. No verdict sets them against those of another clock.
 
 A study at a reduced scale trains less than what is published. What that costs is extrapolated: all that happens once as
 it was measured, the published samples at the steady rate, and the validation of the published epochs. Not from a run
@@ -126,6 +128,24 @@ def is_smaller(run: Mapping[str, Any], parameters: float | None = None) -> bool:
     return _grows(run["workload"]) or not (parameters is None or pd.isna(told) or told == parameters)
 
 
+def is_watched(run: Mapping[str, Any]) -> bool:
+    """Return whether a run (a row of the runs table) is on the observed clock."""
+    return not pd.isna(run.get("observed_seconds"))
+
+
+def watched(runs: pd.DataFrame) -> str:
+    """Return how many of the runs that are done are on the observed clock: `all`, `some`, or nothing for none."""
+    if "observed_seconds" not in runs:
+        return ""
+    found = runs.loc[runs["status"] == "done", "observed_seconds"].notna()
+    return "all" if len(found) and found.all() else "some" if found.any() else ""
+
+
+def watched_workloads(runs: pd.DataFrame) -> set[str]:
+    """Return the workloads whose runs are on the observed clock."""
+    return set(runs.loc[runs["observed_seconds"].notna(), "workload"]) if "observed_seconds" in runs else set()
+
+
 def published_seconds(run: Mapping[str, Any], parameters: float | None = None) -> float | None:
     """Return how long (s) the process of a training of the published length takes; None where that is unknown.
 
@@ -142,7 +162,8 @@ def parts(run: Mapping[str, Any], parameters: float | None = None) -> tuple[floa
     None where that is unknown.
     """
     length = published_length(run)
-    needed = ("total_seconds", "train_seconds", "first_step_seconds", "samples_per_second")
+    needed = ["total_seconds", "train_seconds", "samples_per_second"]
+    needed += [] if is_watched(run) else ["first_step_seconds"]
     if length is None or any(pd.isna(run[name]) for name in needed):
         return None
     if not run["epochs_done"] or run["samples_per_second"] <= 0:
@@ -154,7 +175,8 @@ def parts(run: Mapping[str, Any], parameters: float | None = None) -> tuple[floa
     validation = 0.0 if pd.isna(run["validation_seconds"]) else run["validation_seconds"] / run["epochs_done"]
     if validation and not is_as_long:
         validation *= _validation_factor(run)
-    return float(once_seconds(run)), float(samples / run["samples_per_second"] + epochs * validation)
+    once = run["total_seconds"] - run["train_seconds"] if is_watched(run) else once_seconds(run)
+    return float(once), float(samples / run["samples_per_second"] + epochs * validation)
 
 
 def once_seconds(run: Any) -> Any:
@@ -262,16 +284,22 @@ def is_paid_by_process(runs: pd.DataFrame) -> bool:
 
 def shares(runs: pd.DataFrame) -> dict[str, float]:
     """Return by run which share of the published length it trained; none of what is unknown."""
-    done = runs["train_samples"] * runs["epochs_done"] / runs["published_samples"]
+    trained = runs["train_samples"] * runs["epochs_done"]
+    if "observed_samples" in runs:  # of a command that was ended before its end, what was watched
+        trained = runs["observed_samples"].fillna(trained.astype("Float64"))
+    done = trained / runs["published_samples"]
     return {str(run): float(share) for run, share in zip(runs["run"], done, strict=True) if pd.notna(share)}
 
 
 def extrapolated(runs: pd.DataFrame) -> str:
     """Return in words from how much of the published length the costs of runs are extrapolated, and how far off."""
     told = runs[runs["published_seconds"].notna() | runs["total_seconds"].isna()]
-    done = pd.Series(shares(told), dtype=float)
+    done = pd.Series(shares(told), dtype=float).clip(upper=1)
     if done.empty or ((done - 1).abs() < 0.01).all():
         return AS_MEASURED
     low, high = (number(100 * float(end), 2) for end in (done.min(), done.max()))
     least = f"extrapolated from {low if low == high else f'{low} to {high}'} % of its samples"
+    if watched(runs):
+        longest = runs["observed_seconds"].max()
+        least += f", watched from outside for {number(float(longest), 2)} s"
     return f"{least}; {scale_ups.words(float(done.min()))}"

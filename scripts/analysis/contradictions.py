@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.records import observed
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.samples import Sample
 from scripts.storage.axes import CELL
@@ -39,7 +40,10 @@ def of_record(
         samples: those of `telemetry.csv`.
         now: today, which no run starts after.
     """
-    found = _of_samples(run) or _of_start(run["provenance"]["started_at"], now) or _of_epochs(run, epochs)
+    found = _of_samples(run) or _of_start(run["provenance"]["started_at"], now)
+    if "observed" in run:
+        return found or _of_command(run, epochs, samples)
+    found = found or _of_epochs(run, epochs)
     # Times and telemetry of a run that was resumed are those of its last process.
     if found or len(run.get("attempts", [])) > 1:
         return found
@@ -87,6 +91,19 @@ def _of_epochs(run: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]]) -> s
         wrong = _of_epoch(row, run["train_samples"])
         if wrong:
             return f"epochs.csv: epoch {row['epoch']:g}: {wrong}"
+    return None
+
+
+def _of_command(run: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], samples: Sequence[Sample]) -> str | None:
+    told, total = run["observed"], run["times"]["total_seconds"]
+    if epochs or samples:
+        return "epochs.csv, telemetry.csv: have rows, and a command that is watched has none"
+    if told is None:
+        return "status: done, and nothing was observed" if run["status"] == "done" else None
+    if total != told["seconds"]:
+        return f"times: total_seconds: {total:g}, and observed: seconds: {told['seconds']:g}"
+    if run["train_samples"] != (whole := observed.samples(told)):
+        return f"train_samples: {run['train_samples']}, and observed: whole: is of {whole}"
     return None
 
 

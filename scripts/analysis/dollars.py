@@ -62,25 +62,28 @@ def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Columns: `run` and those of `PAID`, which add up to paid_seconds, and to billed_seconds, of the costs table.
     """
     clocks = [column for columns in PROCESS.values() for column in columns]
-    rates = ["samples_per_second", "published_samples", "published_seconds"]
+    runs = runs if "observed_seconds" in runs else runs.assign(observed_seconds=np.nan)
+    rates = ["samples_per_second", "published_samples", "published_seconds", "observed_seconds"]
     table = costs.merge(runs[["run", "total_seconds", *rates, *clocks]], on="run")
     table = table.dropna(subset=["total_seconds", "training_seconds", "used_seconds", "billed_seconds"])
     numbers = table.select_dtypes("number").astype(float)
     lost, boot = numbers["lost_seconds"].fillna(0.0), numbers["boot_seconds"].fillna(0.0)
-    process = numbers["lived_seconds"] - lost
+    # The parts of a command are known of its whole alone, and not of the time that was watched.
+    watched = numbers["observed_seconds"].notna()
+    lived = numbers["lived_seconds"].mask(watched, numbers["total_seconds"] + lost)
+    process = lived - lost
     named = pd.DataFrame({part: numbers[list(columns)].sum(axis=1) for part, columns in PROCESS.items()})
     # Two processes read the clock: what they record may be longer than it was by as much as that takes.
     named = named.mul((process / named.sum(axis=1)).clip(upper=1), axis=0)
     rest = process - named.sum(axis=1)
-    billed = named.assign(
-        **{BOOT: boot, REST: rest, PREEMPTIONS: lost, IDLE: numbers["billed_seconds"] - boot - numbers["lived_seconds"]}
-    )
+    billed = named.assign(**{BOOT: boot, REST: rest, PREEMPTIONS: lost, IDLE: numbers["billed_seconds"] - boot - lived})
     # A training of the published length takes so much more: its samples at the steady rate, the rest is validation.
-    more = numbers["used_seconds"] - numbers["lived_seconds"]
+    more = numbers["used_seconds"] - lived
     steady = numbers["published_samples"] / numbers["samples_per_second"]
     training = steady.where(numbers["published_seconds"].notna(), named["training"] + more)
     validation = named["validation"] + more - (training - named["training"])
     start = boot.mask(table["in_a_row"].astype(bool), 0.0)
     idle = numbers["paid_seconds"] - start - numbers["used_seconds"]
     published = billed.assign(training=training, validation=validation, **{BOOT: start, IDLE: idle})
-    return {of: parts.assign(run=table["run"]) for of, parts in (("cost_usd", published), ("billed_usd", billed))}
+    each = (("cost_usd", published), ("billed_usd", billed[~watched]))
+    return {of: parts.assign(run=table["run"]) for of, parts in each}

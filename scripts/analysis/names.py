@@ -12,7 +12,11 @@ from scripts.records import about
 _HISTORICAL = {"tensorflow-compiled": "TensorFlow, compiled", "cntk": "CNTK"}
 
 #: How frameworks are written in charts and tables.
-FRAMEWORK_NAMES = _HISTORICAL | {name: about.framework(name).label for name in about.frameworks()}
+FRAMEWORK_NAMES = {
+    **_HISTORICAL,
+    about.OWN: "own program",
+    **{name: about.framework(name).label for name in about.frameworks()},
+}
 
 #: How workloads of others are written for people; those of the project say it in their files.
 _WORKLOAD_NAMES = {

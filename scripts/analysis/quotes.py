@@ -100,9 +100,10 @@ def priced(
     `known` is what is known of such runs, `prices` what the machines cost (rows of `hourly.price_rows`).
     """
     told = [
-        wanted(folder, cell, machine["machine"]["cores"], 60 * definition.most_minutes(study, machine, profile))
+        wanted(folder, cell, machine["machine"]["cores"], 60 * most)
         for folder, cell in cells.items()
         for machine in [catalogue[cell.hardware]]
+        for most in [definition.most_minutes(study, machine, profile, cell.workload)]
     ]
     expected = [budget.expect(one, known) for one in told]
     return budget.price(told, expected, rates(prices, profile))

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import clocks, contradictions, derive, validators
+from scripts.analysis import clocks, contradictions, derive, observed, validators
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.seen import Rows
 from scripts.records.stored import Stored
@@ -46,6 +46,8 @@ def complete(stored: Stored) -> dict[str, Any]:
     wrong = contradictions.of_record(stored.run, stored.epochs, stored.samples, datetime.now(UTC))
     if wrong:
         raise InputError(f"{stored.file}: {wrong}")
+    if observed.is_observed(stored.run):
+        return observed.complete(stored.run)
     return derive.complete(stored.run, stored.epochs, stored.samples)
 
 
@@ -76,6 +78,7 @@ def row(name: str, run: dict[str, Any]) -> dict[str, Any]:
         "flops_per_sample": run.get("flops_per_sample"),
         "timed_samples": run.get("timed_samples"),
         "epochs_done": run["final"]["epochs"],
+        **{key: run.get(key) for key in ("observed_seconds", "observed_samples")},
         **{key: run["times"].get(key) for key in _TIMES},
         **final,
         **{key: value for key, value in use.items() if key in tables.columns("runs")},
@@ -121,14 +124,17 @@ def rows(name: str, stored: Stored) -> Rows:
     wrong = contradictions.of_folder(name, run)
     if wrong:
         raise InputError(f"{stored.file}: {wrong}")
-    of_run = row(name, run) | {"log_tail": stored.log_tail}
+    # What a command says last when its minute is over is how it took Ctrl-C.
+    is_cut = observed.is_observed(stored.run) and run["status"] == "done"
+    of_run = row(name, run) | {"log_tail": None if is_cut else stored.log_tail}
     if derive.is_interrupted(stored.epochs):
         of_run |= {"train_seconds": None, "cpu_seconds": None}
     keys = {key: of_run[key] for key in ("run", *CELL, "repeat")}
+    epochs = observed.epochs(stored.run) if observed.is_observed(stored.run) else stored.epochs
     tries = enumerate(run.get("attempts", []), 1)
     return (
         of_run,
-        [keys | epoch for epoch in stored.epochs],
+        [keys | epoch for epoch in epochs],
         [{"run": name, "attempt": number} | attempt for number, attempt in tries],
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import noise
+from scripts.analysis import clocks, noise
 from scripts.analysis.verdicts import LESS, MORE, TIED, Comparison, Judge, family_wise
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
@@ -82,6 +82,7 @@ def compare(old: State, new: State) -> dict[str, Any]:
     unlike, alike = [], []
     for key in [key for key in before if key in after]:
         differs = [name for name in ALIKE if _values(before[key], name) != _values(after[key], name)]
+        differs += ["clock"] if clocks.watched(before[key]) != clocks.watched(after[key]) else []
         if differs:
             unlike.append({"cell": dict(zip(axes, key, strict=True)), "differs": differs})
         else:

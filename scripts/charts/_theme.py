@@ -20,7 +20,11 @@ _PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LIN
 _HISTORICAL_COLOURS = {"tensorflow-compiled": "#b0522d", "cntk": "#4d9a5b"}
 
 #: One colour per framework, at least 3:1 on white and on the dark page.
-FRAMEWORK_COLOURS = _HISTORICAL_COLOURS | {name: about.framework(name).colour for name in about.frameworks()}
+FRAMEWORK_COLOURS = {
+    **_HISTORICAL_COLOURS,
+    about.OWN: "#75706a",
+    **{name: about.framework(name).colour for name in about.frameworks()},
+}
 
 #: Of every chart, in inches: on a phone of 390 px a point is then a pixel, and style.css draws it no wider than 384 px.
 WIDTH = 4.6

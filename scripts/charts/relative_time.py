@@ -1,5 +1,6 @@
 """Time to train relative to the base cell."""
 
+from scripts.analysis import clocks
 from scripts.charts import _relative
 from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
@@ -19,6 +20,8 @@ def draw(view: View) -> Chart | None:
     base = cells[_relative.is_base(cells, view)].iloc[0]
     ours = view.runs["first_step_seconds"].notna().any()
     counted = "that of all epochs with first step and validation" if ours else "what the source counts"
+    if clocks.watched(view.runs):
+        counted = "that of the steps and pauses of the whole, as expected of what was watched"
     return _relative.chart(
         figure,
         cells,

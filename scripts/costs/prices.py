@@ -60,10 +60,14 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         "published_samples",
         "published_seconds",
         "train_seconds",
+        "observed_seconds",
     ]
+    done = done if "observed_seconds" in done else done.assign(observed_seconds=np.nan)
     costs = done[keep].assign(useful_seconds=useful_seconds(done)).merge(prices, on="hardware")
     useful = costs["useful_seconds"].astype(float)
     lived = costs[["total_seconds", "train_seconds"]].astype(float).max(axis=1).fillna(useful)
+    # A command was ended when enough of it was seen: the rest of its times is expected, and was not paid.
+    lived = costs["observed_seconds"].astype(float).fillna(lived)
     expected = spot.expected_seconds(
         useful.to_numpy(), *(costs[key].to_numpy(dtype=float) for key in hourly.PREEMPTION)
     )
@@ -158,8 +162,10 @@ def spent(runs: pd.DataFrame, attempts: pd.DataFrame, prices: pd.DataFrame) -> p
     """
     tries = attempts[["run", "used_seconds"]].assign(before=attempts[["boot_seconds", "wait_seconds"]].sum(axis=1))
     tries = tries.merge(runs[["run", "hardware"]], on="run")
-    single = runs.loc[~runs["run"].isin(tries["run"]), ["run", "hardware", "total_seconds"]]
-    each = pd.concat([tries, single.rename(columns={"total_seconds": "used_seconds"})], ignore_index=True)
+    used = runs["total_seconds"]
+    used = runs["observed_seconds"].fillna(used) if "observed_seconds" in runs else used
+    single = runs.assign(used_seconds=used).loc[~runs["run"].isin(tries["run"]), ["run", "hardware", "used_seconds"]]
+    each = pd.concat([tries, single], ignore_index=True)
     each = each.astype({"used_seconds": float, "before": float}).fillna({"before": 0.0})
     each = each.merge(
         prices[["hardware", "usd_per_hour", "increment_seconds", "minimum_seconds"]], on="hardware", how="left"

@@ -25,7 +25,12 @@ def pack(
     ./epd kit pack card
     ./epd kit pack card --python 3.12-aarch64
     """
+    from scripts.kit import contents
+    from scripts.studies import definition
+
     given = {"study": _call.study_here(study), "kit_python": python}
+    if given["study"]:
+        contents.check_programs(*definition.read(given["study"], {}))
     return _call.become(_call.words(["kit"], "local", given, config))
 
 

@@ -97,6 +97,15 @@ def fit(packed: Mapping[str, tuple[Path, Path]], room: int) -> dict[str, tuple[b
     return found
 
 
+def check_programs(name: str, study: Mapping[str, Any]) -> None:
+    """Raise InputError for a study with programs of somebody's own: a kit runs nothing that is not in it."""
+    if programs := study.get("commands"):
+        raise InputError(
+            f"study {name}: workloads: {', '.join(programs)}: a kit carries no program of your own; `epd run` measures "
+            "one there, and needs Python alone"
+        )
+
+
 def describe(
     study: str,
     runs: Sequence[tuple[Any, int]],

@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument("--packed", nargs="*", default=[], type=Path, help="the same, compressed, in their order")
     options = parser.parse_args()
     study, kinds = json.loads(options.study), json.loads(options.kinds)
+    contents.check_programs(options.name, study)
     about.add(study["workload_files"])
     catalogue = schemas.read_yaml(options.hardware, "hardware")
     planned = grid.expand(options.name, study, catalogue, cores=1, kind=kinds.__getitem__)

@@ -12,6 +12,7 @@ from scripts.costs.prices import useful_seconds
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
+from scripts.studies import definition
 
 #: Of configurations whose logs have a rate alone, so many samples are what is asked for.
 MILLION = 1e6
@@ -79,7 +80,7 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
     """Return the unit of a workload, and how many samples one is (None where no run records them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
     if name in summary.rated_alone(inputs.runs):
-        noun = inputs.study.get("import", {}).get("units", {}).get(name, "samples")
+        noun = definition.unit(inputs.study, name)
         return {"unit": f"a million {noun}", "samples": MILLION, "is_rate": True}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
@@ -133,7 +134,8 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
                 kept = [life + _start(one) for life, one in zip(lives, tried, strict=True)]
                 about |= {"rest": float(used), "tries": [*kept[:-1], kept[-1] + float(used) - sum(lives)]}
             elif parts is not None:
-                about |= {"once": parts[0], "rest": parts[1], "first_step": float(run["first_step_seconds"])}
+                first_step = 0.0 if clocks.is_watched(run) else float(run["first_step_seconds"])
+                about |= {"once": parts[0], "rest": parts[1], "first_step": first_step}
             elif not pd.isna(useful):
                 about["rest"] = float(useful)
             elif run["workload"] in rated_alone and not pd.isna(run["samples_per_second"]):

@@ -62,6 +62,7 @@ def _about(inputs: Inputs, runs: Sequence[Mapping[str, Any]], warned: Mapping[st
         ("steady", "samples_per_second", "samples/s"),
         ("training, with the first step", "train_seconds", "s"),
         ("process, start to exit", "total_seconds", "s"),
+        ("observed, of that", "observed_seconds", "s"),
     ):
         values = [float(run[column]) for run in runs if run["status"] == "done" and not pd.isna(run[column])]
         if values:

@@ -5,9 +5,12 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+import pandas as pd
+
 from scripts.analysis import clocks, trainings
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
+from scripts.studies import definition
 
 #: Below so many dollars a training, thousands of them are shown.
 _SMALL_USD = 0.01
@@ -34,7 +37,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "question": inputs.study.get("question", {}).get("asks", ""),
         "answer": (answer := _answer(inputs, found)),
         "answer_words": _words(answer, inputs) if answer else "",
-        "unit_words": _units([name in per_million for name in found], clocks.is_paid_by_process(inputs.runs)),
+        "unit_words": _units([name in per_million for name in found], _clock(inputs.runs)),
         "software_words": _software(inputs, found),
         "costs_trainings": any(name not in per_million for name in found),
         "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
@@ -42,9 +45,15 @@ def context(inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _units(per_million: Sequence[bool], by_process: bool) -> str:
+def _clock(runs: pd.DataFrame) -> str:
+    """Return on which clock the costs of trainings are."""
+    if clocks.watched(runs) == "all":
+        return "the observed clock"
+    return "the clock of its process" if clocks.is_paid_by_process(runs) else "the training clock"
+
+
+def _units(per_million: Sequence[bool], clock: str) -> str:
     """Return what the dollars of the panels are for, of which these are for a million samples."""
-    clock = "the clock of its process" if by_process else "the training clock"
     training = f"one training of the published length, on {clock}"
     samples = "a million samples, on the steady clock"
     if any(per_million) and not all(per_million):
@@ -135,7 +144,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
-    noun = inputs.study.get("import", {}).get("units", {}).get(workload, "samples")
+    noun = definition.unit(inputs.study, workload)
     unit = f"a {'thousand ' if times > 1 else ''}million {noun}" if is_per_million else "a training"
     # Of rates both are for as many samples; a training keeps its own time beside dollars for a thousand.
     longer = times if is_per_million else 1

@@ -115,7 +115,7 @@ class Inputs:
     def counted(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a table with the columns of cells that may be the best of something.
 
-        Not those that exceed their cards' peak, nor those of a machine that is a control of noise: nobody can choose it.
+        Not those that exceed their cards' peak, nor those of a control of noise: nobody can choose it.
         """
         beyond = {(one["workload"], one["hardware"], one["framework"]) for one in self.beyond}
         keys = zip(*(table[axis] for axis in ("workload", "hardware", "framework")), strict=True)

@@ -20,6 +20,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "money": rows,
         "extrapolated": _length(inputs.runs) if inputs.trained else "",
         "smaller": clocks.smaller(inputs.runs) if inputs.trained else "",
+        "watched": clocks.watched(inputs.runs),
         "length_words": clocks.extrapolated(inputs.runs) if inputs.trained else "",
         "old_prices": money.old_prices(prices[prices["price_option"] == inputs.price], inputs.runs)
         if inputs.trained

@@ -22,6 +22,12 @@ _WORKLOADS, _FRAMEWORKS, _DATASETS = (_SCRIPTS / name for name in ("workloads", 
 #: Files of workloads that are not the project's, by name.
 _ADDED: dict[str, Path] = {}
 
+#: Programs of somebody's own that a study measures from outside: name -> the command.
+_COMMANDS: dict[str, str] = {}
+
+#: In place of a framework, of a program that does not say which it uses.
+OWN = "own"
+
 
 @dataclass(frozen=True)
 class Workload:
@@ -71,6 +77,20 @@ def add(files: Mapping[str, str]) -> None:
         _ADDED[name] = path
 
 
+def add_commands(commands: Mapping[str, str]) -> None:
+    """Make workloads known that are programs: name -> command. Raises InputError for one that cannot be."""
+    for name, command in commands.items():
+        if name in _of_the_project() or name in _ADDED:
+            raise InputError(f"workload {name}: {command}: there is a workload of this name: give it another")
+        _COMMANDS[name] = command
+
+
+def know(study: Mapping[str, Any]) -> None:
+    """Make the workloads known that a study brings along, as its config has them: files and commands."""
+    add(study.get("workload_files", {}))
+    add_commands({name: spec["command"] for name, spec in study.get("commands", {}).items()})
+
+
 @cache
 def _of_the_project() -> tuple[str, ...]:
     return tuple(modules.names(str(_WORKLOADS)))
@@ -78,7 +98,7 @@ def _of_the_project() -> tuple[str, ...]:
 
 def workloads() -> list[str]:
     """Return the names of all workloads, sorted."""
-    return sorted([*_of_the_project(), *_ADDED])
+    return sorted([*_of_the_project(), *_ADDED, *_COMMANDS])
 
 
 def added(workload: str) -> Path | None:
@@ -88,6 +108,9 @@ def added(workload: str) -> Path | None:
 
 def workload(name: str) -> Workload:
     """Return what is known of a workload. Raises InputError if its file does not say it."""
+    if name in _COMMANDS:
+        label, summary = name.replace("_", " "), f"A program, watched from outside: {_COMMANDS[name]}"
+        return Workload(name, label, summary, None, 1, 1, None, is_learnable=True, grows=False)
     return _workload(name, _ADDED.get(name, _WORKLOADS / f"{name}.py"))
 
 

@@ -28,6 +28,9 @@ class Variable:
         os.environ.setdefault(self.name, value)
 
 
+#: How the names of ours begin.
+PREFIX = "EPOCHS_"
+
 #: A folder that holds the data files already.
 DATA_DIR = Variable("EPOCHS_DATA_DIR", "a person, rules/common.smk", "scripts.datasets")
 #: The bucket that runs go through without a shared file system, and a folder in it.

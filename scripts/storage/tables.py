@@ -35,7 +35,7 @@ _ROWS_AT_ONCE = 50_000
 #: How a run may have ended.
 STATUSES = (
     *("done", "disturbed", "diverged", "learned_nothing", "out_of_memory", "killed", "failed", "timed_out"),
-    *("preempted", "quota", "no_capacity"),
+    *("preempted", "quota", "no_capacity", "unread"),
 )
 
 

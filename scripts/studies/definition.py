@@ -11,7 +11,7 @@ from scripts.records import about
 from scripts.storage import modules
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
-from scripts.studies import articles, charts
+from scripts.studies import articles, charts, commands
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,6 +49,9 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     from scripts.studies import kinds, model, settings  # which jobs that are handed a study have no need of
 
     config = model.read(path)
+    if model.is_of_commands_alone(config):
+        base = {"base": {"framework": about.OWN, **config["base"]}} if "base" in config else {}
+        config |= {"frameworks": [about.OWN]} | base
     settings.check_config(replaced, model.AXES)
     axes = _axes(replaced, model.AXES)
     if axes:
@@ -59,8 +62,20 @@ def read(name: str, replaced: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         config["base"] = config["base"] | {"framework": config["frameworks"][0]}
     config = model.defaults() | config
     if "workloads" in config:
-        config["workloads"], config["workload_files"] = _own_files(path, config["workloads"])
-        about.add(config["workload_files"])
+        config["commands"] = commands.taken(
+            path, config["workloads"], _RESERVED_WORKLOADS, are_run=not config["tables"]
+        )
+        config["workloads"], config["workload_files"] = _own_files(
+            path, [one for one in config["workloads"] if isinstance(one, str)]
+        )
+        config["workloads"] += config["commands"]
+        for name, command in config["commands"].items():
+            if commands.most_minutes(command) > config["max_run_minutes"]:
+                raise InputError(
+                    f"{path}: workloads: {name}: minutes: {command['minutes']:g}: with those of its start more "
+                    f"than max_run_minutes, {config['max_run_minutes']:g}"
+                )
+        about.know(config)
     if "base" in config and is_grid(config):
         first = {"mode": config["modes"][0], "precision": config["precisions"][0], "devices": config["devices"][0]}
         base = first | config["base"]
@@ -240,15 +255,29 @@ def compared(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 MORE_MINUTES = 15
 
 
-def most_minutes(config: Mapping[str, Any], machine: Mapping[str, Any], profile: str) -> float:
-    """Return how long (minutes) a run of a study may take on a machine: less where its jobs may not take so long."""
+def most_minutes(
+    config: Mapping[str, Any], machine: Mapping[str, Any], profile: str, workload: str | None = None
+) -> float:
+    """Return how long (minutes) a run of a study, or of one workload of it, may take on a machine.
+
+    It is less where its jobs may not take so long, and of a command that is ended when it was watched for long enough.
+    """
     runtime = machine.get("clusters", {}).get(profile, {}).get("runtime", inf)
-    return float(min(config["max_run_minutes"], runtime - MORE_MINUTES))
+    of_command = config.get("commands", {}).get(workload)
+    watched = commands.most_minutes(of_command) if of_command else inf
+    return float(min(config["max_run_minutes"], runtime - MORE_MINUTES, watched))
 
 
 def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any]:
     """Return the machines a study may name: those of `config/hardware.yaml`, and its own."""
     return {**catalogue, **config["machines"]}
+
+
+def unit(study: Mapping[str, Any], workload: str) -> str:
+    """Return what the samples of a workload are: as its logs say, or what a step of a program goes through."""
+    if program := study.get("commands", {}).get(workload):
+        return commands.unit(program)
+    return str(study.get("import", {}).get("units", {}).get(workload, "samples"))
 
 
 def cards(machines: Mapping[str, Any]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from scripts.records import about
 from scripts.records.cell import MODES, PRECISIONS, Cell
 from scripts.records.machine import KIT, devices_of
 from scripts.storage.errors import InputError
+from scripts.studies import commands
 from scripts.studies.definition import known
 
 
@@ -86,12 +87,13 @@ def _check(source: str, config: dict[str, Any], hardware: list[str], catalogue: 
     """Raise InputError for a name that an axis, or a rule over cells, does not know."""
     known(source, "workloads", config["workloads"], about.workloads())
     known(source, "hardware", hardware, list(catalogue))
-    known(source, "frameworks", config["frameworks"], about.frameworks())
+    frameworks = [*about.frameworks(), *([about.OWN] if config["commands"] else [])]
+    known(source, "frameworks", config["frameworks"], frameworks)
     known(source, "targets", list(config["targets"]), about.workloads())
     allowed: dict[str, list[Any]] = {
         "workload": about.workloads(),
         "hardware": list(catalogue),
-        "framework": about.frameworks(),
+        "framework": frameworks,
         "mode": list(MODES),
         "precision": list(PRECISIONS),
         "devices": config["devices"],
@@ -111,9 +113,13 @@ def _check(source: str, config: dict[str, Any], hardware: list[str], catalogue: 
 
 def _product(config: dict[str, Any], hardware: list[str], kind: Callable[[str], str]) -> Iterator[Cell]:
     """Yield the cells of all axes, before what the study excludes or overrides."""
+    for name, command in config["commands"].items():
+        for machine in hardware:
+            for values in commands.cells(name, command, config):
+                yield Cell(workload=name, hardware=machine, epochs=1, samples=1.0, data="own", **values)
     scale = {} if config["scale"] == "full" else config["scale"]
     for workload, machine, framework, batch_size, mode, precision, devices in product(
-        config["workloads"],
+        [name for name in config["workloads"] if name not in config["commands"]],
         hardware,
         *(config[axis] for axis in ("frameworks", "batch_sizes", "modes", "precisions", "devices")),
     ):

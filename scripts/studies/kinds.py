@@ -19,7 +19,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _OWN = "own"
 
 
-def _wrong(words: str, below: Sequence[Any] = ()) -> PydanticCustomError:
+def wrong(words: str, below: Sequence[Any] = ()) -> PydanticCustomError:
     """Return the error of a value, or of what is `below` it."""
     return PydanticCustomError(_OWN, "{words}", {"words": words, "below": list(below)})
 
@@ -43,7 +43,7 @@ class Part(BaseModel):
             known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in value:
                 if key not in known:
-                    raise _wrong(unknown(key, known))
+                    raise wrong(unknown(key, known))
         return value
 
 
@@ -55,7 +55,7 @@ class Some(Part):
     @model_validator(mode="after")
     def _check_some(self) -> "Some":
         if not self.model_fields_set:
-            raise _wrong("{} should be non-empty")
+            raise wrong("{} should be non-empty")
         return self
 
 
@@ -76,9 +76,9 @@ class Either:
             found = [one for one in _faults(value, error) if one[0] or one[1]["type"] not in _OF_TYPE]
             if found:
                 path, fault = min(found, key=_rank)
-                raise _wrong(_words(fault), path) from error
+                raise wrong(_words(fault), path) from error
             why = "is empty" if value is None else f"{value!r} is not allowed"
-            raise _wrong(f"{why}: {self.says}") from error
+            raise wrong(f"{why}: {self.says}") from error
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
         return handler(schema) | {"description": self.says}
@@ -95,7 +95,7 @@ class Pattern:
 
     def _check(self, text: str) -> str:
         if not self._pattern.fullmatch(text):
-            raise _wrong(f"{text!r} does not match {self._pattern.pattern!r}")
+            raise wrong(f"{text!r} does not match {self._pattern.pattern!r}")
         return text
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> Any:
@@ -112,7 +112,7 @@ class Unique:
         seen = set()
         for value in values:
             if value in seen:
-                raise _wrong(f"{value!r} is given twice")
+                raise wrong(f"{value!r} is given twice")
             seen.add(value)
         return values
 

@@ -1,11 +1,12 @@
 """A study's file as one model: keys, types, defaults and meanings, of which schema, documents and errors are made."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import Field, create_model, model_validator
 
 from scripts.storage import schemas
 from scripts.storage.files import read_text
@@ -24,10 +25,12 @@ from scripts.studies.kinds import (
     check,
     key,
     need,
+    wrong,
 )
 from scripts.studies.parts import (
     Base,
     Claim,
+    Command,
     Import,
     LeftOut,
     Machine,
@@ -62,7 +65,12 @@ class Study(Part):
         "real fails where the data cannot be had; real-or-synthetic then trains on synthetic data and says so",
         default="real",
     )
-    workloads: Names = key("Modules of scripts/workloads/, or paths of .py files that are such modules")
+    workloads: Annotated[
+        list[
+            Annotated[Text | Command, Either("A name, the path of a .py file, or a command: {name: ..., command: ...}")]
+        ],
+        Filled,
+    ] = key("Modules of scripts/workloads/, paths of .py files that are such modules, or programs of your own")
     hardware: Annotated[
         Literal["local"] | Names,
         Either(
@@ -70,7 +78,7 @@ class Study(Part):
             "cores for"
         ),
     ] = key()
-    frameworks: Names = key("Modules of scripts/frameworks/")
+    frameworks: Names = key("Modules of scripts/frameworks/; commands that name no {framework} have none")
     batch_sizes: Annotated[
         list[
             Annotated[Literal["published", "largest"] | Count, Either("published, largest, or a whole number from 1")]
@@ -163,6 +171,19 @@ class Study(Part):
     )
     claims: list[Claim] = key("What somebody says of these figures, checked against the tables", default=[])
     left_out: list[LeftOut] = key("What an article shows that is not here, and why")
+
+    @model_validator(mode="after")
+    def _check_base(self) -> "Study":
+        named = self.model_dump(include={"workloads", "frameworks"}, exclude_none=True)
+        if self.base is not None and self.base.framework is None and not is_of_commands_alone(named):
+            raise wrong("'framework' is a required property", ["base"])
+        return self
+
+
+def is_of_commands_alone(study: Mapping[str, Any]) -> bool:
+    """Return whether a study (its file's content) has programs as workloads, and no framework is named."""
+    workloads = study.get("workloads", [])
+    return bool(workloads) and "frameworks" not in study and not any(isinstance(one, str) for one in workloads)
 
 
 def whole() -> type[Study]:

@@ -10,6 +10,7 @@ from scripts.studies.kinds import (
     Filled,
     Names,
     NotNegative,
+    Once,
     OneOrMore,
     Part,
     Pattern,
@@ -60,7 +61,7 @@ class Base(Part):
     """The cell that counts as 1.00x."""
 
     hardware: str
-    framework: str
+    framework: str = key("Needed, but where all workloads are commands that name none")
     mode: Mode = key()
     precision: Precision = key()
     devices: Count = key()
@@ -79,6 +80,34 @@ class Override(Part):
 
     where: Where
     set: Settings
+
+
+class Command(Part):
+    """A training that is a program of your own, measured from outside as `epd run` does (docs/run.md)."""
+
+    name: Annotated[str, Pattern(r"[A-Za-z][A-Za-z0-9_]*")] = need("What it is called: a folder of the results")
+    command: Text = need(
+        "An argument list, for no shell: `python train.py --batch_size={batch_size}`. In braces: batch_size, "
+        "framework, mode, precision, devices, seed, and what `axes` names; {{x}} is {x} as it stands",
+    )
+    folder: Text = key("Where it runs; without, the working folder", default=".")
+    python: Text = key("The Python that stands for the word `python` in it: the program's own environment")
+    axes: dict[Annotated[str, Pattern(r"[A-Za-z_]\w*")], Annotated[list[str | int | float | bool], Filled, Once]] = key(
+        "Placeholder of your own -> its values: each is a workload for itself, `gpt-dropout0.1`", default={}
+    )
+    minutes: Positive = key("How long is measured, from the first step on; it is then ended as by Ctrl-C", default=1.0)
+    of: Annotated[
+        Count | Text, Either("A whole number from 1, of what the program counts, or an amount as '60000 images'")
+    ] = key(
+        "How long the whole is, where neither its bar nor an argument says it: of what it counts, or an amount in the "
+        "unit of `per_step`",
+    )
+    epochs: Count = key("Likewise, in epochs")
+    per_step: Text = key("What a step goes through, as '{batch_size}x1024 tokens'; without, a sample is a step")
+    pattern: Text = key("How its lines count, where they are of another form: a regular expression, (?P<count>\\d+)")
+    image: Annotated[str, Pattern(r"[\w.:/@-]*/[\w.:/@-]+")] = key(
+        "The container image that it runs in on Google Batch, with its registry: made from one of this project's"
+    )
 
 
 class Rent(Part):

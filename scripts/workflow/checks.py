@@ -157,13 +157,23 @@ def elsewhere(plan: Plan, region: str | None) -> str:
 
 
 def image(name: str, images: Path = Path("envs/images.yaml")) -> str:
-    """Return a framework's image by its digest, as envs/images.sh has noted it; nothing for one that nobody built."""
+    """Return a framework's image by its digest, as envs/images.sh has noted it; nothing for one that nobody built.
+
+    The image of a command is named as it is, with its registry.
+    """
+    if "/" in name:
+        return name
     known = yaml.safe_load(images.read_text(encoding="utf-8")) if images.is_file() else {}
     return known.get(name, "")
 
 
 def unbuilt(names: Iterable[str]) -> str:
     """Return what is to be done for images that nobody has built; empty for none."""
+    names = set(names)
+    if "" in names:
+        return (
+            "workloads: a command needs its own image: on Google Batch, made from one of this project's (docs/run.md)"
+        )
     lacking = " ".join(sorted({name for name in names if not image(name)}))
     return f"envs/images.yaml: there is no {lacking}: run envs/images.sh {lacking}" if lacking else ""
 

@@ -76,7 +76,7 @@ def pictures(cells: list[dict[str, Any]], days: list[str], workload: str) -> lis
 def write(asked: str) -> Path:
     """Write the page of a study (a name of config/studies, or the path of a file), and return where it is."""
     name, study = definition.read(asked, {})
-    about.add(study.get("workload_files", {}))
+    about.know(study)
     history = History(name, ROOT)
     if not history.repetitions() and not history.triggers():
         raise InputError(f"study {name}: has no history: `python -m scripts.repeat {asked}` begins one")

@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from math import ceil
 from pathlib import Path
@@ -20,7 +20,7 @@ from scripts.records.cell import LARGEST, Cell
 from scripts.records.data_file import are_same, describe
 from scripts.storage import code, schemas
 from scripts.storage.errors import InputError
-from scripts.studies import definition, grid
+from scripts.studies import commands, definition, grid
 
 #: What of a cell is not its machine: workload, framework, variant.
 Configuration = tuple[str, str, str]
@@ -157,12 +157,28 @@ class Plan:
         """Return the file of a workload: the project's, or the user's own."""
         return self.settings["workload_files"].get(workload, f"scripts/workloads/{workload}.py")
 
+    def get_module(self, wildcards: Any) -> str:
+        """Return what trains a job's run: ourselves, or a program that is watched from outside."""
+        return "scripts.observe" if wildcards.workload in self.commands else "scripts.train"
+
+    @property
+    def commands(self) -> dict[str, dict[str, Any]]:
+        """The workloads of the study that are programs, by name."""
+        return self.settings.get("commands", {})
+
+    def _asked_of_command(self, cell: Cell, repeat: int) -> dict[str, Any]:
+        return commands.asked(self.commands[cell.workload], cell, cell.seed(repeat))
+
     def get_arguments(self, wildcards: Any) -> list[str]:
         """Return the arguments of a training, so that any change of the cell is seen.
 
-        With `python -m scripts.train` before them they are the command that a person could type.
+        With `python -m` and `get_module` before them they are the command that a person could type.
         """
         cell = self.get_cell(wildcards)
+        if cell.workload in self.commands:
+            repeat = int(wildcards.repeat)
+            command = json.dumps(self._asked_of_command(cell, repeat))
+            return ["--cell", json.dumps(asdict(cell)), "--repeat", str(repeat), "--command", command]
         workload = self.settings["workload_files"].get(cell.workload, cell.workload)
         return cell.arguments(int(wildcards.repeat), workload)
 
@@ -171,7 +187,9 @@ class Plan:
         return self.code_of_cell(self.get_cell(wildcards))
 
     def code_of_cell(self, cell: Cell) -> str:
-        """Return a checksum of the code that decides how a cell's runs are trained."""
+        """Return a checksum of the code that decides how a cell's runs are trained; of a command, see there."""
+        if cell.workload in self.commands:
+            return commands.code(self._asked_of_command(cell, 1))
         file, dataset = Path(self.workload_file(cell.workload)), about.workload(cell.workload).dataset
         return code.training(file, dataset, cell.framework, Path(self.lock(cell)))
 
@@ -220,7 +238,9 @@ class Plan:
         return f"<trained>/{self.name}/{cell.path}/r1/run.json" if is_later else []
 
     def get_image_name(self, wildcards: Any) -> str:
-        """Return the name of the image that a job's framework comes in on a cluster."""
+        """Return the name of the image that a job's framework comes in on a cluster; of a command, its own image."""
+        if wildcards.workload in self.commands:
+            return self.commands[wildcards.workload].get("image", "")
         gpus = "gpus" in self.catalogue[wildcards.hardware]["machine"]
         return f"{wildcards.framework}-{'gpu' if gpus else 'cpu'}"
 
@@ -233,13 +253,13 @@ class Plan:
         names = [name for entry in self.catalogue.values() for name in entry.get("clusters", {}).get(self.profile, {})]
         return {name: self._get_submission(name) for name in names if name not in ("runtime", "modules")}
 
-    def most_minutes(self, hardware: str) -> float:
-        """Return how long (minutes) a run may take on a machine, all its attempts together."""
-        return definition.most_minutes(self.settings, self.catalogue[hardware], self.profile)
+    def most_minutes(self, hardware: str, workload: str | None = None) -> float:
+        """Return how long (minutes) a run, of any workload or of one, may take on a machine, in all its attempts."""
+        return definition.most_minutes(self.settings, self.catalogue[hardware], self.profile, workload)
 
     def get_runtime(self, wildcards: Any) -> int:
         """Return the minutes that a job asks for."""
-        return ceil(self.most_minutes(wildcards.hardware)) + definition.MORE_MINUTES
+        return ceil(self.most_minutes(wildcards.hardware, wildcards.workload)) + definition.MORE_MINUTES
 
     def load_modules(self, hardware: str) -> str:
         """Return what a job's shell begins with on a machine whose entry names environment modules, else nothing.

@@ -35,13 +35,19 @@ def image_names(asked: Mapping[str, Any], catalogue: Mapping[str, Any]) -> set[s
     """Return the names of the images that the runs need."""
     cells = [run["cell"] for run in asked["runs"]]
     kinds = {name: "gpu" if "gpus" in about["machine"] else "cpu" for name, about in catalogue.items()}
-    return {f"{cell['framework']}-{kinds[cell['hardware']]}" for cell in cells}
+    commands = asked["study"].get("commands", {})
+    return {
+        commands[cell["workload"]].get("image", "")
+        if cell["workload"] in commands
+        else f"{cell['framework']}-{kinds[cell['hardware']]}"
+        for cell in cells
+    }
 
 
 def quote(asked: Mapping[str, Any], every: intervals.Interval) -> tuple[list[monthly.Part], monthly.Length]:
     """Return the parts of a month's bill of a study, and how long one repetition takes."""
     study, profile = asked["study"], asked["profile"]
-    about.add(study["workload_files"])
+    about.know(study)
     catalogue = schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware")
     priced = known.priced(asked["name"], study, catalogue, profile, asked["runs"])
     machines = {one.wanted.hardware for one in priced}
@@ -132,6 +138,8 @@ def install(asked: Mapping[str, Any], every: intervals.Interval, by: str, config
         study = str(Path(study).resolve().relative_to(ROOT))
     elif is_file:
         study = str(Path(study).resolve())
+    if by == "github" and (own := asked["study"].get("commands")):
+        raise InputError(f"by: {by}: workloads: {', '.join(own)}: the machine elsewhere has no program of your own")
     if by == "github":
         checks.check_known_to_git([definition.file(study), *map(Path, asked["study"]["workload_files"].values())])
     # A machine elsewhere does not know yet whom to trust.

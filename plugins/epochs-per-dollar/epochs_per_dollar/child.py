@@ -40,6 +40,9 @@ _TERMINAL_BYTES, _PIPE_BYTES = 4096, 16384
 #: Text that is looked at in a second; of more, only that is passed on.
 _LOOKED_AT_BYTES = 64 << 10
 
+#: So much of the end of a stream is kept, for who asks why the command failed.
+_TAIL_BYTES = 4 << 10
+
 #: How long a command may take to end after each of the signals that ask it to (s).
 GRACE_SECONDS = 10.0
 
@@ -54,7 +57,7 @@ class _Stream:
     def __init__(self, source: int, target: int, see: Callable[[float, str], None], holds: int) -> None:
         self.source, self.target, self._see, self.holds = source, target, see, holds
         self.is_terminal = os.isatty(source)
-        self._rest = b""
+        self._rest = self.tail = b""
         self._second, self._looked = -1.0, 0
 
     def pass_on(self) -> int:
@@ -68,6 +71,7 @@ class _Stream:
         if not chunk:
             return -1
         now = time.monotonic()
+        self.tail = (self.tail + chunk)[-_TAIL_BYTES:]
         _write(self.target, chunk)
         if now - self._second >= 1:
             self._second, self._looked = now, 0
@@ -125,7 +129,8 @@ class Child:
 
     `see` gets each line that it prints, with `time.monotonic()` of its coming, `hear` what its `watch()` sends.
     `terminal` gives it one where we have none, `cores` holds it to the first so many; it runs in `folder` (None: where
-    we are) with the variables of `more` beside ours.
+    we are) with the variables of `more` beside ours; without `foreground` the terminal stays with us, and Ctrl-C comes
+    to it through us.
     Raises NoCommandError if it is not there.
     """
 
@@ -138,9 +143,10 @@ class Child:
         cores: int | None = None,
         folder: Path | None = None,
         more: Mapping[str, str] | None = None,
+        foreground: bool = True,
     ) -> None:
         self._cores = cores
-        self._terminal = _controlling_terminal()
+        self._terminal = _controlling_terminal() if foreground else None
         self._streams, ends = [], []
         for number in (1, 2):
             if terminal or os.isatty(number):
@@ -152,6 +158,7 @@ class Child:
             os.set_blocking(source, False)
             self._streams.append(_Stream(source, number, see, holds))
             ends.append(end)
+        self._errors = self._streams[1]
         self.has_terminal = terminal or os.isatty(1) or os.isatty(2)
         self.read_seconds = READ_SECONDS
         self._hear = hear
@@ -287,6 +294,11 @@ class Child:
     def seconds(self) -> float:
         """Seconds since its start, until it was closed."""
         return (self._closed or time.monotonic()) - self.started
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote on standard error."""
+        return self._errors.tail.decode("utf-8", "replace")
 
     @property
     def left_behind(self) -> bool:

@@ -51,7 +51,8 @@ class Budget:
 class Asked:
     """What somebody asked for: the seconds to measure from the first step on, or the whole, and how long that is.
 
-    It runs in `folder` (None: where we are), with the variables of `environment` beside ours.
+    It runs in `folder` (None: where we are), with the variables of `environment` beside ours. Without `foreground` the
+    command does not get our terminal: somebody else's call is in it.
     """
 
     command: Sequence[str]
@@ -66,6 +67,7 @@ class Asked:
     per_step: session.Amount | None = None
     folder: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    foreground: bool = True
 
 
 class Measurement:
@@ -84,7 +86,14 @@ class Measurement:
         self._tenth = 0
         folder = asked.folder or Path.cwd()
         self._child = Child(
-            asked.command, self._see, self._hear, asked.terminal, asked.cores, asked.folder, asked.environment
+            asked.command,
+            self._see,
+            self._hear,
+            asked.terminal,
+            asked.cores,
+            asked.folder,
+            asked.environment,
+            asked.foreground,
         )
         self._meter = Meter(self._child.pid, nvml)
         self._files = Files(folder, time.time())
@@ -111,6 +120,11 @@ class Measurement:
             self._say(f"{measured} are measured: it is ended as by Ctrl-C (what it prints now is its own)")
             self._child.end()
         return self._look(ended_by, self._child.close())
+
+    @property
+    def last_words(self) -> str:
+        """The end of what the command wrote on standard error."""
+        return self._child.last_words
 
     def _each_second(self, seconds: float) -> None:
         self._meter.is_training = self._first is not None

@@ -99,6 +99,7 @@ def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
             "cpu_seconds": meter.cpu_seconds,
             "other_cpu_seconds": meter.other_cpu_seconds,
             "peak_gpu_memory_mib": meter.peak_gpu_memory_mib,
+            "gpu_busy": sum(meter.gpu_busy) / len(meter.gpu_busy) if meter.gpu_busy else None,
             "energy_joules": meter.energy_joules,
             "stalled_share": meter.stalled_share,
             "slowed_share": meter.slowed_share,

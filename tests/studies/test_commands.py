@@ -1,0 +1,225 @@
+"""Workloads that are programs: what of them is refused, what a cell's command is, and what trains it again."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scripts.records import about
+from scripts.storage import environment
+from scripts.storage.errors import InputError
+from scripts.studies import commands, definition, grid, trust
+
+CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
+LINE = "python train.py --batch_size={batch_size}"
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No workload of another test is known, nothing is trusted, and the working folder has a program."""
+    monkeypatch.setattr(about, "_ADDED", {})
+    monkeypatch.setattr(about, "_COMMANDS", {})
+    monkeypatch.setattr(trust, "KNOWN", tmp_path / ".cache" / "trusted")
+    monkeypatch.setenv(environment.TRUST.name, "")
+    monkeypatch.chdir(tmp_path)
+    Path("gpt").mkdir()
+    Path("gpt", "train.py").write_text("print(1)\n")
+
+
+def written(more: dict[str, Any] | None = None, command: str | None = LINE, **keys: Any) -> Path:
+    """Return the file of a study with one command, with `more` of its keys and others of the study."""
+    one = {"name": "gpt", "command": command, "folder": "gpt"} | (more or {})
+    study = {"title": "Mine", "workloads": [{key: value for key, value in one.items() if value is not None}]}
+    study |= {"hardware": ["cpu1"], "base": {"hardware": "cpu1"}, "batch_sizes": [8]} | keys
+    file = Path("mine.yaml")
+    file.write_text(yaml.safe_dump(study, sort_keys=False))
+    return file
+
+
+def cells(file: Path) -> list[Any]:
+    name, config = definition.read(str(file), {})
+    return grid.planned(name, config, CATALOGUE).cells
+
+
+def asked(file: Path) -> list[list[str]]:
+    """Return the words of each cell's command."""
+    _, config = definition.read(str(file), {})
+    return [commands.asked(config["commands"][cell.workload], cell, cell.seed(1))["words"] for cell in cells(file)]
+
+
+@pytest.mark.parametrize(
+    ("more", "keys", "said"),
+    [
+        ({"command": "python train.py {dropuot}"}, {}, "gpt: command: {dropuot} is unknown: there are batch_size, "),
+        ({"per_step": "{batch}x1024 tokens"}, {}, "gpt: per_step: {batch} is unknown: there are batch_size, "),
+        ({"command": ""}, {}, "workloads[0].command: '' should be non-empty"),
+        ({"command": "   "}, {}, "gpt: command: it is empty"),
+        ({"command": "python 'train.py"}, {}, 'gpt: command: "python \'train.py": no closing quotation'),
+        ({"command": None}, {}, "workloads[0]: 'command' is a required property"),
+        ({"comand": "x"}, {}, "workloads[0]: 'comand' is unknown: it is one of name, command"),
+        ({"folder": "gtp"}, {}, "gpt: folder: 'gtp': no such folder in "),
+        ({"python": "gpt/.venv/bin/python"}, {}, "gpt: python: 'gpt/.venv/bin/python': no such program in "),
+        ({"command": "torchrun {batch_size}", "python": sys.executable}, {}, "gpt: python: the command has no word"),
+        ({"of": 0}, {}, "workloads[0].of: 0 is less than the minimum of 1"),
+        ({"of": "many"}, {}, "gpt: of: 'many': must be a whole number from 1, or an amount, as '60000 images'"),
+        ({"of": "60000 images"}, {}, "gpt: of: '60000 images': per_step must say how many images a step goes through"),
+        ({"of": 5, "epochs": 1}, {}, "gpt: of and epochs: one of them says how long the whole is"),
+        ({"per_step": "twelve"}, {}, "gpt: per_step: 'twelve': must be an amount, as '{batch_size} images'"),
+        ({"minutes": 0}, {}, "workloads[0].minutes: 0 is less than or equal to the minimum of 0"),
+        ({"minutes": 500}, {}, "gpt: minutes: 500: with those of its start more than max_run_minutes, 480"),
+        ({"pattern": "(done"}, {}, "gpt: pattern: '(done': no regular expression: "),
+        ({"pattern": "done"}, {}, r"gpt: pattern: 'done': has no group (?P<count>\d+)"),
+        ({"name": "a/b"}, {}, "workloads[0].name: 'a/b' does not match"),
+        ({"name": "mnist_mlp"}, {}, "workload mnist_mlp: python train.py --batch_size={batch_size}: there is a"),
+        ({"name": "charts"}, {}, "charts: name: charts/ of a study is not for runs: give it another name"),
+        ({"axes": {"lr": [1]}}, {}, "gpt: axes: lr: the command has no {lr}"),
+        ({"axes": {"batch_size": [1]}}, {}, "gpt: axes: 'batch_size' is an axis of the study: give its values there"),
+        ({"command": f"{LINE} {{lr}}", "axes": {"lr": ["a/b"]}}, {}, "gpt: axes: lr: 'a/b': must be of letters"),
+        ({"command": "python train.py"}, {"batch_sizes": [8, 16]}, "has no {batch_size}, and batch_sizes has several"),
+        ({}, {"batch_sizes": ["published"]}, "batch_sizes: 'published': of a command it must be a whole number from 1"),
+        ({}, {"batch_sizes": ["largest"]}, "batch_sizes: 'largest': of a command it must be a whole number from 1"),
+        ({"image": "mine"}, {}, "workloads[0].image: 'mine' does not match"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_run_is_one_line(more: dict[str, Any], keys: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        cells(written(more, **keys))
+    assert said in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_tables_of_a_program_are_shown_where_it_is_not() -> None:
+    file = written({"folder": "gone"}, tables="theirs")
+    assert [cell.path for cell in cells(file)] == ["gpt/cpu1/own/b8"]
+
+
+def test_two_of_one_name_are_refused() -> None:
+    file = written()
+    study = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump(study | {"workloads": study["workloads"] * 2}))
+    with pytest.raises(InputError, match="there are two workloads 'gpt'"):
+        definition.read(str(file), {})
+
+
+def test_a_cell_fills_the_words_of_its_command_and_no_shell_reads_them() -> None:
+    python = Path("gpt", "python")
+    python.symlink_to(sys.executable)
+    line = f"{LINE} --seed {{seed}} '--name=two words; $HOME' '{{{{x}}}}' '{{\"a\": {{\"b\": 1}}}}'"
+    file = written({"python": "gpt/python"}, line, batch_sizes=[8, 16])
+    seeds = [cell.seed(1) for cell in cells(file)]
+    assert asked(file) == [
+        [str(python.absolute()), "train.py", f"--batch_size={size}", "--seed", str(seed), "--name=two words; $HOME",
+         "{x}", '{"a": {"b": 1}}']
+        for size, seed in zip([8, 16], seeds, strict=True)
+    ]  # fmt: skip
+
+
+def test_an_axis_that_a_command_does_not_name_has_one_cell_of_it() -> None:
+    file = written(command="python train.py", frameworks=["jax", "torch"], precisions=["float32", "bfloat16"],
+                   base={"hardware": "cpu1", "framework": "own"})  # fmt: skip
+    assert [cell.path for cell in cells(file)] == ["gpt/cpu1/own/b1"]
+    file = written(command=f"{LINE} {{framework}} {{precision}}", frameworks=["jax", "torch"],
+                   precisions=["float32", "bfloat16"], base={"hardware": "cpu1", "framework": "jax"})  # fmt: skip
+    assert [cell.path.removeprefix("gpt/cpu1/") for cell in cells(file)] == [
+        "jax/b8", "jax/b8-bfloat16", "torch/b8", "torch/b8-bfloat16"
+    ]  # fmt: skip
+
+
+def test_values_of_its_own_axes_are_workloads_for_themselves() -> None:
+    file = written({"axes": {"dropout": [0, 0.1], "fast": [True]}}, f"{LINE} --dropout={{dropout}} {{fast}}")
+    assert [cell.workload for cell in cells(file)] == ["gpt-dropout0-fastTrue", "gpt-dropout0.1-fastTrue"]
+    assert [words[-2:] for words in asked(file)] == [["--dropout=0", "True"], ["--dropout=0.1", "True"]]
+
+
+@pytest.mark.parametrize(
+    ("of", "per_step", "steps"),
+    [("60000 images", "{batch_size} images", 7500), (5000, "{batch_size}x1024 tokens", 5000), (5000, None, 5000)],
+)
+def test_the_whole_may_be_said_in_the_unit_of_a_step(of: Any, per_step: str | None, steps: float) -> None:
+    file = written({"of": of, "per_step": per_step})
+    _, config = definition.read(str(file), {})
+    (cell,) = cells(file)
+    assert commands.asked(config["commands"]["gpt"], cell, 1)["of"] == steps
+
+
+def test_a_program_beside_workloads_of_the_project() -> None:
+    file = written(frameworks=["jax"], base={"hardware": "cpu1", "framework": "jax"}, data="synthetic")
+    study = yaml.safe_load(file.read_text())
+    study["workloads"].insert(0, "mnist_mlp")
+    file.write_text(yaml.safe_dump(study))
+    assert {cell.path for cell in cells(file)} == {"mnist_mlp/cpu1/jax/b8", "gpt/cpu1/own/b8"}
+
+
+def code(file: Path) -> str:
+    commands.tracked.cache_clear()
+    _, config = definition.read(str(file), {})
+    (cell,) = cells(file)
+    return commands.code(commands.asked(config["commands"]["gpt"], cell, 1))
+
+
+def git(*words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=me", "-c", "user.email=me@example.org", *words], cwd="gpt", check=True)
+
+
+def test_tracked_files_and_the_command_train_again_and_nothing_else() -> None:
+    git("init", "-q")
+    git("add", ".")
+    file, program = written(), Path("gpt", "train.py")
+    before = code(file)
+    Path("gpt", "out.csv").write_text("1,2\n")
+    program.touch()
+    assert code(file) == before
+    assert code(written(command=f"{LINE} --fast")) != before
+    assert code(written({"of": 7})) != before
+    assert code(written()) == before
+    program.write_text("print(2)\n")
+    assert code(file) != before
+    program.write_text("print(1)\n")
+    assert code(file) == before
+    program.unlink()
+    assert code(file) != before
+
+
+def test_without_git_the_python_of_its_folder_trains_again() -> None:
+    file = written()
+    before = code(file)
+    Path("gpt", "log.txt").write_text("step 1\n")
+    Path("gpt", ".venv").mkdir()
+    Path("gpt", ".venv", "site.py").write_text("x = 1\n")
+    assert code(file) == before
+    Path("gpt", "model.py").write_text("x = 1\n")
+    assert code(file) != before
+
+
+def refusal(file: Path) -> str:
+    _, config = definition.read(str(file), {})
+    with pytest.raises(InputError) as said:
+        trust.check(file, config["workload_files"], commands.shown(config["commands"]))
+    return str(said.value)
+
+
+def test_a_command_is_shown_and_asked_for_once_by_its_content() -> None:
+    file = written()
+    said = refusal(file)
+    assert "runs code that is not the project's: python train.py --batch_size={batch_size}, in gpt: read it" in said
+    environment.TRUST.write(said.rpartition("trust=")[2])
+    for _ in range(2):
+        _, config = definition.read(str(file), {})
+        trust.check(file, {}, commands.shown(config["commands"]))
+        environment.TRUST.write("")  # it is known by now
+    assert "train.py --fast" in refusal(written(command="python train.py --fast {batch_size}"))
+    assert "in ." in refusal(written({"folder": "."}))
+
+
+def test_what_a_terminal_obeys_is_no_part_of_what_is_shown() -> None:
+    assert "\x1b" not in refusal(written(command="python train.py {batch_size} \x1b]52;c;eA==\x07"))
+
+
+def test_a_study_is_plain_data_and_survives_json() -> None:
+    """Rules hand it to other processes so."""
+    _, config = definition.read(str(written({"of": "60000 images", "per_step": "{batch_size} images"})), {})
+    assert json.loads(json.dumps(config)) == config
