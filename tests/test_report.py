@@ -112,8 +112,8 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
 
 def test_one_run_names_no_winner() -> None:
     read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
-    one, four = "TensorFlow · 1 vCPU", "TensorFlow · 4 vCPUs"
-    assert f"MNIST · MLP: {one} or {four} is cheapest. {four} or {one} is fastest" in read.text
+    few = "Too few runs to tell which of 2 is"
+    assert f"MNIST · MLP: {few} cheapest. {few} fastest" in read.text
     assert "Price of speed too close to call in time and cost" in read.text
     assert "4 vCPUs took less time in 0 of 1 cells (1 too close to call)" in read.text, "one run a side may be far off"
     far = Read(page(run(), run(hardware="cpu4", train_seconds=5.0)))

@@ -119,7 +119,7 @@ function usefulSeconds(run, workload, state) {
 
 /** Which cell has won, or may have: scripts/analysis/verdicts.py. */
 function won(names, does, of, runs) {
-  if (names.length <= 3) return `${names.join(" or ")} ${does}`;
+  if (names.length === 1 || (names.length <= 3 && names.length < of)) return `${names.join(" or ")} ${does}`;
   return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 

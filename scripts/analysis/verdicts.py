@@ -362,11 +362,11 @@ def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequenc
 
 
 def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
-    """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many may.
+    """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many or all may.
 
     `names` are the winner and those that are `not_told` from it, `runs` the fewest of any of them.
     """
-    if len(names) <= _NAMED:
+    if len(names) == 1 or (len(names) <= _NAMED and len(names) < of):
         return f"{' or '.join(names)} {does}"
     why = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
     return f"{why} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
