@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Callable
 
-from epochs_per_dollar.watching import VARIABLE
+from epochs_per_dollar.watching import STARTED, VARIABLE
 
 #: Reads are so far apart (s), at first and at most, unless much comes: each wakes us, and that is what watching costs.
 #: What is printed to a terminal stays there for little longer than the first, as it holds little.
@@ -159,7 +159,12 @@ class Child:
         self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ear.bind(os.path.join(self._folder.name, "ticks"))
         self._ear.setblocking(False)
-        environment = {**os.environ, **(more or {}), VARIABLE: os.path.join(self._folder.name, "ticks")}
+        environment = {
+            **os.environ,
+            **(more or {}),
+            VARIABLE: os.path.join(self._folder.name, "ticks"),
+            STARTED: repr(time.time()),
+        }
         if not self.has_terminal:
             # Python keeps back what it prints into a pipe, by the 8 KiB.
             environment.setdefault("PYTHONUNBUFFERED", "1")
