@@ -21,7 +21,8 @@ def page(rows: Sequence[Row]) -> str:
     said = ledger.summary(rows)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Promised and paid</title><style>{STYLE} figure {{ max-width: 30rem; }} td {{ white-space: nowrap; }}</style></head><body>
+<title>Promised and paid</title>
+<style>{STYLE} figure {{ max-width: 30rem; }} td {{ white-space: nowrap; }}</style></head><body>
 <h1>Promises were {escape(said)}</h1>
 <p class="faint">What the minute of each training promised of its whole, and what that took and cost.</p>
 {_chart([row for row in rows if row.paid_seconds is not None])}
