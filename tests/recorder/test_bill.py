@@ -124,8 +124,19 @@ def test_ledger_says_how_well_promises_held(desk: Desk) -> None:
         desk.keep(f"run-{number}", RECORD | {"seconds": 75.0 + number})
         assert desk.bill(f"run-{number}", "--seconds", seconds).returncode == 0
     done = desk.bill()
-    assert done.stdout.splitlines()[-1] == "off by a factor of 1.25 in the median; 1 of 3 within 1.15"
-    assert len(done.stdout.splitlines()) == 5
+    assert done.stdout.splitlines()[-2] == "off by a factor of 1.25 in the median; 1 of 3 within 1.15"
+    assert len(done.stdout.splitlines()) == 6
+    page = desk.ledger.with_suffix(".html").read_text()
+    assert page.count("<circle") == 3
+    assert "Promises were off by a factor of 1.25 in the median; 1 of 3 within 1.15" in page
+    assert "http" not in page
+
+
+def test_what_a_record_says_is_text_in_the_page(desk: Desk) -> None:
+    desk.keep("one", RECORD | {"progress": RECORD["progress"] | {"source": "<script>"}})
+    desk.bill("one", "--seconds", "9000")
+    desk.bill()
+    assert "<script>" not in desk.ledger.with_suffix(".html").read_text()
 
 
 def test_two_at_once_lose_nothing(desk: Desk) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from epochs_per_dollar.machine import Machine, Meter
+from epochs_per_dollar.machine import Machine, Meter, Nvml
 from epochs_per_dollar.screen import measured
 from epochs_per_dollar.session import Session
 
@@ -86,6 +86,15 @@ def test_card_that_waits_for_a_core_is_a_stall(
         meter.read(seconds)
     assert meter.readings == 3
     assert meter.stalled_share == pytest.approx(share)
+
+
+def test_others_are_counted_when_the_command_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the first reading and the last, in which its process is no more, another one took three seconds."""
+    meter = Meter(7, Nvml())
+    for number, table in enumerate(({7: (1, 7, 1.0, 9), 99: (1, 99, 50.0, 9)}, {99: (1, 99, 53.0, 9)})):
+        monkeypatch.setattr(Meter, "_table", staticmethod(lambda names, table=table: table))
+        meter.read(float(number), last=True)
+    assert (meter.cpu_seconds, meter.other_cpu_seconds) == (1.0, 3.0)
 
 
 def test_stalls_are_said() -> None:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from epochs_per_dollar import arguments, bill
+from epochs_per_dollar import arguments, bill, callbacks
 
 from tests.conftest import ROOT
 from tests.recorder.test_bill import RECORD, WHOLE, Desk
@@ -26,3 +26,10 @@ def test_documented_bills_are_paid(tmp_path: Path, line: str) -> None:
     desk.keep("2026-11-24T02-03-09", WHOLE)
     done = desk.bill(*line.split()[2:])
     assert done.returncode == 0, done.stderr
+
+
+def test_documented_callbacks_are_all_that_there_are() -> None:
+    named = set(re.findall(r"epd\.callbacks\.(\w+)\(", PAGE))
+    assert named == {
+        name for name, value in vars(callbacks).items() if callable(value) and value.__module__ == callbacks.__name__
+    } - {"_Run"}

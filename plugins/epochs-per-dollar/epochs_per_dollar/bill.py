@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -10,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from epochs_per_dollar import ledger, offers, words
+from epochs_per_dollar import ledger, ledger_page, offers, words
 from epochs_per_dollar.arguments import positive
 from epochs_per_dollar.ledger import LedgerError, Row
-from epochs_per_dollar.record import folder, ledger_file
+from epochs_per_dollar.record import folder, ledger_file, page_file
 
 _DESCRIPTION = """Set what a whole training took and cost beside what its minute had promised, in a ledger.
 
@@ -58,9 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     asked = _parser().parse_args(list(arguments))
     try:
         if not arguments:
-            rows = ledger.read(ledger_file())
-            print(f"{ledger.table(rows)}\n{ledger.summary(rows)}" if rows else "the ledger is empty: epd run --whole")
-            return 0
+            return _list()
         path = _newest(asked.seconds is None) if asked.record is None else _named(asked.record)
         row = billed(path, asked.seconds, asked.usd, asked.usd_per_hour)
         again = ledger.put(ledger_file(), row)
@@ -73,6 +72,21 @@ def run(arguments: Sequence[str]) -> int:
     print(said(row))
     where = "its row in the ledger was replaced" if again else "a row of its own in the ledger"
     print(f"{where}: {ledger_file()}")
+    return 0
+
+
+def _list() -> int:
+    """Print the ledger, and write its page beside it."""
+    rows = ledger.read(ledger_file())
+    if not rows:
+        print("the ledger is empty: epd run --whole -- python train.py")
+        return 0
+    print(f"{ledger.table(rows)}\n{ledger.summary(rows)}")
+    with contextlib.suppress(OSError):  # what is printed is all there is
+        part = page_file().with_name(f".{page_file().name}-{os.getpid()}")
+        part.write_text(ledger_page.page(rows), encoding="utf-8")
+        part.replace(page_file())
+        print(f"chart of promised and paid: {page_file()}")
     return 0
 
 

@@ -10,11 +10,9 @@ import contextlib
 import errno
 import fcntl
 import os
-import pty
 import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,24 +22,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Callable
 
-from epochs_per_dollar.watching import VARIABLE
+from epochs_per_dollar.streams import TERMINAL_BYTES, Stream, terminal_like, widen
+from epochs_per_dollar.watching import STARTED, VARIABLE
 
 #: Reads are so far apart (s), at first and at most, unless much comes: each wakes us, and that is what watching costs.
 #: What is printed to a terminal stays there for little longer than the first, as it holds little.
 READ_SECONDS, MOST_READ_SECONDS = 0.04, 0.1
-
-#: So much is read at once, and a pipe holds so much, where Linux grants it.
-_BUFFER_BYTES = 1 << 20
-_F_SETPIPE_SZ = 1031
-
-#: What a terminal holds, and a pipe where nobody says it.
-_TERMINAL_BYTES, _PIPE_BYTES = 4096, 16384
-
-#: Text that is looked at in a second; of more, only that is passed on.
-_LOOKED_AT_BYTES = 64 << 10
-
-#: So much of the end of a stream is kept, for who asks why the command failed.
-_TAIL_BYTES = 4 << 10
 
 #: How long a command may take to end after each of the signals that ask it to (s).
 GRACE_SECONDS = 10.0
@@ -49,79 +35,6 @@ GRACE_SECONDS = 10.0
 
 class NoCommandError(Exception):
     """A command that cannot be started; the text says why."""
-
-
-class _Stream:
-    """One of the command's streams, passed on to ours, cut into lines."""
-
-    def __init__(self, source: int, target: int, see: Callable[[float, str], None], holds: int) -> None:
-        self.source, self.target, self._see, self.holds = source, target, see, holds
-        self.is_terminal = os.isatty(source)
-        self._rest = self.tail = b""
-        self._second, self._looked = -1.0, 0
-
-    def pass_on(self) -> int:
-        """Pass on what there is; return its bytes, -1 at the end of the stream."""
-        try:
-            chunk = os.read(self.source, _BUFFER_BYTES)
-        except OSError as error:
-            if error.errno in (errno.EAGAIN, errno.EINTR):
-                return 0
-            chunk = b""  # The other end of a terminal has gone.
-        if not chunk:
-            return -1
-        now = time.monotonic()
-        self.tail = (self.tail + chunk)[-_TAIL_BYTES:]
-        _write(self.target, chunk)
-        if now - self._second >= 1:
-            self._second, self._looked = now, 0
-        if self._looked < _LOOKED_AT_BYTES:
-            self._looked += len(chunk)
-            self._look(now, chunk[-_LOOKED_AT_BYTES:])
-        else:
-            self._rest = b""
-        return len(chunk)
-
-    def pass_on_rest(self) -> None:
-        """Pass on what the command printed last; not more than the pipe holds, as others may still write to it."""
-        passed = 0
-        while passed < _BUFFER_BYTES and (count := self.pass_on()) > 0:
-            passed += count
-
-    def _look(self, now: float, chunk: bytes) -> None:
-        # A bar rewrites its line: what stands before a carriage return is a line too, and so is what has no end yet.
-        *lines, self._rest = (self._rest + chunk).replace(b"\r", b"\n").split(b"\n")
-        # Of many lines of one shape that came together the last is enough.
-        last = {line[:40].translate(None, b"0123456789.,"): line for line in lines if line}
-        for line in last.values():
-            self._see(now, line.decode("utf-8", "replace"))
-        if self._rest.rstrip().endswith((b"]", b"s", b"/step")) or len(self._rest) > 4096:
-            self._see(now, self._rest.decode("utf-8", "replace"))
-            self._rest = b"" if len(self._rest) > 4096 else self._rest
-
-
-def _write(target: int, chunk: bytes) -> None:
-    """Write all of it; a reader of ours that has gone is no reason to end somebody's training."""
-    while chunk:
-        try:
-            chunk = chunk[os.write(target, chunk) :]
-        except BlockingIOError:
-            select.select([], [target], [])
-        except OSError:
-            return
-
-
-def _terminal_like(ours: int) -> tuple[int, int]:
-    """Return the two ends of a new terminal, of the size of ours; what is written to it stays as it is."""
-    master, slave = pty.openpty()
-    size = struct.pack("4H", 24, 80, 0, 0)
-    if os.isatty(ours):
-        size = fcntl.ioctl(ours, termios.TIOCGWINSZ, size)
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, size)
-    settings = termios.tcgetattr(slave)
-    settings[1] &= ~termios.OPOST  # Our terminal turns a line's end into two characters: once is enough.
-    termios.tcsetattr(slave, termios.TCSANOW, settings)
-    return master, slave
 
 
 class Child:
@@ -150,13 +63,13 @@ class Child:
         self._streams, ends = [], []
         for number in (1, 2):
             if terminal or os.isatty(number):
-                source, end = _terminal_like(number)
-                holds = _TERMINAL_BYTES
+                source, end = terminal_like(number)
+                holds = TERMINAL_BYTES
             else:
                 source, end = os.pipe()
-                holds = _widen(source)
+                holds = widen(source)
             os.set_blocking(source, False)
-            self._streams.append(_Stream(source, number, see, holds))
+            self._streams.append(Stream(source, number, see, holds))
             ends.append(end)
         self._errors = self._streams[1]
         self.has_terminal = terminal or os.isatty(1) or os.isatty(2)
@@ -166,7 +79,12 @@ class Child:
         self._ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._ear.bind(os.path.join(self._folder.name, "ticks"))
         self._ear.setblocking(False)
-        environment = {**os.environ, **(more or {}), VARIABLE: os.path.join(self._folder.name, "ticks")}
+        environment = {
+            **os.environ,
+            **(more or {}),
+            VARIABLE: os.path.join(self._folder.name, "ticks"),
+            STARTED: repr(time.time()),
+        }
         if not self.has_terminal:
             # Python keeps back what it prints into a pipe, by the 8 KiB.
             environment.setdefault("PYTHONUNBUFFERED", "1")
@@ -354,14 +272,6 @@ def _take_terminal(terminal: int, group: int) -> None:
     with contextlib.suppress(OSError):
         os.tcsetpgrp(terminal, group)
     signal.signal(signal.SIGTTOU, old)
-
-
-def _widen(pipe: int) -> int:
-    """Return the bytes that a pipe holds, more than before where the system grants it."""
-    try:
-        return fcntl.fcntl(pipe, _F_SETPIPE_SZ, _BUFFER_BYTES)
-    except OSError:
-        return _PIPE_BYTES
 
 
 def _group_lives(group: int) -> bool:

@@ -18,6 +18,7 @@ from epochs_per_dollar.measuring import Asked, Budget, Measurement
 from epochs_per_dollar.progress import Whole
 from epochs_per_dollar.scratch import ScratchError
 from epochs_per_dollar.session import Session
+from epochs_per_dollar.watching import USD_PER_HOUR
 
 
 def _budget(asked: argparse.Namespace) -> Budget | None:
@@ -105,6 +106,7 @@ def _asked_for_its_length(found: Session) -> Session:
 
 def _measured(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]) -> Session:
     budget = _budget(asked)
+    price = {USD_PER_HOUR: str(asked.usd_per_hour)} if asked.usd_per_hour else {}
     wanted = Asked(
         setting.of(command),
         seconds=60 * asked.minutes,
@@ -116,7 +118,7 @@ def _measured(asked: argparse.Namespace, setting: sweep.Point, command: Sequence
         budget=budget,
         cores=setting.cores,
         per_step=asked.per_step,
-        environment=before.offline(os.environ) if asked.offline else {},
+        environment={**(before.offline(os.environ) if asked.offline else {}), **price},
     )
     if asked.scratch:
         return _in_a_copy(wanted)

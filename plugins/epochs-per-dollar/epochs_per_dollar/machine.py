@@ -270,9 +270,8 @@ class Meter:
         ours = {pid for pid, row in table.items() if pid == self.pid or row[1] == self.pid or pid in self._spent}
         while more := {pid for pid, row in table.items() if row[0] in ours} - ours:
             ours |= more
-        if not ours:
-            return
-        self._add({pid: table[pid] for pid in ours})
+        if ours:
+            self._add({pid: table[pid] for pid in ours})
         apart = ours | {os.getpid()}
         others = sum(row[2] for pid, row in table.items() if pid not in apart)
         if self._all_before is not None:

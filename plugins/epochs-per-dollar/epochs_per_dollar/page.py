@@ -11,7 +11,7 @@ from epochs_per_dollar.offers import Offer
 from epochs_per_dollar.record import without_secrets
 from epochs_per_dollar.session import Session
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --ink: light-dark(#1d2733, #e6eaef); --faint: light-dark(#5b6775, #9aa6b2);
   --line: light-dark(#d5dae0, #3a434d); --main: light-dark(#1f6fb2, #6cb2eb); }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); max-width: 52rem; margin: 2rem auto; padding: 0 1rem; }
@@ -33,7 +33,7 @@ def page(session: Session, all_offers: Sequence[Offer], today: date) -> str:
     lines = escape("\n".join(screen.measured(session)))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{escape(_answer(session, all_offers))}</title><style>{_STYLE}</style></head><body>
+<title>{escape(_answer(session, all_offers))}</title><style>{STYLE}</style></head><body>
 <h1>{escape(_answer(session, all_offers))}</h1>
 <p><code>{command}</code></p>
 <p class="faint">Seen from outside on {today.isoformat()}: times are the recorder's, not synchronised with a device.</p>

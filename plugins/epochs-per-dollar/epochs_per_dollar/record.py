@@ -38,6 +38,11 @@ def ledger_file() -> Path:
     return folder().parent / "ledger.csv"
 
 
+def page_file() -> Path:
+    """Return where the page of the ledger is kept."""
+    return ledger_file().with_suffix(".html")
+
+
 def without_secrets(command: Sequence[str]) -> list[str]:
     """Return a command without what looks like a secret, and without the user's home in its paths."""
     found, hide = [], False
@@ -130,7 +135,8 @@ def forget() -> int:
     there = [path for path in folder().glob("*") if path.is_dir() and not path.is_symlink()]
     for path in there:
         shutil.rmtree(path)
-    ledger_file().unlink(missing_ok=True)
+    for path in (ledger_file(), page_file()):
+        path.unlink(missing_ok=True)
     return len(there)
 
 

@@ -14,12 +14,44 @@ Item = TypeVar("Item")
 #: The variable that names the socket which `epd run` listens at; without it, watching does nothing.
 VARIABLE = "EPOCHS_PER_DOLLAR_TICKS"
 
+#: `time.time()` of the start of what it watches, and what an hour costs (USD), where the user says it.
+STARTED, USD_PER_HOUR = "EPOCHS_PER_DOLLAR_STARTED", "EPOCHS_PER_DOLLAR_USD_PER_HOUR"
+
 #: Where launchers say which process this is: one of them counts.
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 #: Ticks lie so far apart (s), but for the first ones.
 _TICK_SECONDS = 0.05
 _FIRST_TICKS = 20
+
+
+class Ticker:
+    """Says to `epd run` how much has been done, not more often than it needs; without one it does nothing."""
+
+    def __init__(self, unit: str = "step") -> None:
+        self._unit = unit
+        place = os.environ.get(VARIABLE)
+        self._place = None if any(os.environ.get(rank, "0") != "0" for rank in _RANKS) else place
+        self._said, self._at, self._ticks = -1.0, -1.0, 0
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody listens: of several ranks to the first alone."""
+        return bool(self._place)
+
+    def __call__(self, done: float, total: float | None = None, is_last: bool = False) -> None:
+        """Say that so many of `total` are done."""
+        now = time.monotonic()
+        self._ticks += 1
+        if not self._place or done == self._said:
+            return
+        if self._ticks > _FIRST_TICKS and now - self._at < _TICK_SECONDS and not (is_last or done == total):
+            return
+        self._said, self._at = done, now
+        # Whoever watched may have gone: no reason to end a training.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as speaker:
+            speaker.setblocking(False)
+            speaker.sendto(f"{now!r} {done} {total or ''} {self._unit}".encode(), self._place)
 
 
 class watch(Generic[Item]):
@@ -37,29 +69,18 @@ class watch(Generic[Item]):
         return len(self._items)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Item]:
-        place = os.environ.get(VARIABLE)
-        if not place or any(os.environ.get(rank, "0") != "0" for rank in _RANKS):
+        tick = Ticker(self._unit)
+        if not tick.is_heard:
             yield from self._items
             return
-        count, said, last = 0, -1, -1.0
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-            listener.setblocking(False)
-            try:
-                for item in self._items:
-                    now = time.monotonic()
-                    if count < _FIRST_TICKS or now - last >= _TICK_SECONDS:
-                        self._say(listener, place, now, count)
-                        said, last = count, now
-                    yield item
-                    count += 1
-            finally:
-                if said != count:
-                    self._say(listener, place, time.monotonic(), count)
-
-    def _say(self, listener: socket.socket, place: str, now: float, count: int) -> None:
-        # Whoever watched may have gone: no reason to end a training.
-        with contextlib.suppress(OSError):
-            listener.sendto(f"{now!r} {count} {self._total or ''} {self._unit}".encode(), place)
+        count = 0
+        try:
+            for item in self._items:
+                tick(count, self._total)
+                yield item
+                count += 1
+        finally:
+            tick(count, self._total, is_last=True)
 
 
 def _length(items: object) -> int | None:
