@@ -112,7 +112,8 @@ def test_the_example_comes_to_dollars_and_is_trained_again_when_it_changes(mine:
         assert float(cost["cost_usd"]) == pytest.approx(worth, rel=0.02), "whole seconds are paid"
         assert float(cost["billed_seconds"]) <= max(60.0, watched[cost["run"]] + 1), "of the seconds that it ran"
     page = (mine.path / "results" / "mine" / "report.html").read_text()
-    assert "watched from outside: python train.py --batch_size={batch_size} --dropout=0.1" in page
+    assert "watched from outside: python train.py ..." in page
+    assert "--batch_size" not in page, "an option may be a secret"
     assert "% of its samples, watched from outside for" in page
     for chart in ("relative_time", "relative_cost", "pareto", "dollars"):
         drawn = (mine.path / "results" / "mine" / "charts" / chart).glob("*.svg")

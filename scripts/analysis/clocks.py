@@ -133,6 +133,12 @@ def is_watched(run: Mapping[str, Any]) -> bool:
     return not pd.isna(run.get("observed_seconds"))
 
 
+def lived_seconds(runs: pd.DataFrame) -> pd.Series:
+    """Return how long (s) the process of each run lived: of a program that was ended before, what was watched."""
+    lived = runs["total_seconds"].astype(float)
+    return runs["observed_seconds"].astype(float).fillna(lived) if "observed_seconds" in runs else lived
+
+
 def watched(runs: pd.DataFrame) -> str:
     """Return how many of the runs that are done are on the observed clock: `all`, `some`, or nothing for none."""
     if "observed_seconds" not in runs:

@@ -86,4 +86,4 @@ def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     idle = numbers["paid_seconds"] - start - numbers["used_seconds"]
     published = billed.assign(training=training, validation=validation, **{BOOT: start, IDLE: idle})
     each = (("cost_usd", published), ("billed_usd", billed[~watched]))
-    return {of: parts.assign(run=table["run"]) for of, parts in each}
+    return {of: parts.assign(run=table.loc[parts.index, "run"]) for of, parts in each}

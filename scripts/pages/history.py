@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from scripts.analysis import trends
+from scripts.analysis import clocks, trends
 from scripts.analysis.names import cell_name
 from scripts.records import about
 from scripts.storage.numbers import TIE
@@ -57,7 +57,7 @@ def repetitions(every: Iterable[trends.Repetition]) -> list[dict[str, Any]]:
             "name": one.name,
             "runs": len(one.runs),
             "not_done": int((one.runs["status"] != "done").sum()),
-            "seconds": float(one.runs["total_seconds"].sum()),
+            "seconds": float(clocks.lived_seconds(one.runs).sum()),
             "machines": sorted(set(one.runs["cpu_model"].dropna()) | set(one.runs["gpu_model"].dropna())),
             "commits": sorted({str(commit)[:_COMMIT] for commit in one.runs["git_commit"].dropna()}),
             "prices": sorted({str(day) for day in one.costs["price_as_of"].dropna()}),

@@ -88,7 +88,14 @@ def add_commands(commands: Mapping[str, str]) -> None:
 def know(study: Mapping[str, Any]) -> None:
     """Make the workloads known that a study brings along, as its config has them: files and commands."""
     add(study.get("workload_files", {}))
-    add_commands({name: spec["command"] for name, spec in study.get("commands", {}).items()})
+    add_commands({name: _without_options(spec["command"]) for name, spec in study.get("commands", {}).items()})
+
+
+def _without_options(command: str) -> str:
+    """Return the words of a command before its first option: what follows may be a secret, and a page shows it."""
+    words = command.split()
+    first = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+    return " ".join([*words[:first], *(["..."] if first < len(words) else [])])
 
 
 @cache

@@ -18,6 +18,7 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.analysis import clocks
 from scripts.storage import schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import locked, read_csv, read_text, write_text
@@ -202,5 +203,5 @@ def last_end(folder: Path) -> datetime:
     path = folder / "runs.parquet"
     runs = tables.read(path)
     began = pd.to_datetime(runs["started_at"], utc=True, format="ISO8601", errors="coerce")
-    ended = (began + pd.to_timedelta(runs["total_seconds"].astype(float).fillna(0.0), unit="s")).dropna()
+    ended = (began + pd.to_timedelta(clocks.lived_seconds(runs).fillna(0.0), unit="s")).dropna()
     return ended.max().floor("s").to_pydatetime() if len(ended) else datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -74,7 +74,7 @@ def asked(file: Path) -> list[list[str]]:
         ({"pattern": "(done"}, {}, "gpt: pattern: '(done': no regular expression: "),
         ({"pattern": "done"}, {}, r"gpt: pattern: 'done': has no group (?P<count>\d+)"),
         ({"name": "a/b"}, {}, "workloads[0].name: 'a/b' does not match"),
-        ({"name": "mnist_mlp"}, {}, "workload mnist_mlp: python train.py --batch_size={batch_size}: there is a"),
+        ({"name": "mnist_mlp"}, {}, "workload mnist_mlp: python train.py ...: there is a workload of this name"),
         ({"name": "charts"}, {}, "charts: name: charts/ of a study is not for runs: give it another name"),
         ({"axes": {"lr": [1]}}, {}, "gpt: axes: lr: the command has no {lr}"),
         ({"axes": {"batch_size": [1]}}, {}, "gpt: axes: 'batch_size' is an axis of the study: give its values there"),
