@@ -157,11 +157,11 @@ def test_machine_that_never_reports(cloud: Cloud, profile: str) -> None:
 def test_smoke_of_google_fails_when_a_gpu_is_refused_and_asks_again_when_called_again(cloud: Cloud) -> None:
     """What `make smoke-gce` calls, with machines that the emulator has."""
     makefile = (Path(cloud.project.path) / "Makefile").read_text()
-    calls = [line.split() for line in makefile.splitlines() if "study=smoke" in line]
-    assert [words[2] for words in calls] == ["gce-cpu", "gce-gpu"]
+    calls = [line.split() for line in makefile.splitlines() if "report smoke" in line]
+    assert [words[words.index("--profile") + 1] for words in calls] == ["gce-cpu", "gce-gpu"]
     words, cause, to_do = REFUSED["quota"]
     cloud.emulator.refuse["nvidia-tesla-t4"] = words
-    arguments = [word for word in calls[1][3:] if not word.startswith(("--config", "study=", "budget"))]
+    arguments = calls[1][calls[1].index("--") + 1 :]
     for tries in (1, 2):
         call(cloud, "gce-gpu", *arguments, "--gcebatch-queue-timeout", "3").is_refused(cause, to_do)
         assert len(cloud.emulator.created) == tries
