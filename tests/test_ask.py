@@ -64,7 +64,7 @@ RULE = ("increment_seconds", "minimum_seconds")
 
 @pytest.fixture(scope="module")
 def study() -> Inputs:
-    """Two workloads on three machines, 1 to 12 runs a cell, at a twentieth of the published length."""
+    """Two workloads on three machines, 1 to 12 runs a cell, at a twentieth of full length."""
     rng = np.random.default_rng(5)
     rows = []
     for number, (workload, hardware, framework) in enumerate(

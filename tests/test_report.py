@@ -537,4 +537,4 @@ def test_what_is_no_training_is_given_to_the_index_as_a_speed() -> None:
     text = Read(page(*for_two)).text
     assert "A million samples, on the steady clock, on-demand" in text
     assert "1.00 USD a thousand million samples, 27.8 h" in text, "10,000/s: dollars and hours are of as many samples"
-    assert "published length" not in text.partition("How it was measured")[0]
+    assert "full length" not in text.partition("How it was measured")[0]

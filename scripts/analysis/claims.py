@@ -70,7 +70,7 @@ _PAIRED = ("less", "more", "same", "alike", "ratio")
 #: What is compared, in words: a time is that of a clock (docs/measuring.md), and says of which.
 _NOUNS = {
     "train_seconds": "time to train",
-    "published_seconds": "time of a process of the published length",
+    "published_seconds": "time of a process of full length",
     "total_seconds": "time of the process",
     "samples_per_second": "samples/s",
     "cost_usd": "cost",

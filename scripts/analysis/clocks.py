@@ -1,4 +1,4 @@
-"""Four clocks of a run, and how long a training of the published length keeps a machine busy.
+"""Four clocks of a run, and how long a training of full length keeps a machine busy.
 
 - *steady*: throughput after first step and warm-up (`samples_per_second`).
 - *training*: all epochs with the first step and validation (`train_seconds`), what articles print.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # SciPy, which it imports, takes half a second of what only r
     from scripts.analysis.verdicts import Judge
 
 
-#: In the words of `extrapolated`: from all of the published length.
+#: In the words of `extrapolated`: from all of full length.
 AS_MEASURED = "as measured"
 
 
@@ -153,7 +153,7 @@ def watched_workloads(runs: pd.DataFrame) -> set[str]:
 
 
 def published_seconds(run: Mapping[str, Any], parameters: float | None = None) -> float | None:
-    """Return how long (s) the process of a training of the published length takes; None where that is unknown.
+    """Return how long (s) the process of a training of full length takes; None where that is unknown.
 
     `run` is a row of the runs table. A run that was resumed has no clock of its own, and one whose model is smaller
     than that of all data, which has so many `parameters` if that is known, is none of that length.
@@ -163,7 +163,7 @@ def published_seconds(run: Mapping[str, Any], parameters: float | None = None) -
 
 
 def parts(run: Mapping[str, Any], parameters: float | None = None) -> tuple[float, float] | None:
-    """Return what such a process does once, and what grows with the samples of a training of the published length (s).
+    """Return what such a process does once, and what grows with the samples of a training of full length (s).
 
     None where that is unknown.
     """
@@ -289,7 +289,7 @@ def is_paid_by_process(runs: pd.DataFrame) -> bool:
 
 
 def shares(runs: pd.DataFrame) -> dict[str, float]:
-    """Return by run which share of the published length it trained; none of what is unknown."""
+    """Return by run which share of full length it trained; none of what is unknown."""
     trained = runs["train_samples"] * runs["epochs_done"]
     if "observed_samples" in runs:  # of a command that was ended before its end, what was watched
         trained = runs["observed_samples"].fillna(trained.astype("Float64"))
@@ -298,7 +298,7 @@ def shares(runs: pd.DataFrame) -> dict[str, float]:
 
 
 def extrapolated(runs: pd.DataFrame) -> str:
-    """Return in words from how much of the published length the costs of runs are extrapolated, and how far off."""
+    """Return in words from how much of full length the costs of runs are extrapolated, and how far off."""
     told = runs[runs["published_seconds"].notna() | runs["total_seconds"].isna()]
     done = pd.Series(shares(told), dtype=float).clip(upper=1)
     if done.empty or ((done - 1).abs() < 0.01).all():

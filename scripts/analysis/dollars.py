@@ -26,7 +26,7 @@ PAID = (BOOT, *PROCESS, REST, PREEMPTIONS, IDLE)
 def by_cell(runs: pd.DataFrame, costs: pd.DataFrame) -> pd.DataFrame:
     """Return two rows per cell, of the columns of the cell, `of`, `n`, `total` and those of `PAID` (USD).
 
-    `of` is a column of the costs table: `cost_usd`, the bill of a training of the published length, and
+    `of` is a column of the costs table: `cost_usd`, the bill of a training of full length, and
     `billed_usd`, that of the run as it was, with what its machine took to start and what the provider rounds up.
     `total` is the cell's median of it, over the `n` runs that have it. The parts are the medians of those runs that
     record the life of their process, all scaled by what makes them add up to `total`. A cell without such a run has no
@@ -77,7 +77,7 @@ def by_run(runs: pd.DataFrame, costs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     named = named.mul((process / named.sum(axis=1)).clip(upper=1), axis=0)
     rest = process - named.sum(axis=1)
     billed = named.assign(**{BOOT: boot, REST: rest, PREEMPTIONS: lost, IDLE: numbers["billed_seconds"] - boot - lived})
-    # A training of the published length takes so much more: its samples at the steady rate, the rest is validation.
+    # A training of full length takes so much more: its samples at the steady rate, the rest is validation.
     more = numbers["used_seconds"] - lived
     steady = numbers["published_samples"] / numbers["samples_per_second"]
     training = steady.where(numbers["published_seconds"].notna(), named["training"] + more)

@@ -30,9 +30,9 @@ def by_cell(
 
     `costs` are those of one price option; cells of which no run has a time, and so no cost, are left out. The base cell
     of a workload is its first that has the values of `base`; without any there is none. `shares` are those of the
-    published length that runs have trained (`clocks.shares`); of what is unknown, a run is taken for whole.
+    full length that runs have trained (`clocks.shares`); of what is unknown, a run is taken for whole.
 
-    Keys beside the cell's: `cost_usd` (median of what a training of the published length is billed), `low` and
+    Keys beside the cell's: `cost_usd` (median of what a training of full length is billed), `low` and
     `high` (observed ends: fastest run at the lowest price, slowest at the highest), `interval` (low, high and coverage
     of a distribution-free interval of the median at the price; None below six runs; both with the error of what is
     extrapolated, as far as that is known), `runs`, `is_base`, `compared` with the base cell (a `Comparison`; None for

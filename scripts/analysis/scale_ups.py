@@ -25,7 +25,7 @@ COVERAGE = 0.8
 #: Fewer workloads say nothing of another one.
 FEWEST = 6
 
-#: From this part of the published length on, a cost is as measured.
+#: From this part of full length on, a cost is as measured.
 WHOLE = 0.99
 
 
@@ -86,7 +86,7 @@ def known() -> dict[float, Error]:
 
 
 def reach(part: float, of: Mapping[float, Error] | None = None) -> tuple[float, float] | None:
-    """Return the factors between which a cost lies that is extrapolated from a part of the published length.
+    """Return the factors between which a cost lies that is extrapolated from a part of full length.
 
     None where that is not known; (1, 1) of a whole.
     """

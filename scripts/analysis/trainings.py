@@ -1,6 +1,6 @@
 """What one training costs by each configuration of a study: cheapest, fastest, best value, and whether a machine pays.
 
-A training is one of the published length, billed alone as its provider does, unless the price option says that
+A training is one of full length, billed alone as its provider does, unless the price option says that
 trainings follow one another (`scripts.costs.prices.price_runs`); of MLPerf, to its target, by the card-hour.
 """
 

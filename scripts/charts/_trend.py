@@ -96,7 +96,7 @@ def draw_cost(cells: Sequence[Mapping[str, Any]], names: Sequence[str], days: Se
         + scale_color_manual([COLOURS[0], FAINT])
         + scale_shape_manual(["o", "x"])
         + _axes(names, days)
-        + labs(x="repetition", y="USD, published length", color="", shape="")
+        + labs(x="repetition", y="USD, full length", color="", shape="")
     )
     last = table[table["place"] == table["place"].max()]
     spoken = "; ".join(f"{row.cell}, {row.prices}: {number(row.usd)} USD" for row in last.itertuples())

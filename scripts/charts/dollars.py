@@ -1,4 +1,4 @@
-"""Where the dollars of a run go: of the bill of a training of the published length, and of the run as it was."""
+"""Where the dollars of a run go: of the bill of a training of full length, and of the run as it was."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ MISSING = ""
 HELP = "Each bar is what one run costs; training and validation are what it is for, the rest is paid beside them."
 ROWS_BY, ROWS_EACH = "cost_usd", 2
 
-_PANELS = {"cost_usd": "the published length", "billed_usd": "this run, as billed"}
+_PANELS = {"cost_usd": "the full length", "billed_usd": "this run, as billed"}
 
 
 def draw(view: View) -> Chart | None:
@@ -34,7 +34,7 @@ def draw(view: View) -> Chart | None:
     drawn = view.runs[view.runs["run"].isin(costs["run"])]
     notes = [
         f"Prices: {view.price_label or view.price_option} ({_prices.dated(costs)}).",
-        f"Above: a training of the published length ({clocks.extrapolated(drawn)}), {_prices.billing(costs)}.",
+        f"Above: a training of full length ({clocks.extrapolated(drawn)}), {_prices.billing(costs)}.",
         "Below: the run as it was, likewise.",
         _start(costs),
         "The parts of a bar are scaled to add up.",
@@ -46,9 +46,9 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=height(cells["label"]) + 1.9,
         data=cells.drop(columns="panel"),
-        caption=f"USD at the published length, and billed; {count_runs(cells)}; {_prices.days(costs)}.",
+        caption=f"USD at full length, and billed; {count_runs(cells)}; {_prices.days(costs)}.",
         description=f"Stacked bars of USD: {spoken}.",
-        finding=f"At the published length {share:.0%} of the dollars are for training and validation",
+        finding=f"At full length {share:.0%} of the dollars are for training and validation",
         notes=notes,
     )
 

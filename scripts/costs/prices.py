@@ -20,7 +20,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def useful_seconds(runs: pd.DataFrame) -> pd.Series:
-    """Return how long (s) a training of the published length keeps a machine busy; of a log, its time to train.
+    """Return how long (s) a training of full length keeps a machine busy; of a log, its time to train.
 
     Missing where a run at a reduced scale does not record its rate, and of a speed test, which is no training.
     """
@@ -33,7 +33,7 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
 
     What has no `useful_seconds` has no cost but that of a million samples, by its rate. `used_seconds` adds what
     preemptions are expected to take (`spot.expected_seconds`), or what they took where attempts were recorded.
-    `cost_usd` is what a training of the published length is billed alone on a machine (`paid_seconds`): used_seconds
+    `cost_usd` is what a training of full length is billed alone on a machine (`paid_seconds`): used_seconds
     and, where a cluster records it, what its machines took until its processes began, each attempt rounded as the
     provider does; under a price option that is `in_a_row`, used_seconds alone. `billed_usd` is the bill of the run as
     it was.
@@ -77,7 +77,7 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
     costs = _with_job_clock(costs, tries[~tries["run"].isin(several["run"])])
     if len(several):
         done_samples = (costs["train_samples"] * costs["epochs_done"]).astype(float)
-        # A run that was resumed has no clock of its own: what it lacks of the published length follows from its rate.
+        # A run that was resumed has no clock of its own: what it lacks of full length follows from its rate.
         missing = (costs["published_samples"].astype(float) - done_samples) / costs["samples_per_second"].astype(float)
         more = (useful - lived).where(costs["published_seconds"].notna(), missing).clip(lower=0)
         untold = _is_short(costs) | _is_speed_test(costs)
@@ -101,7 +101,7 @@ def _is_speed_test(runs: pd.DataFrame) -> pd.Series:
 
 
 def _is_short(runs: pd.DataFrame) -> pd.Series:
-    """Return which runs trained less than the published length; none of those that do not record it."""
+    """Return which runs trained less than the full length; none of those that do not record it."""
     done = (runs["train_samples"] * runs["epochs_done"]).astype(float)
     return done < runs["published_samples"].astype(float) * (1 - 1e-9)
 
@@ -126,7 +126,7 @@ def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
 def _bill_attempts(costs: pd.DataFrame, attempts: pd.DataFrame, more: pd.Series) -> pd.DataFrame:
     """Replace expected by recorded seconds, each attempt rounded for itself; one unknown makes all unknown.
 
-    `more` is what a training of the published length takes beyond the run as it was.
+    `more` is what a training of full length takes beyond the run as it was.
     """
     costs = costs.assign(more_seconds=more)
     wanted = ["run", "price_option", "increment_seconds", "minimum_seconds", "more_seconds"]

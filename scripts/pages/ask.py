@@ -25,7 +25,7 @@ _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", 
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return `ask`: the rule, workloads, prices and cells with their runs; None where there is nothing to choose.
 
-    A run takes once + times x rest seconds, `times` being how much of a training of the published length is asked for;
+    A run takes once + times x rest seconds, `times` being how much of a training of full length is asked for;
     billed are `beside` seconds more, or, of a run that was preempted, each of its `tries`.
     """
     cells = _cells(inputs)

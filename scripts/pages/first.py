@@ -54,7 +54,7 @@ def _clock(runs: pd.DataFrame) -> str:
 
 def _units(per_million: Sequence[bool], clock: str) -> str:
     """Return what the dollars of the panels are for, of which these are for a million samples."""
-    training = f"one training of the published length, on {clock}"
+    training = f"one training of full length, on {clock}"
     samples = "a million samples, on the steady clock"
     if any(per_million) and not all(per_million):
         return f"{training[:1].upper()}{training[1:]}, or {samples} where that is all that is known"

@@ -15,9 +15,9 @@ _TODAY = "today"
 def answers(studies: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return what each workload costs by each study, the newest measurement of a study alone, by what is paid for.
 
-    Of each of `trainings.KINDS` a row for each workload of each study, studies in their order: workload, study, title,
-    date, scale, and for each role of `trainings.ROLES` its entry. The prices are those of today where the study has
-    them, else its own.
+    Of each of `trainings.KINDS` a row for each workload of each study, the newest first: workload, study, title, date,
+    scale, and for each role of `trainings.ROLES` its entry. The prices are those of today where the study has them,
+    else its own.
     """
     rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for study in studies:
@@ -37,7 +37,7 @@ def answers(studies: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, An
                     "best": {role: next(one for one in last if one["role"] == role) for role in ROLES},
                 }
             )
-    return rows
+    return {kind: sorted(of, key=lambda row: row["date"], reverse=True) for kind, of in rows.items()}
 
 
 def _shown(study: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a training of the published length takes, told from a shorter one."""
+"""What a training of full length takes, told from a shorter one."""
 
 from pathlib import Path
 

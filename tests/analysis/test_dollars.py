@@ -31,7 +31,7 @@ CLOCKS = {
 #: The other half: 320 s at 5,000 samples/s instead of 150 s, and 40 s of validation.
 HALF = run(**CLOCKS, published_seconds=390.0)
 
-#: What was preempted tells neither time to train nor published length; its two processes had a first step each.
+#: What was preempted tells neither time to train nor full length; its two processes had a first step each.
 RESUMED = run(**CLOCKS | {"first_step_seconds": 14.0, "train_seconds": None, "total_seconds": 145.0}, repeat=2)
 
 #: A second costs 0.0001 USD.
@@ -100,9 +100,7 @@ def test_each_preempted_attempt_is_paid_for_itself(minimum: float) -> None:
     once = START | {"first step": 14, "validation": 20, REST: 20, PREEMPTIONS: 40}
     longer = 30 + 20 + least(minimum, 220) + least(minimum, 260 + 160)
     whole = once | {BOOT: 170, "training": 150 + 160, IDLE: longer}
-    assert told["cost_usd"] == whole, (
-        "800,000 samples are missing of the published length: the last attempt trains them"
-    )
+    assert told["cost_usd"] == whole, "800,000 samples are missing of full length: the last attempt trains them"
     idle = 30 + 20 + least(minimum, 220) + least(minimum, 260)
     assert told["billed_usd"] == once | {BOOT: 170, "training": 150, IDLE: idle}
 

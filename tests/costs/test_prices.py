@@ -483,7 +483,7 @@ def test_resumed_run_at_a_reduced_scale_costs_what_is_left_of_it_too() -> None:
 
 @pytest.mark.parametrize(("trained", "is_told"), [(50_000, False), (5_000_000, True)])
 def test_run_without_a_rate_tells_the_cost_of_what_it_trained_alone(trained: int, is_told: bool) -> None:
-    """A training of one step has none: at a reduced scale it is no training of the published length."""
+    """A training of one step has none: at a reduced scale it is no training of full length."""
     short = run(total_seconds=120.0, published_samples=1e7, published_seconds=None, samples_per_second=None,
                 train_samples=trained, epochs=2, epochs_done=2)  # fmt: skip
     resumed = short | {"train_seconds": None, "run": "resumed", "repeat": 2}

@@ -56,7 +56,7 @@ FORMULAS = [
         "tests/costs/test_prices.py",
     ),
     (
-        "a million samples of the published length",
+        "a million samples of full length",
         _PRICES,
         'samples = samples.mask(is_published, costs["published_samples"].astype(float))',
         "pass",
