@@ -342,6 +342,8 @@ def test_address_controls_and_answer_agree_whatever_is_clicked(browser: Browser,
     other.locator("nav a").last.click()
     agree("mnist_cnn", "time")
     other.go_back()
+    agree("mnist_cnn", "time")
+    other.go_back()
     agree("mnist_cnn", "cost")
     other.go_back()
     agree("mnist_mlp", "cost")
@@ -354,6 +356,12 @@ def test_input_closes_nothing_and_the_sentence_alone_is_read_aloud(page: Page) -
     folded = page.locator("#asked details", has_text="At which price")
     folded.locator("summary").click()
     page.select_option("[name=by]", "time")
+    assert folded.get_attribute("open") is not None
+    opened_up(page)
+    page.fill("[name=deadline]", "-1")
+    assert "Not computed" in page.locator("#asked").inner_text()
+    assert page.locator("#link").is_disabled(), "there is nothing to send"
+    page.fill("[name=deadline]", "1000")
     assert folded.get_attribute("open") is not None
     (live,) = page.locator("#asked [aria-live]").all_inner_texts()
     assert live == page.locator("#asked .answer").inner_text()

@@ -79,7 +79,8 @@ function begin() {
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
     else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour (now ${shown(first.usd_per_hour)}).`);
-    const price = data.prices[state.option]?.[first.cell.hardware];
+    const price = data.prices[state.option]?.[first.cell.hardware], alike = rows.filter((row) => row.usd === first.usd).length;
+    if (alike > 1 && price?.minimum_seconds && state.by === "cost") words.push(` ${alike} cost the same: each is billed the least that there is, ${shown(price.minimum_seconds)} s.`);
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     if (data.question) {
@@ -180,9 +181,10 @@ function begin() {
     const firsts = rows.filter((row) => row.even_at !== null);
     const below = (row) => winsBelow(row, firsts.filter((other) => other.cell.hardware !== row.cell.hardware), data.rule);
     const line = (row) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below(row)].map((value) => made("td", "n", shown(value)))];
-    return made("details", "", made("summary", "", "At which price would another machine cost less?"),
-      made("p", "about", "Each machine by its lowest median. At the even price that is the lowest of the others; only below the last price is it clearly different from all of them: — at none."), stacked(table("At which price would another machine cost less", "",
-      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], firsts.map(line))));
+    if (!firsts.length) return [];
+    return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
+      made("p", "about", "Each machine by its lowest median. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price)."), stacked(table("At which price would another machine cost less", "",
+      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], firsts.map(line))))];
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */
@@ -201,7 +203,7 @@ function begin() {
 
   function answer() {
     const wrong = refused();
-    refusedNow = wrong.length > 0;
+    refusedNow = link.disabled = wrong.length > 0;
     if (wrong.length) {
       show(made("p", "answer", `Not computed. ${wrong.join(" ")}`));
       return;
@@ -219,14 +221,14 @@ function begin() {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
       const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times as many samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
       show(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
-        ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), wins(rows.filter((row) => !row.out)));
+        ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(rows.filter((row) => !row.out)));
     }
   }
 
   /** The sentence is read aloud; what a reader has opened of the rest stays open. */
   function show(sentence, ...more) {
     const name = (folded) => folded.firstChild.textContent.replace(/[\d,]+/g, "");
-    const opened = new Set([...place.querySelectorAll("details[open]")].map(name));
+    for (const folded of rest.querySelectorAll("details")) opened[folded.open ? "add" : "delete"](name(folded));
     said.replaceChildren(sentence);
     rest.replaceChildren(...more);
     for (const folded of rest.querySelectorAll("details")) folded.open = opened.has(name(folded));
@@ -252,8 +254,9 @@ function begin() {
     const prices = data.prices[form.elements.option.value] ?? {};
     for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
     const samples = data.workloads[form.elements.workload.value].samples;
-    form.elements.samples.disabled = samples === null;
-    form.elements.samples.placeholder = samples === null ? "unknown" : shown(samples, 4);
+    const until = form.elements.accuracy.value !== "";
+    form.elements.samples.disabled = samples === null || until;
+    form.elements.samples.placeholder = until ? "until the accuracy" : samples === null ? "not recorded" : shown(samples, 4);
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
   }
 
@@ -262,6 +265,8 @@ function begin() {
   /** What an address asks for and no field of numbers can hold, by the name of the field. */
   const unheld = new Map();
   let settled = true, refusedNow = false;
+  /** Names of what the reader has opened, also while an answer shows none of it. */
+  const opened = new Set();
   const said = made("div"), rest = made("div"), link = document.getElementById("link");
   said.setAttribute("aria-live", "polite");
   place.replaceChildren(said, rest);
@@ -293,6 +298,7 @@ function begin() {
     const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
     if (!there || !location.hash.startsWith("#ask&") || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    history.pushState(null, "", location.href);
     for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     there.scrollIntoView();
   }

@@ -35,7 +35,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     listed = [
         {
             "id": workload or "charts",
-            "title": workload_name(workload) if workload else "Charts",
+            "title": workload_name(workload) if workload else "Charts of all",
             "workload": workload,
             "about": _about(inputs, workload),
             "findings": [one for one in inputs.findings if workload and one["workload"] == workload],

@@ -56,6 +56,7 @@ ELSEWHERE = {
     "kit.probe": "writes nothing",
     "run_kit": "trains: tests/kit/test_session.py",
     "train": "trains: tests.faults.trainings",
+    "observe": "trains: tests/measurement/test_observed.py",
     "epd document": "writes this project's own documents",
     "epd prices": "calls Snakemake, or writes nothing",
     **dict.fromkeys(("epd import", "epd quote", "epd report", "epd summary"), "calls Snakemake"),

@@ -344,7 +344,48 @@ def test_budget_without_a_price_is_a_line(recorder: Recorder) -> None:
 
 def test_budget_says_at_the_start_that_nothing_saves_it(recorder: Recorder) -> None:
     done = recorder.run("--budget", "3", "--usd-per-hour", "1", "--", "true")
-    assert "not saved: see --save-signal" in done.stderr.splitlines()[0]
+    assert "not saved (--save-signal): 3 h are bought, 10 s of them kept for the end" in done.stderr.splitlines()[0]
+
+
+def test_budget_that_buys_less_than_an_end_takes_starts_nothing(recorder: Recorder) -> None:
+    """Of 8 s, which 0.008 USD buy at 3.6 USD an hour, 10 would be kept."""
+    done = recorder.run("--budget", "0.008", "--usd-per-hour", "3.6", "--", sys.executable, "-c", "print('began')")
+    assert done.returncode == 2
+    assert "--budget: it buys 8.0 s, and 10 s are kept for the end: more than 0.01 USD" in done.stderr
+    assert "began" not in done.stdout
+
+
+def test_lines_further_apart_than_what_is_measured_are_waited_for(recorder: Recorder) -> None:
+    """A line a second, and a tenth of a second to measure: the third line is waited for, and the whole is known."""
+    text = """
+    import time
+    for epoch in range(1, 31):
+        time.sleep(1)
+        print(f"Epoch {epoch}/30 loss 0.5", flush=True)
+    """
+    done = recorder.run("--minutes", "0.002", "--", *recorder.program(text))
+    assert "its lines are far apart, and a rate takes 3: the next is waited for" in done.stderr
+    assert recorder.record()["whole"]["units"] == 30
+    assert recorder.record()["whole"]["seconds"] == pytest.approx(30, rel=0.3)
+
+
+def test_what_a_resumed_training_had_left_is_what_is_promised_and_paid(recorder: Recorder) -> None:
+    """From step 4,000 of 4,300 on: 300 steps of 10 ms, 3 s; of a start at 0 it is 43 s."""
+    text = """
+    import time
+    for step in range(4001, 4301):
+        time.sleep(0.01)
+        print(f"step {step}/4300 loss 0.5", flush=True)
+    """
+    done = recorder.run("--whole", "--minutes", "0.015", "--", *recorder.program(text))
+    record = recorder.record()
+    assert record["promised_seconds"] == pytest.approx(record["seconds"], rel=0.5)
+    assert record["whole"]["process_seconds"] == record["seconds"] < 10
+    assert record["whole"]["seconds"] > 40
+    assert re.search(r"what was left\s+[\d.]+ s\s+measured: it ended by itself", done.stderr)
+    ledger = (recorder.data / "epochs-per-dollar" / "ledger.csv").read_text().splitlines()
+    row = dict(zip(ledger[0].split(","), ledger[1].split(",")))
+    assert 0.5 < float(row["factor"]) < 2
 
 
 def test_training_that_was_resumed_is_not_counted_as_done_here(recorder: Recorder) -> None:

@@ -254,3 +254,13 @@ def test_a_long_training_is_kept_in_little_memory() -> None:
     assert isinstance(rate, Rate)
     assert rate.units_per_second == pytest.approx(100, rel=0.01)
     assert all(earlier < later for earlier, later in pairwise(steps.seconds))
+
+
+def test_best_round_that_a_booster_names_at_its_end_is_no_further_round() -> None:
+    seen = progress.Progress()
+    said = [f"[{n}]\tvalid's auc: 0.9" for n in range(10, 110, 10)] + ["[28]\tvalid's auc: 0.95"]
+    for second, line in enumerate(said):
+        seen.add(float(second), lines.read(line))
+    steps = seen.steps()
+    assert steps is not None
+    assert steps.points()[-1].done == 100

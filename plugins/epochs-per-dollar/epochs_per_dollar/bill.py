@@ -142,7 +142,8 @@ def _row(path: Path, record: dict[str, Any], seconds: float | None, usd: float |
     paid = took if seconds is None else seconds
     promised_usd = None if rate is None else rate * promised / 3600
     if paid is None and usd is None:
-        raise BillError(f"{path}: it was not measured to its end: give --seconds or --usd, what the whole took or cost")
+        gives = "--seconds" if promised_usd is None else "--seconds or --usd"
+        raise BillError(f"{path}: it was not measured to its end: give {gives}, what the whole took or cost")
     if paid is None and promised_usd is None:
         raise BillError(f"{path}: it promised no dollars: give --usd-per-hour, or --seconds, beside --usd")
     if usd is None and rate is not None and paid is not None:
@@ -166,7 +167,8 @@ def _row(path: Path, record: dict[str, Any], seconds: float | None, usd: float |
 
 def _promise(record: dict[str, Any]) -> tuple[float | None, float | None]:
     """Return the seconds that were promised of the whole, and those that it took if it was measured to its end."""
-    whole = record["whole"] and record["whole"]["seconds"]
+    # Of a training that went on from a checkpoint what was left is promised, and paid.
+    whole = record["whole"] and record["whole"].get("process_seconds", record["whole"]["seconds"])
     by_itself = record["ended_by"] == "itself" and record["exit_code"] == 0
     if by_itself and (whole is None or whole == record["seconds"]):
         return record["promised_seconds"], record["seconds"]

@@ -26,11 +26,15 @@ def _budget(asked: argparse.Namespace) -> Budget | None:
         return None
     if asked.usd_per_hour is None:
         parser().error("--budget: give --usd-per-hour too, what an hour of this machine costs you")
-    if asked.save_signal is None:
-        budget = Budget(asked.budget, asked.usd_per_hour)
-        _say(f"after {words.seconds(budget.seconds)} it is ended as by Ctrl-C, not saved: see --save-signal")
-        return budget
-    return Budget(asked.budget, asked.usd_per_hour, asked.save_signal, asked.save_seconds)
+    saves = () if asked.save_signal is None else (asked.save_signal, asked.save_seconds)
+    budget = Budget(asked.budget, asked.usd_per_hour, *saves)
+    bought, kept = words.seconds(asked.budget / asked.usd_per_hour * 3600), words.seconds(budget.save_seconds)
+    if not budget.seconds:
+        least = words.usd(budget.spent(budget.save_seconds))
+        parser().error(f"--budget: it buys {bought}, and {kept} are kept for the end: more than {least}")
+    how = "is told to save itself" if saves else "is ended as by Ctrl-C, not saved (--save-signal)"
+    _say(f"after {words.seconds(budget.seconds)} it {how}: {bought} are bought, {kept} of them kept for the end")
+    return budget
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ from epochs_per_dollar import lines, session, words
 from epochs_per_dollar.child import GRACE_SECONDS, MOST_READ_SECONDS, READ_SECONDS, Child
 from epochs_per_dollar.files import Files
 from epochs_per_dollar.machine import Machine, Meter, Nvml, look
-from epochs_per_dollar.progress import Progress
+from epochs_per_dollar.progress import FEWEST_TICKS, Progress
 from epochs_per_dollar.session import Session
 
 #: Seconds that a program may take to begin its first step, beyond those that are measured.
@@ -82,7 +82,7 @@ class Measurement:
         self._first: float | None = None
         self._promised: float | None = None
         self._promised_at: float | None = None
-        self._said = self._over = self._is_printed = False
+        self._said = self._over = self._is_printed = self._is_waiting = False
         self._tenth = 0
         folder = asked.folder or Path.cwd()
         self._child = Child(
@@ -183,7 +183,7 @@ class Measurement:
             self._child.read_seconds = min(MOST_READ_SECONDS, max(READ_SECONDS, late))
         if self._first is not None and seconds >= self._first + self._asked.seconds:
             if not self._asked.whole:
-                return True
+                return not self._waits_for_a_line(seconds - self._first - self._asked.seconds)
             self._promise(seconds)
         elif self._first is None:
             left = _SET_UP_SECONDS + self._asked.seconds - seconds
@@ -195,6 +195,16 @@ class Measurement:
             return left <= 0 and not self._asked.whole
         return False
 
+    def _waits_for_a_line(self, seconds: float) -> bool:
+        """Return whether the lines lie so far apart that more is waited for, `seconds` after the time asked for."""
+        if self._progress.steps() or self._written.steps() or not self._progress.series or seconds >= _SET_UP_SECONDS:
+            return False
+        if not self._is_waiting:
+            self._is_waiting = True
+            at = f"{datetime.now() + timedelta(seconds=_SET_UP_SECONDS):%H:%M:%S}"
+            self._say(f"its lines are far apart, and a rate takes {FEWEST_TICKS}: the next is waited for, until {at}")
+        return True
+
     def _spend(self, budget: Budget, seconds: float) -> bool:
         """Return whether the budget is spent; say at each tenth of it how far it goes."""
         if seconds >= budget.seconds:
@@ -202,7 +212,7 @@ class Measurement:
         tenth = int(10 * seconds / budget.seconds)
         if tenth > self._tenth:
             self._tenth = tenth
-            whole = self._look("the minute", 0).whole_seconds
+            whole = self._look("the minute", 0).process_seconds
             said = f"{words.usd(budget.spent(seconds))} of {words.usd(budget.usd)} are spent"
             if whole is not None:
                 end = datetime.now() + timedelta(seconds=whole - seconds)
@@ -216,6 +226,8 @@ class Measurement:
         if self._promised_at is not None:
             return
         self._promised_at = seconds
-        self._promised = self._look("the minute", 0).whole_seconds
+        found = self._look("the minute", 0)
+        self._promised = found.process_seconds
         if self._promised is not None:
-            self._say(f"the whole is expected to take {words.seconds(self._promised)}")
+            what = "what was left" if found.rate and found.rate.resumed_at else "the whole"
+            self._say(f"{what} is expected to take {words.seconds(self._promised)}")

@@ -59,6 +59,8 @@ class Series:
             next_epoch = again and tick.epoch != self.epochs[-1] and tick.done <= last
             if tick.done == last and not next_epoch:
                 return
+            if tick.unit == "round" and self.counts[0] < tick.done < last:
+                return  # A booster names its best round at the end: `Best iteration is: [28] ...`.
             falls = tick.done > last if self.goes_down else tick.done < last or next_epoch
             lap += falls
             self._skipped += 1

@@ -94,7 +94,12 @@ def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
             "points": [[round(point.seconds, 4), point.done] for point in _thinned(steps.points())],
         },
         "rate": rate and {**asdict(rate), "apart": None if rate.apart != rate.apart else rate.apart},
-        "whole": session.whole and {**session.whole._asdict(), "seconds": session.whole_seconds},
+        "whole": session.whole
+        and {
+            **session.whole._asdict(),
+            "seconds": session.whole_seconds,
+            "process_seconds": session.process_seconds,
+        },
         "promised_seconds": session.promised_seconds if session.promised_seconds == session.promised_seconds else None,
         "measured_seconds": session.measured_seconds,
         "usd_per_hour": usd_per_hour,

@@ -20,6 +20,7 @@ _STALLED = 0.1
 #: What to do where no progress could be read.
 _READINGS = (
     "  a bar that is drawn on terminals only: --terminal",
+    "  lines that lie further apart than what was measured: --minutes 10",
     "  lines of another form: --pattern 'step (?P<count>\\d+)', as they are",
     "  nothing is printed: `import epochs_per_dollar as epd`, and `for batch in epd.watch(loader)` in its loop",
 )
@@ -56,6 +57,8 @@ def _measured(session: Session) -> Iterator[str]:
         yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, first steps")
         if rate.resumed_at:
             yield _row("resumed", f"at {words.count(rate.resumed_at)}", "the whole is that of a start at 0")
+        if not rate.pauses and not session.came_to_its_end:
+            yield _row("pauses", "none seen", "what comes less often than was measured is not in the whole")
         for pauses in rate.pauses:
             yield _row(
                 "pauses", f"{pauses.count} of {words.seconds(pauses.each_seconds)}", _cadence(pauses, steps.unit)
@@ -90,23 +93,29 @@ def _cadence(pauses: Pauses, unit: str) -> str:
 
 def _whole(session: Session) -> Iterator[str]:
     total = session.whole_seconds
-    if session.ended_by == "itself" and session.exit_code == 0 and not session.is_part:
+    resumed = bool(session.rate and session.rate.resumed_at)
+    if session.came_to_its_end:
         promised = session.promised_seconds
         note = (
             f", promised {words.seconds(promised)} ({session.seconds / promised:.2f} x)"
             if promised and promised == promised
             else ""
         )
-        yield _row("the whole", words.seconds(session.seconds), f"measured: it ended by itself{note}")
+        what = "what was left" if resumed else "the whole"
+        yield _row(what, words.seconds(session.seconds), f"measured: it ended by itself{note}")
+        if resumed and total is not None:
+            yield _row("the whole", words.seconds(total), "of a start at 0, expected")
     elif session.rate and session.steps and session.whole and total is not None:
         length = f"{words.count(session.whole.units)} {words.plural(session.steps.unit)} ({session.whole.known_from})"
         paused = session.rate.pause_seconds_of(session.whole.units)
         done, unit = session.rate.observed_units, words.plural(session.steps.unit)
         if session.ended_by == "itself":
-            yield _row("ended", words.seconds(session.seconds), f"before its end, after {words.count(done)} {unit}")
+            yield _row(
+                "stopped", f"at {words.seconds(session.seconds)}", f"after {words.count(done)} {unit}, before its end"
+            )
         note = f", {words.seconds(paused)} of it pauses" if paused >= 0.5 else ""
         yield _row("the whole", words.seconds(total), f"{length}{note}")
-        if session.rate.resumed_at:
+        if resumed:
             left = max(0.0, session.whole.units - done)
             seconds = left / session.rate.units_per_second + session.rate.pause_seconds_of(left)
             yield _row("what is left", words.seconds(seconds), f"from {words.count(done)} on")

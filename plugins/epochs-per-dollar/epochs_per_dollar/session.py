@@ -53,12 +53,29 @@ class Session:
 
     @property
     def whole_seconds(self) -> float | None:
-        """Seconds of the whole training: measured where it ended by itself, else expected; None where unknown."""
-        if self.ended_by == "itself" and self.exit_code == 0 and not self.is_part:
+        """Seconds of the whole training, from a start at 0: measured where it ended by itself, else expected.
+
+        None where unknown.
+        """
+        if self.came_to_its_end and not (self.rate and self.rate.resumed_at):
             return self.seconds
         if self.rate is None or self.whole is None:
             return None
         return self.rate.seconds_of(self.whole.units)
+
+    @property
+    def process_seconds(self) -> float | None:
+        """Seconds of this process to the end of the training: less than the whole if it was resumed."""
+        if self.came_to_its_end:
+            return self.seconds
+        if self.rate is None or self.whole is None:
+            return None
+        return self.rate.seconds_of(max(0.0, self.whole.units - self.rate.resumed_at))
+
+    @property
+    def came_to_its_end(self) -> bool:
+        """Whether the command ended well, by itself, and at the end of its training as far as is known."""
+        return self.ended_by == "itself" and self.exit_code == 0 and not self.is_part
 
     @property
     def is_part(self) -> bool:
