@@ -384,7 +384,7 @@ def test_what_a_resumed_training_had_left_is_what_is_promised_and_paid(recorder:
     assert record["whole"]["seconds"] > 40
     assert re.search(r"what was left\s+[\d.]+ s\s+measured: it ended by itself", done.stderr)
     ledger = (recorder.data / "epochs-per-dollar" / "ledger.csv").read_text().splitlines()
-    row = dict(zip(ledger[0].split(","), ledger[1].split(",")))
+    row = dict(zip(ledger[0].split(","), ledger[1].split(","), strict=True))
     assert 0.5 < float(row["factor"]) < 2
 
 
