@@ -90,6 +90,8 @@ def _validation_factor(run: Mapping[str, Any]) -> float:
     held_out = _held_out(run["workload"])
     if own is None or pd.isna(own):
         return 1 / float(run["samples_fraction"])
+    if not own:
+        return 1.0  # it has no validation, which takes no time
     if held_out is not None:
         return held_out / float(own)
     return 1 / (_part(run) or 1.0) if whole is None or pd.isna(whole) else whole / float(run["data_fraction"]) / own

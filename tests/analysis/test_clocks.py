@@ -63,6 +63,11 @@ def test_scale_cuts_the_validation_and_data_that_are_not_at_hand_do_not() -> Non
             466 / 0.5 / 32,
         ),
         ("of_a_user", {"data_fraction": 1.0, "samples_fraction": 0.25, "validation_samples": 100}, 4),
+        (
+            "lstm_text_generation",
+            {"data_fraction": 1.0, "samples_fraction": 0.1, "validation_samples": 0, "whole_validation_samples": 0},
+            1,  # it has none
+        ),
     ],
 )
 def test_validation_is_that_of_all_the_data(workload: str, counts: dict, passes: float) -> None:
