@@ -26,9 +26,11 @@ def context(inputs: Inputs) -> dict[str, Any]:
 
 def _runs(inputs: Inputs) -> str:
     keys = ["run", "price_option"]
-    costs = inputs.costs.drop_duplicates(keys).pivot(index="run", columns="price_option", values="cost_usd")
+    # Of rates alone nobody knows what a run costs, but what a dollar buys.
+    what = "cost_usd" if inputs.costs["cost_usd"].notna().any() else "samples_per_usd"
+    costs = inputs.costs.drop_duplicates(keys).pivot(index="run", columns="price_option", values=what)
     options = [option for option in inputs.study["prices"] if option in costs]
-    table = inputs.runs[[*CELL, *_COLUMNS, "run"]].join(costs[options].add_prefix("cost_usd "), on="run")
+    table = inputs.runs[[*CELL, *_COLUMNS, "run"]].join(costs[options].add_prefix(f"{what} "), on="run")
     table = table.drop(columns="run").dropna(axis="columns", how="all")
     for name in map(str, table.select_dtypes("float")):
         table[name] = [None if pd.isna(value) else float(f"{value:.6g}") for value in table[name]]

@@ -16,6 +16,15 @@ def test_file_holds_every_run_with_its_costs_and_no_formula() -> None:
     assert [float(row["cost_usd then"]) for row in rows] == [0.001, 0.001]
 
 
+def test_file_of_rates_says_what_a_dollar_buys() -> None:
+    """1,000 samples a second at 0.036 USD an hour are 100 million for a dollar."""
+    nothing = dict.fromkeys(("train_seconds", "total_seconds", "samples_fraction", "train_samples"))
+    url = context(inputs(STUDY, runs(run(**nothing, samples_per_second=1000.0))))["runs_csv"]
+    (row,) = csv.DictReader(io.StringIO(unquote(url.removeprefix("data:text/csv;charset=utf-8,"))))
+    assert float(row["samples_per_usd then"]) == 1e8
+    assert "cost_usd then" not in row
+
+
 def test_page_without_runs_has_no_file() -> None:
     assert context(inputs(STUDY, runs()))["runs_csv"] == ""
 
