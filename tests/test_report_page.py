@@ -153,6 +153,7 @@ def test_published_page_is_whole(published: Page) -> None:
             assert published.locator(f'[id="{target[1:]}"]').count() == 1, target
         elif not target.startswith(("https:", "data:text/csv;")):
             assert (ROOT / "reports" / "published" / target.partition("#")[0]).is_file(), target
+    published.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     for chart in published.locator("figure svg").all():
         box = chart.bounding_box()
         assert box is not None
