@@ -97,11 +97,11 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
     """Return the reason of an answer in words, from its counts."""
     question = trainings.Question.of(inputs.study)
     if question is None:
-        fewer = f"takes at best {number(answer.speedup)} times fewer hours ({answer.where})"
+        faster = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
         return (
             f"At the prices of today the newer card {_pairs(answer, ' of cards and benchmarks')}: an hour of it costs "
-            f"{number(answer.price)}× as much in the median, and it "
-            f"{fewer if answer.speedup else 'takes clearly fewer hours in none'}."
+            f"{number(answer.price)}× as much in the median, and "
+            f"{faster if answer.speedup else 'it is clearly faster in none'}."
         )
     one, other = (question.name(value, inputs.labels) for value in (question.value, question.than))
     fast = (

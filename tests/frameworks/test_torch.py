@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
@@ -33,6 +35,26 @@ def started(compiler: str = "none") -> None:
     os.environ |= {"CUDA_VISIBLE_DEVICES": "-1", "CXX": compiler}
     hide_others("torch")
     assert torch.start(1) == ["cpu"]
+
+
+def test_each_process_compiles_anew() -> None:
+    """A cache of compiled code that outlives a run makes the next one shorter, and its compilation free."""
+    program = (
+        "import os, sys, torch\n"
+        "from scripts.frameworks.torch import device\n"
+        "from torch._inductor.runtime.cache_dir_utils import cache_dir\n"
+        "device.start(1)\n"
+        "torch.compile(lambda x: x.sin() + 1, dynamic=False)(torch.ones(8))\n"
+        "print(cache_dir(), bool(os.listdir(cache_dir())))\n"
+    )
+    used = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+        folder, holds = done.stdout.split()
+        assert holds == "True"
+        assert not Path(folder).exists()
+        used.append(folder)
+    assert used[0] != used[1]
 
 
 @pytest.fixture(scope="module")

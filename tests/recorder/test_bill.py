@@ -99,6 +99,15 @@ def test_invoice_alone_is_set_beside_the_dollars_that_were_promised(desk: Desk) 
     assert (row["paid_seconds"], row["paid_usd"], row["factor"]) == ("", "12.4", "1.24")
 
 
+def test_invoice_of_another_rate_is_remarked(desk: Desk) -> None:
+    """3.60 USD an hour were promised: 12.40 USD for 12,000 s are 3.72 an hour, and 124 USD are 37.2."""
+    desk.keep("first", RECORD)
+    assert "!" not in desk.bill("first", "--seconds", "12000", "--usd", "12.40").stdout
+    assert "37.20 USD an hour were paid, and 3.60 USD were promised" in desk.bill(
+        "first", "--seconds", "12000", "--usd", "124"
+    ).stdout  # fmt: skip
+
+
 def test_invoice_is_of_the_newest_that_was_measured_to_its_end(desk: Desk) -> None:
     """A record that is newer and was not is left alone, and the factor is that of the time."""
     desk.keep("2026-11-21", WHOLE)

@@ -60,6 +60,16 @@ def recorder(tmp_path: Path) -> Recorder:
     return Recorder(tmp_path)
 
 
+def test_pattern_that_matches_nothing_is_named(recorder: Recorder) -> None:
+    """Also where the program leaves a file that is read in its place, nobody believes that the pattern did."""
+    done = recorder.run(r"--pattern", r"iteration (\d+)", "--", *recorder.program(COUNTS.format(n=30)))
+    assert "--pattern matches none of the lines that it prints; the last of them: 'step 30/30 loss 0.5'" in done.stderr
+    silent = recorder.run(r"--pattern", r"iteration (\d+)", "--", *recorder.program("pass"))
+    assert "--pattern matches none of the lines that it prints: it prints none" in silent.stderr
+    right = recorder.run(r"--pattern", r"step (\d+)", "--", *recorder.program(COUNTS.format(n=30)))
+    assert "--pattern matches none" not in right.stderr
+
+
 def test_a_loop_gives_rate_whole_and_dollars(recorder: Recorder) -> None:
     done = recorder.run("--minutes", "0.02", "--usd-per-hour", "3.6", "--", *recorder.program(COUNTS.format(n=100_000)))
     assert done.returncode == 0

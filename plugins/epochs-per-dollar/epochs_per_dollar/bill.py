@@ -29,6 +29,10 @@ _EXAMPLES = """examples:
 """
 
 
+#: An invoice that asks so many times more or less an hour than was promised is of other hours, or of another machine.
+_OTHER_RATE = 1.5
+
+
 class BillError(Exception):
     """What cannot be billed; the text says why."""
 
@@ -117,8 +121,23 @@ def said(row: Row) -> str:
             f"  promised  {words.seconds(row.promised_seconds)}{dollars[0]}{minutes}",
             f"  paid      {paid}{dollars[1]}",
             f"  factor    {row.factor:.2f}",
+            *_rate_doubts(row),
         ]
     )
+
+
+def _rate_doubts(row: Row) -> list[str]:
+    """Return a line where what was paid is far from the promised rate times the hours that were taken."""
+    if not (row.promised_usd and row.paid_usd and row.paid_seconds):
+        return []
+    promised = 3600 * row.promised_usd / row.promised_seconds
+    paid = 3600 * row.paid_usd / row.paid_seconds
+    if 1 / _OTHER_RATE <= paid / promised <= _OTHER_RATE:
+        return []
+    return [
+        f"  !  {words.usd(paid)} an hour were paid, and {words.usd(promised)} were promised: "
+        "is the bill of these hours, and of this machine alone?"
+    ]
 
 
 def billed(path: Path, seconds: float | None = None, usd: float | None = None, rate: float | None = None) -> Row:

@@ -84,6 +84,8 @@ class Measurement:
         self._promised_at: float | None = None
         self._said = self._over = self._is_printed = self._is_waiting = False
         self._tenth = 0
+        self._has_matched = False
+        self._last_line: str | None = None
         folder = asked.folder or Path.cwd()
         self._child = Child(
             asked.command,
@@ -152,10 +154,15 @@ class Measurement:
             self._promised,
             asked.per_step,
             self._promised_at,
+            None if self._asked.pattern is None or self._has_matched else self._last_line or "",
         )
 
     def _see(self, now: float, line: str) -> None:
-        self._take(now, lines.read(line, self._asked.pattern))
+        ticks = lines.read(line, self._asked.pattern)
+        self._has_matched = self._has_matched or bool(ticks)
+        if not self._over and (text := lines.plain(line)):
+            self._last_line = text
+        self._take(now, ticks)
 
     def _hear(self, text: str) -> None:
         now, tick = lines.heard(text)

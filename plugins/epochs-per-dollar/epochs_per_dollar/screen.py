@@ -14,6 +14,9 @@ from epochs_per_dollar.steady import Pauses
 _MOST_OFFERS = 8
 
 
+#: Characters of a line of the program that are repeated.
+_MOST_OF_A_LINE = 100
+
 #: A share of the time that a card waits for one core, from which on it is said.
 _STALLED = 0.1
 
@@ -42,6 +45,11 @@ def _row(name: str, value: str, note: str = "") -> str:
 
 def _measured(session: Session) -> Iterator[str]:
     rate, steps = session.rate, session.steps
+    if session.unmatched is not None:
+        last = (
+            f"; the last of them: {session.unmatched[:_MOST_OF_A_LINE]!r}" if session.unmatched else ": it prints none"
+        )
+        yield f"--pattern matches none of the lines that it prints{last}"
     if rate is None or steps is None:
         yield f"watched for {words.seconds(session.seconds)}: no progress could be read from what it prints"
         yield from _READINGS

@@ -50,6 +50,8 @@ class Session:
     promised_seconds: float | None = None
     per_step: Amount | None = None
     measured_seconds: float | None = None
+    #: The last line that the user's --pattern was tried on, of a pattern that has matched none.
+    unmatched: str | None = None
 
     @property
     def whole_seconds(self) -> float | None:
@@ -151,6 +153,7 @@ def look(
     promised_seconds: float | None = None,
     per_step: Amount | None = None,
     measured_seconds: float | None = None,
+    unmatched: str | None = None,
 ) -> Session:
     """Work out what a session says."""
     steps = progress.steps()
@@ -170,4 +173,5 @@ def look(
         promised_seconds,
         per_step,
         measured_seconds,
+        unmatched,
     )

@@ -33,8 +33,8 @@ _GENERATIONS = [
     *("hours", "hours_low", "hours_high", "usd", "told_hours", "told_usd", "first_list", "usd_then"),
 ]
 _CHEAPEST = [
-    *("series", "label", "round", "published", "card", "accelerators", "submitter", "system"),
-    *("minutes", "hours", "usd", "not_told", "than_first", "usd_then", "fastest_minutes"),
+    *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
+    *("fastest_minutes", "hours", "submitter", "system", "published"),
 ]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),

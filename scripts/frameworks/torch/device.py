@@ -1,9 +1,14 @@
 """How PyTorch is held to its cores, multiplies float32 and waits for its device."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from scripts.frameworks import ThreadPoolError, Unsupported, UnsupportedDevice
+
+#: Where this process keeps what it compiles; removed as it exits.
+_compiled: tempfile.TemporaryDirectory[str] | None = None
 
 
 def environment(cores: int, virtual: int = 1) -> dict[str, str]:
@@ -13,8 +18,16 @@ def environment(cores: int, virtual: int = 1) -> dict[str, str]:
 
 
 def start(cores: int, virtual: int = 1) -> list[str]:
-    """Import PyTorch with pools for `cores` cores and return its devices."""
+    """Import PyTorch with pools for `cores` cores and return its devices.
+
+    What is compiled is compiled anew by each process, as on a machine that was just rented, and as TensorFlow and JAX
+    do: TorchInductor would find the code of earlier runs, and only the first of a cell would pay for it.
+    """
     import torch
+
+    global _compiled
+    _compiled = tempfile.TemporaryDirectory(prefix="torchinductor-")
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = _compiled.name
 
     expected = max(1, cores // virtual)
     torch.set_num_threads(expected)
