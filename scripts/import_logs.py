@@ -53,10 +53,7 @@ def main() -> int:
     if "hardware" not in about:
         raise errors.InputError("import: hardware: is missing: give folder of logs -> machine")
     given = Path(options.logs_dir) if options.logs_dir else None
-    layout = importers.Layout(
-        about["hardware"], about.get("framework", {}), about.get("workload"), about.get("columns", {})
-    )
-    imported = importers.importer(about["format"]).read(folder_of(study, given), layout)
+    imported = importers.importer(about["format"]).read(folder_of(study, given), importers.layout(about))
     for problem in imported.problems:
         print(f"not imported: {problem}", file=sys.stderr)
     if options.problems:

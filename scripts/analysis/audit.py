@@ -61,6 +61,7 @@ def findings(
         *_same_times(facts),
         *_missing_runs(facts),
         *_missing_columns(facts),
+        *_times(facts),
         *_slow_first_epochs(facts),
         *_far_apart(facts),
         *_beyond_perfect_scaling(facts, cards or {}),
@@ -151,6 +152,16 @@ def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
             own = [name for name in lacks[run["run"]] if name not in in_all]
             if own:
                 yield _finding("missing columns", f"no {', '.join(own)}, which other logs have", **_of(run))
+
+
+def _times(facts: pd.DataFrame) -> Iterator[Finding]:
+    """One finding per way in which times were found, but for what logs state; and one for what was noticed in a log."""
+    for source, runs in facts.dropna(subset="seconds_from").groupby("seconds_from", sort=False):
+        if not str(source).startswith("stated"):
+            count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+            yield _finding("time of a log", f"the time of {count} is from: {source}")
+    for run in records(facts.dropna(subset="remarks")):
+        yield _finding("time of a log", run["remarks"], **_of(run))
 
 
 def _slow_first_epochs(facts: pd.DataFrame) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
+from typing import Any
 
 import pandas as pd
 
@@ -44,6 +45,9 @@ COLUMNS = {
     "gpu_percent": "Float64",  # %, mean use of the GPU
     "missing_columns": "string",  # columns of a log by epoch that are absent or empty, parted by commas
     "started_at": "string",  # UTC, ISO 8601
+    "seconds_from": "string",  # by which rule train_seconds was found (`_seconds`)
+    "cards": "string",  # of the machine, as the log names them: 8 x NVIDIA H100 80GB HBM3
+    "remarks": "string",  # pauses that were found, what was left out, what is missing
 }
 
 #: Columns of the table of epochs and their types.
@@ -56,6 +60,10 @@ EPOCHS = {
     "val_loss": "Float64",
     "val_acc": "Float64",
 }
+
+
+#: Keys of a study's `import:` that are fields of `Layout`.
+_IN_A_STUDY = ("framework", "workload", "columns", "seconds", "seconds_per_epoch", "times")
 
 
 @dataclass(frozen=True)
@@ -89,13 +97,22 @@ class Layout:
     Keys of `hardware` and `framework` are paths below the imported folder: of a folder, for all logs
     in it and below, or of one log without its suffix; the longest that fits counts, `.` is the folder
     itself. A `framework` given here counts more than that of the log, a `workload` only where the
-    log names none. `columns` is for tables: name of a column -> workload.
+    log names none. `columns` is for tables: name of a column -> workload. `seconds` and `seconds_per_epoch` are for
+    logs without times, by the same paths; `times` is `files` where the times of the files may count.
     """
 
     hardware: Mapping[str, str]
     framework: Mapping[str, str] = field(default_factory=dict)
     workload: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    seconds_per_epoch: Mapping[str, float] = field(default_factory=dict)
+    times: str = ""
+
+
+def layout(about: Mapping[str, Any]) -> Layout:
+    """Return what a study's `import:` says that the logs do not."""
+    return Layout(about["hardware"], **{key: about[key] for key in _IN_A_STUDY if key in about})
 
 
 def names() -> list[str]:

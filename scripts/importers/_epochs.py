@@ -66,12 +66,6 @@ def _seconds(index: int, row: dict[str, float | None], line: int) -> float:
 def _header(cells: list[str]) -> list[str]:
     header = [_TODAY.get(cell.strip(), cell.strip()) for cell in cells]
     for column in _NEEDED:
-        if column == "elapsed" and column not in header:
-            raise Refused(
-                "column elapsed is missing, the seconds of each epoch: Keras's CSVLogger writes none; the callback of "
-                "docs/importing.md adds them",
-                1,
-            )
         if column not in header:
             raise Refused(f"column {column} is missing; needed are {', '.join(_NEEDED)}", 1)
     for column in COLUMNS:

@@ -4,15 +4,17 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 from pathlib import Path, PurePosixPath
+from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem
+from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _seconds
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -35,8 +37,33 @@ class Refused(ValueError):
         self.line = line
 
 
-#: Path of a log and its text -> columns of each run. Raised, `Refused` refuses the log; as an item, one run.
-Parse = Callable[[PurePosixPath, str], Iterable[dict[str, Any] | Refused]]
+#: Columns of each run of a log. `said`, if it is there, is what the log says of the time (`_seconds.Said`).
+Runs = Iterable[dict[str, Any] | Refused]
+
+#: Path of a log and its text -> its runs. Raised, `Refused` refuses the log; as an item, one run.
+Parse = Callable[[PurePosixPath, str], Runs]
+
+
+@dataclass(frozen=True)
+class Log:
+    """A file that is read: its name below the folder, and its bytes."""
+
+    folder: Path
+    name: PurePosixPath
+    data: bytes
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.name
+
+    @property
+    def text(self) -> str:
+        """The log as text. Raises Refused for what is none."""
+        return text_of(self.data)
+
+
+#: A log -> its runs, for those that look at the files beside it, or are no text.
+ParseLog = Callable[[Log], Runs]
 
 
 def number(text: str) -> float | None:
@@ -92,15 +119,37 @@ def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse, 
     `lenient`: bytes that are no text are passed over, as they stand in lines beside those that are read. Raises
     InputError if there is no such folder.
     """
+
+    def parse_log(log: Log) -> Runs:
+        return parse(log.name, text_of(log.data, lenient))
+
+    return read_logs(folder, layout, suffixes, parse_log)
+
+
+def read_logs(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: ParseLog) -> Imported:
+    """Return the runs of all logs below `folder` with one of `suffixes`, as `read` does."""
+    check(folder)
+    return read_each(folder, layout, [(name, parse) for name in log_names(folder, suffixes)], ", ".join(suffixes))
+
+
+def check(folder: Path) -> None:
+    """Raise InputError if there is no such folder."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
+
+
+def read_each(
+    folder: Path, layout: Layout, logs: Sequence[tuple[PurePosixPath, ParseLog]], what: str = "of any kind"
+) -> Imported:
+    """Return the runs of some logs below `folder`, each read in its own way; `what` says which ones are looked for."""
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     machines, frameworks = _by_path(layout.hardware), _by_path(layout.framework)
+    seconds, epoch_seconds = _by_path(layout.seconds), _by_path(layout.seconds_per_epoch)
     strangers: set[str] = set()
     used: set[PurePosixPath] = set()
     first: dict[tuple[str, ...], str] = {}
-    for name in _names(folder, suffixes):
+    for name, parse in logs:
         place, machine = _nearest(name, machines)
         if place is None:
             strangers.add(str(name.parent))
@@ -108,8 +157,13 @@ def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse, 
         framework_place, framework = _nearest(name, frameworks)
         used |= {place} | ({framework_place} if framework_place else set())
         given = {"hardware": machine, "framework": framework, "workload": layout.workload}
+        time = _seconds.Given(
+            _nearest(name, seconds)[1],
+            _nearest(name, epoch_seconds)[1],
+            _times_of_files(folder / name) if layout.times == "files" else None,
+        )
         try:
-            found = _runs(folder, name, parse, given, lenient)
+            found = _runs(folder, name, parse, given, time)
         except Refused as refused:
             found = [refused]
         # A log that was copied beside itself is no second measurement.
@@ -130,25 +184,31 @@ def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse, 
         for place in sorted(strangers)
     ]
     problems += [
-        Problem(str(place), None, f"is in the mapping, but holds no log ({', '.join(suffixes)})")
+        Problem(str(place), None, f"is in the mapping, but holds no log ({what})")
         for place in sorted((machines.keys() | frameworks.keys()) - used)
     ]
     _name(rows)
     return Imported(_table(rows), problems, _epochs(rows))
 
 
-def _names(folder: Path, suffixes: tuple[str, ...]) -> list[PurePosixPath]:
+def log_names(folder: Path, suffixes: tuple[str, ...]) -> list[PurePosixPath]:
     """Return the paths of the logs below `folder`, sorted."""
     paths = (path for path in folder.rglob("*") if path.suffix.lower() in suffixes and not path.is_dir())
     names = (PurePosixPath(path.relative_to(folder).as_posix()) for path in paths)
     return sorted(name for name in names if not any(part.startswith(".") for part in name.parts))
 
 
-def _by_path(mapping: Mapping[str, str]) -> dict[PurePosixPath, str]:
+def _times_of_files(log: Path) -> tuple[float, float] | None:
+    """Return when the oldest and the newest file of a log's folder were written: the first when it began."""
+    times = [path.stat().st_mtime for path in log.parent.iterdir() if path.is_file()]
+    return (min(times), max(times)) if times else None
+
+
+def _by_path(mapping: Mapping[str, Any]) -> dict[PurePosixPath, Any]:
     return {PurePosixPath(key): value for key, value in mapping.items()}
 
 
-def _nearest(name: PurePosixPath, mapping: Mapping[PurePosixPath, str]) -> tuple[PurePosixPath | None, str | None]:
+def _nearest(name: PurePosixPath, mapping: Mapping[PurePosixPath, Any]) -> tuple[PurePosixPath | None, Any]:
     """Return the longest key that names the log, without its suffix, or a folder above it, and its value."""
     for place in (name.with_suffix(""), *name.parents):
         if place in mapping:
@@ -157,7 +217,7 @@ def _nearest(name: PurePosixPath, mapping: Mapping[PurePosixPath, str]) -> tuple
 
 
 def _runs(
-    folder: Path, name: PurePosixPath, parse: Parse, given: Mapping[str, str | None], lenient: bool
+    folder: Path, name: PurePosixPath, parse: ParseLog, given: Mapping[str, str | None], time: _seconds.Given
 ) -> list[dict[str, Any] | Refused]:
     """Return the runs of one log, or what refuses one of them. Raises Refused for the whole log."""
     path = folder / name
@@ -170,14 +230,31 @@ def _runs(
     except OSError as error:
         raise Refused(f"cannot be read: {error.strerror}") from error
     log = {"sha256": hashlib.sha256(data).hexdigest(), "hardware": given["hardware"]}
-    return [log | _completed(run, given) if isinstance(run, dict) else run for run in parse(name, _text(data, lenient))]
+    runs = parse(Log(folder, name, data))
+    return [log | _completed(_timed(run, time), given) if isinstance(run, dict) else run for run in runs]
+
+
+def _timed(run: dict[str, Any], time: _seconds.Given) -> dict[str, Any]:
+    """Return `run` with its seconds, by the one rule for all formats where it says what it knows of its time."""
+    if "said" not in run:
+        return run
+    found = _seconds.find(run["said"], time)
+    remarks = [*run.get("notes", ()), *found.remarks]
+    each = list(run["said"].epoch_seconds)
+    by_epoch = {
+        "first_epoch_seconds": each[0] if each else None,
+        "median_epoch_seconds": median(each[1:]) if len(each) > 1 else None,
+    }
+    told = {"train_seconds": found.seconds, "seconds_from": found.source, "remarks": "; ".join(remarks) or None}
+    return by_epoch | {key: value for key, value in run.items() if key not in ("said", "notes")} | told
 
 
 def _printable(name: PurePosixPath) -> str:
     return str(name).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _text(data: bytes, lenient: bool) -> str:
+def text_of(data: bytes, lenient: bool = False) -> str:
+    """Return the text of a log. Raises Refused for what is none; `lenient` passes over bytes that are no text."""
     if not data.strip():
         raise Refused("the file is empty", 1)
     if lenient:

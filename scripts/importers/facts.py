@@ -13,8 +13,13 @@ from scripts.storage.files import read_csv, write_text
 from scripts.storage.numbers import written
 
 #: Columns that older facts lack.
-_ADDED = ("precision", "devices")
+_ADDED = ("precision", "devices", "seconds_from", "cards", "remarks")
 
+#: Columns that are written where a log was read by the rule of `_seconds`.
+_OF_THE_RULE = ("seconds_from", "cards", "remarks")
+
+#: Texts that may be missing.
+_TEXTS = ("precision", "started_at", "seconds_from", "cards", "remarks")
 
 #: Facts that may be below 0.
 _LOSSES = ("loss", "val_loss")
@@ -47,7 +52,7 @@ def read(path: Path) -> pd.DataFrame:
         else:
             numbers = [_number(place, name, row[name], kind == "Int64") for place, row in rows]
             table = table.assign(**{name: pd.Series(numbers, dtype="Float64")}).astype({name: kind})
-    table = table.assign(**{name: table[name].replace("", pd.NA) for name in ("precision", "started_at")})
+    table = table.assign(**{name: table[name].replace("", pd.NA) for name in _TEXTS})
     for name in ("workload", "hardware", "framework", "status"):
         if missing := [place for place, row in rows if not row[name]]:
             raise InputError(f"{missing[0]}: {name} is empty")
@@ -72,7 +77,8 @@ def runs_of(table: pd.DataFrame) -> pd.DataFrame:
 
 def write(facts: pd.DataFrame, path: Path) -> None:
     """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros."""
-    write_text(path, tables.to_csv(facts[list(COLUMNS)].round(9), float_format="%.12g"))
+    told = [name for name in COLUMNS if name not in _OF_THE_RULE or facts.empty or facts[name].notna().any()]
+    write_text(path, tables.to_csv(facts[told].round(9), float_format="%.12g"))
 
 
 def in_order(facts: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:

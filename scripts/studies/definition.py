@@ -191,6 +191,13 @@ def _check_question(path: Path, config: dict[str, Any]) -> None:
 def check_machines(path: str, config: dict[str, Any], catalogue: dict[str, Any]) -> None:
     """Raise InputError where a study asks about a machine that is nowhere described."""
     asked = config.get("question", {})
+    of_logs = config.get("import", {}).get("hardware", {})
+    for machine in of_logs.values():
+        if machine not in machines(config, catalogue):
+            raise InputError(
+                f"{path}: import: hardware: {machine!r} is nowhere described: it is one of machines: "
+                f"({', '.join(config['machines']) or 'none here'}), or an entry of config/hardware.yaml"
+            )
     if "hardware" in asked:
         there = sorted(machines(config, catalogue))
         for key in ("hardware", "than"):

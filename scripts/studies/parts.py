@@ -230,6 +230,11 @@ class Import(Part):
     framework: dict[str, str] = key("Folder of logs -> framework, where the folder decides")
     workloads: Names = key("Workloads in the order of the report; others follow")
     workload: Text = key("For logs that do not name it")
+    seconds: dict[str, Positive] = key("Folder of logs -> how long the training took (s), for logs without times")
+    seconds_per_epoch: dict[str, Positive] = key("Likewise, of an epoch (s)")
+    times: Literal["files"] = key(
+        "files: where nothing else says how long it took, from the oldest to the newest file of the log's folder",
+    )
     unlike: list[Unlike] = key("Unlike things that are compared, which no log shows")
 
 

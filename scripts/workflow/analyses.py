@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from scripts.costs import books
-from scripts.storage import code
+from scripts.storage import code, modules
 from scripts.studies import articles, charts, definition
 
 #: What of a study's config is the page's alone: its charts are drawn again for no new title, claim or other chart.
 _OF_THE_PAGE = ("title", "summary", "question", "claims", "left_out", "charts", "beside", "targets", "tiers")
+
+_FORMATS = definition.ROOT / "scripts" / "importers" / "formats"
 
 #: What of it only charts of costs show.
 _OF_MONEY = ("book", "price", "prices")
@@ -86,7 +88,9 @@ class Analyses:
     def get_import(self, wildcards: Any) -> str:
         """Return what of a study's config decides how its logs are read: a new price or chart reads none again."""
         study = self.studies[wildcards.study]
-        return json.dumps({"import": study["import"], "machines": list(study["machines"])})
+        named = [name for name in study["import"].get("hardware", {}).values() if name in self.catalogue]
+        machines = list(dict.fromkeys([*study["machines"], *named]))
+        return json.dumps({"import": study["import"], "machines": machines})
 
     def get_books(self, wildcards: Any) -> list[str]:
         """Return the files of the price books that a study names."""
@@ -134,8 +138,10 @@ class Analyses:
         return bool(given) and "facts" not in given
 
     def get_importer_code(self, wildcards: Any) -> list[str]:
-        """Return the code that reads a study's logs: its own format's, and none of another."""
-        return code.code_of("scripts.import_logs", f"scripts.importers.formats.{self._import(wildcards)['format']}")
+        """Return the code that reads a study's logs: its own format's, of all for logs of any, and none of another."""
+        named = self._import(wildcards)["format"]
+        formats = modules.names(str(_FORMATS)) if named == "any" else [named]
+        return code.code_of("scripts.import_logs", *(f"scripts.importers.formats.{name}" for name in formats))
 
     def get_logs(self, wildcards: Any) -> list[str]:
         """Return every log file in the folder of an imported study: a new or changed one is read again."""

@@ -176,20 +176,11 @@ class _File:
 
     def _events(self, began: float) -> Iterator[tuple[float, Tick]]:
         more = self._more()
-        place = 0
-        # Each record: its length, a checksum of that, the event, a checksum of it (TensorFlow's TFRecord).
-        while place + 12 <= len(more):
-            (length,) = struct.unpack_from("<Q", more, place)
-            end = place + 12 + length + 4
-            if length > _MOST_BYTES:
-                raise ValueError("no events")
-            if end > len(more):
-                break
-            seen = _event(more[place + 12 : end - 4])
-            if seen is not None and seen[1] > 0:
-                yield seen[0] - began, Tick("TensorBoard", "step", float(seen[1]), None, "TensorBoard's events")
-            place = end
-        self._offset += place
+        found, whole = stores.events(more)
+        if not whole and len(more) == _MOST_BYTES:
+            raise ValueError("no events")
+        self._offset += whole
+        return self._logged([one for one in found if one.step > 0], began, "TensorBoard's events")
 
 
 def _is_count(text: str) -> bool:
@@ -197,19 +188,3 @@ def _is_count(text: str) -> bool:
         return 0 <= float(text) < 1e15
     except ValueError:
         return False
-
-
-def _event(data: bytes) -> tuple[float, int] | None:
-    """Return wall time and step of an event: its first two fields (tensorflow/core/util/event.proto)."""
-    wall, step, place = None, 0, 0
-    while place < len(data):
-        tag = data[place]
-        place += 1
-        if tag == 0x09:
-            (wall,) = struct.unpack_from("<d", data, place)
-            place += 8
-        elif tag == 0x10:
-            step, place = stores.varint(data, place)
-        else:
-            break  # What was logged: fields come in the order of their numbers.
-    return None if wall is None else (wall, step)

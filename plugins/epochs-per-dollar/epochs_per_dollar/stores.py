@@ -1,6 +1,7 @@
-"""What W&B and MLflow write while a training runs: the file of a run, folders of metrics, a database.
+"""What TensorBoard, W&B and MLflow write while a training runs: events, a run's file, metrics, a database.
 
-Times are theirs: a file that grows by the block says more than when it grew.
+Times are theirs: a file that grows by the block says more than when it grew. `epd run` reads the last step of these
+files while they grow, `epd import` the values of what has ended.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ import json
 import os
 import sqlite3
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import quote
 
 #: W&B's file of a run is a LevelDB log: blocks of so many bytes, each record with a checksum, its length and its kind.
 _BLOCK_BYTES = 32_768
@@ -27,12 +29,19 @@ _HISTORY, _ITEM, _KEY, _NESTED_KEY, _VALUE = 3, 1, 1, 2, 16
 _MOST_ROWS = 20_000
 
 
+#: TensorBoard's: of an event, of its summary, and of a value in it (tensorflow/core/framework/summary.proto).
+_SUMMARY, _SCALAR, _TAG, _SIMPLE_VALUE, _TENSOR = 5, 1, 1, 2, 8
+#: Of a tensor: numbers as bytes, as floats, as doubles (tensor.proto), and of its kind: float, double.
+_CONTENT, _FLOATS, _DOUBLES = 4, 5, 6
+
+
 class Logged(NamedTuple):
-    """A step that was logged: `time.time()` of it, and under which name."""
+    """A step that was logged: `time.time()` of it, under which name, and the numbers that were logged with it."""
 
     at: float
     step: float
     name: str
+    values: dict[str, float]
 
 
 def varint(data: bytes, place: int) -> tuple[int, int]:
@@ -71,58 +80,116 @@ def wandb(data: bytes, offset: int) -> tuple[list[Logged], int]:
     return found, offset + whole
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the texts and messages among a message's fields."""
+def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+    """Yield number and content of a message's fields: an int, or bytes."""
     place = 0
     while place < len(data):
         tag, place = varint(data, place)
         kind = tag & 7
         if kind == 0:
-            _, place = varint(data, place)
+            value, place = varint(data, place)
+            yield tag >> 3, value
         elif kind == 2:
             length, place = varint(data, place)
             yield tag >> 3, data[place : place + length]
             place += length
         elif kind in (1, 5):
-            place += 8 if kind == 1 else 4
+            length = 8 if kind == 1 else 4
+            yield tag >> 3, data[place : place + length]
+            place += length
         else:
             raise ValueError("no message")
 
 
 def _history(record: bytes) -> Iterator[Logged]:
     for number, row in _fields(record):
-        if number != _HISTORY:
+        if number != _HISTORY or isinstance(row, int):
             continue
-        values = {}
+        texts = {}
         for kind, item in _fields(row):
-            if kind == _ITEM:
+            if kind == _ITEM and not isinstance(item, int):
                 named = dict(_fields(item))
-                values[named.get(_NESTED_KEY) or named.get(_KEY)] = named.get(_VALUE, b"")
+                texts[named.get(_NESTED_KEY) or named.get(_KEY)] = named.get(_VALUE, b"")
+        values = dict(_numbers(texts))
         try:
-            yield Logged(float(json.loads(values[b"_timestamp"])), float(json.loads(values[b"_step"])), "W&B")
-        except (KeyError, ValueError, TypeError):
+            yield Logged(values["_timestamp"], values["_step"], "W&B", values)
+        except KeyError:
             continue
 
 
-def metric(lines: list[str], name: str) -> Iterator[Logged]:
-    """Yield the steps of a file of MLflow's: `milliseconds value step`, one metric a file."""
+def _numbers(texts: dict[Any, bytes]) -> Iterator[tuple[str, float]]:
+    for key, text in texts.items():
+        try:
+            yield key.decode("utf-8"), float(json.loads(text))
+        except (ValueError, TypeError, AttributeError):
+            continue  # No number: a picture, a table, a text.
+
+
+def events(data: bytes) -> tuple[list[Logged], int]:
+    """Return the events in a part of TensorBoard's file, and up to where it is whole."""
+    found, place = [], 0
+    # Each record: its length, a checksum of that, the event, a checksum of it (TensorFlow's TFRecord).
+    while place + 12 <= len(data):
+        (length,) = struct.unpack_from("<Q", data, place)
+        end = place + 12 + length + 4
+        if end > len(data):
+            break
+        event = _event(data[place + 12 : end - 4])
+        found += [event] if event else []
+        place = end
+    return found, place
+
+
+def _event(data: bytes) -> Logged | None:
+    """Return wall time, step and scalars of an event (tensorflow/core/util/event.proto)."""
+    wall, step, values = None, 0, {}  # type: float | None, int, dict[str, float]
+    for number, content in _fields(data):
+        if number == 1:
+            (wall,) = struct.unpack("<d", content)
+        elif number == 2:
+            step = content
+        elif number == _SUMMARY:
+            values = dict(_scalars(content))
+    return None if wall is None else Logged(wall, float(step), "TensorBoard", values)
+
+
+def _scalars(summary: bytes) -> Iterator[tuple[str, float]]:
+    for number, one in _fields(summary):
+        value = dict(_fields(one)) if number == _SCALAR else {}
+        if _TAG in value and _SIMPLE_VALUE in value:
+            yield value[_TAG].decode("utf-8", "replace"), struct.unpack("<f", value[_SIMPLE_VALUE])[0]
+        elif _TAG in value and _TENSOR in value:
+            tensor = dict(_fields(value[_TENSOR]))
+            content = tensor.get(_FLOATS) or tensor.get(_DOUBLES) or tensor.get(_CONTENT) or b""
+            if len(content) in (4, 8):  # A number; what has more is a picture, a text, a histogram.
+                kind = "<f" if len(content) == 4 else "<d"
+                yield value[_TAG].decode("utf-8", "replace"), struct.unpack(kind, content)[0]
+
+
+def metric(lines: Iterable[str], name: str) -> Iterator[Logged]:
+    """Yield the steps of a file of MLflow's: `milliseconds value step`, one metric a file; old ones have no step."""
     for line in lines:
         words = line.split()
-        if len(words) == 3:
-            yield Logged(float(words[0]) / 1000, float(words[2]), f"MLflow {name}")
+        if len(words) >= 2:
+            step = float(words[2]) if len(words) > 2 else 0.0
+            yield Logged(float(words[0]) / 1000, step, f"MLflow {name}", {name: float(words[1])})
 
 
-def database(path: Path, after: float) -> Iterator[Logged]:
-    """Yield the steps that MLflow's database has of times after `after`; none while somebody writes to it."""
-    address = f"file:{os.fspath(path)}?mode=ro"
+def database(path: Path, after: float, run: str = "", most: int = _MOST_ROWS) -> Iterator[Logged]:
+    """Yield the steps that MLflow's database has of times after `after`, of a run or all; none while it is written."""
     try:
-        with closing(sqlite3.connect(address, uri=True, timeout=0)) as known:
+        with closing(connect(path)) as known:
             rows = known.execute(
-                "SELECT timestamp, step, key FROM metrics WHERE timestamp > ? AND key NOT LIKE 'system/%' "
-                "ORDER BY timestamp LIMIT ?",
-                (int(after * 1000), _MOST_ROWS),
+                "SELECT timestamp, step, key, value FROM metrics WHERE timestamp > ? AND key NOT LIKE 'system/%' "
+                "AND (? = '' OR run_uuid = ?) ORDER BY timestamp LIMIT ?",
+                (int(after * 1000), run, run, most),
             )
-            for at, step, key in rows.fetchall():
-                yield Logged(at / 1000, float(step), f"MLflow {key}")
+            for at, step, key, value in rows.fetchall():
+                yield Logged(at / 1000, float(step), f"MLflow {key}", {key: float(value)})
     except sqlite3.Error:
         return
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection to a database that is only read, and never waited for."""
+    return sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=ro", uri=True, timeout=0)

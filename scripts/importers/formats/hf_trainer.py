@@ -1,59 +1,109 @@
 """State of Hugging Face's Trainer: `trainer_state.json`, as it lies in a model's or a checkpoint's folder.
 
-Keys are those of `TrainerState` (transformers). Its last record has `train_runtime` (s), the wall time of the
-training, its evaluations with it, and `train_samples_per_second`; without it the training has not ended. Of a training
-that was resumed it is the time of the last part, which the file does not say. Training is PyTorch's; the workload is
-not in the file.
+Keys are those of `TrainerState` (transformers). `train_runtime` (s), the wall time of the training, its evaluations
+with it, and `train_samples_per_second` are in the last record of a state that `trainer.save_state()` wrote; those of
+checkpoints are written before. Of a training that was resumed it is the time of the last part, which the file does not
+say. Of the checkpoints of one training the last one counts, and where TensorBoard's events lie in the folder `runs`
+beside it, they are its clock. Training is PyTorch's; the workload is not in the file.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _logs
-from scripts.importers._logs import Refused, count, finite
+from scripts.importers import Imported, Layout, _events, _logs
+from scripts.importers._logs import Log, Refused, count, finite
+from scripts.importers._seconds import Said
 
-HELP = "trainer_state.json of Hugging Face's Trainer"
+HELP = "trainer_state.json of Hugging Face's Trainer, of a model or of checkpoints"
 
 _FILE = "trainer_state.json"
+_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+
+_LACKS = (
+    "train_runtime is written after the last checkpoint, by trainer.save_state(): save it, or keep the folder "
+    "runs/ beside the checkpoints"
+)
 
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of each `trainer_state.json` below `folder`. Raises InputError if there is no such folder."""
-    return _logs.read(folder, layout, (".json",), _parse)
+    return _logs.read_logs(folder, layout, (".json",), runs_of)
 
 
-def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
-    if name.name != _FILE:
+def looks(name: PurePosixPath, text: str) -> bool:
+    """Return whether a file is one of these, by its name and its beginning."""
+    return name.name == _FILE
+
+
+def runs_of(log: Log) -> Iterator[dict[str, Any]]:
+    """Yield the run of a state; none for a checkpoint that a later one of the same training follows."""
+    if log.name.name != _FILE:
         raise Refused(f"the name must be {_FILE}")
-    state = _logs.from_json(text)
+    state = _logs.from_json(log.text)
     history = state.get("log_history") if isinstance(state, dict) else None
     if not isinstance(history, list) or not all(isinstance(record, dict) for record in history):
         raise Refused("log_history: must be a list of records", 1)
+    if _is_followed(log.path):
+        return
     ends = [record for record in history if "train_runtime" in record]
-    if not ends:
-        raise Refused("train_runtime is in no record: the training has not ended, and its time is not known")
-    end = ends[-1]
-    seconds, epochs = finite(end["train_runtime"]), finite(end.get("epoch"))
-    if seconds is None or seconds <= 0:
+    end = ends[-1] if ends else {}
+    seconds = finite(end.get("train_runtime"))
+    if ends and (seconds is None or seconds <= 0):
         raise Refused(f"train_runtime: {end['train_runtime']!r:.40} must be seconds, more than 0")
-    if epochs is None or epochs <= 0:
+    epochs = finite(end.get("epoch") if ends else state.get("epoch"))
+    if ends and (epochs is None or epochs <= 0):
         raise Refused(f"epoch: {end.get('epoch')!r:.40} must be a number above 0")
     evaluated = [record for record in history if "eval_loss" in record]
     last = evaluated[-1] if evaluated else {}
     accuracy = finite(last.get("eval_accuracy"))
     if accuracy is not None and not 0 <= accuracy <= 1:
         raise Refused(f"eval_accuracy: {accuracy:g} is no accuracy: from 0 to 1")
-    loss = end.get("train_loss")
+    losses = [record["loss"] for record in history if "loss" in record]
+    loss = end.get("train_loss") if ends else (losses[-1] if losses else None)
+    done, most = finite(state.get("global_step")), finite(state.get("max_steps"))
+    part = done is not None and most is not None and done < most and not ends
+    clock = () if ends else _events.clock(_output(log.path) / "runs")
     yield {
         "framework": "torch",
         # Of one device: the global one is this times devices and accumulated steps, which the file does not say.
         "batch_size": count(state.get("train_batch_size")),
         "status": "done" if loss is None or finite(loss) is not None else "diverged",
-        "epochs_done": count(round(epochs)),
-        "train_seconds": seconds,
+        "epochs_done": count(round(epochs)) if epochs else None,
         "samples_per_second": finite(end.get("train_samples_per_second")),
         "loss": finite(loss),
         "val_loss": finite(last.get("eval_loss")),
         "val_acc": accuracy,
+        "notes": [f"the checkpoint is of step {done:g} of {most:g}: what came after it is not in it"] if part else [],
+        "said": Said(
+            stated=seconds,
+            stated_as="train_runtime",
+            clock=[(at, step) for at, step in clock if step is not None],
+            began=clock[0][0] if clock else None,
+            steps=done,
+            epochs=epochs,
+            lacks=_LACKS,
+        ),
     }
+
+
+def _output(path: Path) -> Path:
+    """Return the folder of a training: that above its checkpoints."""
+    return path.parent.parent if _CHECKPOINT.fullmatch(path.parent.name) else path.parent
+
+
+def _is_followed(path: Path) -> bool:
+    """Return whether a later state of the same training lies beside a checkpoint's."""
+    own = _CHECKPOINT.fullmatch(path.parent.name)
+    if own is None:
+        return False
+    folder = path.parent.parent
+    if (folder / _FILE).is_file():
+        return True
+    later = (
+        found
+        for other in folder.iterdir()
+        if (found := _CHECKPOINT.fullmatch(other.name)) and (other / _FILE).is_file()
+    )
+    return any(int(found[1]) > int(own[1]) for found in later)

@@ -3,24 +3,30 @@
 Lightning itself logs no times. Its callback ThroughputMonitor (since 2.2) adds `train|device/samples_per_sec`, the rate
 of one device over the last 100 batches, on several devices `train|samples_per_sec`, of all of them; throughput is the
 median of these. Its `train|time` is not read: a validation pass shifts it (Lightning 2.5, `on_validation_end`). A
-column `elapsed`, the seconds of each epoch, is what the user may log. The workload is not in the file, training is
-PyTorch's.
+column `elapsed`, the seconds of each epoch, may be logged by the user, or a clock (`timestamp`). Events that lie
+beside the file are its clock. The workload is not in the file, training is PyTorch's.
 """
 
 import csv
 import io
 from collections.abc import Iterator
-from math import fsum, isfinite
+from math import isfinite
 from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import Any
 
-from scripts.importers import Imported, Layout, _logs
-from scripts.importers._logs import Refused, count, finite, number, shown
+from scripts.importers import Imported, Layout, _events, _logs, _table
+from scripts.importers._logs import Log, Refused, count, finite, number, shown
+from scripts.importers._seconds import Said
 
-HELP = "metrics.csv of Lightning's CSVLogger, with ThroughputMonitor or a column elapsed"
+HELP = "metrics.csv of Lightning's CSVLogger"
 
 _FILE = "metrics.csv"
+
+_LACKS = (
+    "Lightning logs no time and no rate: add the callback ThroughputMonitor(batch_size_fn=len), log elapsed, seconds "
+    "of each epoch, or keep TensorBoard's events beside the file"
+)
 
 #: Columns that are read, and what they are also called: the first that is there counts.
 _NAMES = {
@@ -39,19 +45,19 @@ _NAMES = {
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of each `metrics.csv` below `folder`. Raises InputError if there is no such folder."""
-    return _logs.read(folder, layout, (".csv",), _parse)
+    return _logs.read_logs(folder, layout, (".csv",), runs_of)
 
 
-def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
-    if name.name != _FILE:
+def looks(name: PurePosixPath, text: str) -> bool:
+    """Return whether a file is one of these, by its name and its beginning."""
+    return name.name == _FILE and "step" in text.partition("\n")[0].strip().split(",")
+
+
+def runs_of(log: Log) -> Iterator[dict[str, Any]]:
+    """Yield the run of a table. Raises Refused for a table of another kind."""
+    if log.name.name != _FILE:
         raise Refused(f"the name must be {_FILE}")
-    told = _columns(text)
-    if not told["rate"] and not told["elapsed"]:
-        raise Refused(
-            "no rate and no time: Lightning logs none; add the callback ThroughputMonitor(batch_size_fn=len), or log "
-            "elapsed, the seconds of each epoch",
-            1,
-        )
+    told = _columns(log.text)
     for column, least in (("rate", 0.0), ("device_rate", 0.0), ("elapsed", 0.0)):
         for line, value in told[column]:
             if not (isfinite(value) and value > least):
@@ -60,6 +66,7 @@ def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
     rate, each = (median(values[column]) if values[column] else None for column in ("rate", "device_rate"))
     seconds = values["elapsed"]
     losses = values["loss"] + values["val_loss"]
+    epochs = max(values["epoch"]) + 1 if values["epoch"] else None
     yield {
         "framework": "torch",
         "batch_size": count(values["samples"][-1] / values["batches"][-1])
@@ -67,13 +74,24 @@ def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any]]:
         else None,
         "devices": count(round(ratio)) if rate and each and isfinite(ratio := rate / each) else None,
         "status": "done" if all(isfinite(loss) for loss in losses) else "diverged",
-        "epochs_done": len(seconds) or None,
-        "train_seconds": fsum(seconds) if seconds else None,
-        "first_epoch_seconds": seconds[0] if seconds else None,
-        "median_epoch_seconds": median(seconds[1:]) if len(seconds) > 1 else None,
+        "epochs_done": len(seconds) or (None if rate else count(epochs)),
         "samples_per_second": rate,
         **{key: finite(values[key][-1]) if values[key] else None for key in ("loss", "acc", "val_loss", "val_acc")},
+        "said": Said(epoch_seconds=seconds, samples_per_second=rate, epochs=epochs, lacks=_LACKS)
+        if seconds or rate
+        else _clocked(log, epochs),
     }
+
+
+def _clocked(log: Log, epochs: float | None) -> Said:
+    """Return what a clock says: that of a column, or of TensorBoard's events in the same folder."""
+    table = _table.read(log.text)
+    steps = [None if step is None else step + 1 for step in table.numbers(table.column("step"))]
+    said = {key: value for key, value in _table.times(table, steps)[0].items() if key == "clock"}
+    if not said:
+        clock = _events.clock(log.path.parent)
+        said = {"clock": [row for row in clock if row[1] is not None], "began": clock[0][0] if clock else None}
+    return Said(**said, epochs=epochs, lacks=_LACKS)
 
 
 def _columns(text: str) -> dict[str, list[tuple[int, float]]]:

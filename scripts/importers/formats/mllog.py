@@ -23,6 +23,8 @@ from scripts.importers._logs import Refused, count, finite
 
 HELP = "MLPerf training logs with ':::MLLOG' lines, or those of v0.5 and v0.6 (.log, .txt, .out)"
 
+_SUFFIXES = (".log", ".out", ".txt")
+
 _EVENT = re.compile(r":::MLLOG\s+(.*)", re.IGNORECASE)
 _EVENT_OF_0_6 = re.compile(r":::MLL (?P<seconds>[\d.]+) (?P<key>\w+): (?P<event>.*)")
 _EVENT_OF_0_5 = re.compile(
@@ -131,7 +133,17 @@ class _Run:
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of the logs below `folder`. Raises InputError if there is no such folder."""
-    return _logs.read(folder, layout, (".log", ".out", ".txt"), _accurate, lenient=True)
+    return _logs.read_logs(folder, layout, _SUFFIXES, runs_of)
+
+
+def looks(name: PurePosixPath, text: str) -> bool:
+    """Return whether a file is one of these, by its name, its beginning and its end."""
+    return name.suffix.lower() in _SUFFIXES and (":::MLL" in text or ":::MLPv0.5" in text)
+
+
+def runs_of(log: _logs.Log) -> Iterator[dict[str, Any] | Refused]:
+    """Yield the runs of a log; bytes that are no text are passed over."""
+    return _accurate(log.name, _logs.text_of(log.data, lenient=True))
 
 
 def _accurate(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:

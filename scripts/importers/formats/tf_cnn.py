@@ -21,6 +21,8 @@ from scripts.importers._logs import Refused, count, finite, number, shown
 
 HELP = "output of tf_cnn_benchmarks, with its line 'total images/sec' (.log, .txt, .out, or no ending)"
 
+_SUFFIXES = (".log", ".out", ".txt", "")
+
 #: What it calls networks that this project has under another name.
 _NETWORKS = {"inception3": "inception_v3"}
 
@@ -126,7 +128,17 @@ class _Run:
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of the logs below `folder`. Raises InputError if there is no such folder."""
-    return _logs.read(folder, layout, (".log", ".out", ".txt", ""), _parse)
+    return _logs.read_logs(folder, layout, _SUFFIXES, runs_of)
+
+
+def looks(name: PurePosixPath, text: str) -> bool:
+    """Return whether a file is one of these, by its name, its beginning and its end."""
+    return name.suffix.lower() in _SUFFIXES and ("total images/sec:" in text or "Img/sec" in text)
+
+
+def runs_of(log: _logs.Log) -> Iterator[dict[str, Any] | Refused]:
+    """Yield the runs of a log."""
+    return _parse(log.name, log.text)
 
 
 def _parse(name: PurePosixPath, text: str) -> Iterator[dict[str, Any] | Refused]:

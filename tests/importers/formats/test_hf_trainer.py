@@ -2,10 +2,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from scripts.importers import Imported, Layout
 from scripts.importers.formats import hf_trainer
+from tests.importers.formats.test_tensorboard import event, write
 
 HISTORY = [
     {"epoch": 1.0, "loss": 0.9, "step": 100},
@@ -38,7 +40,6 @@ def changed(**values: Any) -> dict:
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ({"log_history": HISTORY[:-1]}, "train_runtime is in no record: the training has not ended"),
         ({"log_history": {}}, "1: log_history: must be a list of records"),
         ([], "1: log_history: must be a list of records"),
         ("{", "1: broken JSON"),
@@ -62,3 +63,51 @@ def test_other_json_is_refused(tmp_path: Path) -> None:
 def test_loss_that_is_no_number_is_a_run_that_diverged(tmp_path: Path) -> None:
     state = json.dumps(changed()).replace("0.62", "NaN")
     assert read(tmp_path, state).runs["status"].to_list() == ["diverged"]
+
+
+#: As a checkpoint has it: no train_runtime, which is written after the last one.
+STATE = {"log_history": HISTORY[:-1], "global_step": 200, "max_steps": 200, "epoch": 2.0, "train_batch_size": 8}
+
+
+def checkpoints(folder: Path, *steps: int) -> Imported:
+    for step in steps:
+        (folder / "out" / f"checkpoint-{step}").mkdir(parents=True)
+        state = STATE | {"global_step": step}
+        (folder / "out" / f"checkpoint-{step}" / "trainer_state.json").write_text(json.dumps(state))
+    return hf_trainer.read(folder, Layout({".": "A100"}, workload="bert"))
+
+
+def test_the_last_checkpoint_is_the_training_and_has_no_time(tmp_path: Path) -> None:
+    imported = checkpoints(tmp_path, 100, 200, 50)
+    assert imported.problems == []
+    (row,) = imported.runs.to_dict("records")
+    assert (row["file"], row["epochs_done"], row["val_loss"]) == ("out/checkpoint-200/trainer_state.json", 2, 0.5)
+    assert pd.isna(row["train_seconds"])
+    assert row["remarks"].startswith("without time: train_runtime is written after the last checkpoint")
+    assert "not ended" not in row["remarks"]
+
+
+def test_a_checkpoint_before_the_end_says_so(tmp_path: Path) -> None:
+    (row,) = checkpoints(tmp_path, 150).runs.to_dict("records")
+    assert "the checkpoint is of step 150 of 200: what came after it is not in it" in row["remarks"]
+
+
+def test_a_state_that_was_saved_stands_for_its_checkpoints(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    whole = STATE | {"log_history": HISTORY}
+    (tmp_path / "out" / "trainer_state.json").write_text(json.dumps(whole))
+    assert checkpoints(tmp_path, 100, 200).runs["train_seconds"].to_list() == [120.5]
+
+
+def test_events_beside_the_checkpoints_are_their_clock(tmp_path: Path) -> None:
+    write(
+        tmp_path / "out" / "runs" / "Nov25", event(0), event(60, 100, train__loss=0.5), event(115, 200, train__loss=0.4)
+    )
+    (row,) = checkpoints(tmp_path, 100, 200).runs.to_dict("records")
+    assert (row["train_seconds"], row["seconds_from"]) == (115.0, "the clock of its rows")
+
+
+def test_a_study_may_say_how_long_it_took(tmp_path: Path) -> None:
+    checkpoints(tmp_path, 200)
+    imported = hf_trainer.read(tmp_path, Layout({".": "A100"}, workload="bert", seconds={"out": 5400.0}))
+    assert imported.runs["train_seconds"].to_list() == [5400.0]

@@ -172,10 +172,14 @@ def test_accuracy_may_be_called_as_keras_does_today(tmp_path: Path) -> None:
     assert (row["acc"], row["val_acc"], row["missing_columns"]) == (0.8, 0.8, "")
 
 
-def test_log_of_keras_without_times_is_told_what_adds_them(tmp_path: Path) -> None:
-    (problem,) = read(tmp_path, ["epoch,accuracy,loss", "0,0.5,0.9"]).problems
-    assert "column elapsed is missing" in str(problem)
-    assert "the callback of docs/importing.md adds them" in str(problem)
+def test_log_of_keras_without_times_is_imported_and_told_what_adds_them(tmp_path: Path) -> None:
+    imported = read(tmp_path, ["epoch,accuracy,loss", "0,0.5,0.9", "1,0.6,0.7"])
+    assert imported.problems == []
+    (row,) = imported.runs.to_dict("records")
+    assert (row["workload"], row["framework"], row["epochs_done"]) == ("mnist_mlp", "tensorflow", 2)
+    assert pd.isna(row["train_seconds"])
+    assert "without time: Keras's CSVLogger writes no column elapsed" in row["remarks"]
+    assert "the callback of docs/importing.md adds it" in row["remarks"]
 
 
 @pytest.mark.slow

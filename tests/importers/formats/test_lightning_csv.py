@@ -5,6 +5,7 @@ import pytest
 
 from scripts.importers import Imported, Layout
 from scripts.importers.formats import lightning_csv
+from tests.importers.formats.test_tensorboard import event, write
 
 #: As CSVLogger writes it: columns in the order of the alphabet, a row for each step or epoch that was logged.
 LOG = """epoch,step,train_loss,train|batches,train|device/samples_per_sec,train|samples,train|time,val_acc,val_loss
@@ -64,10 +65,6 @@ def test_seconds_of_epochs_are_the_time_to_train(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "epoch,step,train_loss\n0,9,0.5\n",
-            "1: no rate and no time: Lightning logs none; add the callback",
-        ),
         ("epoch,elapsed\n0,5\n", "1: column step is missing: CSVLogger always writes it"),
         ("step,elapsed\n0,soon\n", "2: elapsed: 'soon' is not a number"),
         ("step,elapsed\n0,-1\n", "2: elapsed: -1 must be a number above 0"),
@@ -85,3 +82,26 @@ def test_faults_are_refused_with_their_line(text: str, said: str, tmp_path: Path
 def test_other_tables_are_not_read(tmp_path: Path) -> None:
     (problem,) = read(tmp_path, LOG, "other.csv").problems
     assert str(problem) == "a100/version_0/other.csv: the name must be metrics.csv"
+
+
+def test_a_log_without_times_is_imported_and_says_what_adds_them(tmp_path: Path) -> None:
+    found = facts(read(tmp_path, "epoch,step,train_loss\n4,49,0.5\n9,99,0.25\n"))
+    assert (found["epochs_done"], found["loss"]) == (10, 0.25)
+    assert "train_seconds" not in found
+    assert str(found["remarks"]).startswith(
+        "without time: Lightning logs no time and no rate: add the callback ThroughputMonitor(batch_size_fn=len)"
+    )
+
+
+def test_a_column_of_a_clock_is_one(tmp_path: Path) -> None:
+    """Steps count from 0: 50 were done at the first row, in the 30 s before it."""
+    text = "epoch,step,train_loss,timestamp\n0,49,0.5,1700000000\n0,99,0.4,1700000030\n1,149,0.3,1700000060\n"
+    assert facts(read(tmp_path, text))["train_seconds"] == pytest.approx(90.0)
+
+
+def test_events_in_the_same_folder_are_its_clock(tmp_path: Path) -> None:
+    write(tmp_path / "a100" / "version_0", event(0), event(70, 10, train_loss=0.5))
+    text = "epoch,step,train_loss\n0,9,0.5\n"
+    (tmp_path / "a100" / "version_0" / "metrics.csv").write_text(text)
+    imported = lightning_csv.read(tmp_path, Layout({"a100": "a100"}, workload="mnist_mlp"))
+    assert facts(imported)["train_seconds"] == 70.0

@@ -1,0 +1,76 @@
+"""Names that programs give to what they log, as the columns of the tables of facts; pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from scripts.importers._logs import count, finite
+
+_WORDS = re.compile(r"[^a-z0-9]+")
+
+#: Column -> what it is called, small and with _ between the words; the first that is there counts.
+_NAMES = {
+    "loss": ("train_loss", "loss", "training_loss", "loss_train", "train_loss_epoch", "epoch_loss", "train_epoch_loss"),
+    "acc": ("train_acc", "acc", "accuracy", "train_accuracy", "training_accuracy", "epoch_accuracy"),
+    "val_loss": (
+        *("val_loss", "eval_loss", "validation_loss", "valid_loss", "loss_val", "val_loss_epoch"),
+        *("validation_epoch_loss", "validation_loss_epoch"),
+    ),
+    "val_acc": (
+        *("val_acc", "val_accuracy", "eval_accuracy", "validation_accuracy", "valid_acc", "valid_accuracy"),
+        *("validation_epoch_accuracy", "metrics_accuracy_top1"),
+    ),
+}
+
+#: What the batch of one device is called among parameters.
+_BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
+
+
+def plain(name: str) -> str:
+    """Return a name in small letters, with _ between its words: train/loss is train_loss."""
+    return _WORDS.sub("_", name.lower()).strip("_")
+
+
+def last(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Return status and the last loss and accuracy of a training, by what was logged under each name."""
+    named = {plain(name): numbers for name, numbers in values.items() if numbers}
+    found = {column: next((named[name] for name in names if name in named), None) for column, names in _NAMES.items()}
+    losses = [value for column in ("loss", "val_loss") for value in found[column] or ()]
+    ends = {column: finite(numbers[-1]) if numbers else None for column, numbers in found.items()}
+    for column in ("acc", "val_acc"):
+        if ends[column] is not None and not 0 <= ends[column] <= 1:
+            ends[column] = None
+    return {"status": "done" if all(isfinite(loss) for loss in losses) else "diverged", **ends}
+
+
+def epochs(values: Mapping[str, Sequence[float]]) -> float | None:
+    """Return how many epochs were done, by what was logged as `epoch`: whole numbers from 0 name the running one."""
+    named = {plain(name): [one for one in numbers if isfinite(one)] for name, numbers in values.items()}
+    found = next((named[name] for name in ("train_epoch", "epoch", "epochs") if named.get(name)), None)
+    if not found:
+        return None
+    counts_from_0 = min(found) == 0 and all(one.is_integer() for one in found)
+    return max(found) + 1 if counts_from_0 else max(found)
+
+
+def whole(epochs: float | None) -> int | None:
+    """Return a number of epochs as the tables have it: whole, from 1."""
+    return count(round(epochs)) if epochs is not None and isfinite(epochs) else None
+
+
+def batch_size(parameters: Mapping[str, Any]) -> int | None:
+    """Return the batch of one device among a run's parameters, None if none is named."""
+    named = {plain(name): value for name, value in parameters.items()}
+    for name in _BATCH:
+        try:
+            if (value := count(float(named[name]))) is not None:
+                return value
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def slug(text: str) -> str:
+    """Return a text as a name that a workload or a machine may have; empty for one without letters and digits."""
+    return re.sub(r"[^A-Za-z0-9.+-]+", "_", text).strip("_.+-")[:100]

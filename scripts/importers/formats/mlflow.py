@@ -1,0 +1,183 @@
+"""Runs of MLflow: folders of `mlruns`, and its database (`mlflow.db`).
+
+A run has a beginning and an end, and each number that was logged has its moment. The clock is that of the metric with
+the most rows, between the beginning of the run and its end. The workload is the experiment, and the model that the
+parameters name.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from math import nan
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from scripts.importers import Imported, Layout, _logs, _metrics
+from scripts.importers._logs import Log, Refused, Runs, finite
+from scripts.importers._recorder import stores
+from scripts.importers._seconds import Said
+
+HELP = "runs of MLflow: mlruns/<experiment>/<run>/meta.yaml, or mlflow.db"
+
+_FILE, _SUFFIXES = "meta.yaml", (".db", ".sqlite", ".sqlite3")
+
+#: As meta.yaml numbers them, and the database names them -> ours. A run that is not closed may have ended all the same.
+_STATUS = {"4": "failed", "FAILED": "failed", "5": "killed", "KILLED": "killed"}
+_OPEN = ("1", "2", "RUNNING", "SCHEDULED")
+
+#: Parameters that name a model.
+_MODEL = ("model_name", "model", "arch", "architecture", "model_type", "name_or_path")
+
+_SYSTEM = "system/"
+
+#: Names of frameworks in tags and parameters -> ours.
+_FRAMEWORKS = {"pytorch": "torch", "torch": "torch", "lightning": "torch", "transformers": "torch", "fastai": "torch"}
+_FRAMEWORKS |= {name: name for name in ("keras", "tensorflow", "jax", "sklearn", "xgboost", "lightgbm")}
+
+
+def read(folder: Path, layout: Layout) -> Imported:
+    """Return the runs of MLflow below `folder`. Raises InputError if there is no such folder."""
+    _logs.check(folder)
+    names = _logs.log_names(folder, (".yaml", *_SUFFIXES))
+    runs = [name for name in names if looks(name, _beginning(folder / name))]
+    return _logs.read_each(folder, layout, [(name, runs_of) for name in runs], "meta.yaml of runs, mlflow.db")
+
+
+def _beginning(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(4096).decode("utf-8", "replace")
+
+
+def looks(name: PurePosixPath, text: str) -> bool:
+    """Return whether a file is one of these, by its name and its beginning."""
+    if name.suffix in _SUFFIXES:
+        return text.startswith("SQLite format 3")
+    return name.name == _FILE and "lifecycle_stage" in text and ("run_id" in text or "run_uuid" in text)
+
+
+def runs_of(log: Log) -> Runs:
+    """Yield the run of a folder, or those of a database."""
+    return _of_database(log.path) if log.name.suffix in _SUFFIXES else _of_folder(log)
+
+
+def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
+    try:
+        about = yaml.safe_load(log.text)
+    except yaml.YAMLError as error:
+        raise Refused(f"not YAML: {str(error).splitlines()[0]}") from error
+    if not isinstance(about, dict):
+        raise Refused("must be the keys of a run")
+    place = log.path.parent
+    rows: dict[str, list[stores.Logged]] = {}
+    for path in sorted(path for path in (place / "metrics").rglob("*") if path.is_file()):
+        name = path.relative_to(place / "metrics").as_posix()
+        try:
+            rows[name] = list(stores.metric(path.read_text(encoding="utf-8").splitlines(), name))
+        except (OSError, ValueError) as error:
+            raise Refused(f"metrics/{name}: must be lines of milliseconds, value and step") from error
+    yield _run(about, rows, _texts(place / "params"), _texts(place / "tags"), _experiment(place.parent))
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    """Return the parameters or tags of a run: a file each."""
+    if not folder.is_dir():
+        return {}
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")[:200] for path in files
+    }
+
+
+def _experiment(folder: Path) -> str:
+    try:
+        about = yaml.safe_load((folder / _FILE).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return ""
+    return str(about.get("name", "")) if isinstance(about, dict) else ""
+
+
+def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
+    try:
+        with closing(stores.connect(path)) as known:
+            known.row_factory = sqlite3.Row
+            runs = known.execute(
+                "SELECT runs.*, experiments.name AS experiment FROM runs LEFT JOIN experiments USING (experiment_id) "
+                "WHERE runs.lifecycle_stage = 'active' ORDER BY runs.start_time"
+            ).fetchall()
+            named = {
+                table: known.execute(f"SELECT run_uuid, key, value FROM {table}").fetchall()  # noqa: S608, two words
+                for table in ("params", "tags")
+            }
+    except sqlite3.Error as error:
+        raise Refused(f"no database of MLflow: {error}") from error
+    for run in runs:
+        rows: dict[str, list[stores.Logged]] = {}
+        for one in stores.database(path, -1.0, run["run_uuid"], most=-1):
+            rows.setdefault(next(iter(one.values)), []).append(one)
+        parameters, tags = (
+            {row["key"]: row["value"] for row in named[table] if row["run_uuid"] == run["run_uuid"]}
+            for table in ("params", "tags")
+        )
+        try:
+            yield _run(dict(run), rows, parameters, tags, run["experiment"] or "")
+        except Refused as refused:
+            yield refused
+
+
+def _run(
+    about: Mapping[str, Any],
+    rows: Mapping[str, Sequence[stores.Logged]],
+    parameters: Mapping[str, str],
+    tags: Mapping[str, str],
+    experiment: str,
+) -> dict[str, Any]:
+    """Return the facts of a run. Raises Refused for one that was deleted, or that logged nothing and has no end."""
+    if about.get("lifecycle_stage") == "deleted":
+        raise Refused("the run was deleted")
+    own = {name: logged for name, logged in rows.items() if not name.startswith(_SYSTEM) and logged}
+    began, ended = (finite(about.get(key)) for key in ("start_time", "end_time"))
+    if not own and ended is None:
+        raise Refused("nothing was logged, and the run has no end")
+    longest = max(own.values(), key=len, default=[])
+    status = str(about.get("status"))
+    values = {
+        name: [row.values.get(name, nan) for row in sorted(logged, key=lambda row: (row.step, row.at))]
+        for name, logged in own.items()
+    }
+    cards = {name.split("_")[1] for name in rows if name.startswith(f"{_SYSTEM}gpu_")}
+    epochs = _metrics.epochs(values)
+    facts = _metrics.last(values)
+    return {
+        **facts,
+        "workload": _workload(experiment, parameters),
+        "framework": _framework(tags, parameters),
+        "batch_size": _metrics.batch_size(parameters),
+        "devices": len(cards) or None,
+        "status": _STATUS.get(status, facts["status"]),
+        "epochs_done": _metrics.whole(epochs),
+        "notes": ["the run was never closed: it has no end"] if status in _OPEN or ended is None else [],
+        "said": Said(
+            clock=[(row.at, row.step) for row in longest],
+            began=began / 1000 if began else None,
+            ended=ended / 1000 if ended else None,
+            epochs=epochs,
+            lacks="the run has no beginning and no end, and its numbers are of one moment",
+        ),
+    }
+
+
+def _workload(experiment: str, parameters: Mapping[str, str]) -> str | None:
+    """Return the experiment and the model that a run names; None where it names neither."""
+    named = {_metrics.plain(name): value for name, value in parameters.items()}
+    model = next((named[key].rpartition("/")[2] for key in _MODEL if named.get(key)), "")
+    parts = ["" if experiment in ("Default", "") else _metrics.slug(experiment), _metrics.slug(model)]
+    return "-".join(filter(None, parts))[:100] or None
+
+
+def _framework(tags: Mapping[str, str], parameters: Mapping[str, str]) -> str | None:
+    """Return the framework that a run names: MLflow's own logging of it, or a parameter; None where it names none."""
+    told = [tags.get("mlflow.autologging", ""), parameters.get("framework", ""), tags.get("framework", "")]
+    words = " ".join(told).lower()
+    return next((ours for word, ours in _FRAMEWORKS.items() if word in words), None)

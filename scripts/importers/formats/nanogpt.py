@@ -1,0 +1,97 @@
+"""What nanoGPT, modded-nanogpt and programs made from them print.
+
+modded-nanogpt: `step:6200/6200 val_loss:3.2776 train_time:1390345ms step_avg:224.25ms`. The last `train_time` is its
+time to train: it stops while validating, and in many versions leaves out the first ten steps. The log begins with the
+program's text, and holds the table that nvidia-smi printed.
+
+nanoGPT: `iter 250: loss 3.2107, time 245.31ms, mfu 41.20%`; `step 250: train loss 3.1, val loss 3.2`.
+The time is that of the one step, its evaluation with it; those between are taken at the pace of the median.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from scripts.importers import Imported, Layout, _logs, _smi
+from scripts.importers._logs import Log, Refused, finite, number
+from scripts.importers._seconds import Said
+
+HELP = "console lines of nanoGPT and modded-nanogpt (.log, .txt, .out, or no ending)"
+
+_SUFFIXES = (".log", ".txt", ".out", "")
+
+_NUMBER = r"[-+\w.]+"
+_STEP = re.compile(rf"\bstep:(\d+)/(\d+)\b(?:.*?\bval_loss:({_NUMBER}))?.*?\btrain_time:(\d+(?:\.\d+)?)(ms|s)\b")
+_TRAIN_LOSS = re.compile(rf"\btrain_loss:({_NUMBER})")
+_ITER = re.compile(rf"\biter (\d+): loss ({_NUMBER}), time (\d+(?:\.\d+)?)(ms|s)\b")
+_EVALUATED = re.compile(rf"\bstep (\d+): train loss ({_NUMBER}), val loss ({_NUMBER})")
+_UNITS = {"ms": 1e-3, "s": 1.0}
+
+
+def read(folder: Path, layout: Layout) -> Imported:
+    """Return the runs of the logs below `folder`. Raises InputError if there is no such folder."""
+    return _logs.read_logs(folder, layout, _SUFFIXES, runs_of)
+
+
+def looks(name: PurePosixPath, text: str) -> bool:
+    """Return whether a file is one of these, by its name, its beginning and its end."""
+    return name.suffix.lower() in _SUFFIXES and bool(_STEP.search(text) or _ITER.search(text))
+
+
+def runs_of(log: Log) -> Iterator[dict[str, Any]]:
+    """Yield the run of a log. Raises Refused for one without any such line."""
+    text = _logs.text_of(log.data, lenient=True)
+    steps, iters, evaluated = (list(form.finditer(text)) for form in (_STEP, _ITER, _EVALUATED))
+    if not steps and not iters:
+        raise Refused(
+            "no line of nanoGPT ('iter 10: loss 3.2, time 245.31ms') or modded-nanogpt ('train_time:1390345ms')"
+        )
+    found = _modded(steps, text) if steps else _nanogpt(iters, evaluated)
+    cards = _smi.cards(text)
+    yield {"framework": "torch", "devices": len(cards) or None, "cards": _smi.words(cards), **found}
+
+
+def _modded(steps: list[re.Match[str]], text: str) -> dict[str, Any]:
+    last = steps[-1]
+    done, most = int(last[1]), int(last[2])
+    held_out = [value for step in steps if step[3] and (value := number(step[3])) is not None]
+    trained = [value for one in _TRAIN_LOSS.findall(text) if (value := number(one)) is not None]
+    begins = [step for step in steps if int(step[1]) == 0]
+    notes = [f"ends at step {done} of {most}"] if done < most else []
+    if len(begins) > 1 and steps.index(begins[-1]) > 0 and int(steps[steps.index(begins[-1]) - 1][1]) > 0:
+        notes.append("holds several runs: the last one counts")
+    return {
+        **_ends(trained, held_out),
+        "notes": notes,
+        "said": Said(stated=float(last[4]) * _UNITS[last[5]], stated_as="train_time", steps=float(done)),
+    }
+
+
+def _nanogpt(iters: list[re.Match[str]], evaluated: list[re.Match[str]]) -> dict[str, Any]:
+    trained = [value for one in iters if (value := number(one[2])) is not None]
+    held_out = [value for one in evaluated if (value := number(one[3])) is not None]
+    # A resumed run prints its first iteration again with the time of loading: what went before is of another part.
+    pace = [(float(one[1]), float(one[3]) * _UNITS[one[4]]) for one in iters]
+    begins = max((index for index in range(1, len(pace)) if pace[index][0] <= pace[index - 1][0]), default=0)
+    parts = [pace[:begins], pace[begins:]] if begins else [pace]
+    notes = ["resumed: its parts are added up"] if len(parts) > 1 else []
+    first = parts[0][0][0]
+    if first > 0:
+        notes.append(f"begins at iteration {first:g}: what came before is not in the log")
+    shifted = [(done - first, seconds) for part in parts for done, seconds in part]
+    return {
+        **_ends(trained, held_out),
+        "notes": notes,
+        "said": Said(pace=[(done + 1, seconds) for done, seconds in shifted], steps=shifted[-1][0] + 1),
+    }
+
+
+def _ends(trained: list[float], held_out: list[float]) -> dict[str, Any]:
+    """Return status and last losses of a training."""
+    diverged = any(finite(loss) is None for loss in (*trained, *held_out))
+    return {
+        "status": "diverged" if diverged else "done",
+        "loss": finite(trained[-1]) if trained else None,
+        "val_loss": finite(held_out[-1]) if held_out else None,
+    }

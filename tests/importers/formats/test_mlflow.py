@@ -1,0 +1,145 @@
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts.importers import Imported, Layout
+from scripts.importers.formats import mlflow
+
+BEGAN = 1_700_000_000_000  # ms
+
+META = """artifact_uri: file:///tmp/mlruns/1/0a1b/artifacts
+end_time: {end}
+entry_point_name: ''
+experiment_id: '1'
+lifecycle_stage: {stage}
+run_id: 0a1b
+run_name: bold-fox-12
+run_uuid: 0a1b
+source_name: ''
+source_type: 4
+source_version: ''
+start_time: {begin}
+status: {status}
+tags: []
+user_id: root
+"""
+
+
+def folder(place: Path, end: object = BEGAN + 400_000, stage: str = "active", status: int = 3) -> Path:
+    """A run of 400 s that logged a loss each 60 s, as mlflow's file store lays it out."""
+    run = place / "mlruns" / "1" / "0a1b"
+    for kind, name, text in (
+        ("metrics", "train_loss", "".join(f"{BEGAN + 60_000 * (n + 1)} {1 / (n + 1)} {n}\n" for n in range(6))),
+        ("metrics", "val/accuracy", f"{BEGAN + 370_000} 0.75 5\n"),
+        ("metrics", "epoch", "".join(f"{BEGAN + 60_000 * (n + 1)} {n} {n}\n" for n in range(6))),
+        ("metrics", "system/gpu_0_utilization_percentage", f"{BEGAN + 9_000} 91.0 0\n"),
+        ("metrics", "system/gpu_1_utilization_percentage", f"{BEGAN + 9_000} 92.0 0\n"),
+        ("params", "batch_size", "32"),
+        ("params", "model_name", "org/resnet50"),
+        ("tags", "mlflow.autologging", "pytorch"),
+    ):
+        file = run / kind / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    end = "null" if end is None else end
+    (run / "meta.yaml").write_text(META.format(end=end, stage=stage, begin=BEGAN, status=status))
+    (run.parent / "meta.yaml").write_text("experiment_id: '1'\nlifecycle_stage: active\nname: flowers\n")
+    return place
+
+
+def database(place: Path) -> Path:
+    """Two runs in the tables that mlflow 2 and 3 write, as far as they are read."""
+    with closing(sqlite3.connect(place / "mlflow.db")) as known, known:
+        known.executescript(
+            """
+            CREATE TABLE experiments (experiment_id INTEGER, name TEXT);
+            CREATE TABLE runs (run_uuid TEXT, name TEXT, status TEXT, start_time BIGINT, end_time BIGINT,
+                               lifecycle_stage TEXT, experiment_id INTEGER);
+            CREATE TABLE metrics (key TEXT, value FLOAT, timestamp BIGINT, run_uuid TEXT, step BIGINT, is_nan BOOLEAN);
+            CREATE TABLE params (key TEXT, value TEXT, run_uuid TEXT);
+            CREATE TABLE tags (key TEXT, value TEXT, run_uuid TEXT);
+            INSERT INTO experiments VALUES (1, 'flowers');
+            """
+        )
+        for run, seconds, status in (("a", 100, "FINISHED"), ("b", 200, "FAILED")):
+            row = (run, run, status, BEGAN, BEGAN + seconds * 1000, "active", 1)
+            known.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            for step in range(3):
+                at = BEGAN + seconds * 250 * (step + 1)
+                known.execute("INSERT INTO metrics VALUES ('loss', ?, ?, ?, ?, 0)", (1.0 - step / 4, at, run, step))
+    return place
+
+
+def read(place: Path) -> Imported:
+    return mlflow.read(place, Layout({".": "box"}, framework={".": "torch"}))
+
+
+def facts(imported: Imported) -> dict[str, object]:
+    assert imported.problems == []
+    (row,) = imported.runs.to_dict("records")
+    return {key: value for key, value in row.items() if not pd.isna(value)}
+
+
+def test_a_run_lasts_from_its_beginning_to_its_end(tmp_path: Path) -> None:
+    told = {
+        "workload": "flowers-resnet50",
+        "framework": "torch",
+        "batch_size": 32,
+        "devices": 2,
+        "status": "done",
+        "epochs_done": 6,
+        "train_seconds": 400.0,
+        "seconds_from": "the clock of its rows",
+        "loss": 1 / 6,
+        "val_acc": 0.75,
+    }
+    assert facts(read(folder(tmp_path))).items() >= told.items()
+
+
+def test_a_run_that_was_never_closed_ends_with_its_last_row(tmp_path: Path) -> None:
+    found = facts(read(folder(tmp_path, end=None, status=1)))
+    assert (found["train_seconds"], found["remarks"]) == (360.0, "the run was never closed: it has no end")
+
+
+def test_a_run_that_was_closed_a_day_later_is_paid_to_its_last_row(tmp_path: Path) -> None:
+    found = facts(read(folder(tmp_path, end=BEGAN + 86_400_000)))
+    assert found["train_seconds"] == pytest.approx(360.0)
+    assert "not counted" in str(found["remarks"])
+
+
+def test_the_framework_is_that_which_mlflow_logged_by_itself(tmp_path: Path) -> None:
+    imported = mlflow.read(folder(tmp_path), Layout({".": "box"}))
+    assert imported.runs["framework"].to_list() == ["torch"]
+
+
+@pytest.mark.parametrize(("status", "word"), [(4, "failed"), (5, "killed")])
+def test_a_run_that_failed_is_one_that_failed(tmp_path: Path, status: int, word: str) -> None:
+    assert facts(read(folder(tmp_path, status=status)))["status"] == word
+
+
+def test_a_deleted_run_is_refused(tmp_path: Path) -> None:
+    (problem,) = read(folder(tmp_path, stage="deleted")).problems
+    assert str(problem) == "mlruns/1/0a1b/meta.yaml: the run was deleted"
+
+
+def test_a_metric_that_is_none_is_named(tmp_path: Path) -> None:
+    (folder(tmp_path) / "mlruns/1/0a1b/metrics/train_loss").write_text("soon 1 2\n")
+    (problem,) = read(tmp_path).problems
+    assert "metrics/train_loss: must be lines of milliseconds, value and step" in str(problem)
+
+
+def test_runs_of_a_database(tmp_path: Path) -> None:
+    imported = read(database(tmp_path))
+    assert imported.problems == []
+    rows = imported.runs[["run", "workload", "train_seconds", "status", "loss"]].values.tolist()
+    assert rows == [["mlflow#1", "flowers", 100.0, "done", 0.5], ["mlflow#2", "flowers", 200.0, "failed", 0.5]]
+
+
+def test_another_database_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other, other:
+        other.execute("CREATE TABLE a (b)")
+    (problem,) = read(tmp_path).problems
+    assert str(problem).startswith("other.db: no database of MLflow: ")

@@ -1,0 +1,67 @@
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from scripts.importers import Imported, Layout
+from scripts.importers.formats import wandb
+from tests.recorder.test_stores import WANDB
+
+
+def read(folder: Path) -> Imported:
+    return wandb.read(folder, Layout({".": "box"}, {".": "torch"}, workload="mlp"))
+
+
+def facts(imported: Imported) -> dict[str, object]:
+    assert imported.problems == []
+    (row,) = imported.runs.to_dict("records")
+    return {key: value for key, value in row.items() if not pd.isna(value)}
+
+
+def offline(folder: Path, metadata: dict | None = None) -> Path:
+    place = folder / "wandb" / "offline-run-20261125_025356-w3e44oge"
+    (place / "files").mkdir(parents=True)
+    (place / "run-w3e44oge.wandb").write_bytes(WANDB)
+    if metadata:
+        (place / "files" / "wandb-metadata.json").write_text(json.dumps(metadata))
+    return folder
+
+
+def test_an_offline_run_has_the_clock_of_its_rows(tmp_path: Path) -> None:
+    """Its first row says that it ran for .3181 s then, the last comes .0967 s later."""
+    found = facts(read(offline(tmp_path)))
+    assert found["train_seconds"] == pytest.approx(0.3181 + 0.0967, abs=1e-3)
+    assert (found["loss"], found["status"]) == (pytest.approx(1 / 3), "done")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "cards"),
+    [
+        ({"gpu": "NVIDIA H100 80GB HBM3", "gpu_count": 8}, "8 x NVIDIA H100 80GB HBM3"),
+        ({"gpu": "[NVIDIA A100-SXM4-80GB, NVIDIA A100-SXM4-80GB]", "gpu_count": 2}, "2 x NVIDIA A100-SXM4-80GB"),
+        ({"gpu_nvidia": [{"name": "Tesla T4"}]}, "1 x Tesla T4"),
+    ],
+)
+def test_cards_are_those_of_its_metadata(metadata: dict, cards: str, tmp_path: Path) -> None:
+    found = facts(read(offline(tmp_path, metadata)))
+    assert (found["cards"], found["devices"]) == (cards, int(cards[0]))
+
+
+def test_an_export_of_its_pages(tmp_path: Path) -> None:
+    text = '"_step","_runtime","_timestamp","epoch","train/loss","note"\n'
+    text += '0,30,1700000030,0,1.5,"a"\n10,60,1700000060,1,1.0,\n20,95,1700000095,2,0.5,\n'
+    (tmp_path / "export.csv").write_text(text)
+    assert facts(read(tmp_path)).items() >= {"train_seconds": 95.0, "epochs_done": 3, "loss": 0.5}.items()
+
+
+def test_an_export_without_a_clock_has_its_running_time(tmp_path: Path) -> None:
+    (tmp_path / "export.csv").write_text("Step,_runtime,loss\n0,30,1.5\n10,60.5,1.0\n")
+    found = facts(read(tmp_path))
+    assert (found["train_seconds"], found["seconds_from"]) == (60.5, "stated: _runtime")
+
+
+def test_a_file_cut_at_its_beginning_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run-a.wandb").write_bytes(b":W&B\1\0\0" + b"\xff" * 64)
+    (problem,) = read(tmp_path).problems
+    assert "not a file of Weights & Biases: no record" in str(problem)
