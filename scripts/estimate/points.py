@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-KINDS = ("dense", "moe", "hybrid")
+KINDS = ("dense", "moe")
 PRECISIONS = ("bf16", "fp8", "mxfp8", "nvfp4")
 
 #: Software whose speed the tables hold, by how its name begins; another one is a class of its own.

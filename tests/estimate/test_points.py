@@ -1,11 +1,13 @@
 """Points of tables, against figures worked out by hand."""
 
 from math import exp, log
+from statistics import median
 
 import pytest
 
 from scripts.estimate import points
 from scripts.storage import schemas
+from scripts.storage.files import read_csv
 from tests.conftest import ROOT
 
 CARDS = schemas.read_yaml(ROOT / "config" / "cards.yaml", "cards")
@@ -72,3 +74,22 @@ def test_a_card_is_no_faster_in_more_bits() -> None:
     for card in CARDS["cards"].values():
         peaks = [card["peak_tflops"][name] for name in points.PRECISIONS if name in card["peak_tflops"]]
         assert peaks == sorted(peaks)
+
+
+def test_the_work_of_a_token_agrees_with_what_tables_print() -> None:
+    """Publishers count attention fully or causally; parameters, layers and widths that fit neither by 10 % are wrong."""
+    known = {name: model for model, about in MODELS.items() for name in about["names"]}
+    off: dict[str, list[list[float]]] = {}
+    for _, row in read_csv(ROOT / "reports" / "published" / "facts" / "language-models.csv", cut=False):
+        model, length = known.get(row["model"]), row["sequence_length"]
+        rate, tflops = row["tokens_per_second_per_card"], row["model_tflops_per_card"]
+        if model and rate and tflops and length:
+            about, printed = MODELS[model], float(tflops) / float(rate) * 1000
+            shape = (about["layers"], about["width"], float(length), row["task"])
+            causal = points.gflop_per_token(about["active_billion"], *shape)
+            full = causal + points.gflop_per_token(0, *shape)
+            off.setdefault(model, []).append([printed / causal, printed / full])
+    for model, about in MODELS.items():
+        assert ("printed TFLOPs agree" in about["source"]) == (model in off), model
+        if model in off:
+            assert min(abs(log(median(ways))) for ways in zip(*off[model], strict=True)) < log(1.1), model

@@ -5,8 +5,12 @@ from math import log
 
 import pytest
 
-from scripts.estimate import trial
+from scripts.estimate import points, trial
+from scripts.storage.files import read_csv
+from tests.conftest import ROOT
 from tests.estimate.test_linear import CARD, POINT
+from tests.estimate.test_points import CARDS
+from tests.estimate.test_points import MODELS as LANGUAGE_MODELS
 
 MODELS = [replace(POINT, model=f"model {n}", family=f"family {n % 2}", rate=8000.0) for n in range(6)]
 
@@ -44,3 +48,17 @@ def test_intervals_are_widened_by_what_other_models_of_the_kind_missed() -> None
 def test_a_model_with_many_rows_counts_once() -> None:
     known = [*(of(0.01, "often") for _ in range(100)), *(of(0.2563, f"model {n}") for n in range(4))]
     assert trial.factor(known, "dense") == pytest.approx(2, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_the_committed_facts_are_predicted_as_well_as_is_said() -> None:
+    """A model that is not in the tables, once dense and once of experts: better than the simple rule, and by how much."""
+    facts = ROOT / "reports" / "published" / "facts" / "language-models.csv"
+    rows = [row for _, row in read_csv(facts, cut=False)]
+    found = points.of_facts(rows, LANGUAGE_MODELS, CARDS["cards"], CARDS["names"])
+    known = trial.trials(found, CARD, "its model")
+    for kind, at_most in {"dense": (1.10, 1.25), "moe": (1.19, 1.38)}.items():
+        told = trial.summary([t for t in known if t.point.kind == kind], known)
+        assert told["error"] < at_most and told["error"][1] < at_most[1]
+        assert all(here < there for here, there in zip(told["error"], told["simple"], strict=True))
+        assert 0.73 < told["coverage"] < 0.87
