@@ -77,7 +77,7 @@ def of_facts(
         card = names.get(row["card"], row["card"])
         if not (row["tokens_per_second_per_card"] and model and "active_billion" in models[model]):
             continue
-        if card not in cards or precision not in cards[card]["peak_tflops"]:
+        if card not in cards or precision is None or precision not in cards[card]["peak_tflops"]:
             continue
         about, rate = models[model], float(row["tokens_per_second_per_card"])
         length = float(row["sequence_length"]) if row["sequence_length"] else None

@@ -77,7 +77,7 @@ def test_a_card_is_no_faster_in_more_bits() -> None:
 
 
 def test_the_work_of_a_token_agrees_with_what_tables_print() -> None:
-    """Publishers count attention fully or causally; parameters, layers and widths that fit neither by 10 % are wrong."""
+    """Publishers count attention fully or causally; parameters, layers and widths that fit neither are wrong."""
     known = {name: model for model, about in MODELS.items() for name in about["names"]}
     off: dict[str, list[list[float]]] = {}
     for _, row in read_csv(ROOT / "reports" / "published" / "facts" / "language-models.csv", cut=False):

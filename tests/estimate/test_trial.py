@@ -52,13 +52,14 @@ def test_a_model_with_many_rows_counts_once() -> None:
 
 @pytest.mark.slow
 def test_the_committed_facts_are_predicted_as_well_as_is_said() -> None:
-    """A model that is not in the tables, once dense and once of experts: better than the simple rule, and by how much."""
+    """A model that is not in the tables, once dense and once of experts: better than the simple rule."""
     facts = ROOT / "reports" / "published" / "facts" / "language-models.csv"
     rows = [row for _, row in read_csv(facts, cut=False)]
     found = points.of_facts(rows, LANGUAGE_MODELS, CARDS["cards"], CARDS["names"])
     known = trial.trials(found, CARD, "its model")
     for kind, at_most in {"dense": (1.10, 1.25), "moe": (1.19, 1.38)}.items():
         told = trial.summary([t for t in known if t.point.kind == kind], known)
-        assert told["error"] < at_most and told["error"][1] < at_most[1]
+        assert told["error"][0] < at_most[0]
+        assert told["error"][1] < at_most[1]
         assert all(here < there for here, there in zip(told["error"], told["simple"], strict=True))
         assert 0.73 < told["coverage"] < 0.87
