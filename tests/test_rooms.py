@@ -20,6 +20,7 @@ ROOMS = [
     "frameworks",
     "measurement",
     "costs",
+    "estimate",
     "studies",
     "importers",
     "analysis",
@@ -328,6 +329,7 @@ def test_analysis_gets_rows_and_no_paths() -> None:
     """What a page was made from is then what its rule names. Constants of the project alone come from rooms below."""
     found = {file.name: touches_disk(file.read_text()) for file in sorted((SCRIPTS / "analysis").glob("*.py"))}
     assert len(found) > 20
+    found |= {f"estimate/{file.name}": touches_disk(file.read_text()) for file in (SCRIPTS / "estimate").glob("*.py")}
     wing = sorted((SCRIPTS / "articles").glob("*/*.py"))
     pure = [file for file in wing if file.stem not in READ_FILES]
     assert {file.stem for file in pure} > {"figures", "rounds", "box"}

@@ -1,0 +1,124 @@
+"""A linear model of the speed of language models with Gaussian priors in round numbers, and what it says of others.
+
+The logarithm of the TFLOP a second is a mean from the data sheet, plus columns whose weights the tables teach, plus
+what a model has of its own everywhere, on a card and in a precision, plus noise.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scripts.estimate.points import KINDS, OTHER, PRECISIONS, SOFTWARE, Point
+
+Array = NDArray[np.float64]
+
+#: What a model has of its own (standard deviations of a logarithm): wherever it runs, on a card, in a precision.
+OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.05}
+
+#: Another timing of the same; a rate that somebody measured.
+NOISE, MEASURED = 0.04, 0.03
+
+_LENGTH = 4096.0
+
+
+def mean(point: Point, cards: Mapping[str, Any]) -> float:
+    """Return what the data sheet alone would say: 396 TFLOP/s on an H100, the half of a faster arithmetic's gain."""
+    peaks = cards[point.card]["peak_tflops"]
+    gain = 0.5 * log(peaks[point.precision] / peaks["bf16"])
+    return log(peaks["bf16"] / 989) + gain + log(396) - (0 if point.kind == "dense" else 0.6)
+
+
+def columns(cards: Mapping[str, Any]) -> dict[str, tuple[float, Callable[[Point], float]]]:
+    """Return each column's prior standard deviation and its value for a point; the cards are what is known of."""
+    found: dict[str, tuple[float, Callable[[Point], float]]] = {
+        "constant": (0.2, lambda _: 1.0),
+        "peak": (0.1, lambda p: log(cards[p.card]["peak_tflops"]["bf16"] / 989)),
+        "bandwidth": (0.1, lambda p: _bandwidth(cards[p.card]) - _bandwidth(cards["H100"])),
+        "size": (0.05, lambda p: log(p.active_billion / 8)),
+        "size below 1 billion": (0.1, lambda p: min(0.0, log(p.active_billion))),
+        "sparsity": (0.1, lambda p: log(p.total_billion / p.active_billion)),
+        "length": (0.05, lambda p: log((p.length or _LENGTH) / _LENGTH)),
+        "length above 8192": (0.1, lambda p: max(0.0, log((p.length or _LENGTH) / 8192))),
+    }
+    software = [*dict.fromkeys(SOFTWARE.values()), OTHER]
+    sets: list[tuple[tuple[str, ...], float, list[tuple[str, ...]]]] = [
+        (("kind",), 0.2, [(kind,) for kind in KINDS]),
+        (("task",), 0.1, [("sft",), ("lora",)]),
+        (("software",), 0.2, [(name,) for name in software]),
+        (("software", "kind"), 0.1, [(name, kind) for name in software for kind in KINDS]),
+        (("precision", "kind"), 0.15, [(one, kind) for one in PRECISIONS[1:] for kind in KINDS]),
+        (("card",), 0.1, [(card,) for card in cards]),
+        (("card", "kind"), 0.1, [(card, kind) for card in cards for kind in KINDS[1:]]),
+        (("card", "precision"), 0.05, [(c, p) for c in cards for p in PRECISIONS[1:] if p in cards[c]["peak_tflops"]]),
+    ]
+    for keys, prior, levels in sets:
+        for level in levels:
+            name = f"{' x '.join(keys)}: {' x '.join(level)}"
+            found[name] = (prior, _is(keys, level))
+    return found
+
+
+def _is(keys: tuple[str, ...], level: tuple[str, ...]) -> Callable[[Point], float]:
+    return lambda point: float(tuple(getattr(point, key) for key in keys) == level)
+
+
+def _bandwidth(card: Mapping[str, Any]) -> float:
+    return log(card["bandwidth_gb_per_second"] / card["peak_tflops"]["bf16"])
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What the tables taught: of each column its weight, and how far the weights are known."""
+
+    cards: Mapping[str, Any]
+    weights: Array
+    covariance: Array
+
+
+def design(points: Sequence[Point], cards: Mapping[str, Any]) -> Array:
+    """Return the columns of points."""
+    of = columns(cards)
+    return np.array([[value(point) for _, value in of.values()] for point in points]).reshape(len(points), len(of))
+
+
+def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
+    """Return the covariance of what the models of points have of their own."""
+    found = np.zeros((len(one), len(other)))
+    for keys, deviation in OWN.items():
+        names = keys.split(", ")
+        left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
+        found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
+    return found
+
+
+def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:
+    """Return what points teach of the weights."""
+    priors = np.array([deviation for deviation, _ in columns(cards).values()])
+    x = design(points, cards)
+    y = np.array([point.tflops - mean(point, cards) for point in points])
+    among = x * priors**2 @ x.T + own(points, points) + NOISE**2 * np.eye(len(points))
+    gain = np.linalg.solve(among, x * priors**2).T
+    return Fitted(cards, gain @ y, np.diag(priors**2) - gain @ (x * priors**2))
+
+
+def predict(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()) -> tuple[Array, Array]:
+    """Return the logarithm of tokens a second and card of each point asked for, and its standard deviation.
+
+    `measured` are points of the same model, with their rates.
+    """
+    x = design(asked, fitted.cards)
+    told = np.array([mean(point, fitted.cards) for point in asked]) + x @ fitted.weights
+    spread = x @ fitted.covariance @ x.T + own(asked, asked) + NOISE**2 * np.eye(len(asked))
+    if measured:
+        z = design(measured, fitted.cards)
+        across = x @ fitted.covariance @ z.T + own(asked, measured)
+        among = z @ fitted.covariance @ z.T + own(measured, measured) + MEASURED**2 * np.eye(len(measured))
+        missed = [p.tflops - mean(p, fitted.cards) for p in measured] - z @ fitted.weights
+        gain = np.linalg.solve(among, across.T).T
+        told, spread = told + gain @ missed, spread - gain @ across.T
+    work = np.log([point.gflop / 1000 for point in asked])
+    return told - work, np.sqrt(np.diag(spread))

@@ -1,0 +1,108 @@
+"""One printed or asked-for training of a language model, and the table of facts as such points."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+KINDS = ("dense", "moe")
+PRECISIONS = ("bf16", "fp8", "mxfp8", "nvfp4")
+
+#: Software whose speed the tables hold, by how its name begins; another one is a class of its own.
+SOFTWARE = {
+    "NeMo AutoModel": "NeMo AutoModel",
+    "NeMo ": "Megatron-Bridge",
+    "llm-foundry": "llm-foundry",
+    "MaxText": "MaxText",
+}
+OTHER = "other"
+
+#: Arithmetic by the words of those who print it. FP8-CS is FP8 by tensor, FP8-MX is MXFP8.
+_WRITTEN = {
+    **{"BF16": "bf16", "bf16": "bf16", "amp_bf16": "bf16"},
+    **{"FP8": "fp8", "FP8-CS": "fp8", "amp_fp8": "fp8", "fp8_full": "fp8"},
+    **{"MXFP8": "mxfp8", "FP8-MX": "mxfp8", "NVFP4": "nvfp4"},
+}
+
+#: A card's speed with adapters: the gradients of frozen weights, a third of the work, are not computed.
+_TASKS = {"pretrain": 1.0, "sft": 1.0, "lora": 2 / 3}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A training of one model on one card; `gflop` is the work of a token, `rate` tokens a second and card."""
+
+    model: str
+    family: str
+    kind: str
+    active_billion: float
+    total_billion: float
+    card: str
+    precision: str
+    software: str
+    task: str
+    length: float | None
+    gflop: float
+    rate: float | None = None
+
+    @property
+    def tflops(self) -> float:
+        """Return the logarithm of the TFLOP a second that the rate comes to."""
+        assert self.rate is not None
+        return log(self.rate * self.gflop / 1000)
+
+
+def gflop_per_token(active_billion: float, layers: int, width: int, length: float, task: str = "pretrain") -> float:
+    """Return the work of a token forward and back, attention counted as causal: half of the square of the length."""
+    return (6 * active_billion + 6 * layers * length * width / 1e9) * _TASKS[task]
+
+
+def software_class(name: str) -> str:
+    """Return the class of software that a name belongs to."""
+    return next((found for start, found in SOFTWARE.items() if name.startswith(start)), OTHER)
+
+
+def of_facts(
+    rows: Iterable[Mapping[str, Any]], models: Mapping[str, Any], cards: Mapping[str, Any], names: Mapping[str, str]
+) -> list[Point]:
+    """Return the points of the facts that say what they are: of a row that releases repeat, the newest.
+
+    Left out are rows without a rate, of unknown models or arithmetic, and int8 that calls itself nothing.
+    """
+    known = {name: model for model, about in models.items() for name in about["names"]}
+    newest: dict[tuple[Any, ...], tuple[str, Point]] = {}
+    for row in rows:
+        model = known.get(row["model"])
+        precision = _precision(row)
+        card = names.get(row["card"], row["card"])
+        if not (row["tokens_per_second_per_card"] and model and "active_billion" in models[model]):
+            continue
+        if card not in cards or precision is None or precision not in cards[card]["peak_tflops"]:
+            continue
+        about, rate = models[model], float(row["tokens_per_second_per_card"])
+        length = float(row["sequence_length"]) if row["sequence_length"] else None
+        if length:
+            gflop = gflop_per_token(about["active_billion"], about["layers"], about["width"], length, row["task"])
+        elif row["model_tflops_per_card"]:  # of a row without a length its publisher's own count is known
+            gflop = float(row["model_tflops_per_card"]) / rate * 1000
+        else:
+            continue
+        active = about["active_billion"]
+        software = software_class(row["software"])
+        point = Point(
+            model, about["family"], about["kind"], active, about.get("total_billion", active),
+            card, precision, software, row["task"], length, gflop, rate,
+        )  # fmt: skip
+        key = (model, card, precision, software, row["task"], length, row["cards"])
+        if key not in newest or newest[key][0] <= row["published"]:
+            newest[key] = row["published"], point
+    return [point for _, point in newest.values()]
+
+
+def _precision(row: Mapping[str, Any]) -> str | None:
+    if row["precision"]:
+        return _WRITTEN.get(row["precision"])
+    if not row["software"].startswith("MaxText") or "/fp8/" in row["source"]:
+        return None
+    # MaxText trains in bfloat16 unless told otherwise; this recipe reads 86 % of its peak, which is int8 unsaid.
+    return None if row["model"] == "GPT3-175B" and row["card"] == "TPU v5p" else "bf16"

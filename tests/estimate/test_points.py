@@ -1,0 +1,95 @@
+"""Points of tables, against figures worked out by hand."""
+
+from math import exp, log
+from statistics import median
+
+import pytest
+
+from scripts.estimate import points
+from scripts.storage import schemas
+from scripts.storage.files import read_csv
+from tests.conftest import ROOT
+
+CARDS = schemas.read_yaml(ROOT / "config" / "cards.yaml", "cards")
+MODELS = schemas.read_yaml(ROOT / "config" / "language_models.yaml", "language-models")["models"]
+
+ROW = {
+    "source": "somewhere#L1", "published": "2025-09", "software": "NeMo 25.09 (Megatron-Bridge)", "task": "pretrain",
+    "model": "LLAMA3_8B", "card": "H100", "cards": "8.0", "precision": "FP8-CS", "sequence_length": "8192.0",
+    "tokens_per_second_per_card": "14079.0", "model_tflops_per_card": "725.0",
+}  # fmt: skip
+
+
+def of(*rows: dict[str, str]) -> list[points.Point]:
+    return points.of_facts(rows, MODELS, CARDS["cards"], CARDS["names"])
+
+
+def test_work_of_a_token_is_six_a_parameter_and_attention() -> None:
+    """6 x 8.03 = 48.18, and 6 x 32 layers x 8192 tokens x 4096 = 6.44; the table's own 725 / 14079 is 51.5."""
+    (point,) = of(ROW)
+    assert point.gflop == pytest.approx(48.18 + 6.442, abs=1e-2)
+    assert exp(point.tflops) == pytest.approx(14079 * 54.62 / 1000, rel=1e-3)
+    assert (point.precision, point.software, point.kind) == ("fp8", "Megatron-Bridge", "dense")
+
+
+def test_adapters_are_two_thirds_of_the_work() -> None:
+    assert points.gflop_per_token(10, 1, 1, 0, "lora") == pytest.approx(40)
+
+
+def test_of_releases_the_newest_counts() -> None:
+    newer = ROW | {"published": "2026-02", "tokens_per_second_per_card": "15000"}
+    assert [point.rate for point in of(newer, ROW)] == [15000]
+    assert len(of(ROW, ROW | {"sequence_length": "4096"})) == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tokens_per_second_per_card": ""},
+        {"model": "wan2.1-14b"},
+        {"precision": ""},
+        {"precision": "FP8-CS (FP8-MX)"},
+        {"precision": "NVFP4"},  # no H100 has it
+        {"card": "H900"},
+        {"sequence_length": "", "model_tflops_per_card": ""},
+    ],
+)
+def test_rows_that_do_not_say_what_they_are_are_left_out(change: dict[str, str]) -> None:
+    assert of(ROW | change) == []
+
+
+def test_a_row_without_a_length_is_counted_by_its_publisher() -> None:
+    (point,) = of(ROW | {"sequence_length": ""})
+    assert point.tflops == pytest.approx(log(725))
+
+
+def test_every_model_has_its_active_parameters_and_is_named_once() -> None:
+    names = [name for about in MODELS.values() for name in about["names"]]
+    assert len(names) == len(set(names))
+    assert all(about["active_billion"] <= about.get("total_billion", 1e9) for about in MODELS.values())
+    assert all("total_billion" in about for about in MODELS.values() if about["kind"] != "dense")
+
+
+def test_a_card_is_no_faster_in_more_bits() -> None:
+    for card in CARDS["cards"].values():
+        peaks = [card["peak_tflops"][name] for name in points.PRECISIONS if name in card["peak_tflops"]]
+        assert peaks == sorted(peaks)
+
+
+def test_the_work_of_a_token_agrees_with_what_tables_print() -> None:
+    """Publishers count attention fully or causally; parameters, layers and widths that fit neither are wrong."""
+    known = {name: model for model, about in MODELS.items() for name in about["names"]}
+    off: dict[str, list[list[float]]] = {}
+    for _, row in read_csv(ROOT / "reports" / "estimates" / "language-models.csv", cut=False):
+        model, length = known.get(row["model"]), row["sequence_length"]
+        rate, tflops = row["tokens_per_second_per_card"], row["model_tflops_per_card"]
+        if model and rate and tflops and length:
+            about, printed = MODELS[model], float(tflops) / float(rate) * 1000
+            shape = (about["layers"], about["width"], float(length), row["task"])
+            causal = points.gflop_per_token(about["active_billion"], *shape)
+            full = causal + points.gflop_per_token(0, *shape)
+            off.setdefault(model, []).append([printed / causal, printed / full])
+    for model, about in MODELS.items():
+        assert ("printed TFLOPs agree" in about["source"]) == (model in off), model
+        if model in off:
+            assert min(abs(log(median(ways))) for ways in zip(*off[model], strict=True)) < log(1.1), model
