@@ -76,7 +76,8 @@ def study(folder: Path, place: Path, imported: Imported, catalogue: Mapping[str,
 
     Raises InputError for a machine that has no price of its own, where none is given.
     """
-    cells = imported.runs.assign(cards_of=[_cards(run, asked) for run in records(imported.runs)])
+    cards: list[Any] = [_cards(run, asked) for run in records(imported.runs)]
+    cells = imported.runs.assign(cards_of=cards)
     names = {run["file"]: _name(run, asked) for run in records(cells)}
     usual = Counter(names.values()).most_common(1)[0][0]
     paths = {str(PurePosixPath(file).with_suffix("")): name for file, name in names.items() if name != usual}

@@ -39,7 +39,8 @@ def last(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     losses = [value for column in ("loss", "val_loss") for value in found[column] or ()]
     ends = {column: finite(numbers[-1]) if numbers else None for column, numbers in found.items()}
     for column in ("acc", "val_acc"):
-        if ends[column] is not None and not 0 <= ends[column] <= 1:
+        share = ends[column]
+        if share is not None and not 0 <= share <= 1:
             ends[column] = None
     return {"status": "done" if all(isfinite(loss) for loss in losses) else "diverged", **ends}
 

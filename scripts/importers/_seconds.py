@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import fsum, isfinite
 from statistics import median
+from typing import TypeGuard
 
 from scripts.storage.numbers import duration
 
@@ -86,7 +87,7 @@ def find(said: Said, given: Given) -> Found:
     return Found(None, None, (f"without time: {said.lacks}",))
 
 
-def _is_time(seconds: float | None) -> bool:
+def _is_time(seconds: float | None) -> TypeGuard[float]:
     return seconds is not None and isfinite(seconds) and seconds > 0
 
 

@@ -80,7 +80,7 @@ def test_the_work_of_a_token_agrees_with_what_tables_print() -> None:
     """Publishers count attention fully or causally; parameters, layers and widths that fit neither are wrong."""
     known = {name: model for model, about in MODELS.items() for name in about["names"]}
     off: dict[str, list[list[float]]] = {}
-    for _, row in read_csv(ROOT / "reports" / "estimates" / "language-models.csv", cut=False):
+    for _, row in read_csv(ROOT / "reports" / "published" / "sources" / "language-models.csv", cut=False):
         model, length = known.get(row["model"]), row["sequence_length"]
         rate, tflops = row["tokens_per_second_per_card"], row["model_tflops_per_card"]
         if model and rate and tflops and length:

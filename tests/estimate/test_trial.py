@@ -53,7 +53,7 @@ def test_a_model_with_many_rows_counts_once() -> None:
 @pytest.mark.slow
 def test_the_committed_facts_are_predicted_as_well_as_is_said() -> None:
     """A model that is not in the tables, once dense and once of experts: better than the simple rule."""
-    facts = ROOT / "reports" / "estimates" / "language-models.csv"
+    facts = ROOT / "reports" / "published" / "sources" / "language-models.csv"
     rows = [row for _, row in read_csv(facts, cut=False)]
     found = points.of_facts(rows, LANGUAGE_MODELS, CARDS["cards"], CARDS["names"])
     known = trial.trials(found, CARD, "its model")

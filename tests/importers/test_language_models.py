@@ -1,4 +1,4 @@
-"""The published speeds of language models, as they were printed: no row is lost, none that cannot be counted is used."""
+"""The published speeds of language models, as printed: no row is lost, none that cannot be counted is used."""
 
 from collections import Counter
 

@@ -6,7 +6,7 @@ together, -1 what its program chose.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -44,10 +44,11 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     devices = _devices(about.get("device"))
     batch = count(about.get("batch", about.get("batch_size")))
     time = table.column("time")
-    seconds = [finite(one) for one in table.numbers(time)]
-    if time and any(one is None or one < 0 for one in seconds):
+    read = [finite(one) for one in table.numbers(time)]
+    seconds = [one for one in read if one is not None and one >= 0]
+    if time and len(seconds) < len(read):
         raise Refused("time: must be the seconds since the training began, in each row")
-    each = _table.since([one for one in seconds if one is not None]) if time else []
+    each = _table.since(seconds) if time else []
     resumed = sum(later < earlier for earlier, later in pairwise(seconds)) if time else 0
     train, held_out = _sums(table, "train/"), _sums(table, "val/")
     wanted = count(about.get("epochs"))
@@ -67,7 +68,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "notes": notes,
         "epochs": [
             {"epoch": index, "elapsed": each[index] if each else None, "loss": finite(one), "val_loss": finite(other)}
-            for index, (one, other) in enumerate(zip(train, held_out or [None] * len(train), strict=True))
+            for index, (one, other) in enumerate(zip_longest(train, held_out))
         ],
         "said": Said(epoch_seconds=each, epochs=float(len(table.rows)), lacks=_LACKS),
     }
