@@ -11,7 +11,7 @@ ROWS = [row for _, row in read_csv(SOURCES, COLUMNS, cut=False)]
 
 
 def test_every_printed_row_is_there_with_its_source() -> None:
-    # counted in the four documents by their readers, not here
+    # the counts that the note beside the collected table gives
     assert Counter(row["source"].split("@")[0] for row in ROWS) == {
         "NVIDIA-NeMo/Megatron-Bridge": 278,
         "NVIDIA-NeMo/Automodel": 16,
