@@ -89,12 +89,14 @@ function begin() {
   function ways(state, times) {
     const found = Object.keys(data.options).map((option) => [option, ask(data, {...state, option})]).filter(([, rows]) => rows.length && !rows[0].out);
     if (found.length < 2) return [];
+    const hasLeast = found.some(([option, [first]]) => data.prices[option][first.cell.hardware]?.minimum_seconds);
     const lines = found.map(([option, rows]) => {
       const [first] = rows, near = rows.filter((row) => row.near).length, least = data.prices[option][first.cell.hardware]?.minimum_seconds;
-      const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), least ? duration(least) : "—"];
+      const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
       return [data.options[option], made("td", "wrap", first.name, ...(near ? [made("span", "about", ` (${near} more too close to call)`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
-    const heads = ["bought as", `the ${ROLES[state.by].role}`, `USD${times > 1 ? usd(0, times).split("USD")[1] : ""}`, `time${times > 1 && !asked().is_rate ? " each" : ""}`, "USD an hour", "billed at least"];
+    const per = usd(0, times).split("USD")[1], each = times > 1 && !asked().is_rate ? " each" : "";
+    const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
@@ -124,7 +126,7 @@ function begin() {
   }
 
   function table(label, kind, heads, rows) {
-    const head = made("tr", "", ...heads.map((text, i) => made("th", i ? "n" : "", text)));
+    const head = made("tr", "", ...heads.map((text, i) => made("th", i && rows[0][i].className !== "wrap" ? "n" : "", text)));
     const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
       const name = made("th", "", first);
       name.scope = "row";
