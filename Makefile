@@ -70,6 +70,7 @@ simulate: .venv/test-$(NAMES)
 	python -m tests.simulation.verdicts
 	python -m tests.simulation.trends
 	python -m tests.simulation.states
+	python -m tests.simulation.estimates
 	./epd document
 
 # Accidents of all kinds: up to so many minutes of each, make faults MINUTES=60

@@ -57,6 +57,7 @@ def test_every_sub_command_has_help_with_an_example() -> None:
         "schedule",
         "import",
         "prices",
+        "estimate",
         "kit",
         "document",
     ]

@@ -95,6 +95,7 @@ PRINTED: dict[str, Callable[[str], Iterator[str]]] = {
     "scripts/articles/**/*.py": python,
     "scripts/analysis/*.py": python,
     "scripts/costs/*.py": python,
+    "scripts/estimate/*.py": python,
     "scripts/document/*.py": python,
     "scripts/importers/*.py": python,
     "scripts/kit/*.py": python,

@@ -9,12 +9,12 @@
 `reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
 `config/noise.yaml`, the noise of the project's own repeated runs, from their tables; `offers.csv` of the recorder of
 any command, what can be rented today, from the price books and `config/machines.csv`; in `run.md` what its sessions
-promised, from `reports/ledger.csv`.
+promised, from `reports/ledger.csv`; in `estimating.md` how good quotes are, from `reports/estimates.json`.
 """
 
 from pathlib import Path
 
-from scripts.document import faults, measured, noise, reference, simulated
+from scripts.document import estimates, faults, measured, noise, reference, simulated
 from scripts.storage import errors
 from scripts.storage.files import write_text
 
@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def pages() -> dict[Path, str]:
     """Return every page that is made, with its text."""
     docs, config = ROOT / "docs", ROOT / "config"
-    measuring, schedule, run = (
-        (docs / name).read_text(encoding="utf-8") for name in ("measuring.md", "schedule.md", "run.md")
+    measuring, schedule, run, estimating = (
+        (docs / f"{name}.md").read_text(encoding="utf-8") for name in ("measuring", "schedule", "run", "estimating")
     )
     return {
         config / "schemas" / "study.schema.json": reference.study_schema(),
@@ -39,6 +39,7 @@ def pages() -> dict[Path, str]:
         docs / "schedule.md": simulated.trends_table(schedule),
         docs / "faults.md": faults.faults_page(),
         docs / "run.md": simulated.recorder_table(run),
+        docs / "estimating.md": estimates.estimating_page(estimating),
         config / "noise.yaml": noise.noise_file(),
         ROOT / "plugins" / "epochs-per-dollar" / "epochs_per_dollar" / "offers.csv": reference.offers_file(),
     }

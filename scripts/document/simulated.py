@@ -30,7 +30,7 @@ def recorder_table(page: str) -> str:
         doubt = ", in doubt" if row.doubts else ""
         lines.append(f"{told} {row.promised_seconds:.0f} s | {took} | {row.factor:.2f}{doubt} |")
     lines += ["", f"Promises are {ledger.summary(rows)}."]
-    return _made(page, lines)
+    return made(page, lines)
 
 
 def verdicts_table(measuring: str) -> str:
@@ -63,7 +63,7 @@ def verdicts_table(measuring: str) -> str:
         f"{known['pairs']:,} pairs stand behind each figure of the first three tables, {known['pages']['tried']:,} "
         "pages behind each of the fourth.",
     ]
-    return _made(measuring, lines)
+    return made(measuring, lines)
 
 
 def _shares(rows: list[dict[str, Any]]) -> str:
@@ -90,7 +90,7 @@ def trends_table(schedule: str) -> str:
         cells = [f"{row['false_marks']:.2f} / {100 * row['found']:.0f}" for row in known["rows"] if row["kind"] == kind]
         lines.append(f"| {kind} | {' | '.join(cells)} |")
     lines += ["", f"{known['histories']:,} histories of {known['cells']} cells stand behind each figure."]
-    return _made(schedule, lines)
+    return made(schedule, lines)
 
 
 def states_table(measuring: str) -> str:
@@ -108,10 +108,10 @@ def states_table(measuring: str) -> str:
         f"{known['pairs']:,} pairs of states of twelve cells stand behind each figure. Of the {halves['compared']} "
         f"cells of `two-cores`, rounds 1 to 6 against 7 to 12, {halves['changed']} are said to have changed.",
     ]
-    return _made(measuring, lines, 1)
+    return made(measuring, lines, 1)
 
 
-def _made(page: str, lines: list[str], place: int = 0) -> str:
+def made(page: str, lines: list[str], place: int = 0) -> str:
     """Return a page with the lines of one of its made parts, counted from 0."""
     parts = page.split(_FROM)
     parts[place + 1] = f"\n{chr(10).join(lines)}\n{_TO}{parts[place + 1].split(_TO)[1]}"

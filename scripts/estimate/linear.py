@@ -1,7 +1,7 @@
 """A linear model of the speed of language models with Gaussian priors in round numbers, and what it says of others.
 
 The logarithm of the TFLOP a second is a mean from the data sheet, plus columns whose weights the tables teach, plus
-what a model has of its own everywhere, on a card and in a precision, plus noise.
+what a model has of its own everywhere, on a card, in a precision and at a length, plus noise.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,12 @@ from scripts.estimate.points import KINDS, OTHER, PRECISIONS, SOFTWARE, Point
 
 Array = NDArray[np.float64]
 
-#: What a model has of its own (standard deviations of a logarithm): wherever it runs, on a card, in a precision.
-OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.05}
+#: What a model has of its own (standard deviations of a logarithm): wherever it runs, on a card, in a precision, at a
+#: length.
+OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.1, "model, length": 0.1}
+
+#: Mixtures of experts differ more: in how they are routed, split and kept full.
+_OF_KIND = {"dense": 1.0, "moe": 2.0}
 
 #: Another timing of the same; a rate that somebody measured.
 NOISE, MEASURED = 0.04, 0.03
@@ -92,7 +96,7 @@ def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
         names = keys.split(", ")
         left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
         found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
-    return found
+    return found * np.outer([_OF_KIND[p.kind] for p in one], [_OF_KIND[p.kind] for p in other])
 
 
 def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:
@@ -105,8 +109,8 @@ def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:
     return Fitted(cards, gain @ y, np.diag(priors**2) - gain @ (x * priors**2))
 
 
-def predict(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()) -> tuple[Array, Array]:
-    """Return the logarithm of tokens a second and card of each point asked for, and its standard deviation.
+def joint(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()) -> tuple[Array, Array]:
+    """Return the logarithm of tokens a second and card of each point asked for, and the covariance of all of them.
 
     `measured` are points of the same model, with their rates.
     """
@@ -121,4 +125,10 @@ def predict(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = 
         gain = np.linalg.solve(among, across.T).T
         told, spread = told + gain @ missed, spread - gain @ across.T
     work = np.log([point.gflop / 1000 for point in asked])
-    return told - work, np.sqrt(np.diag(spread))
+    return told - work, spread
+
+
+def predict(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()) -> tuple[Array, Array]:
+    """Return the logarithm of tokens a second and card of each point asked for, and its standard deviation."""
+    told, spread = joint(fitted, asked, measured)
+    return told, np.sqrt(np.diag(spread))

@@ -1,6 +1,6 @@
 """One printed or asked-for training of a language model, and the table of facts as such points."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -25,12 +25,15 @@ _WRITTEN = {
 }
 
 #: A card's speed with adapters: the gradients of frozen weights, a third of the work, are not computed.
-_TASKS = {"pretrain": 1.0, "sft": 1.0, "lora": 2 / 3}
+TASKS = {"pretrain": 1.0, "sft": 1.0, "lora": 2 / 3}
 
 
 @dataclass(frozen=True)
 class Point:
-    """A training of one model on one card; `gflop` is the work of a token, `rate` tokens a second and card."""
+    """A training of one model on one card; `gflop` is the work of a token, `rate` tokens a second and card.
+
+    `published` is when somebody printed the rate (YYYY-MM or YYYY-MM-DD).
+    """
 
     model: str
     family: str
@@ -44,6 +47,7 @@ class Point:
     length: float | None
     gflop: float
     rate: float | None = None
+    published: str = ""
 
     @property
     def tflops(self) -> float:
@@ -54,7 +58,7 @@ class Point:
 
 def gflop_per_token(active_billion: float, layers: int, width: int, length: float, task: str = "pretrain") -> float:
     """Return the work of a token forward and back, attention counted as causal: half of the square of the length."""
-    return (6 * active_billion + 6 * layers * length * width / 1e9) * _TASKS[task]
+    return (6 * active_billion + 6 * layers * length * width / 1e9) * TASKS[task]
 
 
 def software_class(name: str) -> str:
@@ -65,12 +69,22 @@ def software_class(name: str) -> str:
 def of_facts(
     rows: Iterable[Mapping[str, Any]], models: Mapping[str, Any], cards: Mapping[str, Any], names: Mapping[str, str]
 ) -> list[Point]:
-    """Return the points of the facts that say what they are: of a row that releases repeat, the newest.
+    """Return the points of the facts that say what they are: of a row that releases repeat, the newest."""
+    newest: dict[tuple[Any, ...], Point] = {}
+    for key, point in releases(rows, models, cards, names):
+        if key not in newest or newest[key].published <= point.published:
+            newest[key] = point
+    return list(newest.values())
+
+
+def releases(
+    rows: Iterable[Mapping[str, Any]], models: Mapping[str, Any], cards: Mapping[str, Any], names: Mapping[str, str]
+) -> Iterator[tuple[tuple[Any, ...], Point]]:
+    """Yield the points of all releases, each with what it has in common with the same row of another release.
 
     Left out are rows without a rate, of unknown models or arithmetic, and int8 that calls itself nothing.
     """
     known = {name: model for model, about in models.items() for name in about["names"]}
-    newest: dict[tuple[Any, ...], tuple[str, Point]] = {}
     for row in rows:
         model = known.get(row["model"])
         precision = _precision(row)
@@ -91,12 +105,9 @@ def of_facts(
         software = software_class(row["software"])
         point = Point(
             model, about["family"], about["kind"], active, about.get("total_billion", active),
-            card, precision, software, row["task"], length, gflop, rate,
+            card, precision, software, row["task"], length, gflop, rate, row["published"],
         )  # fmt: skip
-        key = (model, card, precision, software, row["task"], length, row["cards"])
-        if key not in newest or newest[key][0] <= row["published"]:
-            newest[key] = row["published"], point
-    return [point for _, point in newest.values()]
+        yield (model, card, precision, software, row["task"], length, row["cards"]), point
 
 
 def _precision(row: Mapping[str, Any]) -> str | None:

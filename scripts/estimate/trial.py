@@ -1,5 +1,6 @@
 """How far quotes are off, and how often their interval holds: each point predicted from tables without its like."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, log
@@ -12,13 +13,15 @@ from scripts.estimate import linear, simple
 from scripts.estimate.points import Point
 
 LEVEL = 0.8
-_WIDTH = NormalDist().inv_cdf((1 + LEVEL) / 2)
+#: Half of the interval of that level, in standard deviations.
+WIDTH = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 #: What is left out of the tables to predict a point; the point's own model is always.
 QUESTIONS: dict[str, Callable[[Point, Point], bool]] = {
     "its model": lambda p, q: False,
     "its family": lambda p, q: p.family == q.family,
     "its card, and its model": lambda p, q: p.card == q.card,
+    "its precision on its card, and its model": lambda p, q: (p.card, p.precision) == (q.card, q.precision),
     "its software, and its model": lambda p, q: p.software == q.software,
 }
 
@@ -51,32 +54,36 @@ def trials(points: Sequence[Point], cards: Mapping[str, Any], question: str) -> 
     return found
 
 
-def factor(known: Sequence[Trial], kind: str, but: str = "") -> float:
-    """Return by how much intervals of a kind are widened, learnt from its other models, each counted once."""
-    of = [trial for trial in known if trial.point.kind == kind and trial.point.model != but]
-    models = {trial.point.model for trial in of}
-    if not models:
+def factor(known: Sequence[Trial], kind: str = "", but: str = "") -> float:
+    """Return by how much intervals of a kind, or of all, are widened, learnt from other models, each counted once."""
+    of = [trial for trial in known if trial.point.kind == (kind or trial.point.kind) and trial.point.model != but]
+    times = Counter(trial.point.model for trial in of)
+    if not times:
         return 2.0
-    level = min(1.0, LEVEL * (1 + 1 / len(models)))
-    misses = sorted((abs(t.error) / t.deviation, 1 / sum(o.point.model == t.point.model for o in of)) for t in of)
-    shares = np.cumsum([weight for _, weight in misses]) / len(models)
+    level = min(1.0, LEVEL * (1 + 1 / len(times)))
+    misses = sorted((abs(t.error) / t.deviation, 1 / times[t.point.model]) for t in of)
+    shares = np.cumsum([weight for _, weight in misses]) / len(times)
     place = min(int(np.searchsorted(shares, level - 1e-9)), len(misses) - 1)
-    return max(misses[place][0] / _WIDTH, 0.5)
+    return max(misses[place][0] / WIDTH, 0.5)
 
 
 def covered(trial: Trial, widened: float) -> bool:
     """Return whether a trial's truth lies in its interval."""
-    return abs(trial.error) <= _WIDTH * widened * trial.deviation
+    return abs(trial.error) <= WIDTH * widened * trial.deviation
 
 
-def summary(found: Sequence[Trial], known: Sequence[Trial]) -> dict[str, Any]:
-    """Return errors (median, 90th percentile) and coverage, each model counted once in it; the worst model."""
+def summary(found: Sequence[Trial], known: Sequence[Trial], is_pooled: bool = False) -> dict[str, Any]:
+    """Return errors (median, 90th percentile) and coverage, each model counted once in it; the worst model.
+
+    Intervals are widened by what other models of `known` missed, those of the other kind too where `is_pooled`.
+    """
     models: dict[str, list[Trial]] = {}
     for trial in found:
         models.setdefault(trial.point.model, []).append(trial)
-    shares = [
-        float(np.mean([covered(t, factor(known, t.point.kind, model)) for t in of])) for model, of in models.items()
-    ]
+    shares = []
+    for model, of in models.items():
+        widened = factor(known, "" if is_pooled else of[0].point.kind, model)
+        shares.append(float(np.mean([covered(one, widened) for one in of])))
     typical = {model: median(abs(t.error) for t in of) for model, of in models.items()}
     worst = max(typical, key=lambda model: typical[model])
     return {

@@ -1,0 +1,166 @@
+"""How good quotes of other machines are, from committed facts: trials, and the tables of docs/estimating.md."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil, exp
+from statistics import median
+from typing import Any
+
+from scripts.document import simulated
+from scripts.estimate import ageing, picks, transfers, trial
+from scripts.estimate.points import KINDS, Point
+from scripts.storage import schemas
+from scripts.storage.numbers import rounded
+from scripts.workflow import estimates
+
+#: Models that people know: of each the newest row of each card is shown.
+_FAMOUS = (
+    "Llama 3 8B", "Llama 3 70B", "Llama 3.1 405B", "GPT-3 175B", "MPT 7b", "Mixtral 8x7B", "Qwen 3 30B A3B",
+    "DeepSeek V3",
+)  # fmt: skip
+
+
+def trials() -> dict[str, Any]:
+    """Return what trials on the committed facts find; it takes a minute."""
+    points, cards = estimates.points(), schemas.read_yaml(estimates.CARDS, "cards")["cards"]
+    left_out = {question: trial.trials(points, cards, question) for question in trial.QUESTIONS}
+    carried = transfers.transfers(points, cards)
+    factors = {question: {kind: trial.factor(of, kind) for kind in KINDS} for question, of in left_out.items()}
+    # Few models of a kind have been printed twice: what one rate says of another is learnt from both kinds together.
+    factors |= {question: dict.fromkeys(KINDS, trial.factor(of)) for question, of in carried.items()}
+    questions = [
+        {"question": question, "kind": kind} | trial.summary(here, of, is_pooled)
+        for found, is_pooled in ((left_out, False), (carried, True))
+        for question, of in found.items()
+        for kind in KINDS
+        if (here := [one for one in of if one.point.kind == kind])
+    ]
+    return {
+        "inputs_sha256": estimates.inputs_sha256(),
+        "facts_until": max(point.published for point in points),
+        "factors": factors,
+        "ageing": {kind: _ageing(kind) for kind in KINDS},
+        "questions": questions,
+        "famous": _famous(left_out["its model"], factors["its model"]),
+        "picks": _picks(points, cards),
+    }
+
+
+def _ageing(kind: str) -> dict[str, Any]:
+    found = sorted(map(abs, ageing.gains(estimates.all_releases(), kind)))
+    tenth = found[ceil(0.9 * len(found)) - 1]
+    return {"pairs": len(found), "gain": [exp(median(found)), exp(tenth)], "deviation": tenth / trial.WIDTH}
+
+
+def _famous(of: Sequence[trial.Trial], factors: Mapping[str, float]) -> list[dict[str, Any]]:
+    newest: dict[tuple[str, str], trial.Trial] = {}
+    for one in of:
+        key = (one.point.model, one.point.card)
+        if one.point.model in _FAMOUS and (key not in newest or newest[key].point.published < one.point.published):
+            newest[key] = one
+    return [_shown(one, factors[one.point.kind]) for _, one in sorted(newest.items(), key=_order)]
+
+
+def _order(item: tuple[tuple[str, str], trial.Trial]) -> tuple[int, str]:
+    return _FAMOUS.index(item[0][0]), item[0][1]
+
+
+def _shown(one: trial.Trial, factor: float) -> dict[str, Any]:
+    point, width = one.point, exp(trial.WIDTH * factor * one.deviation)
+    said = (point.rate or 0) * exp(one.error)
+    return {
+        "model": point.model,
+        "card": point.card,
+        "precision": point.precision,
+        "software": point.software,
+        "task": point.task,
+        "length": point.length,
+        "published": point.published,
+        "printed": point.rate,
+        "said": said,
+        "low": said / width,
+        "high": said * width,
+    }
+
+
+def _picks(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, Any]:
+    offered = {
+        card: [row["usd_per_hour"] / int(row["cards"]) for row in rows if row["purchase"] == "on-demand"]
+        for card, rows in estimates.offered([estimates.TRIED_BOOK]).items()
+    }
+    found = list(picks.picks(points, cards, {card: usd for card, usd in offered.items() if usd}))
+    return {
+        "cases": len(found),
+        "models": len({one.model for one in found}),
+        "machines": [min(one.machines for one in found), max(one.machines for one in found)],
+        "rules": {
+            rule: {
+                "first": sum(one.places[rule] == 1 for one in found) / len(found),
+                "among three": sum(one.places[rule] <= 3 for one in found) / len(found),
+                "regret": [
+                    median(one.regrets[rule] for one in found),
+                    sorted(one.regrets[rule] for one in found)[ceil(0.9 * len(found)) - 1],
+                ],
+            }
+            for rule in picks.RULES
+        },
+    }
+
+
+def estimating_page(page: str) -> str:
+    """Return docs/estimating.md with its tables made anew, from what trials found last."""
+    found = estimates.trials()
+    parts = [_errors(found, trial.QUESTIONS), _errors(found, transfers.QUESTIONS), _names(found), _cheapest(found)]
+    for place, lines in enumerate(parts):
+        page = simulated.made(page, lines, place)
+    return page
+
+
+def _errors(found: Mapping[str, Any], questions: Mapping[str, Any]) -> list[str]:
+    is_left_out = questions is trial.QUESTIONS
+    simple = "median of others" if is_left_out else "same share of the peak"
+    lines = [
+        f"| {'left out of the tables' if is_left_out else 'asked from one rate'} | kind | cases | models | error "
+        f"| each model once | {simple} | 40 % of the peak | interval holds | worst model |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for row in found["questions"]:
+        if row["question"] in questions:
+            keys = ("error", "each model once", "simple", "flat")
+            errors = " | ".join("{:.2f} / {:.2f}".format(*row[key]) for key in keys)
+            lines.append(
+                f"| {row['question']} | {row['kind']} | {row['points']:,} | {row['models']} | {errors} "
+                f"| {row['coverage']:.0%} | {row['worst'][0]}, {row['worst'][1]:.2f} |"
+            )
+    return lines
+
+
+def _names(found: Mapping[str, Any]) -> list[str]:
+    lines = [
+        "| model | card | precision | software | printed | of | said | 80 % | off by |",
+        "| --- | --- | --- | --- | ---: | --- | ---: | --- | ---: |",
+    ]
+    for row in found["famous"]:
+        off = row["said"] / row["printed"]
+        outside = "" if row["low"] <= row["printed"] <= row["high"] else ", outside"
+        task = "" if row["task"] == "pretrain" else f", {row['task']}"
+        between = f"{rounded(row['low'])} to {rounded(row['high'])}{outside}"
+        lines.append(
+            f"| {row['model']}{task} | {row['card']} | {row['precision']} | {row['software']} "
+            f"| {rounded(row['printed'])} | {row['published'][:7]} | {rounded(row['said'])} | {between} | {off:.2f} |"
+        )
+    return lines
+
+
+def _cheapest(found: Mapping[str, Any]) -> list[str]:
+    of = found["picks"]
+    low, high = of["machines"]
+    lines = [
+        f"{of['cases']:,} cases of {of['models']} models, {low} to {high} machines each:",
+        "",
+        "| rule | names the cheapest | has it among its first three | costs more than the cheapest |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for rule, row in of["rules"].items():
+        middle, tenth = row["regret"]
+        lines.append(f"| {rule} | {row['first']:.1%} | {row['among three']:.1%} | {middle:.1%} / {tenth:.1%} |")
+    return lines

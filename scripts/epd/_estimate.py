@@ -1,0 +1,112 @@
+"""An estimate on a terminal: a table of rates, one of prices, what is not known, and the sentence."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from scripts.estimate import dollars
+from scripts.estimate.known import age
+from scripts.storage.numbers import number, rounded
+from scripts.storage.words import printable
+
+#: Columns of a text that is no terminal.
+_WIDE = 160
+
+_TASKS = {"pretrain": "pretraining", "sft": "fine-tuning", "lora": "LoRA"}
+
+
+def show(found: Mapping[str, Any], today: date) -> None:
+    """Print an answer."""
+    # What reads a pipe has no edge to keep to.
+    console = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else _WIDE)
+    asked, answers = found["asked"], found["answers"]
+    size = f"{asked['active_billion']:g} billion"
+    if asked["kind"] == "moe":
+        size += f" active of {asked['total_billion']:g}"
+    lines = [
+        f"{printable(asked['model'])} ({size}): {_TASKS[asked['task']]} on {asked['tokens']:,.0f} tokens in "
+        f"{asked['precision']}, sequences of {asked['length']:,.0f}",
+        *(f"taken for granted: {printable(line)}" for line in found["assumed"]),
+    ]
+    _say(console, lines)
+    if answers:
+        console.print(_rates(answers, today))
+        console.print(_prices(answers))
+    _say(console, [*_notes(found, today), _conclusion(found)])
+
+
+def _say(console: Console, lines: Sequence[str]) -> None:
+    for line in filter(None, lines):
+        console.print(line, soft_wrap=True)
+
+
+def _rates(answers: Sequence[Mapping[str, Any]], today: date) -> Table:
+    shown = Table("card", "tokens/s a card", "80 %", "cards", "hours", "80 %", "fits", "rests on", box=box.SIMPLE)
+    for one in answers:
+        rate, hours = one["tokens_per_second_per_card"], one["hours"]
+        has_rows = one["rows_until"] and one["basis"] != "measured"
+        rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
+        shown.add_row(
+            one["card"], rounded(rate["middle"]), _between(rate), str(one["cards"]), number(hours["middle"]),
+            _between(hours), one["fits"], rests,
+        )  # fmt: skip
+    return shown
+
+
+def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
+    shown = Table("card", "USD", "80 %", "median", "dearest", "offers", "spot from", "cheapest offer", box=box.SIMPLE)
+    for one in answers:
+        bill, spot = one["on_demand"], one["spot"]
+        from_spot = number(spot["usd"]["cheapest"]) if spot else "—"
+        if bill is None:
+            shown.add_row(one["card"], "—", "", "", "", "0", from_spot, "no offer")
+            continue
+        usd, offer = bill["usd"], bill["cheapest"]
+        shown.add_row(
+            one["card"], number(usd["cheapest"]), _between(usd), number(usd["median"]), number(usd["dearest"]),
+            str(bill["offers"]), from_spot, printable(f"{_machine(offer)}, {offer['as_of']}"),
+        )  # fmt: skip
+    return shown
+
+
+def _machine(offer: Mapping[str, Any]) -> str:
+    count = f"{offer['machines']} of " if offer["machines"] > 1 else ""
+    return f"{offer['provider']}, {count}{offer['item']}"
+
+
+def _between(ends: Mapping[str, float]) -> str:
+    return f"{rounded(ends['low'])} to {rounded(ends['high'])}"
+
+
+def _notes(found: Mapping[str, Any], today: date) -> list[str]:
+    """Return what is not known or not answered, a line each."""
+    answers, cards = found["answers"], found["asked"]["cards"]
+    lines = []
+    if answers:
+        if all(one["fits"] == "unknown" for one in answers):
+            lines.append("fits: unknown, as no table of language models prints memory")
+        lines.append(
+            "cards: those of the cheapest machine; the rate a card is taken to be the same on any number"
+            if cards is None
+            else f"cards: {cards}, of several machines where one has fewer; whether these are linked is not counted"
+        )
+    if prices := {bill["cheapest"]["as_of"] for one in answers if (bill := one["on_demand"])}:
+        ages = dict.fromkeys(age(day, today) for day in (max(prices), min(prices)))
+        lines.append(f"prices: {' to '.join(ages)}, with minimum and rounding of the bill, without a machine's start")
+    return lines + [f"not answered: {one['card']}: {one['reason']}" for one in found["refused"]]
+
+
+def _conclusion(found: Mapping[str, Any]) -> str:
+    if found["choice"]:
+        return str(found["choice"]["sentence"])
+    if not found["answers"]:
+        return ""
+    cards = found["asked"]["cards"]
+    if cards is not None:
+        return f"No offer: no machines of one kind make up {cards} cards; leave --cards out"
+    return f"No offer: no price of these cards is younger than {dollars.OLDEST_MONTHS} months"

@@ -1,0 +1,81 @@
+"""What a language model's training takes and costs on cards that nobody measured it on."""
+
+from typing import Annotated
+
+import typer
+
+from scripts.epd import _call
+
+
+def command(
+    model: Annotated[str, typer.Option(metavar="NAME", help="A model of config/language_models.yaml.")] = "",
+    billion: Annotated[
+        float | None, typer.Option(metavar="N", help="Or its parameters, in billions.", show_default=False)
+    ] = None,
+    active: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="Of a mixture of experts: billions that a token uses.", show_default=False),
+    ] = None,
+    layers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Layers whose attention sees the whole sequence.", show_default=False),
+    ] = None,
+    width: Annotated[int | None, typer.Option(metavar="N", help="Its heads x their width.", show_default=False)] = None,
+    kind: Annotated[str, typer.Option(help="dense, moe or hybrid.")] = "dense",
+    tokens: Annotated[
+        float | None, typer.Option(metavar="N", help="Of the whole training: 2e9.", show_default=False)
+    ] = None,
+    length: Annotated[float, typer.Option(metavar="N", help="Tokens of a sequence.")] = 4096,
+    precision: Annotated[str, typer.Option(help="bf16, fp8, mxfp8 or nvfp4.")] = "bf16",
+    software: Annotated[
+        str, typer.Option(metavar="NAME", help="megatron-bridge, automodel, llm-foundry, maxtext, or another.")
+    ] = "",
+    task: Annotated[str, typer.Option(help="pretrain, sft or lora.")] = "pretrain",
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CARD=RATE",
+            help="A rate of yours, tokens a second and card: H100=10400, H100:fp8=15000. May stand several times.",
+            show_default=False,
+        ),
+    ] = None,
+    cards: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Cards that are rented; else those of each machine.", show_default=False),
+    ] = None,
+    json: _call.Json = False,
+) -> int:
+    """Say how fast a language model trains on each card, how long it takes and what it costs, each with its interval.
+
+    From printed speeds of other models, data sheets and dated offers (docs/estimating.md says how good that is). Ends
+    with 1 where no card can be answered, and with 2 for bad input. With --json: config/schemas/estimate.schema.json.
+
+    \b
+    ./epd estimate --model "Llama 3 8B" --tokens 2e9
+    ./epd estimate --model "Llama 3 8B" --tokens 2e9 --on H100=10400 --cards 8
+    ./epd estimate --billion 13 --layers 40 --width 5120 --tokens 1e10 --precision fp8 --json
+    """
+    from datetime import date
+
+    from scripts.epd import _estimate
+    from scripts.estimate import answer, question
+    from scripts.storage.errors import InputError
+    from scripts.workflow import estimates
+
+    if tokens is None:
+        raise InputError("--tokens: must be given: those of the whole training, as 2e9")
+    if cards is not None and cards < 1:
+        raise InputError(f"--cards: {cards} must be a whole number from 1")
+    known = estimates.known()
+    asked = question.ask(
+        known, tokens=tokens, model=model, billion=billion, active=active, layers=layers, width=width, kind=kind,
+        precision=precision, software=software, task=task, length=length,
+    )  # fmt: skip
+    measured = [question.measured(known, asked, "--on", one) for one in on or ()]
+    today = date.today()
+    found = answer.answer(known, estimates.offered(), asked, measured, cards, today)
+    if json:
+        _call.print_json(found)
+    else:
+        _estimate.show(found, today)
+    return 0 if found["answers"] else 1

@@ -1,0 +1,141 @@
+"""The whole answer to a question, as programs read it: config/schemas/estimate.schema.json says what its keys mean."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import date
+from typing import Any
+
+import numpy as np
+
+from scripts.estimate import choice, dollars
+from scripts.estimate.dollars import Bill, Offer
+from scripts.estimate.known import Known
+from scripts.estimate.linear import Array
+from scripts.estimate.points import Point
+from scripts.estimate.question import Question
+from scripts.estimate.rates import Rate, rates
+from scripts.storage.numbers import number, rounded
+
+_MINUTE = 60.0
+
+#: Of the question's fields those that answers repeat.
+_ASKED = (
+    "model", "kind", "active_billion", "total_billion", "layers", "width", "tokens", "length", "task", "precision",
+    "software",
+)  # fmt: skip
+
+
+def answer(
+    known: Known,
+    offered: Mapping[str, Sequence[Mapping[str, Any]]],
+    question: Question,
+    measured: Sequence[Point],
+    cards: int | None,
+    today: date,
+) -> dict[str, Any]:
+    """Return what is to be said of a question. `offered` are rows of offers by card, `cards` how many are rented."""
+    found = rates(known, question, measured, today)
+    answers, priced, costs, minutes = [], [], [], []
+    for place, rate in enumerate(found.answers):
+        of = dollars.of_rows(offered.get(rate.card, ()), today, cards)
+        bill, spot = (
+            dollars.bill(
+                [one for one in of if one.purchase == purchase], question.tokens, rate.low, rate.middle, rate.high
+            )
+            for purchase in ("on-demand", "spot")
+        )
+        answers.append(_answer(rate, bill, spot, question, cards))
+        if bill is not None:
+            priced.append(place)
+            costs.append(bill.usd)
+            minutes.append(bill.cheapest.usd_of(_MINUTE))
+    told: dict[str, Any] = {
+        "asked": {key: getattr(question, key) for key in _ASKED}
+        | {"cards": cards, "measured": [_measured(point) for point in measured]},
+        "assumed": list(question.assumed),
+        "answers": answers,
+        "refused": [{"card": card, "reason": reason} for card, reason in found.refused.items()],
+    }
+    covariance = found.covariance[np.ix_(priced, priced)]
+    return told | {
+        "choice": _choice([answers[place] for place in priced], np.array(costs), covariance, np.array(minutes))
+    }
+
+
+def _measured(point: Point) -> dict[str, Any]:
+    return {"card": point.card, "precision": point.precision, "tokens_per_second_per_card": point.rate}
+
+
+def _answer(rate: Rate, bill: Bill | None, spot: Bill | None, question: Question, cards: int | None) -> dict[str, Any]:
+    count = cards or (bill.cheapest.all_cards if bill else 1)
+    seconds = [question.tokens / (one * count) for one in (rate.middle, rate.high, rate.low)]
+    return {
+        "card": rate.card,
+        "tokens_per_second_per_card": {"low": rate.low, "middle": rate.middle, "high": rate.high},
+        "basis": rate.basis,
+        "rows_until": rate.rows_until or None,
+        "rows_are_old": rate.is_old,
+        "fits": "unknown",
+        "cards": count,
+        "hours": {"low": seconds[1] / 3600, "middle": seconds[0] / 3600, "high": seconds[2] / 3600},
+        "on_demand": _bill(bill),
+        "spot": _bill(spot),
+    }
+
+
+def _bill(bill: Bill | None) -> dict[str, Any] | None:
+    if bill is None:
+        return None
+    usd = {"low": bill.usd_low, "cheapest": bill.usd, "high": bill.usd_high}
+    return {
+        "usd": usd | {"median": bill.median_usd, "dearest": bill.dearest_usd},
+        "offers": bill.offers,
+        "cheapest": _offer(bill.cheapest),
+    }
+
+
+def _offer(offer: Offer) -> dict[str, Any]:
+    return asdict(offer)
+
+
+def _choice(
+    answers: Sequence[Mapping[str, Any]], usd: Array, covariance: Array, minutes: Array
+) -> dict[str, Any] | None:
+    """Return which card costs least, or what to measure; None where no card has a price."""
+    if not answers:
+        return None
+    found = choice.choose(usd, covariance, minutes)
+    names = [one["card"] for one in answers]
+    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items()][: choice.MOST]
+    decided = not found.rivals
+    return {
+        "decided": decided,
+        "card": names[found.first],
+        "rivals": [names[place] for place in found.rivals],
+        "chances": dict(zip(names, map(float, found.chances), strict=True)),
+        "measure": [] if decided else falls,
+        "sentence": _sentence(answers[found.first], [names[place] for place in found.rivals], falls),
+    }
+
+
+def _sentence(first: Mapping[str, Any], rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
+    bill = first["on_demand"]
+    offer, usd = bill["cheapest"], bill["usd"]
+    machine = f"{first['cards']} x {first['card']} at {offer['provider']}"
+    cost = f"{number(usd['cheapest'])} USD ({number(usd['low'])} to {number(usd['high'])} at 80 %)"
+    if not rivals:
+        return f"Cheapest: {machine}, {cost}, in {number(first['hours']['middle'])} h."
+    between = _listed([first["card"], *rivals])
+    if not falls:
+        return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."
+    names = _listed([one["card"] for one in falls], "or")
+    saved = ", ".join(rounded(one["expected_fall_usd"], 2) for one in falls)
+    on = "on one of these three" if len(falls) == choice.MOST else "on" if len(falls) == 1 else "on one of these"
+    return (
+        f"Too close to call between {between}: measure a minute {on}: {names}, which is expected to save "
+        f"{saved} USD beyond what it costs; unmeasured, {machine} comes to {cost}."
+    )
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

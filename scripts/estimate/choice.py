@@ -1,0 +1,66 @@
+"""Which card costs least, whether that is decided, and which one is worth a minute where it is not.
+
+Costs are taken as lognormal around what the middle rate costs: what rates have in common (software, model, precision)
+moves all of them alike and decides nothing between them.
+"""
+
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from scripts.estimate.linear import MEASURED, Array
+from scripts.estimate.trial import WIDTH
+
+#: Equally likely outcomes of a minute that the mean fall in cost is taken over, and draws of all costs together.
+_OUTCOMES = 401
+_DRAWS = 20_000
+_SEED = 20_261_125
+
+#: Cards that are named to be measured.
+MOST = 3
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The card of the lowest expected cost, those that may be cheaper, and what a minute on each is expected to save.
+
+    Cards are places in the costs given. `chances` are how often each costs least; `falls` are USD by card beyond
+    what its minute costs, the highest first, and none below 0.
+    """
+
+    first: int
+    rivals: list[int]
+    chances: Array
+    falls: dict[int, float]
+
+
+def choose(usd: Array, covariance: Array, minutes: Array) -> Choice:
+    """Return what costs (USD at the middle rate) and the covariance of their rates' logarithms say.
+
+    `minutes` is what a minute on each card costs (USD).
+    """
+    logs = np.log(usd)
+    first = int(np.argmin(logs + np.diag(covariance) / 2))
+    variance = np.diag(covariance) + covariance[first, first] - 2 * covariance[first]
+    within = logs - logs[first] - WIDTH * np.sqrt(np.maximum(variance, 0)) <= 0
+    rivals = [place for place in np.argsort(logs) if within[place] and place != first]
+    draws = np.random.default_rng(_SEED).multivariate_normal(logs, covariance, _DRAWS, method="eigh")
+    chances = np.bincount(draws.argmin(axis=1), minlength=len(logs)) / _DRAWS
+    found = {place: _fall(logs, covariance, place) - minutes[place] for place in range(len(logs))}
+    order = sorted((place for place in found if found[place] > 0), key=lambda place: -found[place])
+    return Choice(first, [int(place) for place in rivals], chances, {place: found[place] for place in order})
+
+
+def _fall(logs: Array, covariance: Array, place: int) -> float:
+    """Return by how much (USD) the cost of the choice is expected to fall when one card's rate is measured."""
+    noise = covariance[place, place] + MEASURED**2
+    gain = covariance[:, place] / noise
+    left = np.diag(covariance) - gain * covariance[place]
+    sure = np.exp(logs + np.diag(covariance) / 2).min()
+    middles = (np.arange(_OUTCOMES) + 0.5) / _OUTCOMES
+    seen = np.sqrt(noise) * np.array([NormalDist().inv_cdf(middle) for middle in middles])
+    # In equal parts of a normal, whose ends are cut: the mean of each card's cost is kept by scaling it back.
+    after = np.exp(logs + left / 2 + np.outer(seen, gain))
+    after *= np.exp(logs + np.diag(covariance) / 2) / after.mean(axis=0)
+    return float(sure - after.min(axis=1).mean())

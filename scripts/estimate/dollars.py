@@ -1,0 +1,101 @@
+"""What a training costs on the machines of a card that are on offer: their own cards, minimum bill and rounding."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from statistics import median
+from typing import Any
+
+from scripts.costs.billing import billed_seconds, cost_usd
+from scripts.estimate.known import months
+
+#: Offers of older days are left out.
+OLDEST_MONTHS = 12
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A machine of so many cards: who offers it, at what an hour (USD), since when, and how time is counted (s)."""
+
+    provider: str
+    item: str
+    region: str
+    purchase: str
+    cards: int
+    usd_per_hour: float
+    as_of: str
+    increment_seconds: float
+    minimum_seconds: float
+    #: Of these machines so many are rented.
+    machines: int = 1
+
+    @property
+    def all_cards(self) -> int:
+        """Cards of all machines that are rented."""
+        return self.cards * self.machines
+
+    def seconds(self, tokens: float, rate: float) -> float:
+        """Return how long the machines train so many tokens, at a rate a card."""
+        return tokens / (rate * self.all_cards)
+
+    def usd(self, tokens: float, rate: float) -> float:
+        """Return what is billed for it."""
+        return self.usd_of(self.seconds(tokens, rate))
+
+    def usd_of(self, seconds: float) -> float:
+        """Return what is billed for a time: every increment begun, at least the minimum, of each machine."""
+        billed = billed_seconds(seconds, self.increment_seconds, self.minimum_seconds)
+        return self.machines * float(cost_usd(billed, self.usd_per_hour))
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What the offers of a card come to at the middle rate (USD), and the cheapest at both ends of the interval."""
+
+    cheapest: Offer
+    usd: float
+    usd_low: float
+    usd_high: float
+    median_usd: float
+    dearest_usd: float
+    offers: int
+    seconds: float
+
+
+def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None) -> list[Offer]:
+    """Return the offers of rows (`costs.offers`) of one card, the newest and then the cheapest of each kind.
+
+    With `cards` those whose machines make up so many, several of a kind where need be; the same size at one provider
+    is one offer, whatever its name, its region and its list.
+    """
+    found: dict[tuple[str, str, int], Offer] = {}
+    for row in rows:
+        size = int(row["cards"])
+        machines = 1 if cards is None else cards // size
+        if months(row["as_of"], today) > OLDEST_MONTHS or (cards is not None and machines * size != cards):
+            continue
+        offer = Offer(
+            row["provider"], row["item"], row["region"], row["purchase"], size, float(row["usd_per_hour"]),
+            row["as_of"], float(row["increment_seconds"]), float(row["minimum_seconds"]), machines,
+        )  # fmt: skip
+        key = (offer.provider, offer.purchase, size)
+        if key not in found or (_newness(offer) > _newness(found[key])):
+            found[key] = offer
+    return list(found.values())
+
+
+def _newness(offer: Offer) -> tuple[str, float]:
+    return offer.as_of, -offer.usd_per_hour
+
+
+def bill(offers: Sequence[Offer], tokens: float, low: float, middle: float, high: float) -> Bill | None:
+    """Return what a training costs by these offers, at the rates of an interval; None without one."""
+    if not offers:
+        return None
+    prices = [offer.usd(tokens, middle) for offer in offers]
+    place = min(range(len(offers)), key=prices.__getitem__)
+    first = offers[place]
+    return Bill(
+        first, prices[place], first.usd(tokens, high), first.usd(tokens, low),
+        median(prices), max(prices), len(offers), first.seconds(tokens, middle),
+    )  # fmt: skip

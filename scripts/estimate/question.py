@@ -1,0 +1,181 @@
+"""What is asked: the training of a language model, checked, and what had to be taken for granted of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, isfinite, log
+from typing import Any
+
+from scripts.estimate.known import Known
+from scripts.estimate.points import KINDS, OTHER, PRECISIONS, SOFTWARE, TASKS, Point, gflop_per_token
+from scripts.storage.errors import InputError
+
+#: What people call software whose speed the tables hold, in small letters.
+_CALLED = {
+    **{"automodel": "NeMo AutoModel", "nemo automodel": "NeMo AutoModel"},
+    **{"nemo": "Megatron-Bridge", "megatron": "Megatron-Bridge", "megatron-bridge": "Megatron-Bridge"},
+    **{"llm-foundry": "llm-foundry", "llmfoundry": "llm-foundry", "maxtext": "MaxText"},
+}
+
+#: Models of up to so many times more parameters than the largest of the tables, or fewer than the smallest.
+_BEYOND = 2.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """A training: its model, its numbers (parameters in billions), and how it is trained.
+
+    `is_named` says whether the person named the software; `assumed` is what nobody said, a line each.
+    """
+
+    model: str
+    family: str
+    kind: str
+    active_billion: float
+    total_billion: float
+    layers: int
+    width: int
+    tokens: float
+    length: float
+    task: str
+    precision: str
+    software: str
+    is_named: bool
+    assumed: tuple[str, ...]
+
+    def on(self, card: str, precision: str = "", rate: float | None = None) -> Point:
+        """Return the training on a card, with its rate (tokens a second and card) where that was measured."""
+        gflop = gflop_per_token(self.active_billion, self.layers, self.width, self.length, self.task)
+        return Point(
+            self.model, self.family, self.kind, self.active_billion, self.total_billion,
+            card, precision or self.precision, self.software, self.task, self.length, gflop, rate,
+        )  # fmt: skip
+
+
+def one_of(option: str, value: str, allowed: Mapping[str, Any] | tuple[str, ...]) -> str:
+    """Return a value that is one of those allowed. Raises InputError."""
+    if value not in allowed:
+        raise InputError(f"{option}: {value!r} is unknown: it is one of {', '.join(allowed)}")
+    return value
+
+
+def positive(option: str, value: float, unit: str) -> float:
+    """Return a finite number above 0. Raises InputError."""
+    if not (isfinite(value) and value > 0):
+        raise InputError(f"{option}: {value:g} must be {unit}, more than 0")
+    return value
+
+
+def ask(
+    known: Known,
+    *,
+    tokens: float,
+    model: str = "",
+    billion: float | None = None,
+    active: float | None = None,
+    layers: int | None = None,
+    width: int | None = None,
+    kind: str = "dense",
+    precision: str = "bf16",
+    software: str = "",
+    task: str = "pretrain",
+    length: float = 4096,
+) -> Question:
+    """Return the question that a person asks, by the name of a model or its numbers. Raises InputError."""
+    if bool(model) == (billion is not None):
+        raise InputError("--model NAME or --billion PARAMETERS must be given, and not both")
+    one_of("--precision", precision, PRECISIONS)
+    one_of("--task", task, TASKS)
+    positive("--tokens", tokens, "tokens of the whole training")
+    positive("--length", length, "tokens of a sequence")
+    lengths = sorted(point.length for point in known.points if point.length)
+    if lengths and not lengths[0] / _BEYOND <= length <= lengths[-1]:
+        raise InputError(f"--length: {length:g}: tables hold sequences of {lengths[0]:g} to {lengths[-1]:g} tokens")
+    assumed: list[str] = []
+    if model:
+        if (active, layers, width, kind) != (None, None, None, "dense"):
+            raise InputError("--active, --layers, --width and --kind go with --billion: of --model they are known")
+        about = {"name": known.model(model), **known.models[known.model(model)]}
+        if "active_billion" not in about:
+            raise InputError(f"--model: {about['name']}: its active parameters are not known")
+        about.setdefault("total_billion", about["active_billion"])
+    else:
+        about = _by_numbers(known, positive("--billion", billion or 0, "billions of parameters"), active, kind, assumed)
+        for option, value, key in (("--layers", layers, "layers"), ("--width", width, "width")):
+            if value is not None:
+                about[key] = int(positive(option, value, "a whole number"))
+        if layers is None or width is None:
+            assumed.append(
+                f"layers and width: {about['layers']} and {about['width']}, as of {about['like']}"
+                if layers is None and width is None
+                else f"the other of layers and width: as of {about['like']}"
+            )
+    found = _CALLED.get(software.lower(), OTHER) if software not in SOFTWARE.values() else software
+    if not software:
+        assumed.append("software: none was named, so that the interval holds for any (--software llm-foundry ...)")
+    elif found == OTHER:
+        assumed.append(f"software: no table holds {software!r}: taken for one of its own, as fast as others or not")
+    return Question(
+        about["name"], about["family"], about["kind"], about["active_billion"], about["total_billion"],
+        about["layers"], about["width"], tokens, length, task, precision, found, bool(software), tuple(assumed),
+    )  # fmt: skip
+
+
+def _by_numbers(known: Known, billion: float, active: float | None, kind: str, assumed: list[str]) -> dict[str, Any]:
+    """Return what is known of a model by its numbers, the rest as of the nearest model of its kind."""
+    one_of("--kind", kind, (*KINDS, "hybrid"))
+    if kind == "hybrid":
+        raise InputError("--kind: how fast a hybrid (Mamba) is follows from no table well enough: measure it, epd run")
+    if kind == "dense" and active is not None and active != billion:
+        kind = "moe"
+    if kind == "moe" and active is None:
+        raise InputError("--active: must be given of a mixture of experts: all parameters mislead by up to 6 times")
+    active = positive("--active", billion if active is None else active, "billions of parameters that a token uses")
+    if active > billion:
+        raise InputError(f"--active: {active:g} is more than all of --billion {billion:g}")
+    models = {
+        name: about for name, about in known.models.items() if about["kind"] == kind and "active_billion" in about
+    }
+    sizes = sorted(about["active_billion"] for about in models.values())
+    if not sizes[0] / _BEYOND <= active <= sizes[-1] * _BEYOND:
+        what = "parameters" if kind == "dense" else "active parameters"
+        raise InputError(f"--billion: {active:g}: tables hold models of {sizes[0]:g} to {sizes[-1]:g} billion {what}")
+    near = min(models, key=lambda name: abs(log(models[name]["active_billion"] / active)))
+    return {
+        "name": f"{billion:g}B" + (f", {active:g}B active" if kind == "moe" else ""),
+        "family": "",
+        "kind": kind,
+        "active_billion": active,
+        "total_billion": billion,
+        "layers": models[near]["layers"],
+        "width": models[near]["width"],
+        "like": near,
+    }
+
+
+def measured(known: Known, question: Question, option: str, given: str) -> Point:
+    """Return a rate that a person knows, `CARD=RATE` or `CARD:PRECISION=RATE`, as a point. Raises InputError."""
+    name, equals, text = given.rpartition("=")
+    if not equals:
+        raise InputError(f"{option}: {given!r}: must be CARD=RATE, tokens a second and card, as H100=10400")
+    card, _, precision = name.partition(":")
+    try:
+        rate = float(text)
+    except ValueError:
+        raise InputError(f"{option}: {text!r} is no number: tokens a second and card, without a unit") from None
+    return check_rate(known, question, option, known.card(option, card), precision or question.precision, rate)
+
+
+def check_rate(known: Known, question: Question, option: str, card: str, precision: str, rate: float) -> Point:
+    """Return a measured rate as a point. Raises InputError for one that the card cannot reach."""
+    peaks = known.cards[card]["peak_tflops"]
+    one_of(option, precision, PRECISIONS)
+    if precision not in peaks:
+        raise InputError(f"{option}: {card} has no {precision}: its data sheet has {', '.join(peaks)}")
+    point = question.on(card, precision, positive(option, rate, "tokens a second and card"))
+    tflops = exp(point.tflops)
+    if tflops > peaks[precision]:
+        raise InputError(
+            f"{option}: {rate:g} tokens a second are {tflops:,.0f} TFLOP/s of {question.model}, and {card} has "
+            f"{peaks[precision]:,} in {precision}: is it the rate of one card, and of this model?"
+        )
+    return point

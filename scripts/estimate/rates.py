@@ -1,0 +1,142 @@
+"""How fast a training is on each card, with an interval that trials have widened, or why that is not answered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import exp, sqrt
+
+import numpy as np
+
+from scripts.estimate import linear
+from scripts.estimate.known import Known
+from scripts.estimate.points import OTHER, Point
+from scripts.estimate.question import Question
+from scripts.estimate.trial import WIDTH
+
+#: A wider interval, a factor either way, says nothing that is worth an answer.
+WIDEST = 1.6
+
+#: What an answer rests on: a rate of the person's own on this card; a printed row of this model on this card in this
+#: precision; other models on it in this precision; in other precisions alone; what its maker says.
+BASES = ("measured", "tables, this model", "tables", "tables, other precision", "data sheet only")
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Tokens a second and card: the middle, and the ends of the 80 % interval; what that rests on.
+
+    `rows_until` is when the newest row of this card and kind was printed, empty without one.
+    """
+
+    card: str
+    low: float
+    middle: float
+    high: float
+    basis: str
+    rows_until: str
+    is_old: bool
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Answers by card, the covariance of the logarithms of their rates, and reasons of the cards that have none."""
+
+    answers: list[Rate]
+    covariance: linear.Array
+    refused: dict[str, str]
+
+
+def rates(known: Known, question: Question, measured: Sequence[Point], today: date) -> Rates:
+    """Return what is to be said of each card. `measured` are the person's own rates of the same training."""
+    refused = {card: why for card in known.cards if (why := _refusal(known, question, measured, card))}
+    asked = [question.on(card) for card in known.cards if card not in refused]
+    if not asked:
+        return Rates([], np.zeros((0, 0)), refused)
+    others = [point for point in known.points if point.model != question.model]
+    own = [point for point in known.points if point.model == question.model]
+    told, covariance = linear.joint(linear.fit(others, known.cards), asked, [*own, *measured])
+    bases = [_basis(known, point, measured) for point in asked]
+    until = [_until(known, point) for point in asked]
+    ageing = [
+        0.0 if base == "measured" else known.aged(question.kind, day, today)
+        for base, day in zip(bases, until, strict=True)
+    ]
+    alike = [*measured, *(point for point in own if point.software == question.software)]
+    factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
+    covariance = covariance * np.outer(factors, factors) + np.diag(ageing)
+    kept, answers = [], []
+    for place, (point, middle) in enumerate(zip(asked, told, strict=True)):
+        width = WIDTH * sqrt(covariance[place, place])
+        if exp(width) > WIDEST:
+            refused[point.card] = _too_wide(exp(width), until[place] if ageing[place] else "")
+            continue
+        kept.append(place)
+        ends = (exp(middle - width), exp(middle), exp(middle + width))
+        answers.append(Rate(point.card, *ends, bases[place], until[place], ageing[place] > 0))
+    return Rates(answers, covariance[np.ix_(kept, kept)], refused)
+
+
+def _too_wide(factor: float, old_rows: str) -> str:
+    why = f", as its rows are old ({old_rows})" if old_rows else ""
+    return f"its 80 % interval is a factor of {factor:.2f} either way, more than {WIDEST}{why}: measure it (--on)"
+
+
+def _refusal(known: Known, question: Question, measured: Sequence[Point], card: str) -> str:
+    """Return why a card is not answered, empty if it is."""
+    peaks = known.cards[card]["peak_tflops"]
+    if question.precision not in peaks:
+        return f"it has no {question.precision}: its data sheet has {', '.join(peaks)}"
+    if any((point.card, point.precision) == (card, question.precision) for point in measured):
+        return ""
+    if question.kind == "moe" and question.precision == "nvfp4":
+        return "NVFP4 of a mixture of experts follows from no other precision: measure it (--on)"
+    if question.kind == "moe" and not _rows(known, question.on(card)):
+        return "no table has a mixture of experts on it: measure it (--on)"
+    if question.is_named and card.startswith("TPU"):
+        by = {point.software for point in known.points if point.card.startswith("TPU")}
+        if question.software not in by:
+            name = "the software named" if question.software == OTHER else question.software
+            return f"no table has {name} on a TPU"
+    return ""
+
+
+def _rows(known: Known, asked: Point) -> list[Point]:
+    return [point for point in known.points if (point.card, point.kind) == (asked.card, asked.kind)]
+
+
+def _until(known: Known, asked: Point) -> str:
+    return max((point.published for point in _rows(known, asked)), default="")
+
+
+def _basis(known: Known, asked: Point, measured: Sequence[Point]) -> str:
+    if any((point.card, point.precision) == (asked.card, asked.precision) for point in measured):
+        return "measured"
+    rows = _rows(known, asked)
+    same = [point for point in rows if point.precision == asked.precision]
+    if any(point.model == asked.model for point in same):
+        return "tables, this model"
+    return "tables" if same else "tables, other precision" if rows else "data sheet only"
+
+
+def _factor(known: Known, question: Question, basis: str, alike: Sequence[Point], is_measured: bool) -> float:
+    """Return by how much an interval is widened: the most that trials found where as much is missing.
+
+    `alike` are rates of the same model with the same software, measured or printed.
+    """
+    if basis == "measured":
+        return 1.0
+    missing = []
+    if alike:
+        is_same = any(point.precision == question.precision for point in alike)
+        missing.append("another card" if is_same else "another card and precision")
+        if all(point.length != question.length for point in alike):
+            missing.append("another length")
+    else:
+        missing.append("its model" if question.family else "its family")
+        if basis == "tables, other precision":
+            missing.append("its precision on its card, and its model")
+    if basis == "data sheet only":
+        missing.append("its card, and its model")
+    if question.software == OTHER and not is_measured:
+        missing.append("its software, and its model")
+    return max(known.factors[one][question.kind] for one in missing)

@@ -1,0 +1,90 @@
+"""What quotes of machines that nobody measured are made from: committed facts, prices, and what trials found."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scripts.costs import book, books, offers, terms
+from scripts.estimate.known import Known
+from scripts.estimate.points import Point, of_facts, releases
+from scripts.storage import schemas
+from scripts.storage.errors import InputError
+from scripts.storage.files import read_csv, read_text
+
+ROOT = Path(__file__).resolve().parents[2]
+FACTS = ROOT / "reports" / "published" / "sources" / "language-models.csv"
+MODELS, CARDS = ROOT / "config" / "language_models.yaml", ROOT / "config" / "cards.yaml"
+MACHINES = ROOT / "config" / "machines.csv"
+
+#: What trials found: `make simulate` writes it.
+TRIALS = ROOT / "reports" / "estimates.json"
+
+#: The books of today's offers; of a machine the newest price counts.
+BOOKS = ("cards-2026-11", "current", "listed", "accelerators")
+
+#: The book at whose prices trials pick machines: it stays as it is.
+TRIED_BOOK = "cards-2026-11"
+
+#: Columns of the facts that points are made of; there are more.
+_COLUMNS = (
+    *("source", "published", "software", "task", "model", "card", "cards", "precision"),
+    *("sequence_length", "tokens_per_second_per_card", "model_tflops_per_card"),
+)
+
+
+@cache
+def _rows() -> list[dict[str, str]]:
+    rows = [row for _, row in read_csv(FACTS, cut=False)]
+    if missing := [name for name in _COLUMNS if not rows or name not in rows[0]]:
+        raise InputError(f"{FACTS}:1: column {missing[0]} is missing")
+    return rows
+
+
+def _facts() -> tuple[list[dict[str, str]], Mapping[str, Any], Mapping[str, Any], Mapping[str, str]]:
+    cards = schemas.read_yaml(CARDS, "cards")
+    return _rows(), schemas.read_yaml(MODELS, "language-models")["models"], cards["cards"], cards["names"]
+
+
+def points() -> list[Point]:
+    """Return the points of the committed facts."""
+    return of_facts(*_facts())
+
+
+def all_releases() -> list[tuple[tuple[Any, ...], Point]]:
+    """Return the points of all releases, each with what it has in common with its like in others."""
+    return list(releases(*_facts()))
+
+
+def trials() -> dict[str, Any]:
+    """Return what trials found, as they were last made."""
+    found: dict[str, Any] = schemas.read_json(read_text(TRIALS), TRIALS)
+    return found
+
+
+def known() -> Known:
+    """Return all that a quote is made from, but prices."""
+    _, models, cards, names = _facts()
+    found = trials()
+    ageing = {kind: one["deviation"] for kind, one in found["ageing"].items()}
+    return Known(points(), cards, names, models, found["factors"], ageing)
+
+
+def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of offers of books by card, as `costs.offers` has them."""
+    rows = [row for name in names for row in book.read([books.path(name)])]
+    machines = [row for _, row in read_csv(MACHINES, offers.COLUMNS[:5])]
+    cards = schemas.read_yaml(CARDS, "cards")
+    found: dict[str, list[dict[str, Any]]] = {card: [] for card in cards["cards"]}
+    for row in offers.newest(rows, machines, terms.read_terms()):
+        card = cards["names"].get(row["card"], row["card"])
+        if card in found:
+            found[card].append(row)
+    return found
+
+
+def inputs_sha256() -> str:
+    """Return a checksum of what trials are made from."""
+    texts = [read_text(path) for path in (FACTS, MODELS, CARDS, books.path(TRIED_BOOK))]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()

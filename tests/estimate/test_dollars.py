@@ -1,0 +1,65 @@
+"""Bills of offers, against arithmetic by hand."""
+
+from datetime import date
+
+import pytest
+
+from scripts.estimate import dollars
+
+TODAY = date(2026, 11, 25)
+
+
+def row(provider: str, cards: int, usd: float, **changes: object) -> dict[str, object]:
+    return {
+        "provider": provider, "item": f"{cards}x", "card": "H100 SXM", "cards": str(cards), "cores": "", "region": "",
+        "purchase": "on-demand", "usd_per_hour": usd, "as_of": "2026-11-09", "increment_seconds": 1.0,
+        "minimum_seconds": 0.0,
+    } | changes  # fmt: skip
+
+
+def test_a_machine_is_rented_with_all_its_cards() -> None:
+    """3.6e9 tokens at 10,000 a second and card: 100 h of one card, 12.5 h of eight at 24 USD: 300 USD."""
+    (offer,) = dollars.of_rows([row("a", 8, 24)], TODAY)
+    assert offer.seconds(3.6e9, 10_000) == pytest.approx(12.5 * 3600)
+    assert offer.usd(3.6e9, 10_000) == pytest.approx(300)
+
+
+def test_an_increment_that_is_begun_and_the_minimum_are_billed() -> None:
+    """61 s of minutes are two of them; 5 s are a minimum of a minute; at 36 USD an hour a second costs a cent."""
+    (by_minute,) = dollars.of_rows([row("a", 1, 36, increment_seconds=60.0)], TODAY)
+    (at_least,) = dollars.of_rows([row("b", 1, 36, minimum_seconds=60.0)], TODAY)
+    assert by_minute.usd(610, 10) == pytest.approx(1.20)
+    assert at_least.usd(50, 10) == pytest.approx(0.60)
+
+
+def test_cheapest_median_and_dearest_of_the_offers() -> None:
+    offers = dollars.of_rows([row("a", 1, 4), row("b", 1, 2), row("c", 8, 24)], TODAY)
+    bill = dollars.bill(offers, 3.6e7, 8_000, 10_000, 12_500)
+    assert bill is not None
+    assert (bill.cheapest.provider, bill.offers) == ("b", 3)
+    assert [bill.usd, bill.median_usd, bill.dearest_usd] == pytest.approx([2, 3, 4])
+    assert [bill.usd_low, bill.usd_high] == pytest.approx([1.6, 2.5])
+    assert dollars.bill([], 1, 1, 1, 1) is None
+
+
+def test_one_machine_of_a_provider_is_one_offer_by_its_newest_price() -> None:
+    """An older list names it otherwise, and another region asks for more."""
+    rows = [
+        row("a", 1, 2, as_of="2026-05-20", item="gpu_1x_h100"),
+        row("a", 1, 3, region="east"),
+        row("a", 1, 3.5, region="west"),
+        row("a", 1, 1, purchase="spot"),
+    ]
+    found = dollars.of_rows(rows, TODAY)
+    assert sorted((one.purchase, one.usd_per_hour) for one in found) == [("on-demand", 3), ("spot", 1)]
+
+
+def test_prices_of_more_than_a_year_are_no_offers() -> None:
+    assert dollars.of_rows([row("a", 1, 2, as_of="2024-03"), row("b", 1, 2, as_of="2025-11")], TODAY) == []
+    assert len(dollars.of_rows([row("b", 1, 2, as_of="2025-12")], TODAY)) == 1
+
+
+def test_cards_asked_for_are_made_up_of_whole_machines() -> None:
+    offers = dollars.of_rows([row("a", 1, 4), row("b", 8, 24), row("c", 16, 24)], TODAY, cards=8)
+    assert [(one.provider, one.machines, one.all_cards) for one in offers] == [("a", 8, 8), ("b", 1, 8)]
+    assert offers[0].usd(3.6e9, 10_000) == pytest.approx(400)

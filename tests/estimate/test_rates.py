@@ -1,0 +1,116 @@
+"""What is said of each card, and of which cards nothing is."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from scripts.estimate import rates
+from scripts.estimate.known import Known
+from tests.estimate.test_linear import POINT
+from tests.estimate.test_question import FACTORS, KNOWN, ask
+
+TODAY = date(2026, 11, 25)
+MODELS = [replace(POINT, model=f"model {n}", rate=8000.0 + 10 * n, published="2026-06") for n in range(20)]
+
+
+def known(*points: object, **changes: object) -> Known:
+    return replace(KNOWN, points=[*MODELS, *points], **changes)
+
+
+def of(found: rates.Rates, card: str) -> rates.Rate:
+    return next(one for one in found.answers if one.card == card)
+
+
+def test_every_card_is_answered_or_has_a_reason() -> None:
+    found = rates.rates(known(), ask(), [], TODAY)
+    assert {one.card for one in found.answers} | set(found.refused) == set(KNOWN.cards)
+    assert not {one.card for one in found.answers} & set(found.refused)
+    assert found.covariance.shape == (len(found.answers),) * 2
+    assert all(one.low < one.middle < one.high for one in found.answers)
+
+
+def test_a_card_without_the_precision_is_no_error() -> None:
+    assert rates.rates(known(), ask(), [], TODAY).refused["V100"] == "it has no bf16: its data sheet has fp16"
+    assert "H100" in rates.rates(known(), ask(precision="nvfp4"), [], TODAY).refused
+
+
+def test_what_an_answer_rests_on() -> None:
+    own = replace(POINT, model="Llama 3 8B", card="H200", published="2026-06")
+    fp8 = replace(POINT, model="another", card="B200", precision="fp8", published="2026-06")
+    measured = ask().on("A100 80 GB", rate=4000)
+    found = rates.rates(known(own, fp8), ask(software="llm-foundry"), [measured], TODAY)
+    said = {one.card: one.basis for one in found.answers}
+    assert said["A100 80 GB"] == "measured"
+    assert said["H200"] == "tables, this model"
+    assert said["H100"] == "tables"
+    assert said["B200"] == "tables, other precision"
+    assert said["A10G"] == "data sheet only"
+
+
+def test_a_printed_row_of_the_same_model_counts_nearly_as_a_rate_of_ones_own() -> None:
+    """It is twice as fast as all others: so is what is said of the model, on other cards too."""
+    fast = replace(POINT, model="Llama 3 8B", rate=16000, published="2026-06")
+    with_it, without = (rates.rates(known(*one), ask(software="llm-foundry"), [], TODAY) for one in ([fast], []))
+    assert of(with_it, "H100").middle == pytest.approx(16000, rel=0.1)
+    assert of(with_it, "H200").middle > 1.3 * of(without, "H200").middle
+
+
+def test_a_rate_of_ones_own_is_known_within_its_noise() -> None:
+    found = of(rates.rates(known(), ask(), [ask().on("H100", rate=10400)], TODAY), "H100")
+    assert found.middle == pytest.approx(10400, rel=0.02)
+    assert found.high / found.low < 1.2
+
+
+def test_intervals_are_widened_by_the_question_that_fits() -> None:
+    """Of a model without family in the tables, what is found of families that are left out counts."""
+    wide = FACTORS | {"its family": {"dense": 1.25, "moe": 1.25}}
+    by_name = {"software": "llm-foundry"}
+    by_numbers = by_name | {"model": "", "billion": 8}
+    for given, times in ((by_numbers, 1.25), (by_name, 1)):
+        one, other = (
+            of(rates.rates(known(factors=factors), ask(**given), [], TODAY), "H100") for factors in (FACTORS, wide)
+        )
+        assert (other.high / other.middle) == pytest.approx((one.high / one.middle) ** times)
+
+
+def test_old_rows_widen_the_interval_unless_the_card_was_measured() -> None:
+    later = date(2027, 12, 1)
+    asked = ask(software="llm-foundry")
+    now, then = (of(rates.rates(known(), asked, [], day), "H100") for day in (TODAY, later))
+    assert (now.is_old, then.is_old) == (False, True)
+    assert then.middle == now.middle
+    assert then.high > 1.02 * now.high
+    measured = [asked.on("H100", rate=10400)]
+    now, then = (of(rates.rates(known(), asked, measured, day), "H100") for day in (TODAY, later))
+    assert then.high == now.high
+
+
+def test_an_interval_that_says_nothing_is_refused_with_its_width() -> None:
+    wide = {name: {"dense": 9.0, "moe": 9.0} for name in FACTORS}
+    found = rates.rates(known(factors=wide), ask(), [], TODAY)
+    assert found.answers == []
+    assert "either way, more than 1.6: measure it (--on)" in found.refused["H100"]
+    assert found.covariance.shape == (0, 0)
+
+
+def test_mixtures_of_experts_are_answered_where_a_table_has_one_alone() -> None:
+    of_experts = replace(POINT, model="experts", kind="moe", total_billion=30, published="2026-06")
+    asked = ask(model="Mixtral 8x7B", software="llm-foundry")
+    narrow = known(of_experts, factors={name: {"dense": 0.5, "moe": 0.5} for name in FACTORS})
+    refused = rates.rates(narrow, asked, [], TODAY).refused
+    assert "H100" not in refused
+    assert refused["A10G"] == "no table has a mixture of experts on it: measure it (--on)"
+    assert "A10G" not in rates.rates(narrow, asked, [asked.on("A10G", rate=100)], TODAY).refused
+
+
+def test_nvfp4_of_experts_is_refused() -> None:
+    of_experts = replace(POINT, model="experts", kind="moe", card="B200", precision="mxfp8", total_billion=30)
+    asked = ask(model="Mixtral 8x7B", precision="nvfp4")
+    assert rates.rates(known(of_experts), asked, [], TODAY).refused["B200"].startswith("NVFP4 of a mixture of experts")
+
+
+def test_software_that_no_table_has_on_a_tpu_is_refused_there() -> None:
+    maxtext = replace(POINT, model="on a TPU", software="MaxText", card="TPU v5p", published="2026-06")
+    for software, refused in (("fsdp", True), ("nemo", True), ("maxtext", False), ("", False)):
+        assert ("TPU v5p" in rates.rates(known(maxtext), ask(software=software), [], TODAY).refused) == refused

@@ -1,0 +1,110 @@
+"""Ten quotes, their dollars worked out by hand from a row of the price book, the rule of its provider, and a rate.
+
+The rate of each is that of its own card, so that what is said is that rate within its noise; hours and dollars are
+then arithmetic: tokens / (rate x cards of the machine) seconds, each increment that is begun, at least the minimum, at
+the price of the machine. Prices and rules below are typed from `config/prices/cards-2026-11.csv` and `billing.csv`.
+"""
+
+from datetime import date
+from math import ceil
+from typing import Any
+
+import pytest
+
+from scripts.estimate import answer, question
+from scripts.workflow import estimates
+
+TODAY = date(2026, 11, 25)
+
+#: What is asked: model, card, tokens, precision, the rate that is known, cards (None: of the machine as it is).
+#: What is expected: provider, machines, cards of one, USD an hour of one, increment and minimum (s).
+QUOTES: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
+    # 2e9 / 10,400 = 192,308 s = 53.42 h on one card at 2.69: 143.7 USD
+    "H100, one card": (
+        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, None), ("runpod-community", 1, 1, 2.69, 1, 0)),
+    # eight of one: the same 143.7 USD in an eighth of the time
+    "H100, eight cards": (
+        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, 8), ("runpod-community", 8, 1, 2.69, 1, 0)),
+    # 1e9 / 950 = 1,052,632 s of a card = 292.4 h at 1.39: 406.4 USD
+    "A100 of 80 GB": (
+        ("MPT 30b", "A100 80 GB", 1e9, "bf16", 950, None), ("runpod-community", 1, 1, 1.39, 1, 0)),
+    # 1e9 / 3,900 = 256,410 s = 71.23 h, by the minute begun, at 1.99: 141.7 USD
+    "A100 of 40 GB, by the minute": (
+        ("MPT 7b", "A100 40 GB", 1e9, "bf16", 3_900, None), ("lambda", 1, 1, 1.99, 60, 0)),
+    # 1e5 / 3,900 = 25.6 s: a minute is begun, 1.99 / 60 = 0.0332 USD
+    "A100 of 40 GB, half a minute": (
+        ("MPT 7b", "A100 40 GB", 1e5, "bf16", 3_900, None), ("lambda", 1, 1, 1.99, 60, 0)),
+    # eight cards for 3.2 s: AWS bills a minute of 21.957642 (0.366 USD), Lambda eight minutes of 1.99 (0.265 USD)
+    "A100 of 40 GB, eight for seconds": (
+        ("MPT 7b", "A100 40 GB", 1e5, "bf16", 3_900, 8), ("lambda", 8, 1, 1.99, 60, 0)),
+    # 3e9 / 14,000 = 214,286 s = 59.52 h at 3.59: 213.7 USD
+    "H200, FP8": (
+        ("Llama 3 8B", "H200", 3e9, "fp8", 14_000, None), ("runpod-community", 1, 1, 3.59, 1, 0)),
+    # 1e10 / 3,400 = 2,941,176 s = 817 h at 5.00: 4,085 USD
+    "B200, FP8": (
+        ("Llama 3 70B", "B200", 1e10, "fp8", 3_400, None), ("akash", 1, 1, 5.0, 1, 0)),
+    # 1e12 / (3,456 x 256) = 1,130,281 s = 314 h of 256 x 6.00: 482,253 USD
+    "B300, MXFP8, 256 cards": (
+        ("DeepSeek V3", "B300", 1e12, "mxfp8", 3_456, 256), ("akash", 256, 1, 6.0, 1, 0)),
+    # 1e11 / (4,900 x 4) = 5,102,041 s = 1,417.2 h of a machine of four at 42.00: 59,524 USD
+    "GB200, MXFP8, a machine of four": (
+        ("DeepSeek V3", "GB200", 1e11, "mxfp8", 4_900, None), ("coreweave", 1, 4, 42.0, 1, 0)),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def offered() -> dict[str, list[dict[str, Any]]]:
+    return estimates.offered([estimates.TRIED_BOOK])
+
+
+@pytest.mark.parametrize("name", QUOTES)
+def test_dollars_are_those_of_the_price_books_row(name: str, offered: dict[str, list[dict[str, Any]]]) -> None:
+    (model, card, tokens, precision, rate, cards), (provider, machines, size, usd_per_hour, step, least) = QUOTES[name]
+    known = estimates.known()
+    asked = question.ask(known, model=model, tokens=tokens, precision=precision)
+    own = question.measured(known, asked, "--on", f"{card}={rate}")
+    found = answer.answer(known, offered, asked, [own], cards, TODAY)
+    told = next(one for one in found["answers"] if one["card"] == card)
+    said = told["tokens_per_second_per_card"]
+    assert said["middle"] == pytest.approx(rate, rel=0.04)
+    offer = told["on_demand"]["cheapest"]
+    assert (offer["provider"], offer["machines"], offer["cards"]) == (provider, machines, size)
+    for end, of in (("cheapest", "middle"), ("low", "high"), ("high", "low")):
+        seconds = tokens / (said[of] * size * machines)
+        billed = max(least, ceil(seconds / step) * step)
+        assert told["on_demand"]["usd"][end] == pytest.approx(machines * usd_per_hour * billed / 3600, rel=1e-6)
+    assert told["hours"]["middle"] == pytest.approx(tokens / (said["middle"] * size * machines) / 3600)
+
+
+def test_the_books_rows_are_as_typed_here() -> None:
+    """Were a price of the book mended, the ten would have to be worked out anew."""
+    rows = {
+        (row["provider"], int(row["cards"]), card): row["usd_per_hour"]
+        for card, of in estimates.offered([estimates.TRIED_BOOK]).items()
+        for row in of
+        if row["purchase"] == "on-demand"
+    }
+    for (_, card, *_), (provider, _, size, usd_per_hour, _, _) in QUOTES.values():
+        assert rows[provider, size, card] == usd_per_hour
+
+
+def test_every_machine_of_the_book_says_which_cards_it_has() -> None:
+    from scripts.costs import book, books, offers
+    from scripts.storage.files import read_csv
+
+    known = {(row["provider"], row["item"]) for _, row in read_csv(estimates.MACHINES, offers.COLUMNS[:5])}
+    there = {(row["provider"], row["item"]) for row in book.read([books.path(estimates.TRIED_BOOK)])}
+    assert there - known == set()
+
+
+def test_the_median_and_the_dearest_are_of_all_offers(offered: dict[str, list[dict[str, Any]]]) -> None:
+    """An A100 of 40 GB is offered twice: Lambda's at 1.99, and AWS's eight at 21.957642, 2.7447 each."""
+    known = estimates.known()
+    asked = question.ask(known, model="MPT 7b", tokens=1e9)
+    found = answer.answer(
+        known, offered, asked, [question.measured(known, asked, "--on", "A100 40 GB=3900")], None, TODAY
+    )
+    bill = next(one for one in found["answers"] if one["card"] == "A100 40 GB")["on_demand"]
+    assert bill["offers"] == 2
+    assert bill["usd"]["dearest"] / bill["usd"]["cheapest"] == pytest.approx(21.957642 / 8 / 1.99, rel=1e-3)
+    assert bill["usd"]["median"] == pytest.approx((bill["usd"]["cheapest"] + bill["usd"]["dearest"]) / 2)
