@@ -8,6 +8,12 @@ from scripts.epd import _call
 
 
 def command(
+    record: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[RECORD]", help="Of epd run, or of a study's command: its card and rate.", show_default=False
+        ),
+    ] = None,
     model: Annotated[str, typer.Option(metavar="NAME", help="A model of config/language_models.yaml.")] = "",
     billion: Annotated[
         float | None, typer.Option(metavar="N", help="Or its parameters, in billions.", show_default=False)
@@ -17,13 +23,13 @@ def command(
         typer.Option(metavar="N", help="Of a mixture of experts: billions that a token uses.", show_default=False),
     ] = None,
     layers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Layers whose attention sees the whole sequence.", show_default=False),
+        int | None, typer.Option(metavar="N", help="Layers whose attention sees the whole.", show_default=False)
     ] = None,
     width: Annotated[int | None, typer.Option(metavar="N", help="Its heads x their width.", show_default=False)] = None,
     kind: Annotated[str, typer.Option(help="dense, moe or hybrid.")] = "dense",
     tokens: Annotated[
-        float | None, typer.Option(metavar="N", help="Of the whole training: 2e9.", show_default=False)
+        float | None,
+        typer.Option(metavar="N", help="Of the whole training: 2e9; else as the record says.", show_default=False),
     ] = None,
     length: Annotated[float, typer.Option(metavar="N", help="Tokens of a sequence.")] = 4096,
     precision: Annotated[str, typer.Option(help="bf16, fp8, mxfp8 or nvfp4.")] = "bf16",
@@ -39,6 +45,9 @@ def command(
             show_default=False,
         ),
     ] = None,
+    per_step: Annotated[
+        str, typer.Option(metavar="TEXT", help="Of a record: what a step goes through on all cards, '12x1024 tokens'.")
+    ] = "",
     cards: Annotated[
         int | None,
         typer.Option(metavar="N", help="Cards that are rented; else those of each machine.", show_default=False),
@@ -47,33 +56,50 @@ def command(
 ) -> int:
     """Say how fast a language model trains on each card, how long it takes and what it costs, each with its interval.
 
-    From printed speeds of other models, data sheets and dated offers (docs/estimating.md says how good that is). Ends
-    with 1 where no card can be answered, and with 2 for bad input. With --json: config/schemas/estimate.schema.json.
+    From printed speeds of other models, data sheets and dated offers (docs/estimating.md says how good that is), and
+    from what a minute of yours measured. Ends with 1 where no card can be answered, and with 2 for bad input. With
+    --json: config/schemas/estimate.schema.json.
 
     \b
     ./epd estimate --model "Llama 3 8B" --tokens 2e9
     ./epd estimate --model "Llama 3 8B" --tokens 2e9 --on H100=10400 --cards 8
+    ./epd estimate 2026-11-25T02-03-09 --model "Llama 3 8B" --per-step "8x12x1024 tokens"
     ./epd estimate --billion 13 --layers 40 --width 5120 --tokens 1e10 --precision fp8 --json
     """
     from datetime import date
 
-    from scripts.epd import _estimate
+    from scripts.epd import _estimate, _record
     from scripts.estimate import answer, question
     from scripts.storage.errors import InputError
     from scripts.workflow import estimates
 
-    if tokens is None:
-        raise InputError("--tokens: must be given: those of the whole training, as 2e9")
     if cards is not None and cards < 1:
         raise InputError(f"--cards: {cards} must be a whole number from 1")
+    recorded = None
+    if record is None and per_step:
+        raise InputError("--per-step: is of a record, and none is named")
+    if record is not None:
+        recorded = _record.read(record, per_step)
+        if not model and billion is None:
+            raise InputError(f"{record}: which model it trained is in no record: --model NAME or --billion PARAMETERS")
+    whole = recorded.whole_tokens if recorded and tokens is None else tokens
+    if whole is None:
+        raise InputError("--tokens: must be given: those of the whole training, as 2e9")
     known = estimates.known()
     asked = question.ask(
-        known, tokens=tokens, model=model, billion=billion, active=active, layers=layers, width=width, kind=kind,
+        known, tokens=whole, model=model, billion=billion, active=active, layers=layers, width=width, kind=kind,
         precision=precision, software=software, task=task, length=length,
     )  # fmt: skip
     measured = [question.measured(known, asked, "--on", one) for one in on or ()]
+    peak = None
+    if recorded is not None:
+        card = known.card(recorded.place, recorded.card)
+        rate = recorded.tokens_per_second_per_card
+        measured.append(question.check_rate(known, asked, recorded.place, card, precision, rate))
+        asked = _record.assumed(asked, recorded, tokens is None)
+        peak = recorded.peak(card)
     today = date.today()
-    found = answer.answer(known, estimates.offered(), asked, measured, cards, today)
+    found = answer.answer(known, estimates.offered(), asked, measured, cards, today, peak)
     if json:
         _call.print_json(found)
     else:

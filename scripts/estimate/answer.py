@@ -1,7 +1,7 @@
 """The whole answer to a question, as programs read it: config/schemas/estimate.schema.json says what its keys mean."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
@@ -18,11 +18,23 @@ from scripts.storage.numbers import number, rounded
 
 _MINUTE = 60.0
 
+#: What is measured once may be a little more another time.
+_MARGIN = 1.05
+
 #: Of the question's fields those that answers repeat.
 _ASKED = (
     "model", "kind", "active_billion", "total_billion", "layers", "width", "tokens", "length", "task", "precision",
     "software",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Memory that a measured training took at most: MiB of a card, of so many."""
+
+    card: str
+    cards: int
+    memory_mib: float
 
 
 def answer(
@@ -32,6 +44,7 @@ def answer(
     measured: Sequence[Point],
     cards: int | None,
     today: date,
+    peak: Peak | None = None,
 ) -> dict[str, Any]:
     """Return what is to be said of a question. `offered` are rows of offers by card, `cards` how many are rented."""
     found = rates(known, question, measured, today)
@@ -44,7 +57,9 @@ def answer(
             )
             for purchase in ("on-demand", "spot")
         )
-        answers.append(_answer(rate, bill, spot, question, cards))
+        count = cards or (bill.cheapest.all_cards if bill else 1)
+        fits = _fits(known, rate.card, count, peak)
+        answers.append(_answer(rate, bill, spot, question.tokens, count) | {"fits": fits})
         if bill is not None:
             priced.append(place)
             costs.append(bill.usd)
@@ -66,21 +81,27 @@ def _measured(point: Point) -> dict[str, Any]:
     return {"card": point.card, "precision": point.precision, "tokens_per_second_per_card": point.rate}
 
 
-def _answer(rate: Rate, bill: Bill | None, spot: Bill | None, question: Question, cards: int | None) -> dict[str, Any]:
-    count = cards or (bill.cheapest.all_cards if bill else 1)
-    seconds = [question.tokens / (one * count) for one in (rate.middle, rate.high, rate.low)]
+def _answer(rate: Rate, bill: Bill | None, spot: Bill | None, tokens: float, count: int) -> dict[str, Any]:
+    seconds = [tokens / (one * count) for one in (rate.middle, rate.high, rate.low)]
     return {
         "card": rate.card,
         "tokens_per_second_per_card": {"low": rate.low, "middle": rate.middle, "high": rate.high},
         "basis": rate.basis,
         "rows_until": rate.rows_until or None,
         "rows_are_old": rate.is_old,
-        "fits": "unknown",
         "cards": count,
         "hours": {"low": seconds[1] / 3600, "middle": seconds[0] / 3600, "high": seconds[2] / 3600},
         "on_demand": _bill(bill),
         "spot": _bill(spot),
     }
+
+
+def _fits(known: Known, card: str, count: int, peak: Peak | None) -> str:
+    """Return whether what was measured fits in the memory of so many cards; of fewer nobody knows."""
+    if peak is None or count < peak.cards:
+        return "unknown"
+    room = known.cards[card]["memory_gb"] * 1e9 / 2**20
+    return "yes" if card == peak.card or peak.memory_mib * _MARGIN <= room else "not as measured"
 
 
 def _bill(bill: Bill | None) -> dict[str, Any] | None:
