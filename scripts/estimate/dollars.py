@@ -9,6 +9,13 @@ from typing import Any
 from scripts.costs.billing import billed_seconds, cost_usd
 from scripts.estimate.known import months
 
+#: Several machines train together that are whole: of so many cards, or of as many as a host of their rack has. Parts of
+#: machines are rented without a link between them.
+WHOLE, WHOLE_OF_RACK = 8, {"GB200": 4, "GB300": 4}
+
+#: Market places, whose machines stand at different hosts: one of them is rented, and no more.
+MARKETS = ("vast", "runpod-community")
+
 #: Offers of older days are left out.
 OLDEST_MONTHS = 12
 
@@ -65,7 +72,7 @@ class Bill:
 def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None) -> list[Offer]:
     """Return the offers of rows (`costs.offers`) of one card, the newest and then the cheapest of each kind.
 
-    With `cards` those whose machines make up so many, several of a kind where need be; the same size at one provider
+    With `cards` those whose machines make up so many, several whole ones where need be; the same size at one provider
     is one offer, whatever its name, its region and its list.
     """
     found: dict[tuple[str, str, int], Offer] = {}
@@ -73,6 +80,8 @@ def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = 
         size = int(row["cards"])
         machines = 1 if cards is None else cards // size
         if months(row["as_of"], today) > OLDEST_MONTHS or (cards is not None and machines * size != cards):
+            continue
+        if machines > 1 and (size < WHOLE_OF_RACK.get(row["card"], WHOLE) or row["provider"] in MARKETS):
             continue
         offer = Offer(
             row["provider"], row["item"], row["region"], row["purchase"], size, float(row["usd_per_hour"]),

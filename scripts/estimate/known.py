@@ -14,7 +14,7 @@ from scripts.storage.errors import InputError
 OLD_MONTHS = {"dense": 12, "moe": 6}
 
 #: Between two releases of which the ageing was taken.
-_AGEING_MONTHS = 7
+AGEING_MONTHS = 7
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Known:
     def aged(self, kind: str, until: str, today: date) -> float:
         """Return the variance that the age of rows adds: of those that are not old none, of others as a random walk."""
         passed = months(until, today) if until else 0.0
-        return self.ageing[kind] ** 2 * passed / _AGEING_MONTHS if passed > OLD_MONTHS[kind] else 0.0
+        return self.ageing[kind] ** 2 * passed / AGEING_MONTHS if passed > OLD_MONTHS[kind] else 0.0
 
     def card(self, option: str, name: str) -> str:
         """Return the card that a person, a driver or an offer calls so. Raises InputError with the nearest names."""

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.1, "model, length": 0.1}
 
 #: Mixtures of experts differ more: in how they are routed, split and kept full.
-_OF_KIND = {"dense": 1.0, "moe": 2.0}
+OWN_OF_KIND = {"dense": 1.0, "moe": 2.0}
 
 #: Another timing of the same; a rate that somebody measured.
 NOISE, MEASURED = 0.04, 0.03
@@ -96,7 +96,7 @@ def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
         names = keys.split(", ")
         left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
         found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
-    return found * np.outer([_OF_KIND[p.kind] for p in one], [_OF_KIND[p.kind] for p in other])
+    return found * np.outer([OWN_OF_KIND[p.kind] for p in one], [OWN_OF_KIND[p.kind] for p in other])
 
 
 def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:

@@ -1,6 +1,7 @@
 """What every page has in common: the templates, the style, the charts."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,13 @@ def environment() -> jinja2.Environment:
     made.filters |= {"provider": provider_name, "readable": workload_name, "run_name": run_name}
     made.filters["merge"] = lambda one, other: {**one, **other}
     made.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704, our own file
-    scripts = "\n".join(path.read_text(encoding="utf-8") for path in map(_SCRIPTS.joinpath, SCRIPTS))
-    made.globals["scripts"] = Markup(scripts)  # noqa: S704, our own files
+    made.globals["scripts"] = scripts(SCRIPTS)
     return made
+
+
+def scripts(names: Iterable[str]) -> Markup:
+    """Return the text of scripts of ours, one after another."""
+    return Markup("\n".join((_SCRIPTS / name).read_text(encoding="utf-8") for name in names))  # noqa: S704, our own files
 
 
 def load_charts(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:

@@ -1,0 +1,331 @@
+// The front door: reads a question about a training, quotes it on every card with a price, and keeps it in the address.
+// The pure part is that of scripts/estimate (question, rates, choice, dollars), which a test holds it against.
+
+/** The quantile of a normal distribution at nine of ten: of an interval of 80 %. */
+const NINE_TENTHS = 1.2815515655446004;
+
+const MONTH_MS = 30.44 * 86400e3;
+
+/** How many months ago something of a date (YYYY, YYYY-MM or YYYY-MM-DD) was. */
+function monthsSince(date, today) {
+  return Math.max(0, (Date.parse(today) - Date.parse(date + "YYYY-01-01".slice(date.length))) / MONTH_MS);
+}
+
+/** A training as the model takes it, and what cannot be of it (`problems`); layers and width are those of the model next in size. */
+function questionOf(given, data) {
+  const problems = [], within = (value, [low, high], what) => {
+    if (!(value >= low && value <= high)) problems.push(`${what}: ${shown(low)} to ${shown(high)} are allowed.`);
+  };
+  const active = given.kind === "moe" ? given.active : given.billion, alike = data.shapes.filter(({kind}) => kind === given.kind);
+  const sizes = alike.map((one) => one.active);
+  within(active, [Math.min(...sizes) / 2, Math.max(...sizes) * 2], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
+  if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
+  within(given.length, data.lengths, "Tokens of a sequence");
+  if (!(given.tokens > 0 && given.tokens <= 1e16)) problems.push("Billions of tokens: more than 0 and at most 10,000,000 are allowed.");
+  if (!(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= 512)) problems.push("Cards: 1 to 512 are allowed.");
+  const far = (one) => Math.abs(Math.log(one.active / active)), near = alike.reduce((best, one) => (far(one) < far(best) ? one : best));
+  const asked = {...given, active, total: given.billion, layers: near.layers, width: near.width, model: "asked"};
+  asked.gflop = gflopPerToken(asked);
+  if (given.rate !== null) {
+    const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
+    if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
+    else if (!(given.rate > 0)) problems.push("Tokens a second and card: more than 0 are allowed.");
+    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows ${given.on}: ${shown(most)}.`);
+  }
+  return {asked, problems};
+}
+
+/** Why a card is not answered; empty if it is. */
+function refusalOf(asked, card, data) {
+  if (!data.model.cards[card].peak_tflops[asked.precision]) return `no ${asked.precision.toUpperCase()}`;
+  if (asked.rate !== null && asked.on === card) return "";
+  if (asked.kind === "moe" && asked.precision === "nvfp4") return "NVFP4 of a mixture of experts: measure it";
+  if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return "no mixture of experts in the tables";
+  if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(asked.software)) return "no such software on a TPU";
+  return "";
+}
+
+/** On what an answer rests, and when the newest row of its card and kind was printed. */
+function basisOf(asked, card, data) {
+  const rows = data.rows.filter((row) => row.card === card && row.kind === asked.kind);
+  const until = rows.map((row) => row.until).sort().at(-1) ?? "";
+  if (asked.rate !== null && asked.on === card) return {basis: "your rate", until};
+  const same = rows.some((row) => row.precision === asked.precision);
+  return {basis: same ? "tables" : rows.length ? "tables, other precision" : "data sheet only", until};
+}
+
+/** By how much an interval is widened: the most that trials found where as much is missing. */
+function factorOf(asked, basis, data) {
+  if (basis === "your rate") return 1;
+  const missing = [asked.rate === null ? "its family" : "another card"];
+  if (asked.rate === null && basis === "tables, other precision") missing.push("its precision on its card, and its model");
+  if (basis === "data sheet only") missing.push("its card, and its model");
+  if (!data.software.includes(asked.software) && asked.rate === null) missing.push("its software, and its model");
+  return Math.max(...missing.map((one) => data.factors[one][asked.kind]));
+}
+
+/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}}. */
+function ratesOf(asked, data, today) {
+  const refused = {}, cards = [];
+  for (const card of Object.keys(data.model.cards)) {
+    const why = refusalOf(asked, card, data);
+    if (why) refused[card] = why;
+    else cards.push(card);
+  }
+  const software = data.software.includes(asked.software) ? asked.software : "other", point = {...asked, software};
+  const {log, spread} = predicted(data.model, cards.map((card) => ({...point, card})), asked.rate === null ? [] : [{...point, card: asked.on}]);
+  const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
+  const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
+  about.forEach(({basis, until}, i) => {
+    const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
+    if (passed > data.old_months[asked.kind] && basis !== "your rate") covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
+  });
+  const kept = cards.map((_, i) => i).filter((i) => {
+    const factor = Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i]));
+    if (factor > data.widest) refused[cards[i]] = `80 % interval of a factor of ${shown(factor)} either way: measure it`;
+    return factor <= data.widest;
+  });
+  const answers = kept.map((i) => {
+    const reach = NINE_TENTHS * Math.sqrt(covariance[i][i]);
+    return {card: cards[i], low: Math.exp(log[i] - reach), middle: Math.exp(log[i]), high: Math.exp(log[i] + reach), ...about[i]};
+  });
+  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j])), refused};
+}
+
+/** The offers of a card whose machines, whole if several, make up so many: of a provider, purchase and size the newest, then the cheapest. */
+function offersOf(card, cards, today, data) {
+  const found = new Map();
+  for (const row of data.offers[card] ?? []) {
+    const machines = Math.floor(cards / row.cards);
+    if (monthsSince(row.as_of, today) > data.oldest_months || machines * row.cards !== cards || (machines > 1 && (row.cards < (data.whole_of_rack[card] ?? data.whole) || data.markets.includes(row.provider)))) continue;
+    const key = [row.provider, row.purchase, row.cards].join("|"), other = found.get(key);
+    if (!other || row.as_of > other.as_of || (row.as_of === other.as_of && row.usd_per_hour < other.usd_per_hour)) found.set(key, {...row, machines});
+  }
+  return [...found.values()];
+}
+
+/** What so many tokens cost on an offer at a rate a card: every increment begun, at least the minimum, of each machine. */
+function usdOf(offer, tokens, rate) {
+  return (offer.machines * billed(tokens / (rate * offer.cards * offer.machines), offer) * offer.usd_per_hour) / 3600;
+}
+
+/** Quotes by card, the lowest first: rates with dollars of its offers. Those without an offer have their time alone. */
+function quoted(asked, data, today) {
+  const {answers, covariance, refused} = ratesOf(asked, data, today);
+  const rows = answers.map((answer, at) => {
+    const offers = offersOf(answer.card, asked.cards, today, data), usd = (offer, rate) => usdOf(offer, asked.tokens, rate);
+    const onDemand = offers.filter((one) => one.purchase === "on-demand").sort((a, b) => usd(a, answer.middle) - usd(b, answer.middle));
+    const spot = offers.filter((one) => one.purchase === "spot").sort((a, b) => usd(a, answer.middle) - usd(b, answer.middle))[0];
+    const seconds = asked.tokens / (answer.middle * asked.cards), [first] = onDemand, prices = onDemand.map((offer) => usd(offer, answer.middle));
+    if (!first) return {...answer, at, seconds, offers: 0};
+    return {...answer, at, seconds, offers: onDemand.length, first, usd: prices[0], usd_low: usd(first, answer.high), usd_high: usd(first, answer.low),
+      median_usd: median(prices), dearest_usd: prices.at(-1), spot: spot && {offer: spot, usd: usd(spot, answer.middle)}};
+  });
+  const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
+  priced.sort((a, b) => a.usd - b.usd);
+  if (!priced.length) return {rows, best: null, covariance, refused};
+  const best = priced.reduce((low, row) => (expected(row) < expected(low) ? row : low));
+  for (const row of priced) {
+    const apart = covariance[row.at][row.at] + covariance[best.at][best.at] - 2 * covariance[best.at][row.at];
+    row.near = row !== best && Math.log(row.usd / best.usd) <= NINE_TENTHS * Math.sqrt(Math.max(0, apart));
+  }
+  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused};
+}
+
+/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, the most first; what it says of others counts. */
+function minutes(rows, covariance, measured) {
+  const priced = rows.filter((row) => row.offers), at = (one, other) => covariance[one.at][other.at];
+  const mean = (row) => row.usd * Math.exp(at(row, row) / 2), sure = Math.min(...priced.map(mean));
+  const grid = Array.from({length: 401}, (_, i) => normalQuantile((i + 0.5) / 401));
+  return priced.map((tried) => {
+    const noise = at(tried, tried) + measured ** 2;
+    const after = priced.map((row) => {
+      const gain = at(row, tried) / noise, left = at(row, row) - gain * at(row, tried);
+      const drawn = grid.map((z) => row.usd * Math.exp(left / 2 + Math.sqrt(noise) * z * gain));
+      const scale = mean(row) / (drawn.reduce((a, b) => a + b) / grid.length); // the ends of the normal are cut
+      return drawn.map((one) => one * scale);
+    });
+    const fall = sure - grid.map((_, i) => Math.min(...after.map((row) => row[i]))).reduce((a, b) => a + b) / grid.length;
+    const {machines, usd_per_hour} = tried.first, minute = (machines * billed(60, tried.first) * usd_per_hour) / 3600;
+    return {row: tried, fall: fall - minute, minute};
+  }).filter(({fall}) => fall > 0).sort((a, b) => b.fall - a.fall);
+}
+
+/** Quotes of a classic net by machine, the lowest first: its time there, by the ratio of tables, and the lower of its prices. */
+function classicQuoted(asked, data) {
+  const found = Object.keys(data.cards).flatMap((card) => {
+    const ratio = card === asked.on ? {middle: 1, low: 1, high: 1} : ratioOf(data, asked.precision, asked.on, card, asked.net);
+    const seconds = (times) => (asked.hours * 3600) / times, usd = (offer, times) => (billed(seconds(times), offer) * offer.usd_per_hour) / 3600;
+    if (!ratio || !data.offers[card]) return [];
+    const offers = [...data.offers[card]].sort((a, b) => usd(a, ratio.middle) - usd(b, ratio.middle)), [first] = offers;
+    return [{card, basis: card === asked.on ? "your time" : "tables", first, offers: offers.length, seconds: seconds(ratio.middle), times: ratio.middle,
+      usd: usd(first, ratio.middle), usd_low: usd(first, ratio.high), usd_high: usd(first, ratio.low)}];
+  }).sort((a, b) => a.usd - b.usd);
+  for (const row of found) row.near = row !== found[0] && row.usd_low < found[0].usd_high;
+  return found;
+}
+
+/** The quantile of the standard normal distribution: Wichura's algorithm AS 241 (1988), to sixteen digits. */
+function normalQuantile(p) {
+  const poly = (x, c) => c.reduceRight((sum, one) => sum * x + one, 0), q = p - 0.5;
+  if (Math.abs(q) <= 0.425) {
+    const r = 0.180625 - q * q;
+    return (q * poly(r, [3.387132872796366608, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125, 45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727])) /
+      poly(r, [1, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867, 39307.89580009271061, 28729.085735721942674, 5226.495278852545925]);
+  }
+  const r = Math.sqrt(-Math.log(Math.min(p, 1 - p))), sign = Math.sign(q);
+  if (r <= 5) {
+    return (sign * poly(r - 1.6, [1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504, 1.27045825245236838258, 0.24178072517745061177, 0.0227238449892691845833, 7.7454501427834140764e-4])) /
+      poly(r - 1.6, [1, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455, 0.14810397642748007459, 0.0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9]);
+  }
+  return (sign * poly(r - 5, [6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, 0.29656057182850489123, 0.026532189526576123093, 0.0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7])) /
+    poly(r - 5, [1, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4, 1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15]);
+}
+
+function beginQuote() {
+  const data = JSON.parse(document.getElementById("quote-data").textContent), form = document.getElementById("quote");
+  const [said, why, place, link] = ["said", "why", "quoted", "link"].map((name) => document.getElementById(name));
+  const classic = document.getElementById("classic"), [classicSaid, classicPlace] = ["classic-said", "classic-quoted"].map((name) => document.getElementById(name));
+  const today = new Date().toISOString().slice(0, 10), usd = (value) => `${shown(value)} USD`;
+
+  function given(fields) {
+    const number = (name) => (fields.get(name) === "" ? null : Number(fields.get(name)));
+    return {
+      kind: fields.get("kind"), billion: number("billion"), active: number("active"), tokens: number("tokens") * 1e9, length: number("length"), task: fields.get("task"),
+      precision: fields.get("precision"), software: fields.get("software"), cards: number("cards"), on: fields.get("on"), rate: number("rate"),
+    };
+  }
+
+  const provider = (name) => data.providers[name] ?? name;
+
+  function machine({first, card}, cards) {
+    return `${cards} × ${card} at ${provider(first.provider)}`;
+  }
+
+  function sentence(asked, best, rows) {
+    const near = rows.filter((row) => row.near), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
+    const what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
+    const instead = own ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on ${own.card}` : "";
+    if (!near.length) return `Rent ${machine(best, asked.cards)}: ${what}${instead}.`;
+    return `${near.length + 1} cards are too close to call. Lowest expected: ${machine(best, asked.cards)}, ${what}${instead}.`;
+  }
+
+  function reasons(asked, {best, rows}) {
+    const words = [`80 % sure of ${usd(best.usd_low)} to ${usd(best.usd_high)} (${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
+    const rival = rows.find((row) => row.offers && row !== best);
+    if (rival && rival.usd > best.usd) words.push(`By the middle of the intervals it stays cheapest up to ${shown((best.first.machines * best.first.usd_per_hour * rival.usd) / best.usd)} USD an hour.`);
+    if (asked.precision === "bf16" && asked.rate === null) {
+      const other = quoted({...asked, precision: "fp8"}, data, today).best;
+      if (other && other.usd < best.usd) words.push(`If FP8 will do: ${other.card}, about ${usd(other.usd)} and ${duration(other.seconds)}.`);
+    }
+    return words.join(" ");
+  }
+
+  /** Bars of dollars with their interval; of a row `about` stands under its name, `more` under its dollars. */
+  function bars(rows) {
+    const most = Math.max(...rows.filter((row) => row.offers).map((row) => row.usd_high)), percent = (value) => `${((100 * value) / most).toFixed(2)}%`;
+    const list = made("div", "bars", ...rows.map((row) => {
+      const track = made("span", "track");
+      if (row.offers) {
+        const fill = made("i"), mark = made("u");
+        fill.style.left = percent(row.usd_low);
+        fill.style.right = percent(most - row.usd_high);
+        mark.style.left = percent(row.usd);
+        track.append(fill, mark);
+      }
+      const right = row.offers ? `${usd(row.usd)} · ${duration(row.seconds)}` : `no price of such a machine · ${duration(row.seconds)}`;
+      const element = made("div", `bar quote${row.is_best ? " best" : ""}${row.near ? " near" : ""}`, made("span", "", row.name, made("small", "", row.about)), track, made("span", "n", right, made("small", "", row.more ?? "")));
+      element.setAttribute("role", "listitem");
+      return element;
+    }));
+    list.setAttribute("role", "list");
+    return list;
+  }
+
+  function described(row) {
+    const many = row.offers > 1 ? `; ${row.offers} offers, median ${shown(row.median_usd)}, to ${shown(row.dearest_usd)}` : "; 1 offer";
+    const spot = row.spot ? `; spot ${shown(row.spot.usd)}, if never preempted` : "";
+    const more = row.offers ? `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}${many}${spot}` : "";
+    return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${shown(row.middle)} tokens/s`};
+  }
+
+  function tries({rows, covariance}, cards) {
+    if (!rows.some((row) => row.near)) return [];
+    const found = minutes(rows, covariance, data.model.measured).slice(0, 3);
+    if (!found.length) return [];
+    return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row, cards)),
+      made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];
+  }
+
+  function answer() {
+    const fields = new FormData(form), {asked, problems} = questionOf(given(fields), data), found = problems.length ? null : quoted(asked, data, today);
+    form.elements.active.parentElement.hidden = asked.kind !== "moe";
+    if (!found?.best) {
+      said.textContent = problems[0] ?? "No card that can be answered for has a price of machines with so many cards.";
+      why.textContent = problems.slice(1).join(" ");
+      place.replaceChildren();
+      return;
+    }
+    found.best.is_best = true;
+    said.textContent = sentence(asked, found.best, found.rows);
+    why.textContent = reasons(asked, found);
+    place.replaceChildren(...tries(found, asked.cards), made("h2", "", "Every card"),
+      made("p", "about", "Mark: dollars at the cheapest on-demand offer of such machines, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. Whether it fits the memory is unknown: no table of speeds prints it."),
+      bars(found.rows.map(described)), made("p", "about", `Not answered: ${Object.entries(found.refused).map(([card, reason]) => `${card} (${reason})`).join("; ") || "none"}.`));
+  }
+
+  /** A classic net, by the ratio of the speeds of both machines. */
+  function answerClassic() {
+    const fields = new FormData(classic), hours = Number(fields.get("hours")), label = (card) => data.classic.cards[card];
+    const asked = {net: fields.get("net"), precision: fields.get("bits"), on: fields.get("machine"), hours};
+    const rows = hours > 0 && hours < 1e6 ? classicQuoted(asked, data.classic) : [];
+    if (rows.length < 2) {
+      classicSaid.textContent = hours > 0 && hours < 1e6 ? `The tables time too few nets on ${label(asked.on)}.` : "Hours: more than 0 and less than 1,000,000 are allowed.";
+      classicPlace.replaceChildren();
+      return;
+    }
+    rows[0].is_best = true;
+    const [best] = rows, own = rows.find((row) => row.card === asked.on), near = rows.filter((row) => row.near).length, where = `${label(best.card)} at ${provider(best.first.provider)}`;
+    const instead = own && own !== best ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on yours` : "", what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
+    classicSaid.textContent = near ? `${near + 1} machines are too close to call. Lowest: ${where}, ${what}${instead}.` : `Rent ${where}: ${what}${instead}.`;
+    const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${shown(row.times)}× as fast`,
+      more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
+    const more = made("details", "", made("summary", "", `${described.length - 12} more machines`), bars(described.slice(12)));
+    classicPlace.replaceChildren(bars(described.slice(0, 12)), ...(described.length > 12 ? [more] : []));
+  }
+
+  const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));
+  function address(name) {
+    const kept = new URLSearchParams([...new FormData(forms[name])].filter(([field, value]) => value !== start[name].get(field)));
+    return kept.size ? `#${name}&${kept}` : location.pathname + location.search;
+  }
+
+  function read() {
+    for (const [name, one] of Object.entries(forms)) {
+      const kept = new URLSearchParams(location.hash.startsWith(`#${name}&`) ? location.hash.slice(name.length + 2) : "");
+      for (const [key, value] of [...start[name], ...kept]) {
+        const field = one.elements[key];
+        if (field && (!field.options || [...field.options].some((option) => option.value === value))) field.value = value;
+      }
+    }
+    answer();
+    answerClassic();
+    if (location.hash.startsWith("#classic&")) classic.scrollIntoView();
+  }
+
+  form.hidden = document.getElementById("nets").hidden = link.hidden = false;
+  document.getElementById("worked").open = false;
+  for (const [name, one] of Object.entries(forms)) {
+    one.addEventListener("submit", (event) => event.preventDefault());
+    one.addEventListener("input", () => ({quote: answer, classic: answerClassic}[name](), history.replaceState(null, "", address(name))));
+  }
+  window.addEventListener("hashchange", read);
+  link.addEventListener("click", async () => {
+    const copied = await navigator.clipboard?.writeText(`${said.textContent} ${location.href}`).then(() => true, () => false);
+    link.textContent = copied ? "Copied" : "Copy it from the address bar";
+    setTimeout(() => { link.textContent = "Copy the sentence and its link"; }, 2000);
+  });
+  read();
+}
+
+if (document.getElementById("quote-data")) beginQuote();

@@ -1,0 +1,89 @@
+"""What a net that is timed on one card takes on another: the ratio of both cards' speeds in tables of other nets.
+
+The median over families of nets, each counted once, with an interval that is as wide as the ratios of families have
+been off when each was left out (a conformal interval: Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random
+World", 2005, section 2.2). A net that the tables hold has its own ratio in the middle.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import ceil, exp, log
+from statistics import median
+
+#: Nets of one family are one witness.
+FAMILIES = {
+    "bert_base_squad": "bert",
+    "bert_large_squad": "bert",
+    "transformer_xl_base": "transformer-xl",
+    "transformer_xl_large": "transformer-xl",
+}
+
+LEVEL = 0.8
+
+#: Fewer families than these give no interval of that level.
+FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as fast a card is as another: the middle, and between which an 80 % interval lies."""
+
+    middle: float
+    low: float
+    high: float
+    families: int
+
+
+def rates(rows: Iterable[Mapping[str, object]]) -> dict[tuple[str, str, str], float]:
+    """Return the median of the rates of one card by (net, precision, card), of rows of `workload`, `precision`,
+    `hardware` and `samples_per_second`.
+    """
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for row in rows:
+        if row["samples_per_second"]:
+            key = str(row["workload"]), str(row["precision"]), str(row["hardware"])
+            found.setdefault(key, []).append(float(str(row["samples_per_second"])))
+    return {key: median(values) for key, values in found.items()}
+
+
+def ratio(known: Mapping[tuple[str, str, str], float], precision: str, measured: str, asked: str, net: str) -> Ratio | None:
+    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families tell.
+
+    `net` is one of the tables, or any other name.
+    """
+    logs = _logs(known, precision, measured, asked)
+    own = logs.pop(net, None)
+    others = _of_families(logs, FAMILIES.get(net, net))
+    if len(others) < FEWEST:
+        return None
+    reach = _reach(others)
+    middle = median(others.values()) if own is None else own
+    return Ratio(exp(middle), exp(middle - reach), exp(middle + reach), len(others) + (own is not None))
+
+
+def _logs(
+    known: Mapping[tuple[str, str, str], float], precision: str, measured: str, asked: str
+) -> dict[str, float]:
+    nets = {net for net, of, card in known if of == precision and card == measured}
+    return {
+        net: log(known[net, precision, asked] / known[net, precision, measured])
+        for net in sorted(nets)
+        if (net, precision, asked) in known
+    }
+
+
+def _of_families(logs: Mapping[str, float], but: str) -> dict[str, float]:
+    families: dict[str, list[float]] = {}
+    for net, value in logs.items():
+        if (family := FAMILIES.get(net, net)) != but:
+            families.setdefault(family, []).append(value)
+    return {family: median(values) for family, values in families.items()}
+
+
+def _reach(families: Mapping[str, float]) -> float:
+    """Return how far off the median of the others is for a family, at the level of the interval."""
+    off = sorted(
+        abs(value - median(other for name, other in families.items() if name != family))
+        for family, value in families.items()
+    )
+    return off[min(ceil(LEVEL * (len(off) + 1)), len(off)) - 1]

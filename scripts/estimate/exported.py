@@ -1,0 +1,44 @@
+"""The fitted model as JSON, for a page that quotes in the browser what Python quotes."""
+
+from typing import Any
+
+import numpy as np
+
+from scripts.estimate import linear
+
+#: Of a logarithm so many significant digits: quotes agree to a billionth.
+_DIGITS = 13
+
+
+def model(fitted: linear.Fitted) -> dict[str, Any]:
+    """Return what `reports/scripts/estimate.js` needs of a fitted model.
+
+    Keys: cards (peak_tflops, bandwidth_gb_per_second), columns (each `{number: name}` or `{is: {key: value}}`), weights,
+    covariance (rows of the lower triangle, one after another), own (`[keys, deviation]`), own_of_kind, noise, measured.
+    """
+    names = list(linear.columns(fitted.cards))
+    lower = fitted.covariance[np.tril_indices(len(names))]
+    return {
+        "cards": {
+            name: {key: about[key] for key in ("peak_tflops", "bandwidth_gb_per_second")}
+            for name, about in fitted.cards.items()
+        },
+        "columns": [_column(name) for name in names],
+        "weights": [_short(weight) for weight in fitted.weights],
+        "covariance": [_short(value) for value in lower],
+        "own": [[keys.split(", "), deviation] for keys, deviation in linear.OWN.items()],
+        "own_of_kind": linear.OWN_OF_KIND,
+        "noise": linear.NOISE,
+        "measured": linear.MEASURED,
+    }
+
+
+def _column(name: str) -> dict[str, Any]:
+    if ": " not in name:
+        return {"number": name}
+    keys, level = name.split(": ", 1)
+    return {"is": dict(zip(keys.split(" x "), level.split(" x "), strict=True))}
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")

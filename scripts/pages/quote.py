@@ -1,0 +1,156 @@
+"""The front door: what the page needs to quote by itself, and what it says where scripts are off."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from scripts.analysis.names import provider_name
+from scripts.estimate import answer, classic, dollars, exported, linear, question
+from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
+from scripts.estimate.points import PRECISIONS, SOFTWARE
+from scripts.estimate.rates import WIDEST
+
+#: What runs in the page, in this order.
+SCRIPTS = ("engine.js", "elements.js", "estimate.js", "quote.js")
+
+#: What reports/scripts/quote.js needs of an offer.
+OFFER = (
+    *("provider", "item", "purchase", "cards", "usd_per_hour"),
+    *("as_of", "increment_seconds", "minimum_seconds"),
+)
+
+#: Trainings that people ask about: billions of parameters, tokens, and what else is not as it usually is.
+_WORKED: tuple[dict[str, Any], ...] = (
+    {"billion": 8, "tokens": 2e9, "software": "llm-foundry"},
+    {"billion": 8, "tokens": 2e9},
+    {"billion": 8, "tokens": 1e8, "task": "lora"},
+    {"billion": 8, "tokens": 15e12, "precision": "fp8", "software": "Megatron-Bridge", "cards": 512},
+    {"billion": 1.3, "tokens": 26e9, "software": "llm-foundry"},
+    {"billion": 3, "tokens": 60e9, "software": "llm-foundry"},
+    {"billion": 13, "tokens": 1e9, "task": "sft"},
+    {"billion": 70, "tokens": 1e8, "task": "lora", "software": "NeMo AutoModel"},
+    {"billion": 70, "tokens": 1e9, "task": "sft", "precision": "fp8", "software": "Megatron-Bridge", "cards": 64},
+    {"billion": 405, "tokens": 1e9, "precision": "fp8", "software": "Megatron-Bridge", "cards": 512},
+    {"billion": 47, "active": 13, "tokens": 1e9, "precision": "bf16", "software": "Megatron-Bridge"},
+    {"billion": 0.125, "tokens": 2.5e9, "software": "llm-foundry", "cards": 1},
+)
+
+_TASKS = {"pretrain": "pre-training", "sft": "fine-tuning", "lora": "LoRA"}
+
+
+def context(
+    known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]], found: Mapping[str, Any], nets: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the page shows; `found` are the results of trials, `nets` what `classic_data` returns.
+
+    Worked examples are of the day of the newest price.
+    """
+    days = sorted(row["as_of"] for rows in offered.values() for row in rows)
+    printed = sorted(point.published for point in known.points)
+    models = {point.model for point in known.points}
+    return {
+        "quote": data(known, offered) | {"classic": nets},
+        "precisions": PRECISIONS,
+        "worked": [_worked(known, offered, one, date.fromisoformat(days[-1])) for one in _WORKED],
+        "how_good": _how_good(found),
+        "made_of": (
+            f"Made from {len(known.points)} printed speeds of {len(models)} models ({printed[0]} to {printed[-1]}), mostly "
+            f"the best cases of those who sell the cards or the software; data sheets; prices of {days[0]} to {days[-1]}, "
+            "second hand, the oldest left out after a year. No table holds a dense model in BF16 on an NVIDIA Blackwell "
+            "card: those quotes are untested. Classic nets: the ratio of both machines' speeds in Lambda's tables."
+        ),
+    }
+
+
+def _how_good(found: Mapping[str, Any]) -> str:
+    of = {(one["question"], one["kind"]): one for one in found["questions"]}
+
+    def words(name: str, kind: str) -> str:
+        one = of[name, kind]
+        middle, most = (f"{factor:.2f}" for factor in one["error"])
+        return f"{middle} and {most} ({one['points']} cases, {100 * one['coverage']:.0f} % in the interval)"
+
+    return (
+        "Each tried on models that were left out, half of the errors and nine in ten are below a factor of: "
+        f"{words('its family', 'dense')} for a dense model of a family that the tables lack, "
+        f"{words('its family', 'moe')} for a mixture of experts, {words('another card', 'dense')} from one rate of your "
+        "own to another card. Of 100 intervals 80 should hold."
+    )
+
+
+def _worked(
+    known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]], given: Mapping[str, Any], today: date
+) -> dict[str, str]:
+    cards = given.get("cards", 8)
+    kind = "moe" if "active" in given else "dense"
+    asked = question.ask(known, kind=kind, **{key: value for key, value in given.items() if key != "cards"})
+    told = answer.answer(known, offered, asked, [], cards, today)
+    size = f"{given['billion']:g} billion parameters" + (f", {given['active']:g} active" if kind == "moe" else "")
+    software = f", {given['software']}" if "software" in given else ""
+    asks = (
+        f"{size}, {_TASKS[asked.task]} on {given['tokens'] / 1e9:,g} billion tokens in {asked.precision.upper()}"
+        f"{software}, {cards} card{'s' * (cards > 1)}"
+    )
+    choice = told["choice"]
+    return {"asks": asks, "sentence": choice["sentence"] if choice else "No card that can be answered for has a price."}
+
+
+def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return what reports/scripts/quote.js quotes language models from.
+
+    Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest, oldest_months,
+    markets, whole and whole_of_rack (of offers), providers (their names), rows (what the tables hold: card, kind, precision and until when), shapes (of models:
+    kind, active, layers, width), lengths (the least and the most), software, tpu_software and offers by card.
+    """
+    lengths = [point.length for point in known.points if point.length]
+    until: dict[tuple[str, str, str], str] = {}
+    for point in known.points:
+        key = point.card, point.kind, point.precision
+        until[key] = max(until.get(key, ""), point.published)
+    return {
+        "model": exported.model(linear.fit(known.points, known.cards)),
+        "factors": known.factors,
+        "ageing": known.ageing,
+        "old_months": OLD_MONTHS,
+        "ageing_months": AGEING_MONTHS,
+        "widest": WIDEST,
+        "oldest_months": dollars.OLDEST_MONTHS,
+        "markets": dollars.MARKETS,
+        "whole": dollars.WHOLE,
+        "whole_of_rack": dollars.WHOLE_OF_RACK,
+        "rows": [dict(zip(("card", "kind", "precision", "until"), (*key, day), strict=True)) for key, day in until.items()],
+        "shapes": [
+            {"kind": about["kind"], "active": about["active_billion"], "layers": about["layers"], "width": about["width"]}
+            for about in known.models.values()
+            if "active_billion" in about
+        ],
+        "lengths": [min(lengths) / 2, max(lengths)],
+        "software": list(dict.fromkeys(SOFTWARE.values())),
+        "tpu_software": sorted({point.software for point in known.points if point.card.startswith("TPU")}),
+        "providers": {name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})},
+        "offers": {card: [{key: _number(row[key]) for key in OFFER} for row in rows] for card, rows in offered.items() if rows},
+    }
+
+
+def _number(value: Any) -> Any:
+    """Return a text that is a number as that."""
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+def classic_data(
+    rates: Mapping[tuple[str, str, str], float],
+    labels: Mapping[str, str],
+    offers: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> dict[str, Any]:
+    """Return what reports/scripts/quote.js quotes classic nets from: rates by net, precision and card, and offers."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for (net, precision, card), rate in sorted(rates.items()):
+        found.setdefault(net, {}).setdefault(precision, {})[card] = rate
+    return {
+        "rates": found,
+        "families": classic.FAMILIES,
+        "level": classic.LEVEL,
+        "fewest": classic.FEWEST,
+        "cards": dict(labels),
+        "offers": {card: list(rows) for card, rows in offers.items()},
+    }
