@@ -149,12 +149,13 @@ def _sentence(first: Mapping[str, Any], rivals: Sequence[str], falls: Sequence[M
     between = _listed([first["card"], *rivals])
     if not falls:
         return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."
-    names = _listed([one["card"] for one in falls], "or")
-    saved = ", ".join(rounded(one["expected_fall_usd"], 2) for one in falls)
-    on = "on one of these three" if len(falls) == choice.MOST else "on" if len(falls) == 1 else "on one of these"
+    saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
+    saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
+    named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
+    on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
-        f"Too close to call between {between}: measure a minute {on}: {names}, which is expected to save "
-        f"{saved} USD beyond what it costs; unmeasured, {machine} comes to {cost}."
+        f"Too close to call between {between}: measure a minute {on} {_listed(named, 'or')}; "
+        f"unmeasured, {machine} comes to {cost}."
     )
 
 

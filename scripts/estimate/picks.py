@@ -1,7 +1,7 @@
 """Whether quotes name the right machine: the cheapest of those whose speed is printed, at the prices of a book."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 from typing import Any
 
@@ -41,7 +41,7 @@ def picks(points: Sequence[Point], cards: Mapping[str, Any], offers: Mapping[str
             if len(group) < 2 or len(machines) < FEWEST:
                 continue
             for measured in group:
-                told, _ = linear.predict(fitted, group, [measured])
+                told, _ = linear.predict(fitted, group, [replace(measured, published="")])
                 rates = dict(zip((point.card for point in group), map(float, told), strict=True))
                 yield _pick(measured, machines, rates, cards)
 

@@ -19,6 +19,8 @@ _CALLED = {
 #: Models of up to so many times more parameters than the largest of the tables, or fewer than the smallest.
 _BEYOND = 2.0
 
+MOST_TOKENS = 1e15
+
 
 @dataclass(frozen=True)
 class Question:
@@ -85,7 +87,8 @@ def ask(
         raise InputError("--model NAME or --billion PARAMETERS must be given, and not both")
     one_of("--precision", precision, PRECISIONS)
     one_of("--task", task, TASKS)
-    positive("--tokens", tokens, "tokens of the whole training")
+    if positive("--tokens", tokens, "tokens of the whole training") > MOST_TOKENS:
+        raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
     positive("--length", length, "tokens of a sequence")
     lengths = sorted(point.length for point in known.points if point.length)
     if lengths and not lengths[0] / _BEYOND <= length <= lengths[-1]:

@@ -1,6 +1,7 @@
 """How far a rate that was measured once carries: to another card, another precision, another length."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import exp, log
 from typing import Any
 
@@ -37,7 +38,7 @@ def transfers(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, li
             asked = [(point, question) for point in of if (question := _question(measured, point))]
             if not asked:
                 continue
-            told, deviations = linear.predict(fitted, [point for point, _ in asked], [measured])
+            told, deviations = linear.predict(fitted, [point for point, _ in asked], [replace(measured, published="")])
             for (point, question), one, deviation in zip(asked, told, deviations, strict=True):
                 true = log(point.rate or 0)
                 same, calculated = same_share(measured, point, cards), flat(point, cards)

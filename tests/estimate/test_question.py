@@ -66,6 +66,7 @@ def test_software_that_no_table_holds_is_one_of_its_own_and_that_is_said(said: s
         ({"tokens": -1}, "--tokens: -1 must be tokens of the whole training, more than 0"),
         ({"tokens": float("nan")}, "--tokens: nan must be"),
         ({"tokens": float("inf")}, "--tokens: inf must be"),
+        ({"tokens": 1e30}, "--tokens: 1e+30 must be at most 1e+15"),
         ({"length": 0}, "--length: 0 must be tokens of a sequence, more than 0"),
         ({"length": 10_000_000}, "--length: 1e+07: tables hold sequences of"),
         ({"precision": "fp16"}, "--precision: 'fp16' is unknown: it is one of bf16, fp8, mxfp8, nvfp4"),

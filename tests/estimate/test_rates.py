@@ -48,11 +48,16 @@ def test_what_an_answer_rests_on() -> None:
     assert said["A10G"] == "data sheet only"
 
 
-def test_a_printed_row_of_the_same_model_counts_nearly_as_a_rate_of_ones_own() -> None:
+def test_a_printed_row_of_the_same_model_counts_and_a_rate_of_ones_own_counts_more() -> None:
     """It is twice as fast as all others: so is what is said of the model, on other cards too."""
     fast = replace(POINT, model="Llama 3 8B", rate=16000, published="2026-06")
     with_it, without = (rates.rates(known(*one), ask(software="llm-foundry"), [], TODAY) for one in ([fast], []))
-    assert of(with_it, "H100").middle == pytest.approx(16000, rel=0.1)
+    assert of(with_it, "H100").middle == pytest.approx(16000, rel=0.2)
+    own = [ask(software="llm-foundry").on("H100", rate=16000)]
+    measured = rates.rates(known(), ask(software="llm-foundry"), own, TODAY)
+    assert of(measured, "H100").middle == pytest.approx(16000, rel=0.03)
+    widths = [one.high / one.middle for one in (of(measured, "H100"), of(with_it, "H100"))]
+    assert widths[0] < widths[1] < 1.2
     assert of(with_it, "H200").middle > 1.3 * of(without, "H200").middle
 
 
