@@ -1,22 +1,205 @@
-"""The front door quotes in the browser what Python quotes, and says without scripts what it says with them."""
+"""The front door quotes in the browser what Python quotes, refuses what Python refuses, and keeps its question."""
 
-import itertools
-import json
 from collections.abc import Iterator
 from datetime import date
+from math import ceil
 from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from scripts import quote as verb
-from scripts.estimate import answer, classic, dollars, question
+from scripts.estimate import answer, classic, question
 from scripts.estimate.points import PRECISIONS
-from scripts.pages import quote
+from scripts.importers import facts
+from scripts.pages import quote, render
+from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.workflow import estimates
 from tests.conftest import ROOT
-from tests.pages_in_browser import browser, opened  # noqa: F401, a fixture
+from tests.test_report_page import browser, opened  # noqa: F401, a fixture
+
+pytestmark = pytest.mark.slow
 
 TODAY = "2026-11-25"
+
+#: Machines of classic nets: an hour of each in USD, the least that is billed and the increment (s).
+PRICED = {"v100-16gb": (0.5, 0.0, 60.0), "a100-80gb-pcie": (1.5, 600.0, 1.0), "h100-80gb-sxm5": (3.0, 0.0, 3600.0)}
+
+
+def rates() -> dict[tuple[str, str, str], float]:
+    return classic.rates(tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv")))
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:  # noqa: F811
+    offers = {
+        card: [
+            {"provider": "a", "item": card, "as_of": TODAY, "usd_per_hour": usd}
+            | {"minimum_seconds": least, "increment_seconds": step}
+        ]
+        for card, (usd, least, step) in PRICED.items()
+    }
+    nets = quote.classic_data(rates(), {card: card for card in PRICED}, offers)
+    context = quote.context(estimates.known(), estimates.offered(), estimates.trials(), nets)
+    text = render.environment().get_template("quote.html.j2").render(
+        **context, quote_scripts=render.scripts(quote.SCRIPTS)
+    )  # fmt: skip
+    path = tmp_path_factory.mktemp("quote") / "quote.html"
+    path.write_text(text)
+    assert path.stat().st_size < 500_000
+    page = opened(browser, path, 1400, "light")
+    yield page
+    assert page.said == []
+    page.close()
+
+
+def drawn(rng: np.random.Generator) -> dict[str, Any]:
+    """Return a question at random, some of which cannot be answered."""
+    kind = str(rng.choice(["dense", "dense", "moe"]))
+    billion = float(10 ** rng.uniform(-1.2, 2.8))
+    return {
+        "kind": kind,
+        "billion": billion,
+        "active": float(billion * rng.uniform(0.03, 1.05)) if kind == "moe" else None,
+        "tokens": float(10 ** rng.uniform(5, 13)),
+        "length": float(rng.choice([512, 2048, 4096, 8192, 32768])),
+        "task": str(rng.choice(["pretrain", "sft", "lora"])),
+        "precision": str(rng.choice(PRECISIONS)),
+        "software": str(rng.choice(["", "llm-foundry", "Megatron-Bridge", "MaxText", "NeMo AutoModel"])),
+        "cards": int(rng.choice([1, 2, 8, 16, 64])),
+        "on": str(rng.choice(["H100", "B200", "A100 80 GB", "TPU v6e", "V100"])),
+        "rate": float(10 ** rng.uniform(2, 5)) if rng.random() < 0.4 else None,
+    }
+
+
+def told(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what Python says of a question, None where it refuses all of it."""
+    known = estimates.known()
+    given = {
+        key: asked[key] for key in ("kind", "billion", "active", "tokens", "length", "task", "precision", "software")
+    }
+    try:
+        of = question.ask(known, **given)
+        rate = (
+            []
+            if asked["rate"] is None
+            else [question.check_rate(known, of, "--on", asked["on"], of.precision, asked["rate"])]
+        )
+    except InputError:
+        return None
+    return answer.answer(known, estimates.offered(), of, rate, asked["cards"], date.fromisoformat(TODAY))
+
+
+ASK = (
+    "([given, today]) => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
+    " const {asked, problems} = questionOf(given, data); if (problems.length) return null;"
+    " const {rows, best, covariance, refused} = quoted(asked, data, today);"
+    " const isClose = best && rows.some((row) => row.near);"
+    " const found = isClose ? minutes(rows, covariance, data.model.measured).slice(0, 3) : [];"
+    " return {rows, best: best && best.card, refused: Object.keys(refused),"
+    " measure: found.map(({row, fall}) => [row.card, fall])} }"
+)
+
+
+def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page) -> None:
+    rng = np.random.default_rng(37)
+    answered = undecided = 0
+    for _ in range(200):
+        asked = drawn(rng)
+        expected, found = told(asked), page.evaluate(ASK, [asked, TODAY])
+        assert (found is None) == (expected is None), asked
+        if expected is None:
+            continue
+        assert sorted(found["refused"]) == sorted(one["card"] for one in expected["refused"]), asked
+        rows = {row["card"]: row for row in found["rows"]}
+        assert sorted(rows) == sorted(one["card"] for one in expected["answers"])
+        for one in expected["answers"]:
+            row = rows[one["card"]]
+            assert [row[key] for key in ("low", "middle", "high")] == pytest.approx(
+                list(one["tokens_per_second_per_card"].values()), rel=1e-9
+            )
+            bill = one["on_demand"]
+            assert row["offers"] == (bill["offers"] if bill else 0)
+            if bill:
+                usd = [row[key] for key in ("usd_low", "usd", "usd_high", "median_usd", "dearest_usd")]
+                assert usd == pytest.approx(list(bill["usd"].values()), rel=1e-9)
+        choice = expected["choice"]
+        assert found["best"] == (choice["card"] if choice else None)
+        if choice:
+            assert sorted(card for card, row in rows.items() if row.get("near")) == sorted(choice["rivals"])
+            assert [card for card, _ in found["measure"]] == [one["card"] for one in choice["measure"]]
+            falls = [one["expected_fall_usd"] for one in choice["measure"]]
+            assert [fall for _, fall in found["measure"]] == pytest.approx(falls, rel=1e-6)
+            undecided += not choice["decided"]
+        answered += 1
+    assert answered > 80
+    assert undecided > 20
+
+
+def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:
+    script = "(asked) => classicQuoted(asked, JSON.parse(document.getElementById('quote-data').textContent).classic)"
+    known = rates()
+    for net in ("resnet50", "bert_base_squad", "waveglow", ""):
+        for precision in ("float16", "float32"):
+            found = page.evaluate(script, {"net": net, "precision": precision, "on": "v100-16gb", "hours": 10})
+            assert len(found) == 3
+            assert [row["usd"] for row in found] == sorted(row["usd"] for row in found)
+            for row in found:
+                usd, least, step = PRICED[row["card"]]
+                if row["card"] == "v100-16gb":
+                    assert row["usd"] == pytest.approx(5.0)
+                    continue
+                ratio = classic.ratio(known, precision, "v100-16gb", row["card"], net)
+                assert ratio is not None
+                for key, times in (("usd_high", ratio.low), ("usd", ratio.middle), ("usd_low", ratio.high)):
+                    assert row[key] == pytest.approx(max(ceil(36_000 / times / step) * step, least) / 3600 * usd)
+
+
+def test_question_is_kept_in_the_address_and_comes_back(browser: Browser, page: Page) -> None:  # noqa: F811
+    page.fill("#quote [name=billion]", "70")
+    page.select_option("#quote [name=precision]", "fp8")
+    page.fill("#quote [name=rate]", "1200")
+    said = page.locator("#said").inner_text()
+    assert "billion=70" in page.url
+    other = browser.new_page(viewport={"width": 390, "height": 900})
+    other.goto(page.url)
+    assert other.locator("#said").inner_text() == said
+    assert other.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    other.goto(page.url.partition("#")[0] + "#classic&hours=20&machine=h100-80gb-sxm5")
+    other.reload()
+    assert (
+        "20.0 h on yours" in other.locator("#classic-said").inner_text()
+        or "h100-80gb-sxm5" in other.locator("#classic-said").inner_text()
+    )
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("rate", "1e6", "data sheet's peak"),
+        ("billion", "-8", "allowed"),
+        ("billion", "9000", "allowed"),
+        ("tokens", "0", "more than 0"),
+        ("cards", "1.5", "1 to 512"),
+        ("length", "3", "allowed"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_line(page: Page, field: str, value: str, words: str) -> None:
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    page.fill(f"#quote [name={field}]", value)
+    assert words in page.locator("#said").inner_text()
+    assert page.locator("#quoted .bar").count() == 0
+
+
+def test_without_scripts_it_shows_worked_examples(browser: Browser, page: Page) -> None:  # noqa: F811
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto(page.url.partition("#")[0])
+    assert plain.locator("#worked li").count() == 12
+    assert plain.locator("#worked li").first.is_visible()
+    assert not plain.locator("form").first.is_visible()
+    assert "USD" in plain.locator("#worked li").first.inner_text()
+    context.close()

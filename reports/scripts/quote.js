@@ -21,7 +21,7 @@ function questionOf(given, data) {
   within(active, [Math.min(...sizes) / 2, Math.max(...sizes) * 2], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
   if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
   within(given.length, data.lengths, "Tokens of a sequence");
-  if (!(given.tokens > 0 && given.tokens <= 1e16)) problems.push("Billions of tokens: more than 0 and at most 10,000,000 are allowed.");
+  if (!(given.tokens > 0 && given.tokens <= data.most_tokens)) problems.push(`Billions of tokens: more than 0 and at most ${shown(data.most_tokens / 1e9)} are allowed.`);
   if (!(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= 512)) problems.push("Cards: 1 to 512 are allowed.");
   const far = (one) => Math.abs(Math.log(one.active / active)), near = alike.reduce((best, one) => (far(one) < far(best) ? one : best));
   const asked = {...given, active, total: given.billion, layers: near.layers, width: near.width, model: "asked"};

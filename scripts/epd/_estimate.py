@@ -93,7 +93,7 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
         lines.append(
             "cards: those of the cheapest machine; the rate a card is taken to be the same on any number"
             if cards is None
-            else f"cards: {cards}, of several machines where one has fewer; whether these are linked is not counted"
+            else f"cards: {cards}, of several whole machines where one has fewer; how these are linked is not counted"
         )
     if prices := {bill["cheapest"]["as_of"] for one in answers if (bill := one["on_demand"])}:
         ages = dict.fromkeys(age(day, today) for day in (max(prices), min(prices)))

@@ -13,8 +13,9 @@ _DIGITS = 13
 def model(fitted: linear.Fitted) -> dict[str, Any]:
     """Return what `reports/scripts/estimate.js` needs of a fitted model.
 
-    Keys: cards (peak_tflops, bandwidth_gb_per_second), columns (each `{number: name}` or `{is: {key: value}}`), weights,
-    covariance (rows of the lower triangle, one after another), own (`[keys, deviation]`), own_of_kind, noise, measured.
+    Keys: cards (peak_tflops, bandwidth_gb_per_second), columns (each `{number: name}` or `{is: {key: value}}`),
+    weights, covariance (rows of the lower triangle, one after another), own (`[keys, deviation]`), own_of_kind, noise,
+    measured.
     """
     names = list(linear.columns(fitted.cards))
     lower = fitted.covariance[np.tril_indices(len(names))]

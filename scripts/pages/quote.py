@@ -43,39 +43,25 @@ def context(
 ) -> dict[str, Any]:
     """Return what the page shows; `found` are the results of trials, `nets` what `classic_data` returns.
 
-    Worked examples are of the day of the newest price.
+    Keys: quote (what scripts answer from), precisions, worked (examples, of the day of the newest price), trials (of
+    `found`, by question), of_nets (`classic.Trials`), points and models (how many), printed and priced (first and last
+    day), untested (cards on which the tables have no dense model in BF16).
     """
     days = sorted(row["as_of"] for rows in offered.values() for row in rows)
     printed = sorted(point.published for point in known.points)
-    models = {point.model for point in known.points}
+    tested = {point.card for point in known.points if (point.kind, point.precision) == ("dense", "bf16")}
     return {
-        "quote": data(known, offered) | {"classic": nets},
+        "quote": data(known, offered) | {"classic": {key: value for key, value in nets.items() if key != "trials"}},
         "precisions": PRECISIONS,
         "worked": [_worked(known, offered, one, date.fromisoformat(days[-1])) for one in _WORKED],
-        "how_good": _how_good(found),
-        "made_of": (
-            f"Made from {len(known.points)} printed speeds of {len(models)} models ({printed[0]} to {printed[-1]}), mostly "
-            f"the best cases of those who sell the cards or the software; data sheets; prices of {days[0]} to {days[-1]}, "
-            "second hand, the oldest left out after a year. No table holds a dense model in BF16 on an NVIDIA Blackwell "
-            "card: those quotes are untested. Classic nets: the ratio of both machines' speeds in Lambda's tables."
-        ),
+        "trials": {f"{one['question']}, {one['kind']}": one for one in found["questions"]},
+        "of_nets": nets["trials"],
+        "points": len(known.points),
+        "models": len({point.model for point in known.points}),
+        "printed": (printed[0], printed[-1]),
+        "priced": (days[0], days[-1]),
+        "untested": [card for card in offered if offered[card] and card not in tested],
     }
-
-
-def _how_good(found: Mapping[str, Any]) -> str:
-    of = {(one["question"], one["kind"]): one for one in found["questions"]}
-
-    def words(name: str, kind: str) -> str:
-        one = of[name, kind]
-        middle, most = (f"{factor:.2f}" for factor in one["error"])
-        return f"{middle} and {most} ({one['points']} cases, {100 * one['coverage']:.0f} % in the interval)"
-
-    return (
-        "Each tried on models that were left out, half of the errors and nine in ten are below a factor of: "
-        f"{words('its family', 'dense')} for a dense model of a family that the tables lack, "
-        f"{words('its family', 'moe')} for a mixture of experts, {words('another card', 'dense')} from one rate of your "
-        "own to another card. Of 100 intervals 80 should hold."
-    )
 
 
 def _worked(
@@ -98,9 +84,10 @@ def _worked(
 def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     """Return what reports/scripts/quote.js quotes language models from.
 
-    Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest, oldest_months,
-    markets, whole and whole_of_rack (of offers), providers (their names), rows (what the tables hold: card, kind, precision and until when), shapes (of models:
-    kind, active, layers, width), lengths (the least and the most), software, tpu_software and offers by card.
+    Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest,
+    oldest_months, markets, whole and whole_of_rack (of offers), providers (their names), rows (what the tables hold:
+    card, kind, precision and until when), shapes (of models: kind, active, layers, width), lengths (the least and the
+    most), most_tokens, software, tpu_software and offers by card.
     """
     lengths = [point.length for point in known.points if point.length]
     until: dict[tuple[str, str, str], str] = {}
@@ -118,17 +105,29 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
         "markets": dollars.MARKETS,
         "whole": dollars.WHOLE,
         "whole_of_rack": dollars.WHOLE_OF_RACK,
-        "rows": [dict(zip(("card", "kind", "precision", "until"), (*key, day), strict=True)) for key, day in until.items()],
+        "rows": [
+            dict(zip(("card", "kind", "precision", "until"), (*key, day), strict=True)) for key, day in until.items()
+        ],
         "shapes": [
-            {"kind": about["kind"], "active": about["active_billion"], "layers": about["layers"], "width": about["width"]}
+            {
+                "kind": about["kind"],
+                "active": about["active_billion"],
+                "layers": about["layers"],
+                "width": about["width"],
+            }
             for about in known.models.values()
             if "active_billion" in about
         ],
+        "most_tokens": question.MOST_TOKENS,
         "lengths": [min(lengths) / 2, max(lengths)],
         "software": list(dict.fromkeys(SOFTWARE.values())),
         "tpu_software": sorted({point.software for point in known.points if point.card.startswith("TPU")}),
-        "providers": {name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})},
-        "offers": {card: [{key: _number(row[key]) for key in OFFER} for row in rows] for card, rows in offered.items() if rows},
+        "providers": {
+            name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})
+        },
+        "offers": {
+            card: [{key: _number(row[key]) for key in OFFER} for row in rows] for card, rows in offered.items() if rows
+        },
     }
 
 
@@ -142,11 +141,14 @@ def classic_data(
     labels: Mapping[str, str],
     offers: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> dict[str, Any]:
-    """Return what reports/scripts/quote.js quotes classic nets from: rates by net, precision and card, and offers."""
+    """Return what reports/scripts/quote.js quotes classic nets from: rates by net, precision and card, and offers; and
+    how good that is (`trials`), for the words of the page.
+    """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for (net, precision, card), rate in sorted(rates.items()):
         found.setdefault(net, {}).setdefault(precision, {})[card] = rate
     return {
+        "trials": classic.trials(rates),
         "rates": found,
         "families": classic.FAMILIES,
         "level": classic.LEVEL,

@@ -60,6 +60,11 @@ def test_prices_of_more_than_a_year_are_no_offers() -> None:
 
 
 def test_cards_asked_for_are_made_up_of_whole_machines() -> None:
-    offers = dollars.of_rows([row("a", 1, 4), row("b", 8, 24), row("c", 16, 24)], TODAY, cards=8)
-    assert [(one.provider, one.machines, one.all_cards) for one in offers] == [("a", 8, 8), ("b", 1, 8)]
-    assert offers[0].usd(3.6e9, 10_000) == pytest.approx(400)
+    """16 cards: two machines of eight, four hosts of a rack; single cards and hosts of a market have no link."""
+    rows = [row("a", 1, 4), row("b", 8, 24), row("c", 16, 40), row("vast", 8, 10), row("d", 4, 20, card="GB200")]
+    offers = dollars.of_rows(rows, TODAY, cards=16)
+    assert [(one.provider, one.machines) for one in offers] == [("b", 2), ("c", 1), ("d", 4)]
+    assert all(one.all_cards == 16 for one in offers)
+    assert offers[0].usd(3.6e9, 10_000) == pytest.approx(300)
+    alone = dollars.of_rows(rows, TODAY, cards=8)
+    assert [(one.provider, one.machines) for one in alone] == [("b", 1), ("vast", 1), ("d", 2)]

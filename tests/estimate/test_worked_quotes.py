@@ -22,9 +22,9 @@ QUOTES: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     # 2e9 / 10,400 = 192,308 s = 53.42 h on one card at 2.69: 143.7 USD
     "H100, one card": (
         ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, None), ("runpod-community", 1, 1, 2.69, 1, 0)),
-    # eight of one: the same 143.7 USD in an eighth of the time
+    # eight in one machine: 24,038 s, 401 minutes begun at 31.92 an hour: 213.3 USD; eight of one have no link
     "H100, eight cards": (
-        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, 8), ("runpod-community", 8, 1, 2.69, 1, 0)),
+        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, 8), ("lambda", 1, 8, 31.92, 60, 0)),
     # 1e9 / 950 = 1,052,632 s of a card = 292.4 h at 1.39: 406.4 USD
     "A100 of 80 GB": (
         ("MPT 30b", "A100 80 GB", 1e9, "bf16", 950, None), ("runpod-community", 1, 1, 1.39, 1, 0)),
@@ -34,18 +34,18 @@ QUOTES: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     # 1e5 / 3,900 = 25.6 s: a minute is begun, 1.99 / 60 = 0.0332 USD
     "A100 of 40 GB, half a minute": (
         ("MPT 7b", "A100 40 GB", 1e5, "bf16", 3_900, None), ("lambda", 1, 1, 1.99, 60, 0)),
-    # eight cards for 3.2 s: AWS bills a minute of 21.957642 (0.366 USD), Lambda eight minutes of 1.99 (0.265 USD)
+    # eight cards for 3.2 s: AWS bills a minute of 21.957642 (0.366 USD)
     "A100 of 40 GB, eight for seconds": (
-        ("MPT 7b", "A100 40 GB", 1e5, "bf16", 3_900, 8), ("lambda", 8, 1, 1.99, 60, 0)),
+        ("MPT 7b", "A100 40 GB", 1e5, "bf16", 3_900, 8), ("aws", 1, 8, 21.957642, 1, 60)),
     # 3e9 / 14,000 = 214,286 s = 59.52 h at 3.59: 213.7 USD
     "H200, FP8": (
         ("Llama 3 8B", "H200", 3e9, "fp8", 14_000, None), ("runpod-community", 1, 1, 3.59, 1, 0)),
     # 1e10 / 3,400 = 2,941,176 s = 817 h at 5.00: 4,085 USD
     "B200, FP8": (
         ("Llama 3 70B", "B200", 1e10, "fp8", 3_400, None), ("akash", 1, 1, 5.0, 1, 0)),
-    # 1e12 / (3,456 x 256) = 1,130,281 s = 314 h of 256 x 6.00: 482,253 USD
-    "B300, MXFP8, 256 cards": (
-        ("DeepSeek V3", "B300", 1e12, "mxfp8", 3_456, 256), ("akash", 256, 1, 6.0, 1, 0)),
+    # 1e12 / (4,900 x 256) = 797,194 s = 221.4 h of 64 hosts of four at 42.00: 595,238 USD
+    "GB200, MXFP8, 256 cards": (
+        ("DeepSeek V3", "GB200", 1e12, "mxfp8", 4_900, 256), ("coreweave", 64, 4, 42.0, 1, 0)),
     # 1e11 / (4,900 x 4) = 5,102,041 s = 1,417.2 h of a machine of four at 42.00: 59,524 USD
     "GB200, MXFP8, a machine of four": (
         ("DeepSeek V3", "GB200", 1e11, "mxfp8", 4_900, None), ("coreweave", 1, 4, 42.0, 1, 0)),
