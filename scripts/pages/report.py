@@ -21,6 +21,7 @@ from scripts.pages.inputs import Inputs
 
 #: Templates of reports/sections/, in the order of the page.
 SECTIONS = (
+    "lead",
     "first",
     "charts",
     "claims",
