@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import trainings
+from scripts.analysis.names import provider_name
 from scripts.articles.language_models.given import Given
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.numbers import TIE, number
@@ -194,7 +195,7 @@ def offers(study: Mapping[str, Any], prices: pd.DataFrame) -> pd.DataFrame:
                 "lowest": lowest["usd_per_hour"] / count,
                 "median": middle["usd_per_hour"] / count,
                 "highest": middle["usd_per_hour_high"] / count,
-                "provider": lowest["provider"],
+                "provider": provider_name(str(lowest["provider"])),
                 "providers": middle["price_source"].count(" USD a card"),
                 "as_of": middle["price_as_of"],
                 "source": middle["price_source"],
