@@ -78,7 +78,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=1.6 + float(sum(0.75 + 0.28 * count for count in rows)),
         data=tall.drop(columns="model"),
-        caption="USD per billion tokens by card; one printed figure each, of the row with the highest speed.",
+        caption="USD per billion tokens by card; one printed figure each, its highest speed.",
         finding=f"From {number(least['usd'].min())} to {number(least['usd'].max())} USD a billion tokens, by model",
         notes=[
             f"The lowest cost of each, of printed rows that are not alike: {said}.",

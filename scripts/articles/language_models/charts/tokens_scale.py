@@ -38,7 +38,7 @@ def draw(view: View) -> Chart | None:
         + geom_line(size=0.6)
         + geom_point(size=1.6)
         + scale_color_manual(COLOURS, limits=cards)
-        + scale_x_log10(breaks=sorted(set(table["devices"]))[::2], labels=lambda ticks: [f"{tick:g}" for tick in ticks])
+        + scale_x_log10(breaks=sorted(set(table["devices"])), labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="cards (log scale)", y="dollars, × the fewest cards", color="")
         + guides(color=guide_legend(ncol=3))
         + look()
@@ -51,7 +51,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=4.0,
         data=table.drop(columns="line"),
-        caption=f"Dollars per token, × the fewest cards; {len(ends)} lines; the batch grows with the cards.",
+        caption=f"Dollars per token, × the fewest cards; {len(ends)} lines, the batch grows too.",
         finding=f"On the largest number of cards of a line the same tokens cost {span}",
         notes=[
             f"In the median {ends['dearer'].median():.2f}×. The longest line: {far['fewest']} to {far['devices']} "
