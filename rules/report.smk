@@ -95,6 +95,7 @@ rule price:
         own_hardware=OWN_HARDWARE,
         books=analyses.get_books,
         terms=books.TERMS,
+        cards="config/machines.csv",
         schemas=["config/schemas/hardware.schema.json", "config/schemas/tables.yaml"],
         lib=code_of("scripts.price"),
     output:

@@ -7,6 +7,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from scripts.analysis.claim_verdict import WORDS
+from scripts.analysis.trainings import KINDS
 from scripts.analysis.verdicts import FEW_RUNS
 from scripts.charts import _front, _theme
 from scripts.pages import front, render
@@ -40,8 +41,21 @@ def main() -> int:
             "notes": chart.notes,
             "description": chart.description,
         }
-    page = render.environment().get_template("index.html.j2")
-    text = page.render(studies=studies, answers=front.answers(studies), picture=picture, few_runs=FEW_RUNS)
+    answers = front.answers(studies)
+    recent, history = front.by_age(studies)
+    text = (
+        render.environment()
+        .get_template("index.html.j2")
+        .render(
+            studies=studies,
+            recent=recent,
+            history=history,
+            answers=answers,
+            amounts={kind: rows for kind, rows in answers.items() if kind not in KINDS},
+            picture=picture,
+            few_runs=FEW_RUNS,
+        )
+    )
     write_text(options.output, text)
     return 0
 

@@ -91,8 +91,9 @@ def judge(
 def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
     """Return what this study says of costs, for the index: at its own price option, and at that of today.
 
-    Keys are those of `trainings.best` but `near` and `said`, with workload, `of` (what is paid for, one of
-    `trainings.KINDS`), date, scale (from how much it is extrapolated), and the price option and its label.
+    Of the workloads that its `front` names, or all. Keys are those of `trainings.best` but `near` and `said`, with
+    workload, `of` (what is paid for: one of `trainings.KINDS`, or another amount of samples), date, scale (from how
+    much it is extrapolated), and the price option and its label.
     """
     study = inputs.study
     days = sorted({started[:10] for started in inputs.runs["started_at"].dropna()})
@@ -104,14 +105,17 @@ def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[st
     found = []
     for option in dict.fromkeys([study["price"], *(["today"] if "today" in study["prices"] else [])]):
         price = price_words(study, option, inputs.labels)
+        counted = inputs.counted(inputs.costs)
+        of_rates = trainings.by_workload_of_rates(counted, option, inputs.name_of, inputs.per_samples)
         rows: list[dict[str, Any]] = [
             {key: value for key, value in one.items() if key not in ("near", "said")}
             | {"workload": workload, "of": kind, "date": date, "scale": scales[workload]}
             for kind, by_workload in (
-                (trainings.TRAINING, trainings.by_workload),
-                (trainings.MILLION_SAMPLES, trainings.by_workload_per_million),
+                (trainings.TRAINING, trainings.by_workload(counted, option, inputs.name_of)),
+                (definition.per_samples(study), of_rates),
             )
-            for workload, cells in by_workload(inputs.counted(inputs.costs), option, inputs.name_of).items()
+            for workload, cells in by_workload.items()
+            if workload in study.get("front", [workload])
             for one in trainings.best(cells, inputs.judge)
         ]
         if "trainings" in derived and option == study["price"]:

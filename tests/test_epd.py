@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_help_imports_nothing_that_takes_time() -> None:
 
 
 def test_every_sub_command_has_help_with_an_example() -> None:
-    groups = {"kit": ("pack", "take"), "prices": ("show", "refresh"), "schedule": ("add", "list", "remove")}
+    groups = {"kit": ("pack", "take"), "prices": ("show", "card", "refresh"), "schedule": ("add", "list", "remove")}
     names = [(name, *more) for name in epd.commands() for more in ([(one,) for one in groups.get(name, ())] or [()])]
     asked_for = [
         "report",
@@ -129,6 +130,7 @@ def test_python_without_the_packages_is_told_what_sets_them_up(tmp_path: Path) -
         (["report", "--", "--config", "repeats=2"], "--: name what is for --config before it"),
         (["status", "--", "-n"], "--: what follows is for Snakemake, and epd status does not call it"),
         (["prices", "show", "cpu0"], "prices: machine: 'cpu0' is unknown: it is one of cpu1, "),
+        (["prices", "card", "H9"], "prices card: 'H9' is unknown: it is one of A10, "),
         (["quote", "--jsn"], "No such option: --jsn"),
     ],
 )
@@ -253,6 +255,25 @@ def test_prices_are_those_of_the_books() -> None:
     assert {row["hardware"] for row in rows} == {"gce-t4x1"}
     spot, on_demand = (next(r for r in rows if r["price_option"] == name) for name in ("spot", "on-demand"))
     assert 0 < spot["usd_per_hour"] < on_demand["usd_per_hour"]
+
+
+def test_history_of_a_card_is_that_of_all_books() -> None:
+    (day,) = json.loads(call("prices", "card", "gb200", "--json").stdout)
+    assert day == {
+        "card": "GB200",
+        "as_of": "2026-09-20",
+        "lowest_usd_per_hour": 10.5,
+        "lowest_provider": "coreweave",
+        "median_usd_per_hour": 10.5,
+        "offers": 1,
+        "new": {"coreweave": 10.5},
+    }
+
+
+def test_a_card_that_nobody_priced_for_long_is_said() -> None:
+    done = call("prices", "card", "K80", "--check")
+    assert done.returncode == 1
+    assert re.fullmatch(r"prices: K80: its newest price is \d{3,4} days old\n", done.stderr)
 
 
 #: Types words and a tab, and prints what bash makes of them.

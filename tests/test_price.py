@@ -18,6 +18,9 @@ HARDWARE = definition.ROOT / "config" / "hardware.yaml"
 #: Machines whose price nobody tells: the article owns this one, without the card's price.
 WITHOUT_PRICE = {"gce-h100x1", "desktop-1x1080ti"}
 
+#: Cards that no provider of the books lists.
+WITHOUT_OFFER = {"GB300", "TPU7x"}
+
 
 def own_book(path: Path, *rows: dict) -> str:
     """Write a price book that only this test has, of a provider that has a billing rule."""
@@ -65,6 +68,8 @@ def read(name: str) -> dict:
 
 def may_be_had(about: dict, option: dict, machine: str) -> bool:
     """Return whether a machine's entry, or the option, says how it is had as that option wants it."""
+    if "offer" in option:
+        return "gpus" in about and about["gpus"]["model"] not in WITHOUT_OFFER
     wanted = {"owned": {"own"}, None: {"rent", "own"}}.get(option.get("purchase"), {"rent"})
     return machine in option.get("instead", {}) or bool(wanted & set(about))
 
@@ -77,7 +82,8 @@ def test_every_study_prices_every_machine_under_the_options_it_shows(name: str) 
     named = study["machines"] or {machine: local[machine] for machine in trained}
     shown = {study["price"], *filter(None, (chart.partition(".")[2] for chart in study["charts"]))}
     table = pricing.price_table(study, definition.machines(study, local), named)
-    if not any({"rent", "own"} & set(about) for about in named.values()) and "instead" not in str(study["prices"]):
+    by_option = any({"instead", "offer"} & set(about) for about in study["prices"].values())
+    if not by_option and not any({"rent", "own"} & set(about) for about in named.values()):
         assert table.empty, "a study of rates alone: its machines are no offers"
         return
     for option in shown:

@@ -30,6 +30,9 @@ FAR_APART = 2
 #: More machines than so many that lack a workload are one finding.
 MANY = 4
 
+#: Of fewer of all workloads on all machines with all frameworks, nobody meant to run each.
+SPARSE = 0.1
+
 #: Kind of the findings on machines that exceed their cards' peak.
 BEYOND_PERFECT = "above linear scaling"
 
@@ -121,9 +124,13 @@ def _same_times(facts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _missing_runs(facts: pd.DataFrame) -> Iterator[Finding]:
-    """One finding per machine; one for all of them where many lack the same."""
+    """One finding per machine; one for all of them where many lack the same, or where nothing like a grid was run."""
     pairs = list(facts[["hardware", "framework"]].drop_duplicates().itertuples(index=False, name=None))
     there = set(facts[list(_THINGS)].itertuples(index=False, name=None))
+    whole = len(pairs) * facts["workload"].nunique()
+    if len(there) < SPARSE * whole:
+        yield _finding("no grid", f"{len(there)} of {whole:,} combinations of workload, machine and framework were run")
+        return
     lacking = {
         (workload, framework): [
             hardware for hardware, other in pairs if other == framework and (workload, hardware, other) not in there

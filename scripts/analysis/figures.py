@@ -54,3 +54,12 @@ def figures(
         if hasattr(articles.figures(article), "figures"):
             found |= articles.figures(article).figures(study, derived, given.get(article))
     return found
+
+
+def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str] | None:
+    """Return what an article answers to its study's question, a word and a sentence; None where none answers."""
+    for article in articles.named(study):
+        if hasattr(articles.figures(article), "answer"):
+            found: tuple[str, str] = articles.figures(article).answer(study, derived)
+            return found
+    return None

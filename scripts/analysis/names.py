@@ -35,15 +35,22 @@ _WORKLOAD_NAMES = {
 
 #: How providers are written; others by their own name.
 _PROVIDER_NAMES = {
+    "akash": "Akash",
     "aws": "AWS",
+    "azure": "Azure",
+    "coreweave": "CoreWeave",
     "digitalocean": "DigitalOcean",
     "gce": "Google",
     "hetzner": "Hetzner",
+    "hyperstack": "Hyperstack",
     "lambda": "Lambda",
     "leadergpu": "LeaderGPU",
+    "nebius": "Nebius",
     "own": "owned",
     "paperspace": "Paperspace",
     "parkopedia": "Parkopedia",
+    "runpod-community": "RunPod, community",
+    "runpod-secure": "RunPod",
     "softlayer": "SoftLayer",
     "vast": "Vast.ai",
 }

@@ -29,7 +29,8 @@ _DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least t
 #: What is said of it where others are too close to call: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
-#: What a cost is of: a whole training, a part of one, or a million samples of what has its speed alone.
+#: What a cost is of: a whole training, a part of one, or a million samples of what has its speed alone. A study may
+#: have another amount, as a billion tokens (`definition.per_samples`).
 TRAINING, PART, MILLION_SAMPLES = KINDS = ("a training", "a part of a training", "a million samples")
 
 
@@ -45,14 +46,14 @@ def by_workload(
     return _by_workload(paid, paid["cost_usd"], paid["used_seconds"], name_of)
 
 
-def by_workload_per_million(
-    costs: pd.DataFrame, option: str, name_of: Callable[[Mapping[str, Any]], str]
+def by_workload_of_rates(
+    costs: pd.DataFrame, option: str, name_of: Callable[[Mapping[str, Any]], str], samples: int = 10**6
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the same of workloads whose logs have rates alone: for a million samples."""
+    """Return the same of workloads whose logs have rates alone: for so many samples."""
     timed = set(costs.loc[costs["cost_usd"].notna(), "workload"])
     paid = costs[(costs["price_option"] == option) & ~costs["workload"].isin(timed)]
     paid = paid.dropna(subset="usd_per_million_samples")
-    usd = paid["usd_per_million_samples"]
+    usd = paid["usd_per_million_samples"] * (samples / 1e6)
     return _by_workload(paid, usd, usd / paid["usd_per_hour"] * SECONDS_PER_HOUR, name_of)
 
 

@@ -27,6 +27,11 @@ def files(names: str | Iterable[str]) -> list[Path]:
     return found
 
 
+def every() -> list[Path]:
+    """Return the files of all books of `config/prices/`, by name."""
+    return sorted(book for book in FOLDER.glob("*.csv") if book.stem not in _TABLES)
+
+
 def listed(*named: str | Sequence[str]) -> list[str]:
     """Return the files of price books as rules name them, each once: of names, or lists of them, as in a config."""
     names = [name for books in named for name in ([books] if isinstance(books, str) else books)]
@@ -36,5 +41,5 @@ def listed(*named: str | Sequence[str]) -> list[str]:
 def check(file: Path) -> None:
     """Raise InputError for a book that is not there."""
     if not file.is_file():
-        known = ", ".join(sorted(book.stem for book in FOLDER.glob("*.csv") if book.stem not in _TABLES))
+        known = ", ".join(book.stem for book in every())
         raise InputError(f"price book {file}: there is no such file; config/prices/ has {known}")

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Container, Mapping
 from functools import cache
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from scripts.costs import billing, book, books, fields, ownership, spot
+from scripts.costs import billing, book, books, cards, fields, ownership, spot
 from scripts.costs.terms import Terms, read_terms
 from scripts.storage.errors import InputError
 
@@ -94,6 +95,37 @@ def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: book.Rows,
     }
 
 
+def _offered(
+    gpus: Mapping[str, Any], option: Mapping[str, Any], rows: book.Rows, terms: Terms
+) -> dict[str, Any] | None:
+    """Return the price of an hour of cards by what providers ask for one, None where nobody offers it.
+
+    The lowest offer is of one provider; the median is of none, and its range is from the lowest to the highest.
+    """
+    asked = cards.offers(rows, gpus["model"], option.get("purchase", "on-demand"))
+    found = cards.chosen(cards.one_each(asked, gpus["count"]), option)
+    if not found:
+        return None
+    lowest, highest, middle = found[0], found[-1], option["offer"] == "median"
+    rate = median(offer.usd_per_hour for offer in found) if middle else lowest.usd_per_hour
+    used = found if middle else [lowest]
+    said = [f"{one.provider} {one.item} {one.usd_per_hour:.4g} USD a card ({one.as_of})" for one in used]
+    rule = terms.rule(lowest.provider, lowest.as_of)
+    return {
+        "provider": f"{len(found)} providers" if middle and len(found) > 1 else lowest.provider,
+        "region": "" if middle else lowest.region,
+        "purchase": option.get("purchase", "on-demand"),
+        "usd_per_hour": rate * gpus["count"],
+        "usd_per_hour_low": (lowest.usd_per_hour if middle else rate) * gpus["count"],
+        "usd_per_hour_high": (highest.usd_per_hour if middle else rate) * gpus["count"],
+        "increment_seconds": rule.increment_seconds,
+        "minimum_seconds": rule.minimum_seconds,
+        "price_as_of": min(one.as_of for one in used),
+        "price_source": f"median of {len(found)}: {'; '.join(said)}" if middle else f"{said[0]}: {lowest.source}",
+        "price_inferred": "",
+    }
+
+
 def _preemption(about: Mapping[str, Any]) -> dict[str, Any]:
     """Return an option's `preemption` with the interval of checkpoints: as given, or the best for its saves."""
     save = about.get("save_seconds", 0.0)
@@ -110,7 +142,8 @@ def price_rows(
     """Return one row per machine and price option that it is offered under, keys as in `COLUMNS`.
 
     Args:
-        machines: name -> entry with `rent` (provider, items, ...), `own`, both or none.
+        machines: name -> entry with `rent` (provider, items, ...), `own`, both or none; and `gpus` (model, count) for
+            options with an `offer`.
         options: name -> how it is bought: `prices` of a study; an `instead` counts for machines given here.
         rows: returns the rows of the price books of an option.
         terms: billing rules and currencies.
@@ -121,9 +154,12 @@ def price_rows(
         for hardware, about in machines.items():
             rent = instead.get(hardware, about.get("rent"))
             # Without a purchase each machine is had as it is: rented, or owned if it has no rent.
-            owned = terms_of.get("purchase") == "owned" or (rent is None and "purchase" not in terms_of)
+            is_plain = "purchase" not in terms_of and "offer" not in terms_of
+            owned = terms_of.get("purchase") == "owned" or (rent is None and is_plain)
             if owned:
                 price = _owned(hardware, about["own"]) if "own" in about else None
+            elif "offer" in terms_of:
+                price = _offered(about["gpus"], terms_of, rows(terms_of), terms) if "gpus" in about else None
             else:
                 price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
             if price is None:

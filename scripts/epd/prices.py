@@ -1,4 +1,4 @@
-"""What machines cost an hour, and the refresh of the price book."""
+"""What machines and cards cost an hour, and the refresh of the price book."""
 
 from typing import Annotated
 
@@ -55,6 +55,86 @@ def show(
     for row in found:
         usd = numbers.number(row["usd_per_hour"])
         shown.add_row(row["hardware"], row["price_option"], usd, row["price_as_of"], printable(row["price_source"]))
+    Console(markup=False, highlight=False).print(shown)
+    return 0
+
+
+@app.command()
+def card(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CARD]...", help="As config/machines.csv calls it, or how its name begins: H100."),
+    ] = None,
+    purchase: Annotated[str, typer.Option(help="on-demand or spot.")] = "on-demand",
+    check: Annotated[
+        bool, typer.Option("--check", help="Say which cards have no price of the last 60 days; exit code 1 if any.")
+    ] = False,
+    json: _call.Json = False,
+) -> int:
+    """Print what an hour of a card cost by date, from all committed books; without one, of each card of the last year.
+
+    Of each day the offers that were read, and the lowest and the median of what was known: the newest offer of each
+    provider, of its largest machine of up to eight cards, by the card-hour. With --json: a list of such days.
+
+    \b
+    ./epd prices card H100
+    ./epd prices card B200 GB200 --json
+    ./epd prices card --check
+    """
+    import sys
+    from datetime import date
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from scripts.costs import book, books, card_history, cards
+    from scripts.storage import numbers
+    from scripts.storage.errors import InputError
+    from scripts.studies import definition
+
+    definition.known("prices card", "--purchase", [purchase], ["on-demand", "spot"])
+    rows = [row for file in books.every() for row in book.read([file])]
+    today = date.today()
+    offers = {name: cards.offers(rows, name, purchase) for name in cards.known()}
+    ages = {name: age for name, of in offers.items() if (age := card_history.age(of, today)) is not None}
+    asked = [name for name, age in ages.items() if age <= card_history.KNOWN_DAYS]
+    if names:
+        begins = {
+            given: [name for name in offers if f"{name} ".lower().startswith(f"{given} ".lower())] for given in names
+        }
+        if unknown := [given for given, of in begins.items() if not of]:
+            raise InputError(f"prices card: {unknown[0]!r} is unknown: it is one of {', '.join(offers)}")
+        asked = list(dict.fromkeys(name for of in begins.values() for name in of))
+    if check:
+        old = [name for name in asked if ages.get(name, card_history.OLD_DAYS) >= card_history.OLD_DAYS]
+        for name in old:
+            said = f"its newest price is {ages[name]} days old" if name in ages else "no book has a price of it"
+            print(f"prices: {name}: {said}", file=sys.stderr)
+        if not old:
+            print(f"prices: {len(asked)} cards have a price of the last {card_history.OLD_DAYS} days")
+        return 1 if old else 0
+    found = [(name, day) for name in asked for day in card_history.days(offers[name])]
+    if json:
+        _call.print_json(
+            [
+                {
+                    "card": name,
+                    "as_of": day.as_of,
+                    "lowest_usd_per_hour": day.lowest.usd_per_hour,
+                    "lowest_provider": day.lowest.provider,
+                    "median_usd_per_hour": day.median,
+                    "offers": len(day.known),
+                    "new": {offer.provider: offer.usd_per_hour for offer in day.new},
+                }
+                for name, day in found
+            ]
+        )
+        return 0
+    shown = Table("card", "as of", "lowest, USD an hour", "of", "median", "offers", "read that day")
+    for name, day in found:
+        read = ", ".join(f"{offer.provider} {numbers.number(offer.usd_per_hour)}" for offer in day.new)
+        lowest, middle = numbers.number(day.lowest.usd_per_hour), numbers.number(day.median)
+        shown.add_row(name, day.as_of, lowest, day.lowest.provider, middle, str(len(day.known)), read)
     Console(markup=False, highlight=False).print(shown)
     return 0
 

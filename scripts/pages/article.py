@@ -14,9 +14,17 @@ from scripts.storage.tables import records
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
-    """Return the derived tables: those that the study has words for, in their order; without words, all of them."""
+    """Return the derived tables, those that the study has words for, in their order; without words, all of them.
+
+    `lead` are those that are read first, by their words; the others are `derived`.
+    """
     words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items()}
-    return {"derived": [table(name, inputs.derived[name], words[name], inputs.labels) for name in words]}
+    shown = {name: table(name, inputs.derived[name], words[name], inputs.labels) for name in words}
+    lead = [name for name in shown if words[name].get("lead")]
+    return {
+        "lead": [shown[name] for name in lead],
+        "derived": [about for name, about in shown.items() if name not in lead],
+    }
 
 
 def _plain(name: str, frame: pd.DataFrame) -> dict[str, Any]:
@@ -61,7 +69,7 @@ def _shown(value: Any, column: str, about: Mapping[str, Any], labels: Mapping[st
     if isinstance(value, float) and isnan(value):
         return "—"
     if "decimals" in about:
-        return f"{value:.{about['decimals']}f}"
+        return f"{round(value, about['decimals']) + 0.0:.{about['decimals']}f}"  # no -0.00
     if "digits" in about:
         return f"{value:,.0f}" if float(value).is_integer() else number(value, about["digits"])
     if column == "workload":

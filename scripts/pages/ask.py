@@ -14,9 +14,6 @@ from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
 from scripts.studies import definition
 
-#: Of configurations whose logs have a rate alone, so many samples are what is asked for.
-MILLION = 1e6
-
 _RULE = ("increment_seconds", "minimum_seconds")
 
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
@@ -80,8 +77,8 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
     """Return the unit of a workload, and how many samples one is (None where no run records them)."""
     runs = inputs.runs[inputs.runs["workload"] == name]
     if name in summary.rated_alone(inputs.runs):
-        noun = definition.unit(inputs.study, name)
-        return {"unit": f"a million {noun}", "samples": MILLION, "is_rate": True}
+        amount = definition.per_samples(inputs.study, name)
+        return {"unit": amount, "samples": float(inputs.per_samples), "is_rate": True}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
     return {"unit": "a training", "samples": _known(samples.median())}
@@ -139,7 +136,7 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
             elif not pd.isna(useful):
                 about["rest"] = float(useful)
             elif run["workload"] in rated_alone and not pd.isna(run["samples_per_second"]):
-                about["rest"] = MILLION / float(run["samples_per_second"])
+                about["rest"] = inputs.per_samples / float(run["samples_per_second"])
             else:
                 continue
             if len(tried) == 1 and not pd.isna(tried[0]["wait_seconds"]):

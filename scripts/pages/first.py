@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import clocks, trainings
+from scripts.analysis import clocks, figures, trainings
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
 from scripts.studies import definition
@@ -31,23 +31,24 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
-    per_million = trainings.by_workload_per_million(costs, inputs.price, inputs.name_of)
-    found = {name: cells for name, cells in (found | per_million).items() if len(cells) > 1}
+    of_rates = trainings.by_workload_of_rates(costs, inputs.price, inputs.name_of, inputs.per_samples)
+    found = {name: cells for name, cells in (found | of_rates).items() if len(cells) > 1}
     bought = {
         option: trainings.by_workload(costs, option, inputs.name_of)
-        | trainings.by_workload_per_million(costs, option, inputs.name_of)
+        | trainings.by_workload_of_rates(costs, option, inputs.name_of, inputs.per_samples)
         for option in inputs.study["prices"]
     }
     ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}
     return {
         "question": inputs.study.get("question", {}).get("asks", ""),
-        "answer": (answer := _answer(inputs, found)),
-        "answer_words": _words(answer, inputs) if answer else "",
-        "unit_words": _units([name in per_million for name in found], _clock(inputs.runs)),
+        **_answered(inputs, found),
+        "unit_words": _units(
+            [name in of_rates for name in found], _clock(inputs.runs), definition.per_samples(inputs.study)
+        ),
         "software_words": _software(inputs, found),
-        "costs_trainings": any(name not in per_million for name in found),
+        "costs_trainings": any(name not in of_rates for name in found),
         "panels": [
-            _panel(name, cells, inputs, name in per_million) | {"ways": ways[name]} for name, cells in found.items()
+            _panel(name, cells, inputs, name in of_rates) | {"ways": ways[name]} for name, cells in found.items()
         ],
         "glance": _glance(found, inputs) if len(found) > 1 else None,
     }
@@ -60,13 +61,13 @@ def _clock(runs: pd.DataFrame) -> str:
     return "the clock of its process" if clocks.is_paid_by_process(runs) else "the training clock"
 
 
-def _units(per_million: Sequence[bool], clock: str) -> str:
-    """Return what the dollars of the panels are for, of which these are for a million samples."""
+def _units(of_rates: Sequence[bool], clock: str, amount: str) -> str:
+    """Return what the dollars of the panels are for, of which these are for an `amount` of samples."""
     training = f"one training of full length, on {clock}"
-    samples = "a million samples, on the steady clock"
-    if any(per_million) and not all(per_million):
+    samples = f"{amount}, on the steady clock"
+    if any(of_rates) and not all(of_rates):
         return f"{training[:1].upper()}{training[1:]}, or {samples} where that is all that is known"
-    words = samples if any(per_million) else training
+    words = samples if any(of_rates) else training
     return words[:1].upper() + words[1:]
 
 
@@ -91,6 +92,14 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
         f"Software of {len(counted)} kinds is compared: {kinds}. {answer}In {several} of {len(found)} rankings are "
         "several kinds: a gap between them is of software, too."
     )
+
+
+def _answered(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells."""
+    if told := figures.answer(inputs.study, inputs.derived):
+        return {"answer": {"word": told[0]}, "answer_words": told[1]}
+    answer = _answer(inputs, found)
+    return {"answer": answer, "answer_words": _words(answer, inputs) if answer else ""}
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:
@@ -147,21 +156,21 @@ def _price(inputs: Inputs) -> str:
     return f"{words[:1].upper()}{words[1:]}{dated}"
 
 
-def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_per_million: bool) -> dict[str, Any]:
+def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_rate: bool) -> dict[str, Any]:
     best = {one["role"]: one for one in trainings.best(cells, inputs.judge)}
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
-    noun = definition.unit(inputs.study, workload)
-    unit = f"a {'thousand ' if times > 1 else ''}million {noun}" if is_per_million else "a training"
+    amount = definition.per_samples(inputs.study, workload)
+    unit = "a training" if not is_rate else amount.replace("a ", "a thousand ", 1) if times > 1 else amount
     # Of rates both are for as many samples; a training keeps its own time beside dollars for a thousand.
-    longer = times if is_per_million else 1
+    longer = times if is_rate else 1
     return {
         "workload": workload,
         "best": best,
-        "unit": "USD per 1,000 trainings" if times > 1 and not is_per_million else f"USD {unit}",
+        "unit": "USD per 1,000 trainings" if times > 1 and not is_rate else f"USD {unit}",
         "longer": longer,
-        "each": " each" if times > 1 and not is_per_million else "",
+        "each": " each" if times > 1 and not is_rate else "",
         "times": times,
         "said": _said(cheapest, fastest),
         "speed": {

@@ -3,6 +3,7 @@
 What is no whole training stands apart: a part of one, and the speed of what was not trained.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,17 +16,17 @@ _TODAY = "today"
 def answers(studies: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return what each workload costs by each study, the newest measurement of a study alone, by what is paid for.
 
-    Of each of `trainings.KINDS` a row for each workload of each study, the newest first: workload, study, title, date,
-    scale, and for each role of `trainings.ROLES` its entry. The prices are those of today where the study has them,
-    else its own.
+    Of each of `trainings.KINDS`, and of other amounts of samples, a row for each workload of each study, the newest
+    first: workload, study, title, date, scale, and for each role of `trainings.ROLES` its entry. The prices are those
+    of today where the study has them, else its own.
     """
-    rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}  # and those of other amounts of samples
     for study in studies:
         shown = _shown(study)
         for workload in dict.fromkeys(one["workload"] for one in shown):
             of_it = [one for one in shown if one["workload"] == workload]
             last = [one for one in of_it if one["date"] == max(each["date"] for each in of_it)]
-            rows[last[0]["of"]].append(
+            rows.setdefault(last[0]["of"], []).append(
                 {
                     "workload": workload,
                     "scale": last[0].get("scale", ""),
@@ -64,3 +65,16 @@ def by_year(studies: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             if key not in found or row["usd"] < found[key]["usd"]:
                 found[key] = row
     return list(found.values())
+
+
+#: What was measured so many years before the newest is history.
+_YEARS = 5
+
+
+def by_age(studies: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Return the studies of the last years and those of before, in their order; the last year of a study counts."""
+    years = [int((re.findall(r"\d{4}", study["published"]["date"]) or ["9999"])[-1]) for study in studies]
+    known = [year for year in years if year < 9999]
+    since = max(known, default=0) - _YEARS
+    recent = [study for study, year in zip(studies, years, strict=True) if year >= since]
+    return recent, [study for study, year in zip(studies, years, strict=True) if year < since]

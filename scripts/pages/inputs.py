@@ -66,6 +66,11 @@ class Inputs:
         return self.study["price"]
 
     @property
+    def per_samples(self) -> int:
+        """Of how many samples a cost is where rates alone are known."""
+        return int(self.study.get("per_samples", 10**6))
+
+    @property
     def base(self) -> Mapping[str, Any]:
         """The axes of the base cell; empty for a study without one."""
         return self.study.get("base", {})

@@ -79,5 +79,5 @@ def page(inputs: Inputs) -> str:
     """
     templates, given = render.environment(), context(inputs)
     sections = [templates.get_template(f"sections/{name}.html.j2").make_module(given) for name in SECTIONS]
-    contents = [entry for section in sections for entry in getattr(section, "contents", [])]
+    contents = [*given["lead"], *(entry for section in sections for entry in getattr(section, "contents", []))]
     return templates.get_template("page.html.j2").render(given, sections=sections, contents=contents)

@@ -37,6 +37,15 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}"
 
 
+#: Counts that have a name.
+_NAMED = {10**6: "a million", 10**9: "a billion", 10**12: "a trillion"}
+
+
+def named(count: int) -> str:
+    """Return a count in words where it has a name, else with thousands parted."""
+    return _NAMED.get(count, f"{count:,}")
+
+
 def rounded(value: float | None, digits: int = 3) -> str:
     """Return `value` with `digits` significant digits, zeros for the rest of a large one; an em dash for nothing."""
     if _is_missing(value):

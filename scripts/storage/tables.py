@@ -48,7 +48,7 @@ _ALLOWED = {
     **dict.fromkeys(("workload", "hardware", "framework"), (NAME, NAME_WORDS)),
     "price_option": ("[a-z0-9][a-z0-9-]*", "a name: small letters, digits and -"),
     "mode": _one_of("stock", "tuned", "sparse", "plain_lstm", "tuned, not compiled", "sparse, not compiled"),
-    "precision": _one_of("float32", "tf32", "bfloat16", "float16"),
+    "precision": _one_of("float32", "tf32", "bfloat16", "float16", "fp8", "mxfp8", "nvfp4"),
     "data": _one_of("real", "synthetic", "own"),
     "status": _one_of(*STATUSES),
 }

@@ -11,6 +11,7 @@ from scripts.records import about
 from scripts.storage import modules
 from scripts.storage.axes import CELL
 from scripts.storage.errors import InputError
+from scripts.storage.numbers import named
 from scripts.studies import articles, charts, commands
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -280,11 +281,17 @@ def machines(config: dict[str, Any], catalogue: dict[str, Any]) -> dict[str, Any
     return {**catalogue, **config["machines"]}
 
 
-def unit(study: Mapping[str, Any], workload: str) -> str:
-    """Return what the samples of a workload are: as its logs say, or what a step of a program goes through."""
+def unit(study: Mapping[str, Any], workload: str = "*") -> str:
+    """Return what the samples of a workload, or of all, are: as logs say, or what a step of a program goes through."""
     if program := study.get("commands", {}).get(workload):
         return commands.unit(program)
-    return str(study.get("import", {}).get("units", {}).get(workload, "samples"))
+    units = study.get("import", {}).get("units", {})
+    return str(units.get(workload, units.get("*", "samples")))
+
+
+def per_samples(study: Mapping[str, Any], workload: str = "*") -> str:
+    """Return in words what a cost of rates alone is of: a million samples, a billion tokens."""
+    return f"{named(study.get('per_samples', 10**6))} {unit(study, workload)}"
 
 
 def cards(machines: Mapping[str, Any]) -> dict[str, str]:

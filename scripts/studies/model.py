@@ -145,6 +145,13 @@ class Study(Part):
         "The cell that counts as 1.00x in each workload; without mode, precision or devices the first of the study",
     )
     price: str = key("The price option that the charts of cost show: one of `prices`", default="on-demand")
+    per_samples: Count = key(
+        "How many samples the page's dollars are of where rates alone are known: 1000000000 for a billion tokens",
+        default=1_000_000,
+    )
+    front: Annotated[Names, Once] = key(
+        "Workloads that the index of the published studies shows; without, all of them",
+    )
     targets: dict[str, float] = key(
         "Workload: validation accuracy (training loss, where there is none) whose time and cost are reported",
         default={},

@@ -183,6 +183,12 @@ class PriceOption(Part):
         "Without: as each machine's `rent` says; owned, if it has none"
     )
     instead: dict[str, Rent] = key("Machine -> what is rented in its place under this option")
+    offer: Literal["lowest", "median"] = key(
+        "Instead of each machine's `rent`: its cards (`gpus`) by the hour, at the lowest of what the providers of the "
+        "books ask for one, or the median; one offer a provider, of its largest machine that has no more cards",
+    )
+    only: Annotated[Names, Once] = key("offer: of these providers alone")
+    without: Annotated[Names, Once] = key("offer: of all but these providers")
     discount: Discount = key("Committed use: the share taken off")
     sustained_use: bool = key("Google's discount for hours_per_month, on what config/prices/sustained-use.csv lists")
     hours_per_month: Annotated[float, Field(gt=0, le=744)] = key(
@@ -217,9 +223,12 @@ class Import(Part):
     facts: Text = key("A table of facts (.csv) that was made from the logs and is used in their place")
     hardware: Annotated[dict[str, str], Filled] = key("Folder of logs -> machine")
     columns: Annotated[dict[str, Text], Filled] = key(
-        "Column of a table -> workload, for formats whose tables have a column for each"
+        "Column of a table -> workload, for formats whose tables have a column for each; of tables of language models "
+        "a model as it is printed -> its name here"
     )
-    units: dict[str, Text] = key("Workload -> what its samples are: images, tokens; without, samples")
+    units: dict[str, Text] = key(
+        "Workload, or * for all others -> what its samples are: images, tokens; without, samples",
+    )
     software: dict[str, Text] = key(
         "Runs, with * for any text -> which software they are of, the first that fits: said beside the "
         "answer where there are several",

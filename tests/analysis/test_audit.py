@@ -223,3 +223,11 @@ def test_workload_that_many_machines_lack_is_one_finding(machines: int, found: i
     assert said[0]["message"] == (
         "no run of other on m0 with cntk" if found > 1 else "no run of other on m0, m1, m2, m3, m4 with cntk"
     )
+
+
+def test_what_is_no_grid_lacks_no_runs() -> None:
+    """A table of configurations: twelve machines with a workload each are no 144 runs of which most are missing."""
+    found = audit.findings(facts(*({"workload": f"net{n}", "hardware": f"box{n}"} for n in range(12))))
+    assert of("missing run", found) == []
+    (one,) = of("no grid", found)
+    assert one["message"] == "12 of 144 combinations of workload, machine and framework were run"

@@ -50,7 +50,7 @@ def test_rates_alone_are_compared_for_a_million_samples() -> None:
     rows = [run(train_seconds=None, total_seconds=None, samples_fraction=None, samples_per_second=1000.0)]
     priced = costs(runs(*rows))
     assert trainings.by_workload(priced, "on-demand", str) == {}
-    ((cell,),) = trainings.by_workload_per_million(priced, "on-demand", str).values()
+    ((cell,),) = trainings.by_workload_of_rates(priced, "on-demand", str).values()
     assert (cell["seconds"], cell["usd"]) == (pytest.approx(1000), pytest.approx(0.01))
 
 

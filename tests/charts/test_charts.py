@@ -81,6 +81,21 @@ TABLES = {
         [("resnet50", "V100", "float16", 4, 0.9, 3, 3)],
         columns=["workload", "card", "precision", "devices", "efficiency", "runs", "plain_runs"],
     ).assign(framework="tf"),
+    "billion": pd.DataFrame(
+        [("Llama_3_8B", "A100", "BF16", 30.0, 20.0), ("Llama_3_8B", "H100", "FP8", 25.0, None)],
+        columns=["workload", "card", "format", "usd_on-demand", "usd_spot"],
+    ).assign(devices=8, framework="NeMo"),
+    "alike": pd.DataFrame(
+        [("H100", "A100", 2.0, 0.8, 0.9), ("GB300", "A100", 4.0, None, None)],
+        columns=["card", "than", "faster", "usd_on-demand", "usd_spot"],
+    ).assign(workload="Llama_3_8B", framework="NeMo", format="BF16", devices=8),
+    "formats": pd.DataFrame(
+        [("H100", "FP8", "BF16", 1.25), ("B200", "FP8", "BF16", 1.5), ("B200", "NVFP4", "FP8", 1.2)],
+        columns=["card", "format", "than", "faster"],
+    ),
+    "tokens_scale": pd.DataFrame(
+        [("H100", 8, 8, 1.0, 1.0), ("H100", 8, 64, 8.0, 1.1)], columns=["card", "fewest", "devices", "more", "dearer"]
+    ).assign(workload="Llama_3_8B", framework="NeMo", precision="fp8", batch_size=8192),
     "several_gpus": pd.DataFrame(
         [("mnist_mlp", "2 cards", "several", 1.5), ("mnist_mlp", "2 cards", "one", 2.0)],
         columns=["workload", "label", "gpus", "hours"],

@@ -16,11 +16,11 @@ def rate(name: str, **values) -> dict:
     return run(**told | values) | {"run": name}
 
 
-def context(*rows: dict, software: dict | None = None, units: dict | None = None) -> dict:
+def context(*rows: dict, software: dict | None = None, units: dict | None = None, **more) -> dict:
     given = {"format": "throughput_table", "software": software or {}, "units": units or {}}
     study = STUDY | {"import": given, "question": {"asks": "Does it pay?", "hardware": "cpu4", "than": "cpu1"}}
     options = {"on-demand": {"purchase": "on-demand"}}
-    return first.context(inputs(study | {"prices": options, "price": "on-demand"}, runs(*rows), rows=BOOK))
+    return first.context(inputs(study | {"prices": options, "price": "on-demand"} | more, runs(*rows), rows=BOOK))
 
 
 def test_software_of_two_dates_is_said_beside_the_answer() -> None:
@@ -49,6 +49,16 @@ def test_dollars_and_seconds_of_rates_are_of_as_many_samples() -> None:
     assert panel["unit"] == "USD a thousand million tokens"
     shown = panel["bars"][0]
     assert (round(shown["usd"], 6), round(shown["seconds"] / 3600, 1), panel["longer"]) == (1.0, 27.8, 1000)
+
+
+def test_a_study_may_price_a_billion_tokens() -> None:
+    rows = [rate("a"), rate("b", hardware="cpu4")]
+    found = context(*rows, units={"*": "tokens"}, per_samples=10**9)
+    (panel,) = found["panels"]
+    assert panel["unit"] == "USD a billion tokens"
+    assert found["unit_words"].startswith("A billion tokens, on the steady clock")
+    shown = panel["bars"][0]
+    assert (round(shown["usd"], 6), round(shown["seconds"]), panel["longer"]) == (1.0, 100_000, 1)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What training a language model costs by the token: tables of speed, priced by the card-hour."""

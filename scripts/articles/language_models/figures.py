@@ -1,0 +1,258 @@
+"""What a billion tokens cost: printed speeds by the card-hour, and what newer cards, formats and more cards change.
+
+Each row is one printed figure, so nothing has a spread: ratios are arithmetic of two printed figures, taken only
+between rows that are alike in all but what is compared.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scripts.analysis import trainings
+from scripts.analysis.names import provider_name
+from scripts.articles.language_models.given import Given
+from scripts.costs.billing import SECONDS_PER_HOUR
+from scripts.storage.numbers import TIE, number
+from scripts.storage.tables import records
+
+#: What rows must share before their cards are compared; and before their formats, and their numbers of cards are.
+_ALIKE = ["workload", "framework", "precision", "devices", "batch_size"]
+_SAME_CARD = ["workload", "framework", "card", "devices", "batch_size"]
+_SAME_SHARE = ["workload", "framework", "card", "precision", "batch_size"]
+
+#: Arithmetic as makers name it, and by which another one of the same card is measured: the first that was printed.
+FORMATS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp8": "MXFP8", "nvfp4": "NVFP4"}
+
+_PARALLEL = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "context_parallel": "CP", "expert_parallel": "EP"}
+
+
+def tables(
+    study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, prices: pd.DataFrame, given: Given
+) -> dict[str, pd.DataFrame]:
+    """Return the tables that the functions below describe, by their names."""
+    about, rows = study["language_models"], printed(study, runs, costs, given)
+    return {
+        "billion": billion(rows, about["first"], study["price"]),
+        "whole": whole(rows, about["trainings"], study),
+        "alike": alike(rows, study),
+        "formats": formats(rows),
+        "tokens_scale": tokens_scale(rows),
+        "offers": offers(study, prices),
+        "every_row": rows,
+    }
+
+
+def usd(option: str) -> str:
+    """Return the column of the dollars of a study's amount of tokens under a price option."""
+    return f"usd_{option}"
+
+
+def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, given: Given) -> pd.DataFrame:
+    """Return a row per printed speed, in the order of the runs; dollars and card-hours are of `per_samples`.
+
+    Columns: run, source, published, workload, hardware, card, devices, framework, precision, batch_size (tokens a step
+    and card), parallel, rate (tokens a second and card), tflops and mfu (printed model TFLOP/s, and their share of the
+    card's peak), card_hours, usd(option) of each price option.
+    """
+    amount = study["per_samples"]
+    paid = costs.pivot(index="run", columns="price_option", values="usd_per_million_samples") * (amount / 1e6)
+    paid = paid.reindex(columns=list(study["prices"])).rename(columns=usd).astype(float)
+    axes = ["run", "workload", "hardware", "framework", "precision", "batch_size", "devices"]
+    rows = runs.loc[runs["status"] == "done", axes].reset_index(drop=True)
+    of = [given.rows[run] for run in rows["run"]]
+    rate = pd.Series([float(row["tokens_per_second_per_card"]) for row in of])
+    tflops = pd.Series([float(row["model_tflops_per_card"] or "nan") for row in of])
+    peaks = [
+        given.peaks.get(row["card"], {}).get("bf16" if precision == "bfloat16" else precision, np.nan)
+        for row, precision in zip(of, rows["precision"].fillna(""), strict=True)
+    ]
+    return rows.assign(
+        source=[row["source"] for row in of],
+        published=[row["published"] for row in of],
+        card=[row["card"] for row in of],
+        parallel=[" ".join(f"{short}{row[key]}" for key, short in _PARALLEL.items() if row[key]) for row in of],
+        format=rows["precision"].map(FORMATS).fillna("not stated"),
+        rate=rate,
+        tflops=tflops,
+        mfu=tflops / pd.Series(peaks, dtype=float),
+        card_hours=amount / rate / SECONDS_PER_HOUR,
+    ).join(paid, on="run")
+
+
+def billion(rows: pd.DataFrame, first: Sequence[str], option: str) -> pd.DataFrame:
+    """Return the printed row of the highest speed of each card, by workload: the cheapest first, no price last."""
+    found = rows[rows["workload"].isin(first)]
+    counted = found.groupby(["workload", "card"])["run"].transform("count")
+    found = found.assign(rows=counted).loc[found.groupby(["workload", "card"])["rate"].idxmax()]
+    order = found["workload"].map({name: place for place, name in enumerate(first)})
+    found = found.assign(order=order).sort_values(["order", usd(option), "card_hours"])
+    return found.drop(columns="order").reset_index(drop=True)
+
+
+def whole(rows: pd.DataFrame, asked: Mapping[str, Any], study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what whole trainings would take at the highest printed speed of each card.
+
+    Columns: training, says, those of `printed`, hours (on as many cards as printed, missing where that is not known);
+    card_hours and dollars are of the training.
+    """
+    made = []
+    for name, about in asked.items():
+        of_it = rows[rows["workload"].isin(about["workloads"])]
+        best = of_it.loc[of_it.groupby("card")["rate"].idxmax()]
+        times = about["tokens"] / study["per_samples"]
+        options = [usd(option) for option in study["prices"]]
+        scaled = best.assign(training=name, says=about["says"], card_hours=best["card_hours"] * times)
+        scaled = scaled.assign(**{column: best[column] * times for column in options})
+        hours = scaled["card_hours"] / scaled["devices"].astype("Float64")
+        made.append(scaled.assign(hours=hours.astype("Float64")).sort_values([options[0], "card_hours"]))
+    return pd.concat(made, ignore_index=True)
+
+
+def alike(rows: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return each pair of cards with printed rows that are alike in `_ALIKE`: of several releases the newest.
+
+    Columns: `_ALIKE`, format, card and than (the older one, by the order of the study's machines), faster (×), and
+    usd(option): dollars over those of the older one (×), missing where one of them has no price.
+    """
+    ages = {card: age for age, card in enumerate(dict.fromkeys(_card_of(rows, name) for name in study["machines"]))}
+    known = rows.dropna(subset=_ALIKE)
+    options = [usd(option) for option in study["prices"]]
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for _, group in known.sort_values("published", kind="stable").groupby(_ALIKE, sort=False):
+        each = sorted(records(group.drop_duplicates("card", keep="last")), key=lambda row: ages[row["card"]])
+        for place, old in enumerate(each):
+            for new in each[place + 1 :]:
+                key = (*(new[axis] for axis in _ALIKE if axis != "framework"), new["card"], old["card"])
+                found[key] = {axis: new[axis] for axis in (*_ALIKE, "format", "card", "published")}
+                found[key] |= {"than": old["card"], "faster": new["rate"] / old["rate"]}
+                found[key] |= {option: new[option] / old[option] for option in options}
+    columns = [*_ALIKE, "format", "card", "than", "published", "faster", *options]
+    table = pd.DataFrame(list(found.values()), columns=columns)
+    return table.sort_values("published", ascending=False, kind="stable", ignore_index=True)
+
+
+def formats(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what each format does over another one of the same card, all else alike (`_SAME_CARD`): newest release.
+
+    Over BF16 where that was printed, else over FP8, else over MXFP8. Columns: `_SAME_CARD`, format, than, faster (×),
+    saved (of the time, and so of the dollars at any price).
+    """
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    order = list(FORMATS.values())
+    known = rows.dropna(subset=[*_SAME_CARD, "precision"])
+    for _, group in known.sort_values("published", kind="stable").groupby(_SAME_CARD, sort=False):
+        each = group.drop_duplicates("format", keep="last").set_index("format")
+        there = [name for name in order if name in each.index]
+        for name in there[1:]:
+            new, old = each.loc[name], each.loc[there[0]]
+            key = (*(new[axis] for axis in _SAME_CARD if axis != "framework"), name, there[0])
+            faster = new["rate"] / old["rate"]
+            found[key] = {axis: new[axis] for axis in (*_SAME_CARD, "published")}
+            found[key] |= {"format": name, "than": there[0], "faster": faster, "saved": 1 - 1 / faster}
+    columns = [*_SAME_CARD, "format", "than", "published", "faster", "saved"]
+    return pd.DataFrame(list(found.values()), columns=columns)
+
+
+def tokens_scale(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what more cards cost where each has the same share of the batch (`_SAME_SHARE`).
+
+    Columns: `_SAME_SHARE`, format, fewest, devices, more (× the fewest), dearer (× their card-hours, and so dollars).
+    """
+    made = []
+    for _, group in rows.dropna(subset=[*_SAME_SHARE, "devices"]).groupby(_SAME_SHARE, sort=False):
+        each = group.loc[group.groupby("devices")["rate"].idxmax()].sort_values("devices")
+        if len(each) > 1:
+            first = each.iloc[0]
+            more = each["devices"].astype(float) / float(first["devices"])
+            each = each.assign(fewest=first["devices"], more=more, dearer=first["rate"] / each["rate"])
+            made.append(each[[*_SAME_SHARE, "format", "fewest", "devices", "more", "dearer"]])
+    columns = [*_SAME_SHARE, "format", "fewest", "devices", "more", "dearer"]
+    return pd.concat(made, ignore_index=True) if made else pd.DataFrame(columns=columns)
+
+
+def offers(study: Mapping[str, Any], prices: pd.DataFrame) -> pd.DataFrame:
+    """Return what an hour of each card is offered for, for machines of eight: lowest, median, highest, and by whom.
+
+    Columns: card, cards (of which the offer is), lowest, median, highest (USD a card-hour; missing without an
+    offer), provider (of the lowest), providers (how many), as_of (the oldest), source (all that the median is of).
+    """
+    middle_option = next(name for name, about in study["prices"].items() if about.get("offer") == "median")
+    rows = []
+    for model in dict.fromkeys(about["gpus"]["model"] for about in study["machines"].values() if "gpus" in about):
+        sizes = {
+            about["gpus"]["count"]: name
+            for name, about in study["machines"].items()
+            if about.get("gpus", {}).get("model") == model
+        }
+        count = min(sizes, key=lambda size: (abs(size - 8), size))
+        here = prices[prices["hardware"] == sizes[count]].set_index("price_option")
+        row: dict[str, Any] = {"card": model, "cards": count}
+        if middle_option in here.index:
+            lowest, middle = here.loc[study["price"]], here.loc[middle_option]
+            row |= {
+                "lowest": lowest["usd_per_hour"] / count,
+                "median": middle["usd_per_hour"] / count,
+                "highest": middle["usd_per_hour_high"] / count,
+                "provider": provider_name(str(lowest["provider"])),
+                "providers": middle["price_source"].count(" USD a card"),
+                "as_of": middle["price_as_of"],
+                "source": middle["price_source"],
+            }
+        rows.append(row)
+    columns = ["card", "cards", "lowest", "median", "highest", "provider", "providers", "as_of", "source"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _card_of(rows: pd.DataFrame, machine: str) -> str:
+    cards = rows.loc[rows["hardware"] == machine, "card"]
+    return str(cards.iloc[0]) if len(cards) else machine
+
+
+def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
+    """Return whether the card of the question costs less for the same tokens than the other, in a word and a sentence.
+
+    By all pairs of rows that are alike in all but the card. A gap within `TIE` is none. As single figures have no
+    spread, the answer is of what was printed.
+    """
+    card, than = study["language_models"]["pays"]
+    found = derived["alike"]
+    pairs = found[(found["card"] == card) & (found["than"] == than)]
+    if pairs.empty:
+        return "Unknown", f"No printed rows of {card} and {than} are alike in all but the card."
+    said, words = [], set()
+    for option, about in study["prices"].items():
+        ratios = pairs[usd(option)].dropna().astype(float)
+        if ratios.empty:
+            continue
+        less, more = int((ratios < 1 - TIE).sum()), int((ratios > 1 + TIE).sum())
+        words.add(trainings.verdict(len(ratios), less, more))
+        span = _span(ratios)
+        said.append(f"{span} the dollars at {about.get('label', option)}")
+    if not said:
+        return "Unknown", f"No provider of the books rents both {card} and {than}."
+    word = f"{words.pop()}, as printed" if len(words) == 1 else "It depends on who rents it"
+    speed = _span(pairs["faster"].astype(float))
+    return word, (
+        f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {speed} the tokens of "
+        f"{than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. {_least(study, derived)}"
+    )
+
+
+def _span(ratios: pd.Series) -> str:
+    low, high = (f"{value:.2f}" for value in (ratios.min(), ratios.max()))
+    return f"{low}×" if low == high else f"{low} to {high}×"
+
+
+def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return the row of the lowest cost of the first three workloads, as a sentence."""
+    by = usd(study["price"])
+    said = []
+    for name in study["language_models"]["first"][:3]:
+        rows = derived["billion"][derived["billion"]["workload"] == name].dropna(subset=by)
+        if len(rows):
+            row = rows.nsmallest(1, by).iloc[0]
+            model = name.split("_pre-training")[0].replace("_", " ")
+            said.append(f"{model} {number(row[by])} USD ({row['card']}, {row['format']})")
+    return f"The lowest cost of a billion tokens among all printed rows: {'; '.join(said)}."

@@ -1,0 +1,37 @@
+"""The key `language_models` of a study."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from scripts.studies.kinds import Filled, Names, Part, Positive, Text, need
+
+
+class Training(Part):
+    """A whole training that people ask for."""
+
+    says: Text = need("What it is, as the end of a sentence")
+    workloads: Names = need("Workloads at whose speed it is reckoned, on each card at the highest printed")
+    tokens: Positive = need("How many tokens it goes through")
+
+
+class LanguageModels(Part):
+    """Tables of language models' speed."""
+
+    source: Text = need("The table of printed rows (.csv) that the runs are read from")
+    first: Names = need("Workloads that the page shows first, in their order")
+    pays: Annotated[list[Text], Field(min_length=2, max_length=2)] = need(
+        "The card that the question is about, and the one that it is compared with, as the table calls them"
+    )
+    trainings: Annotated[dict[str, Training], Filled] = need("Whole trainings: name -> what it is")
+
+
+#: The type of the key's value, and what it means.
+VALUE = LanguageModels
+MEANING = "What a study of language models' speed shows beyond its runs; the study imports format token_table"
+
+
+def files(study: Mapping[str, Any]) -> list[str]:
+    """Return the table of printed rows, and what says how fast cards are at most."""
+    return [study["language_models"]["source"], "config/cards.yaml", "config/schemas/cards.schema.json"]

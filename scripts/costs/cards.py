@@ -1,0 +1,88 @@
+"""What an hour of one card is rented for: offers of price books, by the card that an item has (config/machines.csv)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from scripts.costs.book import Rows
+from scripts.costs.offers import COLUMNS
+from scripts.storage.files import read_csv
+
+MACHINES = Path(__file__).resolve().parents[2] / "config" / "machines.csv"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An item with cards of one kind that is rented by the hour; `usd_per_hour` is that of one of its cards."""
+
+    card: str
+    cards: int
+    provider: str
+    item: str
+    region: str
+    purchase: str
+    usd_per_hour: float
+    as_of: str
+    source: str
+
+
+@cache
+def machines(file: Path = MACHINES) -> Sequence[Mapping[str, str]]:
+    """Return the rows of the table of machines that have cards: provider, item, card, cards, cores."""
+    return [row for _, row in read_csv(file, COLUMNS[:5]) if row["card"]]
+
+
+def known(rows: Iterable[Mapping[str, str]] | None = None) -> list[str]:
+    """Return the names of all cards, sorted."""
+    return sorted({row["card"] for row in (machines() if rows is None else rows)})
+
+
+def offers(rows: Rows, card: str, purchase: str = "on-demand") -> list[Offer]:
+    """Return what the rows of price books ask for an hour of a card, in dollars, the lowest first.
+
+    An item that is attached to a host has no price of its own, and is none.
+    """
+    has = {(row["provider"], row["item"]): int(row["cards"]) for row in machines() if row["card"] == card}
+    found = [
+        Offer(
+            card,
+            has[row["provider"], row["item"]],
+            row["provider"],
+            row["item"],
+            row["region"],
+            purchase,
+            row["rate"] / has[row["provider"], row["item"]],
+            row["as_of"],
+            row["source"],
+        )
+        for row in rows
+        if (row["provider"], row["item"]) in has
+        and (row["purchase"], row["per"], row["currency"]) == (purchase, "hour", "USD")
+    ]
+    return sorted(found, key=lambda offer: (offer.usd_per_hour, offer.provider, offer.item, offer.region))
+
+
+def one_each(found: Iterable[Offer], cards: int) -> list[Offer]:
+    """Return one offer of each provider, for a machine of so many cards: its largest that has no more.
+
+    Of several of that size the newest counts, and of one day the cheapest. More cards than anybody rents in one piece
+    are several pieces: what they cost is the card-hour. Who rents only larger machines is left out.
+    """
+    best: dict[str, Offer] = {}
+    for offer in found:
+        before = best.get(offer.provider)
+        newer = before is None or (offer.cards, offer.as_of) > (before.cards, before.as_of)
+        if offer.cards <= cards and newer:
+            best[offer.provider] = offer
+    return sorted(best.values(), key=lambda offer: (offer.usd_per_hour, offer.provider))
+
+
+def chosen(found: Iterable[Offer], option: Mapping[str, Any]) -> list[Offer]:
+    """Return the offers of those providers that a price option names (`only`), or does not leave out (`without`)."""
+    return [
+        offer
+        for offer in found
+        if offer.provider in option.get("only", [offer.provider]) and offer.provider not in option.get("without", [])
+    ]

@@ -1,0 +1,150 @@
+"""What a billion tokens cost: literals are printed rates and offers as their tables have them, and plain arithmetic."""
+
+import csv
+import html
+import re
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from scripts import importers
+from scripts.analysis import figures
+from scripts.costs import prices, pricing
+from scripts.importers import facts
+from scripts.storage import tables
+from scripts.studies import articles, definition
+
+PUBLISHED = definition.ROOT / "reports" / "published"
+NEMO = "NVIDIA-NeMo/Megatron-Bridge@067f987df0:docs/performance-summary-archive.md"
+
+
+@pytest.fixture(scope="module")
+def shown() -> SimpleNamespace:
+    """The published study: what was refused, and its tables."""
+    study = definition.read("language-models", {})[1]
+    about = study["import"]
+    read = importers.importer(about["format"]).read(definition.ROOT / about["folder"], importers.layout(about))
+    runs = tables.conform(facts.runs_of(facts.in_order(read.runs, study)), "runs")
+    rates = tables.conform(pricing.price_table(study, study["machines"], study["machines"]), "prices")
+    costs = tables.conform(prices.price_runs(runs, rates), "costs")
+    derived = figures.tables(study, runs, costs, rates, articles.given(study))
+    return SimpleNamespace(study=study, problems=read.problems, runs=runs, prices=rates, costs=costs, derived=derived)
+
+
+#: The line of a row in reports/published/sources/language-models.csv, the price option, USD an hour of a card as its
+#: book has it, the printed tokens a second of a card, and the dollars of 10^9 tokens: 10^9 / (rate x 3600 s) x USD.
+BY_HAND = [
+    (78, "lowest", 10.5, 4224, 690.499),  # Llama 3 70B, FP8, 64 GB200; CoreWeave: 42 USD for four
+    (81, "lowest", 3.2, 1664, 534.188),  # the same, 64 H100; Hyperstack
+    (81, "coreweave", 6.155, 1664, 1027.477),  # 49.24 USD for eight
+    (81, "median", 3.99, 1664, 666.066),  # of 3.2, 3.85, 3.99, 3.99, 6.155, 6.88 and 12.29
+    (40, "lowest", 3.2, 326, 2726.653),  # Llama 3.1 405B, FP8, 1,024 H100
+    (39, "lowest", 10.5, 1166, 2501.429),  # the same, NVFP4, 256 GB200
+    (47, "lowest", 7.4, 18534, 110.907),  # GPT-OSS 120B, MXFP8, 64 B300; Hyperstack
+    (290, "lowest", 3.2, 12472.87, 71.266),  # LoRA of Llama 3 8B, one H100
+    (290, "median", 3.92, 12472.87, 87.301),  # of 3.2, 3.85, 3.99 and 4.29: who rents only eight is no offer of one
+    (296, "lowest", 3.2, 1007, 882.710),  # MPT 70B, 512 H100
+    (405, "lowest", 1.79, 17807, 27.923),  # MPT 1B, eight A100 80 GB; RunPod
+    (550, "lowest", 2.7, 7138.89, 105.058),  # Llama 3.1 8B, eight TPU v6e; Google: 21.6 USD for eight
+]
+
+
+@pytest.mark.parametrize(("line", "option", "usd_per_hour", "rate", "usd"), BY_HAND)
+def test_dollars_of_a_billion_tokens_by_hand(
+    line: int, option: str, usd_per_hour: float, rate: float, usd: float, shown: SimpleNamespace
+) -> None:
+    costs = shown.costs[shown.costs["run"].eq(f"language-models#{line}") & shown.costs["price_option"].eq(option)]
+    (row,) = costs.to_dict("records")
+    cards = 1 if pd.isna(row["devices"]) else row["devices"]
+    assert row["usd_per_hour"] / cards == pytest.approx(usd_per_hour, rel=1e-4)
+    assert row["usd_per_million_samples"] * 1000 == pytest.approx(usd, abs=5e-4)
+    printed = shown.derived["every_row"].set_index("run").loc[f"language-models#{line}"]
+    assert printed["rate"] == rate
+    assert printed[f"usd_{option}"] == pytest.approx(usd, abs=5e-4)
+
+
+def test_every_printed_row_is_shown_or_left_out_with_its_reason(shown: SimpleNamespace) -> None:
+    with (PUBLISHED / "sources" / "language-models.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    used = [row["source"] for row in rows if row["tokens_per_second_per_card"]]
+    assert (len(rows), len(used)) == (557, 542)
+    assert sorted(shown.derived["every_row"]["source"]) == sorted(used)
+    refused = {row["source"]: row["left_out"] for row in rows if not row["tokens_per_second_per_card"]}
+    assert len(shown.problems) == len(refused) == 15
+    for problem, (source, reason) in zip(shown.problems, refused.items(), strict=True):
+        assert source in problem.message
+        assert reason in problem.message
+
+
+def test_each_row_stands_on_the_published_page() -> None:
+    page = html.unescape((PUBLISHED / "language-models.html").read_text(encoding="utf-8"))
+    with (PUBLISHED / "sources" / "language-models.csv").open(newline="") as file:
+        sources = [row["source"] for row in csv.DictReader(file)]
+    cells = re.findall(r'<td class="wrap">([^<]*)</td>', page)
+    there = [source for source in sources if any(cell == source or f", {source}:" in cell for cell in cells)]
+    assert len(there) == 557
+    assert "not stated" in cells or "not stated" in page
+
+
+def test_runs_of_one_cell_are_no_repeats_of_one_another(shown: SimpleNamespace) -> None:
+    """A row is one printed figure: rows that differ in what no axis names must not be pooled."""
+    assert shown.runs["repeat"].max() == 1
+
+
+def test_cards_that_nobody_rents_have_card_hours_alone(shown: SimpleNamespace) -> None:
+    printed = shown.derived["every_row"]
+    unpriced = printed[printed["usd_lowest"].isna()]
+    assert set(unpriced["card"]) == {"GB300", "TPU7x (Ironwood)", "TPU v5p", "TPU v6e"}
+    assert unpriced.loc[unpriced["card"].str.startswith("TPU v"), "devices"].isna().all()
+    assert unpriced["devices"].isna().sum() == 12
+    assert unpriced["card_hours"].gt(0).all()
+
+
+def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) -> None:
+    alike = shown.derived["alike"]
+    pair = alike[(alike["card"] == "GB200") & (alike["than"] == "H100")].set_index(["workload", "devices"])
+    # NeMo 26.04.01, FP8, 64 cards, 256 sequences: 4224 and 1664 tokens a second
+    row = pair.loc[("Llama_3_70B_pre-training_at_8192", 64)]
+    assert row["faster"] == pytest.approx(4224 / 1664)
+    assert row["usd_coreweave"] == pytest.approx(690.499 / 1027.477, rel=1e-4)
+    assert row["usd_lowest"] == pytest.approx(690.499 / 534.188, rel=1e-4)
+    # 256 GB200 and 1,024 H100 of the 405B are no pair
+    assert "Llama_3.1_405B_pre-training_at_8192" not in pair.index.get_level_values("workload")
+    word, words = figures.answer(shown.study, shown.derived)
+    assert word == "It depends on who rents it"
+    assert "at the lowest offer of a cloud" in words
+    assert "at the CoreWeave's list" not in words
+
+
+def test_formats_of_one_card_are_compared_at_any_price(shown: SimpleNamespace) -> None:
+    formats = shown.derived["formats"]
+    row = formats[
+        (formats["workload"] == "Llama_3.1_405B_pre-training_at_8192")
+        & (formats["card"] == "GB200")
+        & (formats["format"] == "NVFP4")
+    ].iloc[-1]
+    assert (row["than"], row["framework"]) == ("FP8", "NeMo-26.06")
+    assert row["saved"] == pytest.approx(1 - 843 / 1166)  # tokens a second in FP8 and in NVFP4
+
+
+def test_more_cards_with_the_same_share_of_the_batch(shown: SimpleNamespace) -> None:
+    scale = shown.derived["tokens_scale"]
+    line = scale[(scale["workload"] == "MPT_70b_pre-training_at_2048") & (scale["card"] == "H100")]
+    line = line[line["batch_size"] == 8 * 2048].set_index("devices")
+    assert line.loc[512, "dearer"] == pytest.approx(line.loc[128, "dearer"] * 1058 / 1007)
+
+
+def test_a_whole_training_is_card_hours_by_its_tokens(shown: SimpleNamespace) -> None:
+    whole = shown.derived["whole"].set_index(["training", "card"])
+    lora = whole.loc[("llama-3-8b-lora", "H100")]
+    assert lora["hours"] == pytest.approx(1e8 / 12472.87 / 3600)
+    assert lora["usd_lowest"] == pytest.approx(7.1266, abs=5e-4)
+    llama = whole.loc[("llama-3-8b", "H100")]
+    assert llama["card_hours"] == pytest.approx(15e12 / 14451 / 3600)
+
+
+def test_utilisation_is_of_the_peak_in_that_format(shown: SimpleNamespace) -> None:
+    printed = shown.derived["every_row"].set_index("run")
+    assert printed.loc["language-models#39", "mfu"] == pytest.approx(2944 / 10000)  # NVFP4 on a GB200
+    assert printed.loc["language-models#290", "mfu"] == pytest.approx(402 / 989)  # BF16 on an H100

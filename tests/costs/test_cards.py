@@ -1,0 +1,102 @@
+"""What an hour of a card is offered for; figures are those of the committed books, as somebody reads them there."""
+
+from datetime import date
+
+import pytest
+
+from scripts.costs import book, books, card_history, cards, hourly
+from scripts.costs.terms import read_terms
+
+ROWS = book.read(books.files(["cards-2026-11", "accelerators"]))
+
+
+def hour(offers: list[cards.Offer]) -> dict[str, float]:
+    return {offer.provider: round(offer.usd_per_hour, 4) for offer in offers}
+
+
+def test_every_item_of_a_book_of_cards_says_which_card_it_has() -> None:
+    there = {(row["provider"], row["item"]) for row in cards.machines()}
+    assert {(row["provider"], row["item"]) for row in book.read(books.files("cards-2026-11"))} <= there
+
+
+def test_an_hour_of_a_card_is_its_part_of_the_machine() -> None:
+    found = cards.one_each(cards.offers(ROWS, "H100 SXM"), 8)
+    assert hour(found) == {
+        "vast": 1.8675,  # 14.94 USD for eight
+        "runpod-community": 2.69,
+        "akash": 2.71,
+        "hyperstack": 3.2,
+        "nebius": 3.85,
+        "lambda": 3.99,  # 31.92 for eight, and not 4.29 for one
+        "runpod-secure": 3.99,
+        "coreweave": 6.155,  # 49.24 for eight
+        "aws": 6.88,  # 55.04 for eight
+        "azure": 12.29,  # 98.32 for eight
+    }
+    assert [offer.usd_per_hour for offer in found] == sorted(offer.usd_per_hour for offer in found)
+
+
+def test_one_card_is_no_part_of_a_machine_of_eight() -> None:
+    found = hour(cards.one_each(cards.offers(ROWS, "H100 SXM"), 1))
+    assert found["lambda"] == 4.29
+    assert not {"aws", "azure", "coreweave", "vast"} & set(found)
+
+
+def test_of_one_size_the_newest_price_counts() -> None:
+    older = cards.Offer("A", 8, "cloud", "eight", "", "on-demand", 1.0, "2026-05", "a list")
+    newer = cards.Offer("A", 8, "cloud", "8x", "", "on-demand", 2.0, "2026-09-20", "a list")
+    assert cards.one_each([older, newer], 64) == [newer]
+
+
+def priced(count: int, **option: object) -> dict | None:
+    machines = {"box": {"label": "box", "gpus": {"model": "GB200", "count": count}}}
+    rows = hourly.price_rows(machines, {"on-demand": {"purchase": "on-demand"} | option}, lambda _: ROWS, read_terms())
+    return rows[0] if rows else None
+
+
+def test_a_machine_of_256_cards_is_priced_by_the_card_hour() -> None:
+    row = priced(256, offer="lowest")
+    assert (row["provider"], row["usd_per_hour"]) == ("coreweave", 256 * 42 / 4)
+    assert (row["price_as_of"], row["region"]) == ("2026-09-20", "north-america")
+    assert row["usd_per_hour_low"] == row["usd_per_hour_high"] == 2688
+
+
+def test_who_is_left_out_has_no_offer() -> None:
+    assert priced(8, offer="lowest", without=["coreweave"]) is None
+    assert priced(8, offer="median", only=["lambda"]) is None
+
+
+def test_the_median_is_of_one_offer_a_provider_and_has_their_range() -> None:
+    machines = {"box": {"label": "box", "gpus": {"model": "B300", "count": 8}}}
+    option = {"median": {"offer": "median", "without": ["akash"]}}
+    (row,) = hourly.price_rows(machines, option, lambda _: ROWS, read_terms())
+    # 7.4 at Hyperstack, 7.89 at RunPod, 142.416 for eight at AWS
+    found = [row[f"usd_per_hour{end}"] for end in ("_low", "", "_high")]
+    assert found == pytest.approx([59.2, 63.12, 142.416])
+    assert row["provider"] == "3 providers"
+    assert row["price_source"].startswith("median of 3: hyperstack 1x B300 288GB 7.4 USD a card (2026-08-26); ")
+
+
+def offer(provider: str, usd: float, as_of: str, count: int = 8) -> cards.Offer:
+    return cards.Offer("A", count, provider, f"{count}x", "", "on-demand", usd, as_of, "a list")
+
+
+def test_history_keeps_the_newest_offer_of_each_provider() -> None:
+    offers = [offer("a", 4.0, "2025-01-01"), offer("b", 2.0, "2025-06-01"), offer("a", 3.0, "2025-07-01")]
+    found = card_history.days(offers)
+    assert [(day.as_of, day.lowest.provider, day.median, len(day.known)) for day in found] == [
+        ("2025-01-01", "a", 4.0, 1),
+        ("2025-06-01", "b", 3.0, 2),
+        ("2025-07-01", "b", 2.5, 2),
+    ]
+
+
+def test_an_offer_of_more_than_a_year_ago_is_no_longer_known() -> None:
+    (_, last) = card_history.days([offer("a", 1.0, "2024-05"), offer("b", 2.0, "2025-06-01")])
+    assert [one.provider for one in last.known] == ["b"]
+
+
+def test_age_is_that_of_the_newest_offer() -> None:
+    offers = [offer("a", 1.0, "2026-05"), offer("b", 2.0, "2026-09-26")]
+    assert card_history.age(offers, date(2026, 11, 25)) == card_history.OLD_DAYS
+    assert card_history.age([], date(2026, 11, 25)) is None
