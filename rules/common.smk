@@ -17,7 +17,14 @@ from scripts.measurement import provenance
 from scripts.records import about
 from scripts.storage import environment, errors, schemas
 from scripts.studies import commands, definition, settings, trust
-from scripts.workflow import checks, command_line, data_kinds, failures, internals
+from scripts.workflow import (
+    checks,
+    command_line,
+    data_kinds,
+    estimates,
+    failures,
+    internals,
+)
 from scripts.workflow import lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary

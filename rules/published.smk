@@ -98,11 +98,47 @@ rule ledger:
         "python -m scripts.ledger {input.ledger:q} {output:q} |& tee {log}"
 
 
+rule quote_page:
+    input:
+        prices="results/lambda-gpus/prices.csv",
+        known=[
+            "reports/published/sources/language-models.csv",
+            "reports/published/facts/lambda-gpus.csv",
+            "reports/estimates.json",
+            "config/cards.yaml",
+            "config/language_models.yaml",
+            "config/machines.csv",
+            *(books.path(name) for name in estimates.BOOKS),
+            *books.TERMS,
+        ],
+        lib=[
+            *code_of("scripts.quote"),
+            "reports/layout.html.j2",
+            "reports/quote.html.j2",
+            "reports/style.css",
+            "reports/scripts/engine.js",
+            "reports/scripts/elements.js",
+            "reports/scripts/estimate.js",
+            "reports/scripts/quote.js",
+        ],
+    output:
+        "results/quote.html",
+    log:
+        "results/logs/quote.log",
+    conda:
+        "../envs/workflow.yaml"
+    message:
+        "write the front door"
+    shell:
+        "python -m scripts.quote {output:q} lambda-gpus {input.prices:q} |& tee {log}"
+
+
 # No output of its own: what is committed must neither keep the pages from being made, nor be deleted before they are.
 rule published:
     input:
         index="results/published.html",
         ledger="results/ledger.html",
+        quote="results/quote.html",
         pages=expand("results/{study}/report.html", study=config["published"]),
     log:
         "results/logs/published.log",
@@ -114,6 +150,7 @@ rule published:
         "publish under reports/published"
     shell:
         "(cp {input.index:q} reports/published/index.html && cp {input.ledger:q} reports/published/ledger.html && "
+        "cp {input.quote:q} reports/published/quote.html && "
         'for study in {params.studies:q}; do cp "results/$study/report.html" "reports/published/$study.html"; '
         'for picture in "results/$study/charts/"*/headline.png; do '
         '[ ! -e "$picture" ] || cp "$picture" "reports/published/$study.png"; done; done) |& tee {log}'

@@ -96,7 +96,7 @@ def test_texts_are_escaped(index) -> None:
 
 
 def test_page_fetches_nothing(index) -> None:
-    assert set(Read(index(STUDY)).links) == {"data:,", "old.html", "old.html#claims", "ledger.html"}
+    assert set(Read(index(STUDY)).links) == {"data:,", "old.html", "old.html#claims", "ledger.html", "quote.html"}
 
 
 def test_study_that_does_not_say_whose_it_is_is_refused(index) -> None:
