@@ -18,10 +18,10 @@ Array = NDArray[np.float64]
 
 #: What a model has of its own (standard deviations of a logarithm): wherever it runs, on a card, in a precision, at a
 #: length.
-OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.1, "model, length": 0.1}
+OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.07, "model, length": 0.1}
 
 #: Mixtures of experts differ more: in how they are routed, split and kept full.
-_OF_KIND = {"dense": 1.0, "moe": 2.0}
+_OF_KIND = {"dense": 1.0, "moe": 1.5}
 
 #: Another timing of the same; a rate of the person's own; a printed one of the same model, which was timed on another
 #: machine by people who tune it (the same program on two machines of eight cards: 1.16 at the 90th percentile).
