@@ -1,12 +1,13 @@
 """How good quotes of other machines are, from committed facts: trials, and the tables of docs/estimating.md."""
 
+import json
 from collections.abc import Mapping, Sequence
 from math import ceil, exp
 from statistics import median
 from typing import Any
 
 from scripts.document import simulated
-from scripts.estimate import ageing, picks, transfers, trial
+from scripts.estimate import ageing, linear, picks, transfers, trial
 from scripts.estimate.points import KINDS, Point
 from scripts.storage import schemas
 from scripts.storage.numbers import rounded
@@ -17,6 +18,10 @@ _FAMOUS = (
     "Llama 3 8B", "Llama 3 70B", "Llama 3.1 405B", "GPT-3 175B", "MPT 7b", "Mixtral 8x7B", "Qwen 3 30B A3B",
     "DeepSeek V3",
 )  # fmt: skip
+
+
+#: The fitted model, for programs that do not run this one: a static page.
+MODEL = estimates.ROOT / "reports" / "estimate-model.json"
 
 
 def trials() -> dict[str, Any]:
@@ -104,6 +109,34 @@ def _picks(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, Any]:
             for rule in picks.RULES
         },
     }
+
+
+def model_file() -> str:
+    """Return the fitted model (JSON), for programs that condition it on rates of their own.
+
+    The logarithm of TFLOP/s is the mean of `scripts.estimate.linear.mean` plus columns x weights; the covariance of
+    the weights is its lower triangle, row by row. Means and columns are as that module says.
+    """
+    points, cards = estimates.points(), schemas.read_yaml(estimates.CARDS, "cards")["cards"]
+    fitted, found = linear.fit(points, cards), estimates.trials()
+    of = linear.columns(cards)
+    lower = [float(f"{value:.6g}") for place, row in enumerate(fitted.covariance) for value in row[: place + 1]]
+    told = {
+        "facts_until": found["facts_until"],
+        "inputs_sha256": found["inputs_sha256"],
+        "columns": list(of),
+        "prior_deviations": [deviation for deviation, _ in of.values()],
+        "weights": [round(float(weight), 6) for weight in fitted.weights],
+        "covariance_lower": lower,
+        "own_deviations": linear.OWN,
+        "own_of_kind": linear.OF_KIND,
+        "noise_deviation": linear.NOISE,
+        "measured_deviation": linear.MEASURED,
+        "printed_deviation": linear.PRINTED,
+        "factors": found["factors"],
+        "ageing_deviations": {kind: one["deviation"] for kind, one in found["ageing"].items()},
+    }
+    return json.dumps(told, separators=(",", ":")) + "\n"
 
 
 def estimating_page(page: str) -> str:
