@@ -9,7 +9,8 @@
 `reports/states.json`; in `schedule.md` what the chart of a history does, from `reports/trends.json`. And
 `config/noise.yaml`, the noise of the project's own repeated runs, from their tables; `offers.csv` of the recorder of
 any command, what can be rented today, from the price books and `config/machines.csv`; in `run.md` what its sessions
-promised, from `reports/ledger.csv`; in `estimating.md` how good quotes are, from `reports/estimates.json`.
+promised, from `reports/ledger.csv`; in `estimating.md` how good quotes are, from `reports/estimates.json`,
+and the fitted model beside it, `estimate-model.json`.
 """
 
 from pathlib import Path
@@ -40,6 +41,7 @@ def pages() -> dict[Path, str]:
         docs / "faults.md": faults.faults_page(),
         docs / "run.md": simulated.recorder_table(run),
         docs / "estimating.md": estimates.estimating_page(estimating),
+        estimates.MODEL: estimates.model_file(),
         config / "noise.yaml": noise.noise_file(),
         ROOT / "plugins" / "epochs-per-dollar" / "epochs_per_dollar" / "offers.csv": reference.offers_file(),
     }

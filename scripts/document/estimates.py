@@ -1,12 +1,13 @@
 """How good quotes of other machines are, from committed facts: trials, and the tables of docs/estimating.md."""
 
+import json
 from collections.abc import Mapping, Sequence
 from math import ceil, exp
 from statistics import median
 from typing import Any
 
 from scripts.document import simulated
-from scripts.estimate import ageing, picks, transfers, trial
+from scripts.estimate import ageing, exported, linear, picks, transfers, trial
 from scripts.estimate.points import KINDS, Point
 from scripts.storage import schemas
 from scripts.storage.numbers import rounded
@@ -17,6 +18,10 @@ _FAMOUS = (
     "Llama 3 8B", "Llama 3 70B", "Llama 3.1 405B", "GPT-3 175B", "MPT 7b", "Mixtral 8x7B", "Qwen 3 30B A3B",
     "DeepSeek V3",
 )  # fmt: skip
+
+
+#: The fitted model, for programs that do not run this one: a static page.
+MODEL = estimates.ROOT / "reports" / "estimate-model.json"
 
 
 def trials() -> dict[str, Any]:
@@ -104,6 +109,15 @@ def _picks(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, Any]:
             for rule in picks.RULES
         },
     }
+
+
+def model_file() -> str:
+    """Return the fitted model (JSON), for programs that condition it on rates of their own: `exported.model`."""
+    points, cards = estimates.points(), schemas.read_yaml(estimates.CARDS, "cards")["cards"]
+    found = estimates.trials()
+    of = {"facts_until": found["facts_until"], "inputs_sha256": found["inputs_sha256"], "factors": found["factors"]}
+    of |= {"ageing_deviations": {kind: one["deviation"] for kind, one in found["ageing"].items()}}
+    return json.dumps(of | exported.model(linear.fit(points, cards)), separators=(",", ":")) + "\n"
 
 
 def estimating_page(page: str) -> str:

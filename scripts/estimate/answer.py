@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from scripts.estimate import choice, dollars
-from scripts.estimate.dollars import Bill, Offer
+from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
 from scripts.estimate.linear import Array
 from scripts.estimate.points import Point
@@ -111,12 +111,8 @@ def _bill(bill: Bill | None) -> dict[str, Any] | None:
     return {
         "usd": usd | {"median": bill.median_usd, "dearest": bill.dearest_usd},
         "offers": bill.offers,
-        "cheapest": _offer(bill.cheapest),
+        "cheapest": asdict(bill.cheapest),
     }
-
-
-def _offer(offer: Offer) -> dict[str, Any]:
-    return asdict(offer)
 
 
 def _choice(
@@ -135,17 +131,19 @@ def _choice(
         "rivals": [names[place] for place in found.rivals],
         "chances": dict(zip(names, map(float, found.chances), strict=True)),
         "measure": [] if decided else falls,
-        "sentence": _sentence(answers[found.first], [names[place] for place in found.rivals], falls),
+        "sentence": _sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls),
     }
 
 
-def _sentence(first: Mapping[str, Any], rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
+def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["on_demand"]
     offer, usd = bill["cheapest"], bill["usd"]
     machine = f"{first['cards']} x {first['card']} at {offer['provider']}"
     cost = f"{number(usd['cheapest'])} USD ({number(usd['low'])} to {number(usd['high'])} at 80 %)"
     if not rivals:
-        return f"Cheapest: {machine}, {cost}, in {number(first['hours']['middle'])} h."
+        which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
+        hours = number(first["hours"]["middle"])
+        return f"{which} with an answer and an offer: {machine}, {cost}, in {hours} h."
     between = _listed([first["card"], *rivals])
     if not falls:
         return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."

@@ -19,6 +19,9 @@ MARKETS = ("vast", "runpod-community")
 #: Offers of older days are left out.
 OLDEST_MONTHS = 12
 
+#: Whatever is shorter would be no use at all, which nobody bills.
+_SHORTEST_SECONDS = 1e-6
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -51,7 +54,7 @@ class Offer:
 
     def usd_of(self, seconds: float) -> float:
         """Return what is billed for a time: every increment begun, at least the minimum, of each machine."""
-        billed = billed_seconds(seconds, self.increment_seconds, self.minimum_seconds)
+        billed = billed_seconds(max(seconds, _SHORTEST_SECONDS), self.increment_seconds, self.minimum_seconds)
         return self.machines * float(cost_usd(billed, self.usd_per_hour))
 
 

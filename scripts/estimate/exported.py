@@ -1,4 +1,4 @@
-"""The fitted model as JSON, for a page that quotes in the browser what Python quotes."""
+"""The fitted model as JSON, for a page, or another program, that quotes what this one quotes."""
 
 from typing import Any
 
@@ -12,6 +12,8 @@ _DIGITS = 13
 
 def model(fitted: linear.Fitted) -> dict[str, Any]:
     """Return what `reports/scripts/estimate.js` needs of a fitted model.
+
+    The logarithm of TFLOP/s is the mean of `linear.mean` plus columns x weights.
 
     Keys: cards (peak_tflops, bandwidth_gb_per_second), columns (each `{number: name}` or `{is: {key: value}}`),
     weights, covariance (rows of the lower triangle, one after another), own (`[keys, deviation]`), own_of_kind, noise,
@@ -28,7 +30,7 @@ def model(fitted: linear.Fitted) -> dict[str, Any]:
         "weights": [_short(weight) for weight in fitted.weights],
         "covariance": [_short(value) for value in lower],
         "own": [[keys.split(", "), deviation] for keys, deviation in linear.OWN.items()],
-        "own_of_kind": linear.OWN_OF_KIND,
+        "own_of_kind": linear.OF_KIND,
         "noise": linear.NOISE,
         "measured": linear.MEASURED,
     }

@@ -18,10 +18,10 @@ Array = NDArray[np.float64]
 
 #: What a model has of its own (standard deviations of a logarithm): wherever it runs, on a card, in a precision, at a
 #: length.
-OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.1, "model, length": 0.1}
+OWN = {"model": 0.1, "model, card": 0.07, "model, precision": 0.07, "model, length": 0.1}
 
 #: Mixtures of experts differ more: in how they are routed, split and kept full.
-OWN_OF_KIND = {"dense": 1.0, "moe": 2.0}
+OF_KIND = {"dense": 1.0, "moe": 1.5}
 
 #: Another timing of the same; a rate of the person's own; a printed one of the same model, which was timed on another
 #: machine by people who tune it (the same program on two machines of eight cards: 1.16 at the 90th percentile).
@@ -97,7 +97,7 @@ def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
         names = keys.split(", ")
         left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
         found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
-    return found * np.outer([OWN_OF_KIND[p.kind] for p in one], [OWN_OF_KIND[p.kind] for p in other])
+    return found * np.outer([OF_KIND[p.kind] for p in one], [OF_KIND[p.kind] for p in other])
 
 
 def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:

@@ -128,6 +128,8 @@ def _factor(known: Known, question: Question, basis: str, alike: Sequence[Point]
     missing = []
     if alike:
         is_same = any(point.precision == question.precision for point in alike)
+        # Of mixtures of experts the factor of another card alone is too small: few of them are printed on several.
+        is_same = is_same and question.kind == "dense"
         missing.append("another card" if is_same else "another card and precision")
         if all(point.length != question.length for point in alike):
             missing.append("another length")

@@ -1,10 +1,16 @@
 """What was committed of trials is what the committed facts say, and pages and quotes are made from it."""
 
+import json
+from dataclasses import replace
+from math import log
+
+import numpy as np
 import pytest
 
 from scripts.document import estimates as document
-from scripts.estimate import transfers, trial
+from scripts.estimate import linear, transfers, trial
 from scripts.workflow import estimates
+from tests.estimate.test_linear import CARD, POINT
 
 
 def test_trials_are_of_the_facts_that_are_here() -> None:
@@ -41,3 +47,35 @@ def test_one_rate_is_nearly_everything_and_better_than_the_trivial_rules() -> No
     rules = kept["picks"]["rules"]
     assert rules["this model"]["among three"] >= rules["same share of the peak"]["among three"]
     assert rules["this model"]["regret"][0] <= 0.02
+
+
+def test_the_fitted_model_speaks_without_this_program() -> None:
+    """What its file says of a dense model of 8 billion, in bf16 on an H100 with llm-foundry, by hand and by Python."""
+    model = json.loads(document.MODEL.read_text())
+    point = {"kind": "dense", "software": "llm-foundry", "card": "H100", "precision": "bf16", "task": "pretrain"}
+    numbers = {"constant": 1.0, "size": log(8.03 / 8)}
+    x = np.array(
+        [
+            float(all(point[key] == value for key, value in one["is"].items()))
+            if "is" in one
+            else numbers.get(one["number"], 0.0)
+            for one in model["columns"]
+        ]
+    )
+    covariance = np.zeros((len(x), len(x)))
+    covariance[np.tril_indices(len(x))] = model["covariance"]
+    covariance += np.tril(covariance, -1).T
+    own = sum(deviation**2 for _, deviation in model["own"])
+    tflops = 396 * np.exp(x @ model["weights"])
+    deviation = np.sqrt(x @ covariance @ x + own + model["noise"] ** 2)
+
+    facts = estimates.points()
+    fitted = linear.fit(facts, CARD)
+    asked = replace(POINT, model="another", active_billion=8.03, total_billion=8.03, gflop=51.4)
+    (told,), (spread,) = linear.predict(fitted, [asked])
+    assert tflops / 51.4 * 1000 == pytest.approx(np.exp(told), rel=1e-4)
+    assert deviation == pytest.approx(spread, rel=1e-4)
+
+
+def test_the_fitted_model_is_small() -> None:
+    assert document.MODEL.stat().st_size < 77_000

@@ -30,6 +30,7 @@ def test_an_increment_that_is_begun_and_the_minimum_are_billed() -> None:
     (at_least,) = dollars.of_rows([row("b", 1, 36, minimum_seconds=60.0)], TODAY)
     assert by_minute.usd(610, 10) == pytest.approx(1.20)
     assert at_least.usd(50, 10) == pytest.approx(0.60)
+    assert at_least.usd(1, 1e9) == pytest.approx(0.60)
 
 
 def test_cheapest_median_and_dearest_of_the_offers() -> None:

@@ -79,6 +79,20 @@ def test_intervals_are_widened_by_the_question_that_fits() -> None:
         assert (other.high / other.middle) == pytest.approx((one.high / one.middle) ** times)
 
 
+def test_one_rate_of_a_mixture_of_experts_is_carried_with_the_wider_factor() -> None:
+    narrow = {name: {"dense": 0.3, "moe": 0.3} for name in FACTORS}
+    wide = narrow | {"another card and precision": {"dense": 0.6, "moe": 0.6}}
+    experts = [replace(POINT, model="e", kind="moe", total_billion=30, card=card) for card in ("H100", "A100 80 GB")]
+    for model, times in (("Mixtral 8x7B", 2), ("Llama 3 8B", 1)):
+        asked = ask(model=model, software="llm-foundry")
+        measured = [asked.on("H100", rate=3000)]
+        one, other = (
+            of(rates.rates(known(*experts, factors=factors), asked, measured, TODAY), "A100 80 GB")
+            for factors in (narrow, wide)
+        )
+        assert other.high / other.middle == pytest.approx((one.high / one.middle) ** times)
+
+
 def test_old_rows_widen_the_interval_unless_the_card_was_measured() -> None:
     later = date(2027, 12, 1)
     asked = ask(software="llm-foundry")

@@ -60,7 +60,7 @@ ELSEWHERE = {
     "epd document": "writes this project's own documents",
     "epd prices": "calls Snakemake, or writes nothing",
     **dict.fromkeys(("epd import", "epd quote", "epd report", "epd summary"), "calls Snakemake"),
-    **dict.fromkeys(("epd status", "epd stop"), "writes nothing"),
+    **dict.fromkeys(("epd estimate", "epd status", "epd stop"), "writes nothing"),
     "epd run": "writes one folder, under another name first: tests/recorder",
     "epd bill": "writes one file, under another name first: tests/recorder",
     "epd forget": "removes, and writes nothing",

@@ -1,0 +1,74 @@
+"""The one sentence of an answer, and what programs read beside it, at costs whose order is known."""
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from scripts.estimate import answer
+from scripts.storage import schemas
+from tests.estimate.test_dollars import row
+from tests.estimate.test_question import ask
+from tests.estimate.test_rates import MODELS, known
+
+TODAY = date(2026, 11, 25)
+TABLES = known(*(replace(one, card="A100 80 GB", rate=(one.rate or 0) / 3) for one in MODELS))
+
+
+def of(offered: dict[str, list[dict[str, Any]]], *measured: tuple[str, float], **given: Any) -> dict[str, Any]:
+    asked = ask(software="llm-foundry", **given)
+    rates = [asked.on(card, rate=rate) for card, rate in measured]
+    found = answer.answer(TABLES, offered, asked, rates, None, TODAY)
+    schemas.validate(found, "estimate", "an answer")
+    return found
+
+
+def test_what_is_three_times_as_fast_at_twice_the_price_costs_least() -> None:
+    found = of({"H100": [row("a", 1, 2)], "A100 80 GB": [row("b", 1, 1)]}, ("H100", 7800), ("A100 80 GB", 2600))
+    assert (found["choice"]["decided"], found["choice"]["card"]) == (True, "H100")
+    assert found["choice"]["measure"] == []
+    assert found["choice"]["sentence"].startswith(
+        "Cheapest of the 2 cards with an answer and an offer: 1 x H100 at a, "
+    )
+    assert found["choice"]["chances"]["H100"] > 0.99
+
+
+def test_where_nothing_is_decided_the_sentence_names_what_to_measure() -> None:
+    found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1)]}, tokens=1e12)["choice"]
+    assert not found["decided"]
+    assert set(found["chances"]) == {"H100", "A100 80 GB"}
+    assert found["sentence"].startswith("Too close to call between ")
+    assert "measure a minute on one of these two: " in found["sentence"]
+    assert "USD beyond what it costs" in found["sentence"]
+    falls = [one["expected_fall_usd"] for one in found["measure"]]
+    assert falls == sorted(falls, reverse=True)
+
+
+def test_a_training_that_is_shorter_than_a_minute_is_not_measured_for_one() -> None:
+    found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1)]}, tokens=1e5)["choice"]
+    assert found["measure"] == []
+    assert "no minute is worth what it costs" in found["sentence"]
+
+
+def test_one_card_alone_is_not_called_cheapest() -> None:
+    found = of({"H100": [row("a", 1, 3)]})["choice"]
+    assert found["sentence"].startswith("The one card with an answer and an offer: 1 x H100 at a, ")
+
+
+def test_without_offers_there_are_rates_and_no_choice() -> None:
+    found = of({})
+    assert found["choice"] is None
+    assert all(one["on_demand"] is None and one["spot"] is None for one in found["answers"])
+    hundred_hours = of({}, ("H100", 10_000), tokens=3.6e9)["answers"]
+    assert next(one for one in hundred_hours if one["card"] == "H100")["hours"]["middle"] == pytest.approx(
+        100, rel=0.03
+    )
+
+
+def test_spot_stands_apart_and_decides_nothing() -> None:
+    offers = {"H100": [row("a", 1, 3), row("a", 1, 0.1, purchase="spot")], "A100 80 GB": [row("b", 1, 0.9)]}
+    found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
+    (own,) = [one for one in found["answers"] if one["card"] == "H100"]
+    assert own["spot"]["usd"]["cheapest"] == pytest.approx(own["on_demand"]["usd"]["cheapest"] / 30, rel=1e-3)
+    assert found["choice"]["card"] == "A100 80 GB"
