@@ -87,6 +87,18 @@ def test_each_row_stands_on_the_published_page() -> None:
     assert "not stated" in cells or "not stated" in page
 
 
+def test_what_a_table_does_not_say_is_not_stated(shown: SimpleNamespace) -> None:
+    with (PUBLISHED / "sources" / "language-models.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["tokens_per_second_per_card"]]
+    # two recipes say it by the name of their folder
+    folders = [row for row in rows if re.search("/GPT3-175B-MaxText/(bf16|fp8)/", row["source"])]
+    told = shown.derived["every_row"].set_index("source")["format"]
+    assert [told[row["source"]] for row in folders] == ["BF16", "FP8"]
+    unsaid = [row["source"] for row in rows if not row["precision"] and row not in folders]
+    assert sorted(told[told == "not stated"].index) == sorted(unsaid)
+    assert len(unsaid) > 20
+
+
 def test_runs_of_one_cell_are_no_repeats_of_one_another(shown: SimpleNamespace) -> None:
     """A row is one printed figure: rows that differ in what no axis names must not be pooled."""
     assert shown.runs["repeat"].max() == 1

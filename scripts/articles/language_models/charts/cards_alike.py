@@ -3,16 +3,17 @@
 import pandas as pd
 from plotnine import (
     aes,
-    facet_wrap,
+    coord_flip,
+    geom_hline,
     geom_point,
-    geom_vline,
     ggplot,
     guide_legend,
     guides,
     labs,
+    position_dodge,
     scale_color_manual,
     scale_shape_manual,
-    scale_x_log10,
+    scale_y_log10,
 )
 
 from scripts.articles.language_models.figures import usd
@@ -41,19 +42,19 @@ def draw(view: View) -> Chart | None:
     tall = pd.concat(sides, ignore_index=True).dropna(subset="ratio")
     pairs = list(dict.fromkeys(table.sort_values("time")["pair"]))
     tall = tall.assign(
-        what=pd.Categorical(tall["what"], kinds[::-1]),
-        pair=pd.Categorical(tall["pair"], pairs),
+        what=pd.Categorical(tall["what"], kinds),
+        pair=pd.Categorical(tall["pair"], pairs[::-1]),
         ratio=tall["ratio"].astype(float),
     )
     figure = (
-        ggplot(tall, aes("ratio", "what", color="what", shape="what"))
-        + geom_vline(xintercept=1, linetype="dashed", color=INK, size=0.6)
-        + geom_point(size=2.4, show_legend=False)
-        + facet_wrap("pair", ncol=1)
-        + scale_color_manual(COLOURS, limits=kinds)
-        + scale_shape_manual(SHAPES, limits=kinds)
-        + scale_x_log10(breaks=[0.25, 0.5, 1, 2], labels=["0.25×", "0.5×", "1×", "2×"])
-        + labs(x="newer card ÷ older card (log scale)", y="", color="", shape="")
+        ggplot(tall, aes("pair", "ratio", color="what", shape="what"))
+        + geom_hline(yintercept=1, linetype="dashed", color=INK, size=0.6)
+        + geom_point(size=1.8, position=position_dodge(width=0.7))
+        + scale_color_manual(COLOURS)
+        + scale_shape_manual(SHAPES)
+        + scale_y_log10(breaks=[0.25, 0.5, 1, 2], labels=["0.25×", "0.5×", "1×", "2×"])
+        + coord_flip()
+        + labs(x="", y="newer card ÷ older card (log scale)", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
     )
@@ -66,7 +67,7 @@ def draw(view: View) -> Chart | None:
     return Chart(
         figure=figure,
         width=WIDTH,
-        height=1.2 + len(pairs) * (0.5 + 0.25 * len(kinds)),
+        height=2.0 + 0.42 * len(pairs),
         data=tall,
         caption=f"Newer ÷ older card, {len(table)} pairs of printed rows; one figure a side.",
         finding=f"The same tokens take {_findings.span(time.min(), time.max())} the hours on the newer card (medians)",
