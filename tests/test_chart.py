@@ -202,3 +202,14 @@ def test_a_chart_is_written_into_its_folder_alone(draw, tmp_path: Path, monkeypa
     with pytest.raises(InputError, match="lies outside"):
         draw("relative_time", LOGS, *rows)
     assert not (tmp_path / "stolen.svg").exists()
+
+
+def test_of_a_folder_of_many_logs_the_longest_are_drawn_and_it_says_so() -> None:
+    frame = runs(*(run(workload=f"log{index}", train_seconds=float(index)) for index in range(1, 84)))
+    folder = {"import": {"format": "any", "folder": "/data/logs"}}
+    drawn, words = chart.drawn_workloads(folder, frame)
+    assert drawn == [f"log{index}" for index in range(78, 84)]
+    assert words == "Of 83 workloads the 6 with the longest runs are drawn; all are in the table."
+    assert chart.drawn_workloads(LOGS, frame) == ([f"log{index}" for index in range(1, 84)], "")
+    named = {"import": folder["import"] | {"workloads": [f"log{index}" for index in range(1, 10)]}}
+    assert len(chart.drawn_workloads(named, frame)[0]) == 83, "who lists them wants them"

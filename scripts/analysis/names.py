@@ -33,11 +33,15 @@ _WORKLOAD_NAMES = {
 }
 
 
+#: The provider of the price that the command line gives.
+GIVEN = "given"
+
 #: How providers are written; others by their own name.
 _PROVIDER_NAMES = {
     "aws": "AWS",
     "digitalocean": "DigitalOcean",
     "gce": "Google",
+    GIVEN: "the price that you gave",
     "hetzner": "Hetzner",
     "lambda": "Lambda",
     "leadergpu": "LeaderGPU",

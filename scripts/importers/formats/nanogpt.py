@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _logs, _smi
-from scripts.importers._logs import Log, Refused, finite, number
+from scripts.importers import Imported, Layout, _logs, _metrics, _smi
+from scripts.importers._logs import Log, Refused, count, finite, number
 from scripts.importers._seconds import Said
 
 HELP = "console lines of nanoGPT and modded-nanogpt (.log, .txt, .out, or no ending)"
@@ -64,6 +64,7 @@ def _modded(steps: list[re.Match[str]], text: str) -> dict[str, Any]:
     return {
         **_ends(trained, held_out),
         "notes": notes,
+        "steps_done": count(done),
         "said": Said(stated=float(last[4]) * _UNITS[last[5]], stated_as="train_time", steps=float(done)),
     }
 
@@ -83,6 +84,7 @@ def _nanogpt(iters: list[re.Match[str]], evaluated: list[re.Match[str]]) -> dict
     return {
         **_ends(trained, held_out),
         "notes": notes,
+        "steps_done": count(shifted[-1][0] + 1),
         "said": Said(pace=[(done + 1, seconds) for done, seconds in shifted], steps=shifted[-1][0] + 1),
     }
 
@@ -94,4 +96,5 @@ def _ends(trained: list[float], held_out: list[float]) -> dict[str, Any]:
         "status": "diverged" if diverged else "done",
         "loss": finite(trained[-1]) if trained else None,
         "val_loss": finite(held_out[-1]) if held_out else None,
+        **_metrics.best({"loss": trained, "val_loss": held_out}),
     }
