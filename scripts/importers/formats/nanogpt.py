@@ -9,7 +9,7 @@ The time is that of the one step, its evaluation with it; those between are take
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -42,21 +42,31 @@ def looks(name: PurePosixPath, text: str) -> bool:
 def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     """Yield the run of a log. Raises Refused for one without any such line."""
     text = _logs.text_of(log.data, lenient=True)
-    steps, iters, evaluated = (list(form.finditer(text)) for form in (_STEP, _ITER, _EVALUATED))
+    lines = text.splitlines()
+    steps, iters, evaluated = (
+        _found(form, word, lines)
+        for form, word in ((_STEP, "train_time:"), (_ITER, ": loss"), (_EVALUATED, "val loss"))
+    )
     if not steps and not iters:
         raise Refused(
             "no line of nanoGPT ('iter 10: loss 3.2, time 245.31ms') or modded-nanogpt ('train_time:1390345ms')"
         )
-    found = _modded(steps, text) if steps else _nanogpt(iters, evaluated)
+    found = _modded(steps, lines) if steps else _nanogpt(iters, evaluated)
     cards = _smi.cards(text)
     yield {"framework": "torch", "devices": len(cards) or None, "cards": _smi.words(cards), **found}
 
 
-def _modded(steps: list[re.Match[str]], text: str) -> dict[str, Any]:
+def _found(form: re.Pattern[str], word: str, lines: Sequence[str]) -> list[re.Match[str]]:
+    """Return what a form finds in the lines that hold a word: ten times as fast as looking for the form everywhere."""
+    return [found for line in lines if word in line and (found := form.search(line))]
+
+
+def _modded(steps: list[re.Match[str]], lines: Sequence[str]) -> dict[str, Any]:
     last = steps[-1]
     done, most = int(last[1]), int(last[2])
     held_out = [value for step in steps if step[3] and (value := number(step[3])) is not None]
-    trained = [value for one in _TRAIN_LOSS.findall(text) if (value := number(one)) is not None]
+    losses = _found(_TRAIN_LOSS, "train_loss:", lines)
+    trained = [value for one in losses if (value := number(one[1])) is not None]
     begins = [step for step in steps if int(step[1]) == 0]
     notes = [f"ends at step {done} of {most}"] if done < most else []
     if len(begins) > 1 and steps.index(begins[-1]) > 0 and int(steps[steps.index(begins[-1]) - 1][1]) > 0:
