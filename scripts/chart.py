@@ -110,16 +110,14 @@ def without(controls: list[str], frames: dict[str, pd.DataFrame]) -> dict[str, p
     return {name: frame[~frame["run"].isin(runs)] for name, frame in frames.items()}
 
 
-def drawn_workloads(study: dict[str, Any], runs: pd.DataFrame) -> tuple[list[str], str]:
-    """Return which workloads are drawn, and what is to be said of the others: of many logs only some are looked at."""
+def to_draw(study: dict[str, Any], runs: pd.DataFrame) -> tuple[list[str], int | None]:
+    """Return the workloads to draw, and how many at most: of many logs those with the longest runs, which come first."""
     there = list(dict.fromkeys(runs["workload"]))
     listed = [name for name in study.get("import", {}).get("workloads", []) if name in there]
     if not definition.is_folder(study) or listed or len(there) <= _MOST:
-        return study.get("workloads", there), ""
-    longest = runs.groupby("workload")["train_seconds"].max().sort_values(ascending=False, kind="stable")
-    chosen = set(longest.index[:_MOST])
-    words = f"Of {len(there)} workloads the {_MOST} with the longest runs are drawn; all are in the table."
-    return [name for name in there if name in chosen], words
+        return study.get("workloads", there), None
+    longest = runs.groupby("workload", sort=False)["train_seconds"].max().sort_values(ascending=False, kind="stable")
+    return list(map(str, longest.index)), _MOST
 
 
 def main() -> int:
@@ -158,13 +156,20 @@ def main() -> int:
     headline = options.output / HEADLINE
 
     drawn: list[dict[str, Any]] = []
-    workloads, others = ([""], "") if whole else drawn_workloads(study, frames["runs"])
+    workloads, most = ([""], None) if whole else to_draw(study, frames["runs"])
+    others = (
+        f"Of {len(workloads)} workloads the {most} with the longest runs are drawn; all are in the table."
+        if most
+        else ""
+    )
     for workload in workloads:
+        if most and len(drawn) == most:
+            break
         seen = view(study, labels, workload, frames, option or study.get("price", ""), derived, judge)
         shown, left_out = _crowd.readable(seen, module)
         made = module.draw(shown) if whole or len(seen.runs) else None
         if made is None:
-            if missing := getattr(module, "MISSING", _MISSING):
+            if not most and (missing := getattr(module, "MISSING", _MISSING)):
                 drawn.append({"workload": workload, "missing": f"No chart: {missing}."})
             continue
         file = workload or "study"

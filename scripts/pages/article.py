@@ -14,8 +14,8 @@ from scripts.storage.tables import records
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
-    """Return the derived tables: those that the study has words for, in their order; without words, all of them."""
-    words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items()}
+    """Return the derived tables: those that the study has words for, in their order; without, all that have rows."""
+    words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items() if len(frame)}
     return {"derived": [table(name, inputs.derived[name], words[name], inputs.labels) for name in words]}
 
 

@@ -1,5 +1,6 @@
 """The page of a folder of logs begins with what its runs cost: a sentence, and a table of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -88,6 +89,19 @@ def test_of_many_runs_twenty_are_seen_and_the_rest_is_folded() -> None:
     page = report.page(made(*({"run": f"run-{index}", "train_seconds": 60.0 + index} for index in range(30))))
     assert "<summary>10 more runs</summary>" in page
     assert page.index("run-29") < page.index("<summary>10 more runs</summary>") < page.index("run-9<")
+
+
+def test_a_workload_without_a_chart_has_no_chapter() -> None:
+    missing = {
+        "workload": "w0",
+        "missing": "No chart.",
+        "name": "learning",
+        "kind": "Learned",
+        "help": "",
+        "title": "Learned",
+    }
+    page = report.page(replace(made(*LOGS), pictures={"w0": [missing | {"headline": False}]}))
+    assert "No chart." not in page
 
 
 def test_without_a_price_there_are_hours_alone() -> None:
