@@ -111,7 +111,7 @@ def without(controls: list[str], frames: dict[str, pd.DataFrame]) -> dict[str, p
 
 
 def to_draw(study: dict[str, Any], runs: pd.DataFrame) -> tuple[list[str], int | None]:
-    """Return the workloads to draw, and how many at most: of many logs those with the longest runs, which come first."""
+    """Return the workloads to draw, and how many at most: of many logs those with the longest runs come first."""
     there = list(dict.fromkeys(runs["workload"]))
     listed = [name for name in study.get("import", {}).get("workloads", []) if name in there]
     if not definition.is_folder(study) or listed or len(there) <= _MOST:

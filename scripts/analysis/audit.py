@@ -27,6 +27,9 @@ SAME_TIMES = 1e-4
 #: Runs of one cell differ by less than such a factor, unless they differ in more than their cell.
 FAR_APART = 2
 
+#: Kind of the findings on workloads that a machine or a framework lacks.
+MISSING_RUN = "missing run"
+
 #: More machines than so many that lack a workload are one finding.
 MANY = 4
 
@@ -134,10 +137,10 @@ def _missing_runs(facts: pd.DataFrame) -> Iterator[Finding]:
     for (workload, framework), machines in lacking.items():
         words, things = f"no run of {workload} on", {"workload": workload, "framework": framework}
         if len(machines) > MANY:
-            yield _finding("missing run", f"{words} {', '.join(machines)} with {framework}", **things)
+            yield _finding(MISSING_RUN, f"{words} {', '.join(machines)} with {framework}", **things)
         else:
             for hardware in machines:
-                yield _finding("missing run", f"{words} {hardware} with {framework}", **things, hardware=hardware)
+                yield _finding(MISSING_RUN, f"{words} {hardware} with {framework}", **things, hardware=hardware)
 
 
 def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
