@@ -78,7 +78,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     elapsed = [float(seconds) for seconds in _ELAPSED.findall(text)]
     for part in parts:
         done = max(part) + (1 if first == 0 else 0)
-        rounds = list(part.values())
+        rounds = [part[number] for number in sorted(part)]
         yield {
             **_ends(rounds, _framework(rounds[0])),
             "framework": _framework(rounds[0]),

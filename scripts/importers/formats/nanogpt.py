@@ -6,6 +6,8 @@ program's text, and holds the table that nvidia-smi printed.
 
 nanoGPT: `iter 250: loss 3.2107, time 245.31ms, mfu 41.20%`; `step 250: train loss 3.1, val loss 3.2`.
 The time is that of the one step, its evaluation with it; those between are taken at the pace of the median.
+
+llm.c: `s:9530 trl:3.2429 lr:0.0001 norm:0.23` and `s:9536 tel:3.2760`, the losses of training and test, without a time.
 """
 
 import re
@@ -17,7 +19,7 @@ from scripts.importers import Imported, Layout, _logs, _metrics, _smi
 from scripts.importers._logs import Log, Refused, count, finite, number
 from scripts.importers._seconds import Said
 
-HELP = "console lines of nanoGPT and modded-nanogpt (.log, .txt, .out, or no ending)"
+HELP = "console lines of nanoGPT, modded-nanogpt and llm.c (.log, .txt, .out, or no ending)"
 
 _SUFFIXES = (".log", ".txt", ".out", "")
 
@@ -26,6 +28,7 @@ _STEP = re.compile(rf"\bstep:(\d+)/(\d+)\b(?:.*?\bval_loss:({_NUMBER}))?.*?\btra
 _TRAIN_LOSS = re.compile(rf"\btrain_loss:({_NUMBER})")
 _ITER = re.compile(rf"\biter (\d+): loss ({_NUMBER}), time (\d+(?:\.\d+)?)(ms|s)\b")
 _EVALUATED = re.compile(rf"\bstep (\d+): train loss ({_NUMBER}), val loss ({_NUMBER})")
+_LLM_C = re.compile(rf"^s:(\d+) (trl|tel):({_NUMBER})", re.MULTILINE)
 _UNITS = {"ms": 1e-3, "s": 1.0}
 
 
@@ -36,7 +39,7 @@ def read(folder: Path, layout: Layout) -> Imported:
 
 def looks(name: PurePosixPath, text: str) -> bool:
     """Return whether a file is one of these, by its name, its beginning and its end."""
-    return name.suffix.lower() in _SUFFIXES and bool(_STEP.search(text) or _ITER.search(text))
+    return name.suffix.lower() in _SUFFIXES and bool(_STEP.search(text) or _ITER.search(text) or _LLM_C.search(text))
 
 
 def runs_of(log: Log) -> Iterator[dict[str, Any]]:
@@ -47,11 +50,12 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         _found(form, word, lines)
         for form, word in ((_STEP, "train_time:"), (_ITER, ": loss"), (_EVALUATED, "val loss"))
     )
-    if not steps and not iters:
+    plain = [] if steps or iters else _found(_LLM_C, "s:", lines)
+    if not steps and not iters and not plain:
         raise Refused(
             "no line of nanoGPT ('iter 10: loss 3.2, time 245.31ms') or modded-nanogpt ('train_time:1390345ms')"
         )
-    found = _modded(steps, lines) if steps else _nanogpt(iters, evaluated)
+    found = _modded(steps, lines) if steps else _nanogpt(iters, evaluated) if iters else _llm_c(plain)
     cards = _smi.cards(text)
     yield {"framework": "torch", "devices": len(cards) or None, "cards": _smi.words(cards), **found}
 
@@ -97,6 +101,15 @@ def _nanogpt(iters: list[re.Match[str]], evaluated: list[re.Match[str]]) -> dict
         "steps_done": count(shifted[-1][0] + 1),
         "said": Said(pace=[(done + 1, seconds) for done, seconds in shifted], steps=shifted[-1][0] + 1),
     }
+
+
+def _llm_c(rows: list[re.Match[str]]) -> dict[str, Any]:
+    trained, held_out = (
+        [value for row in rows if row[2] == kind and (value := number(row[3])) is not None] for kind in ("trl", "tel")
+    )
+    steps = max(int(row[1]) for row in rows)
+    lacks = "llm.c's main.log has no time: give seconds"
+    return {**_ends(trained, held_out), "steps_done": count(steps), "said": Said(steps=float(steps), lacks=lacks)}
 
 
 def _ends(trained: list[float], held_out: list[float]) -> dict[str, Any]:
