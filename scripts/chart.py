@@ -23,6 +23,9 @@ from scripts.studies import articles, definition
 #: The picture of a study that previews of a link show: the first drawing of one of its charts.
 HEADLINE = "headline.png"
 
+#: Of a folder of logs so many workloads are drawn, those with the longest runs.
+_MOST = 6
+
 #: Why a chart shows nothing that does not say so itself.
 _MISSING = "there is nothing for it to show"
 
@@ -107,6 +110,16 @@ def without(controls: list[str], frames: dict[str, pd.DataFrame]) -> dict[str, p
     return {name: frame[~frame["run"].isin(runs)] for name, frame in frames.items()}
 
 
+def to_draw(study: dict[str, Any], runs: pd.DataFrame) -> tuple[list[str], int | None]:
+    """Return the workloads to draw, and how many at most: of many logs those with the longest runs come first."""
+    there = list(dict.fromkeys(runs["workload"]))
+    listed = [name for name in study.get("import", {}).get("workloads", []) if name in there]
+    if not definition.is_folder(study) or listed or len(there) <= _MOST:
+        return study.get("workloads", there), None
+    longest = runs.groupby("workload", sort=False)["train_seconds"].max().sort_values(ascending=False, kind="stable")
+    return list(map(str, longest.index)), _MOST
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("chart", help="a name of a chart, with .OPTION for a price option of its own")
@@ -143,12 +156,20 @@ def main() -> int:
     headline = options.output / HEADLINE
 
     drawn: list[dict[str, Any]] = []
-    for workload in [""] if whole else study.get("workloads", list(dict.fromkeys(frames["runs"]["workload"]))):
+    workloads, most = ([""], None) if whole else to_draw(study, frames["runs"])
+    others = (
+        f"Of {len(workloads)} workloads the {most} with the longest runs are drawn; all are in the table."
+        if most
+        else ""
+    )
+    for workload in workloads:
+        if most and len(drawn) == most:
+            break
         seen = view(study, labels, workload, frames, option or study.get("price", ""), derived, judge)
         shown, left_out = _crowd.readable(seen, module)
         made = module.draw(shown) if whole or len(seen.runs) else None
         if made is None:
-            if missing := getattr(module, "MISSING", _MISSING):
+            if not most and (missing := getattr(module, "MISSING", _MISSING)):
                 drawn.append({"workload": workload, "missing": f"No chart: {missing}."})
             continue
         file = workload or "study"
@@ -165,7 +186,7 @@ def main() -> int:
                 "workload": workload,
                 "finding": made.finding,
                 "caption": caption,
-                "notes": [*made.notes, *filter(None, [left_out.strip(), launches.words(seen.runs), where])],
+                "notes": [*made.notes, *filter(None, [left_out.strip(), others, launches.words(seen.runs), where])],
                 "description": made.description,
             }
         )

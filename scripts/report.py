@@ -63,7 +63,10 @@ def audited(
     if table:
         known = {path.stem: facts.read(path) for path in others if path != table}
         models = definition.cards(study["machines"])
-        found += tables.records(audit.findings(facts.read(table), study["import"].get("unlike", []), known, models))
+        of_facts = audit.findings(facts.read(table), study["import"].get("unlike", []), known, models)
+        # Of a folder of logs nobody promised every workload on every machine with every framework.
+        is_folder = definition.is_folder(study)
+        found += [one for one in tables.records(of_facts) if not (is_folder and one["kind"] == audit.MISSING_RUN)]
     return found
 
 
@@ -135,7 +138,7 @@ def main() -> int:
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     for table in ("runs", "epochs", "costs", "prices", "attempts"):
         parser.add_argument(f"--{table}", required=True, type=Path)
-    parser.add_argument("--charts", required=True, nargs="+", type=Path, help="folders of the charts, in order")
+    parser.add_argument("--charts", required=True, nargs="*", type=Path, help="folders of the charts, in order")
     parser.add_argument("--words", type=Path, help="words of the derived tables (.yaml)")
     parser.add_argument("--facts", type=Path, help="table of facts (.csv) that the runs are from, for the audit")
     parser.add_argument("--problems", type=Path, help="what the importer refused, a line each")
@@ -174,6 +177,7 @@ def main() -> int:
         derived=figures.readable(study, derived),
         words=schemas.read_yaml(options.words, "words") if options.words else {},
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
+        logs=facts.read(options.facts) if options.facts and definition.is_folder(study) else pd.DataFrame(),
     )
     verdicts, today = judge(
         study, inputs, figures.figures(study, derived, prices, runs, given), compared(options.compared)

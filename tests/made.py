@@ -36,6 +36,7 @@ TERMS = Terms(
     [
         {"provider": "cloud", "from": "", "increment_seconds": 1.0, "minimum_seconds": 60.0},
         {"provider": "cloud", "from": "2020-01-01", "increment_seconds": 1.0, "minimum_seconds": 0.0},
+        {"provider": "given", "from": "", "increment_seconds": 1.0, "minimum_seconds": 0.0},
     ],
     [
         {"currency": "USD", "as_of": "1900", "source": "by definition", "inferred": ""}

@@ -202,3 +202,17 @@ def test_a_chart_is_written_into_its_folder_alone(draw, tmp_path: Path, monkeypa
     with pytest.raises(InputError, match="lies outside"):
         draw("relative_time", LOGS, *rows)
     assert not (tmp_path / "stolen.svg").exists()
+
+
+def test_of_a_folder_of_many_logs_the_longest_are_drawn_and_it_says_so(draw) -> None:
+    """Of the six of the least time one has no price, so a seventh is drawn; who lists the workloads wants all."""
+    rows = [run(workload=f"log{index}", train_seconds=100.0 + index) for index in range(1, 10)]
+    rows[-1] |= {"hardware": "gpu"}
+    folder = {key: value for key, value in LOGS.items() if key != "published"}
+    folder |= {"import": {"format": "any", "folder": "/data/logs"}}
+    _, told = draw("pareto", folder, *rows)
+    assert [one["workload"] for one in told["drawn"]] == [f"log{index}" for index in (8, 7, 6, 5, 4, 3)]
+    said = "Of 9 workloads the 6 with the longest runs are drawn; all are in the table."
+    assert all(said in one["notes"] for one in told["drawn"])
+    named = folder | {"import": folder["import"] | {"workloads": [row["workload"] for row in rows]}}
+    assert len(draw("pareto", named, *rows)[1]["drawn"]) == 9

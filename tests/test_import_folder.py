@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from scripts.epd import _folder as logs
+from scripts.epd import import_
 from scripts.epd._folder import Asked
 from scripts.storage.errors import InputError
 from tests.conftest import Project
@@ -92,6 +93,15 @@ def test_a_folder_without_logs_is_refused(tmp_path: Path) -> None:
     _, imported = logs.look(tmp_path)
     with pytest.raises(InputError, match=r"holds no run that could be read: docs/importing\.md lists what is read"):
         logs.check(Asked(), tmp_path, imported)
+
+
+def test_a_folder_that_is_called_logs_is_one_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """results/logs is not for a study: the name is that of both folders, or says what it holds."""
+    called: list[str] = []
+    monkeypatch.setattr(import_, "_read", lambda console, folder, name, *rest: (called.append(name) or 0, []))
+    for place in (tmp_path / "vision" / "logs", tmp_path / "their models", Path("/logs")):
+        import_._folder(place, "", Asked(), False, False)
+    assert called == ["vision_logs", "their_models", "logs-of-runs"]
 
 
 #: USD of each log at 2.49 an hour of a card, by hand: seconds x cards x 2.49 / 3600.

@@ -131,6 +131,17 @@ def test_page_shows_the_cells_the_prices_and_then_and_now(written) -> None:
     assert "No chart." in read.text
 
 
+def test_a_folder_of_logs_lacks_no_run(tmp_path: Path, written) -> None:
+    """The rows of the study lack one: mnist_cnn was not trained with JAX, nor on the first machine."""
+    written(*ROWS)
+    folder = STUDY | {"import": {"format": "any", "folder": "/data"}}
+    kinds = [one["kind"] for one in report.audited(tmp_path / "facts.csv", [], None, STUDY | {"import": {}})]
+    assert "missing run" in kinds
+    assert [one["kind"] for one in report.audited(tmp_path / "facts.csv", [], None, folder)] == [
+        kind for kind in kinds if kind != "missing run"
+    ]
+
+
 def test_log_that_was_refused_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "problems.txt").write_text("a.csv:3: no number\nb.csv: empty\n")
     found = report.audited(None, [], tmp_path / "problems.txt", {})

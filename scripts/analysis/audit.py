@@ -27,6 +27,9 @@ SAME_TIMES = 1e-4
 #: Runs of one cell differ by less than such a factor, unless they differ in more than their cell.
 FAR_APART = 2
 
+#: Kind of the findings on workloads that a machine or a framework lacks.
+MISSING_RUN = "missing run"
+
 #: More machines than so many that lack a workload are one finding.
 MANY = 4
 
@@ -141,15 +144,17 @@ def _missing_runs(facts: pd.DataFrame) -> Iterator[Finding]:
     for (workload, framework), machines in lacking.items():
         words, things = f"no run of {workload} on", {"workload": workload, "framework": framework}
         if len(machines) > MANY:
-            yield _finding("missing run", f"{words} {', '.join(machines)} with {framework}", **things)
+            yield _finding(MISSING_RUN, f"{words} {', '.join(machines)} with {framework}", **things)
         else:
             for hardware in machines:
-                yield _finding("missing run", f"{words} {hardware} with {framework}", **things, hardware=hardware)
+                yield _finding(MISSING_RUN, f"{words} {hardware} with {framework}", **things, hardware=hardware)
 
 
 def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
     """One finding per workload for what all its files lack, one per file for what only it lacks."""
-    for workload, runs in facts.fillna({"missing_columns": ""}).groupby("workload", sort=False):
+    told = facts.fillna({"missing_columns": ""})
+    lacking = told.loc[told["missing_columns"] != "", "workload"]
+    for workload, runs in told[told["workload"].isin(lacking)].groupby("workload", sort=False):
         lacks = {run["run"]: [name for name in run["missing_columns"].split(",") if name] for run in records(runs)}
         in_all = [name for name in next(iter(lacks.values())) if all(name in names for names in lacks.values())]
         if in_all:

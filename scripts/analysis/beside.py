@@ -100,6 +100,8 @@ def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> lis
     The clock of a table is the one that runs of this study and of the most others can give, `steady` before
     `training`. `epochs` is the published number by workload. Runs that did not end as done count for nothing.
     """
+    if not others:
+        return []
     sides = [own, *others]
     known = epoch_samples(pd.concat([side.runs[_SAMPLES] for side in sides]))
     tables = []

@@ -33,6 +33,9 @@ _WORKLOAD_NAMES = {
 }
 
 
+#: The provider of the price that the command line gives.
+GIVEN = "given"
+
 #: How providers are written; others by their own name.
 _PROVIDER_NAMES = {
     "akash": "Akash",
@@ -41,6 +44,7 @@ _PROVIDER_NAMES = {
     "coreweave": "CoreWeave",
     "digitalocean": "DigitalOcean",
     "gce": "Google",
+    GIVEN: "the price that you gave",
     "hetzner": "Hetzner",
     "hyperstack": "Hyperstack",
     "lambda": "Lambda",

@@ -122,17 +122,18 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
     `not_told` in it are the others that are too close to it to call: without any it has won; `flattered` is by which
     share chance makes the smallest of several look too small; `compared` how many cells there are.
     """
-    found: dict[str, dict[str, Any] | None] = {}
-    for workload, group in table.groupby("workload", sort=False):
-        rows = group.dropna(subset=column) if column in group else group.iloc[:0]
-        ordered = records(rows.sort_values(column)) if len(rows) else []
-        first = ordered[0] if ordered else None
-        if first is not None:
-            of_runs = [row[column + _OF_RUNS] for row in ordered]
-            machines = [row["hardware"] for row in ordered]
-            first["not_told"] = [ordered[1 + i] for i in not_told(judge, of_runs[0], of_runs[1:], machines)]
-            first["flattered"], first["compared"] = judge.flattered(of_runs, machines), len(ordered)
-        found[str(workload)] = first
+    found: dict[str, dict[str, Any] | None] = dict.fromkeys(map(str, table["workload"].unique()))
+    of_workload: dict[str, list[dict[str, Any]]] = {}
+    if column in table:
+        for row in records(table.dropna(subset=column).sort_values(column, kind="stable")):
+            of_workload.setdefault(str(row["workload"]), []).append(row)
+    for workload, ordered in of_workload.items():
+        first = ordered[0]
+        of_runs = [row[column + _OF_RUNS] for row in ordered]
+        machines = [row["hardware"] for row in ordered]
+        first["not_told"] = [ordered[1 + i] for i in not_told(judge, of_runs[0], of_runs[1:], machines)]
+        first["flattered"], first["compared"] = judge.flattered(of_runs, machines), len(ordered)
+        found[workload] = first
     return found
 
 

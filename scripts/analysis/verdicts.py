@@ -240,7 +240,10 @@ class Judge:
 
     def level_of(self, runs: pd.DataFrame) -> float:
         """Return the highest p at which all pairs of cells of one workload hold the page's error (1 without a pair)."""
-        found = [self._p_values(group) for _, group in _timed(runs).groupby("workload")]
+        timed = _timed(runs)
+        cells = timed[CELL].drop_duplicates()["workload"]
+        several = timed[timed["workload"].isin(cells[cells.duplicated()])]
+        found = [self._p_values(group) for _, group in several.groupby("workload")]
         pairs = sum(count for count, _ in found)
         return family_wise(np.concatenate([np.empty(0), *(p_values for _, p_values in found)]), pairs)
 

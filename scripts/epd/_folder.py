@@ -9,9 +9,11 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.importers import Imported, Layout, _metrics
+from scripts.analysis.names import GIVEN
+from scripts.importers import Imported, Layout, naming
 from scripts.importers.formats import any as any_log
 from scripts.records.about import OWN
+from scripts.storage.axes import IN_LOGS
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import duration
 from scripts.storage.tables import records
@@ -33,7 +35,8 @@ class Asked:
 
 def look(folder: Path) -> tuple[dict[PurePosixPath, str | None], Imported]:
     """Return the files of a folder that may be logs, each with its format, and the runs in them."""
-    return any_log.kinds(folder), any_log.read(folder, Layout({".": _MACHINE}))
+    kinds = any_log.kinds(folder)
+    return kinds, any_log.read_known(folder, Layout({".": _MACHINE}), kinds)
 
 
 def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[tuple[str, str, str, str]]:
@@ -84,21 +87,27 @@ def study(folder: Path, place: Path, imported: Imported, catalogue: Mapping[str,
     machines = {name: _machine(name, cells, names, catalogue, asked) for name in dict.fromkeys(names.values())}
     frameworks = Counter(cells["framework"]).most_common(1)[0][0]
     return {
-        "title": f"Logs of {folder.name}",
+        "title": f"What the runs in {naming.place_of(folder)} cost",
         "import": {"format": "any", "folder": str(folder), "hardware": {".": usual, **paths}},
         "machines": machines,
         "base": {"hardware": usual, "framework": frameworks},
         **({"book": [str(place), "current", "listed"]} if asked.usd_per_card_hour is not None else {}),
         "price": _OPTION,
         "prices": {_OPTION: {"label": "as paid", "in_a_row": True}},
-        "charts": ["pareto", "learning"],
+        "charts": _charts(cells.assign(hardware=cells["file"].map(names)), imported),
     }
+
+
+def _charts(cells: pd.DataFrame, imported: Imported) -> list[str]:
+    """Return the charts that have something to compare: cells of one workload, epochs of a run."""
+    compared = cells.drop_duplicates(IN_LOGS)["workload"].duplicated().any()
+    return [name for name, is_there in (("pareto", compared), ("learning", len(imported.epochs) > 0)) if is_there]
 
 
 def book(asked: Asked) -> str:
     """Return a price book (CSV) of the price that the command line gives."""
     day = datetime.now(UTC).date().isoformat()
-    return f"{_BOOK}given,card,,on-demand,{asked.usd_per_card_hour:g},,,USD,hour,{day},given with --price,\n"
+    return f"{_BOOK}{GIVEN},card,,on-demand,{asked.usd_per_card_hour:g},,,USD,hour,{day},given with --price,\n"
 
 
 def _cards(run: Mapping[str, Any], asked: Asked) -> int | None:
@@ -110,7 +119,7 @@ def _cards(run: Mapping[str, Any], asked: Asked) -> int | None:
 def _name(run: Mapping[str, Any], asked: Asked) -> str:
     """Return what a run's machine is called: by the command line, or by its cards; with their number if several."""
     model = "" if pd.isna(run["cards"]) else run["cards"].partition(" x ")[2]
-    name = asked.machine or _metrics.slug(model).lower() or _MACHINE
+    name = asked.machine or naming.slug(model).lower() or _MACHINE
     cards = _cards(run, asked) or 1
     return name if cards == 1 else f"{name}-x{cards}"
 
@@ -131,7 +140,7 @@ def _machine(
     if model:
         about["gpus"] = {"model": model, "count": cards}
     if asked.usd_per_card_hour is not None:
-        about["rent"] = {"provider": "given", "items": {"card": cards}}
+        about["rent"] = {"provider": GIVEN, "items": {"card": cards}}
     elif "rent" in entry:
         pieces = cards // of_entry.get("count", 1) or 1
         items = {item: number * pieces for item, number in entry["rent"]["items"].items()}
@@ -170,7 +179,7 @@ def check(asked: Asked, folder: Path, imported: Imported) -> None:
         raise InputError(f"--price: {asked.usd_per_card_hour:g} must be USD an hour, more than 0")
     if asked.cards is not None and asked.cards < 1:
         raise InputError(f"--cards: {asked.cards} must be a whole number from 1")
-    if asked.machine and _metrics.slug(asked.machine) != asked.machine:
+    if asked.machine and naming.slug(asked.machine) != asked.machine:
         raise InputError(f"--machine: {asked.machine!r} must be a name of letters, digits and . + - _")
     if imported.runs.empty:
         raise InputError(f"{folder}: holds no run that could be read: docs/importing.md lists what is read")

@@ -10,10 +10,15 @@ from scripts.epd import _call
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from scripts.epd._folder import Asked
+
 IS_SNAKEMAKE = True
 
 #: Files that the table of a folder lists; of more, how many there are of each kind.
 _LISTED = 40
+
+#: So much of a terminal's width is for the name of a file or a run.
+_SHARE = 3
 
 
 def command(
@@ -43,6 +48,16 @@ def command(
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Of a folder: what the study is called; without, as the folder is.")
     ] = "",
+    follow: Annotated[
+        bool,
+        typer.Option("--follow", help="Of a folder: read it again whenever a log in it has changed, until Ctrl-C."),
+    ] = False,
+    write_cost: Annotated[
+        bool,
+        typer.Option(
+            "--write-cost", help="Of a folder: write what each run cost into MLflow's store, as its metric cost_usd."
+        ),
+    ] = False,
     logs_dir: Annotated[
         str, typer.Option(metavar="FOLDER", help="Copies of the published logs, in place of their repositories.")
     ] = "",
@@ -54,6 +69,7 @@ def command(
 
     \b
     ./epd import /path/to/logs --machine h100 --price 2.49
+    ./epd import mlruns --price 2.49 --follow --write-cost
     ./epd import /path/to/mine.yaml
     ./epd import gpus-2017 --logs-dir logs
     ./epd import -- -n
@@ -62,62 +78,111 @@ def command(
     from scripts.studies import definition
 
     if study and Path(_call.from_here(study)).is_dir() and not definition.file(study).is_file():
-        return _folder(Path(_call.from_here(study)).resolve(), name, machine, price, cards)
-    if machine or price is not None or cards is not None or name:
-        raise InputError(f"--machine, --price, --cards and --name are for a folder of logs, and {study!r} is none")
+        from scripts.epd._folder import Asked
+
+        folder = Path(_call.from_here(study)).resolve()
+        return _folder(folder, name, Asked(machine, price, cards), follow, write_cost)
+    if machine or price is not None or cards is not None or name or follow or write_cost:
+        raise InputError(
+            "--machine, --price, --cards, --name, --follow and --write-cost are for a folder of logs, and "
+            f"{study!r} is none"
+        )
     study = _call.study_here(study)
     targets = [f"results/{definition.file(study).stem}/facts.csv"] if study else ["import_published"]
-    folder = logs_dir and _call.from_here(logs_dir)
-    return _call.become(_call.words(targets, "local", {"study": study, "logs_dir": folder}))
+    copies = logs_dir and _call.from_here(logs_dir)
+    return _call.become(_call.words(targets, "local", {"study": study, "logs_dir": copies}))
 
 
-def _folder(folder: Path, name: str, machine: str, price: float | None, cards: int | None) -> int:
-    """Read and price a folder of logs, and return the exit code."""
-    import yaml
+def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_cost: bool) -> int:
+    """Read and price a folder of logs, once or whenever it changes, and return the exit code."""
     from rich.console import Console
 
-    from scripts.epd import _folder as logs
-    from scripts.importers import _metrics
-    from scripts.storage import schemas
+    from scripts.epd._follow import follow
+    from scripts.importers import naming
     from scripts.storage.errors import InputError
-    from scripts.storage.files import write_text
     from scripts.studies import definition
 
-    asked = logs.Asked(machine, price, cards)
-    name = name or _metrics.slug(folder.name) or "logs"
+    if not name:
+        name = naming.slug(naming.place_of(folder)) or "runs"
+        name = name if definition.is_name(name) else f"{name}-of-runs"  # results/logs is no study's
     if not definition.is_name(name):
         raise InputError(f"--name: {name!r}: a study's name is of letters, digits, '.', '_' and '-', and no other's")
+    console = Console(markup=False, highlight=False)
+    if not is_followed:
+        return _read(console, folder, name, asked, write_cost)[0]
+
+    def read(changed: int) -> list[Path]:
+        console.print(f"{changed} files new or changed in {folder}", soft_wrap=True)
+        code, written = _read(console, folder, name, asked, write_cost, may_be_empty=True)
+        if code:
+            raise InputError(f"{folder}: the page could not be made: see above")
+        console.print("waiting for more: Ctrl-C ends it")
+        return written
+
+    follow(folder, read)
+    page = Path("results", name, "report.html").resolve()
+    console.print(f"ended by Ctrl-C; the last page stays: {page}", soft_wrap=True)
+    return 0
+
+
+def _read(
+    console: "Console", folder: Path, name: str, asked: "Asked", write_cost: bool, may_be_empty: bool = False
+) -> tuple[int, list[Path]]:
+    """Read and price a folder of logs, and return the exit code, and which files of it were written to."""
+    import yaml
+
+    from scripts.epd import _folder as logs
+    from scripts.storage import schemas
+    from scripts.storage.files import write_text
+
     catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
     kinds, imported = logs.look(folder)
-    console = Console(markup=False, highlight=False)
     found = logs.rows(kinds, imported)
     _print(console, found)
+    if may_be_empty and imported.runs.empty:
+        return 0, []
     logs.check(asked, folder, imported)
     place = Path("results") / name
     given, file = place / f"{name}-prices.csv", place / f"{name}.yaml"
-    if price is not None:
+    if asked.usd_per_card_hour is not None:
         write_text(given, logs.book(asked))
     study = logs.study(folder, given, imported, catalogue, asked)
     write_text(file, yaml.safe_dump(study, sort_keys=False, allow_unicode=True))
     for line in logs.unsaid(imported, catalogue, asked):
         console.print(f"taken for granted: {line}", soft_wrap=True)
     if code := _call.run_quietly(_call.words([], "local", {"study": str(file)})):
-        return code
+        return code, []
     _print_dollars(console, place)
+    written = _write_back(console, folder, place) if write_cost else []
     console.print(f"page: {(place / 'report.html').resolve()}", soft_wrap=True)
     console.print(f"study: {file.resolve()} (change it, and: ./epd report {file})", soft_wrap=True)
-    return 0
+    return 0, written
+
+
+def _write_back(console: "Console", folder: Path, place: Path) -> list[Path]:
+    """Write what runs of MLflow cost into its store, and return the files written."""
+    from scripts.epd import _write_cost
+    from scripts.importers import facts
+    from scripts.storage import tables
+
+    files = dict(zip(*(facts.read(place / "facts.csv")[name] for name in ("run", "file")), strict=True))
+    costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
+    usd = {run["run"]: (files[run["run"]], run["cost_usd"]) for run in tables.records(costs)}
+    count, written = _write_cost.write(folder, usd)
+    console.print(f"cost_usd: written for {count} runs of MLflow")
+    return written
 
 
 def _print(console: "Console", found: list[tuple[str, str, str, str]]) -> None:
     from rich.table import Table
 
     from scripts.epd import _folder as logs
-    from scripts.storage.words import printable
+    from scripts.storage.words import printable, shortened
 
+    most = console.width // _SHARE
     shown = Table("file", "read as", "taken", "how")
     for row in found[:_LISTED]:
-        shown.add_row(*map(printable, row))
+        shown.add_row(shortened(printable(row[0]), most), *map(printable, row[1:]))
     if len(found) > _LISTED:
         shown.add_row(f"and {len(found) - _LISTED} more")
     console.print(shown)
@@ -129,16 +194,20 @@ def _print_dollars(console: "Console", place: Path) -> None:
     """Print what each run cost, and all of them together."""
     from rich.table import Table
 
+    from scripts.importers import facts, naming
     from scripts.storage import tables
     from scripts.storage.numbers import duration, number
-    from scripts.storage.words import printable
+    from scripts.storage.words import printable, shortened
 
     costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
+    logs = facts.read(place / "facts.csv").fillna({"name": ""})
+    titles = {run["run"]: run["name"] or naming.title_of(run["run"]) for run in tables.records(logs)}
+    most = console.width // _SHARE
     shown = Table("run", "machine", "time", "USD an hour", "USD")
-    for run in tables.records(costs)[:_LISTED]:
+    for run in tables.records(costs.sort_values("cost_usd", ascending=False))[:_LISTED]:
         hourly = run["cost_usd"] / run["used_seconds"] * 3600
         shown.add_row(
-            printable(run["run"]),
+            shortened(printable(titles[run["run"]]), most),
             run["hardware"],
             duration(run["used_seconds"]),
             number(hourly),

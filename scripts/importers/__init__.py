@@ -48,6 +48,11 @@ COLUMNS = {
     "seconds_from": "string",  # by which rule train_seconds was found (`_seconds`)
     "cards": "string",  # of the machine, as the log names them: 8 x NVIDIA H100 80GB HBM3
     "remarks": "string",  # pauses that were found, what was left out, what is missing
+    "read_as": "string",  # format, where a folder of any was read
+    "name": "string",  # what people call the run, where its log says so
+    "steps_done": "Int64",
+    "best": "Float64",  # of what `best_of` names
+    "best_of": "string",  # a metric: validation loss
 }
 
 #: Columns of the table of epochs and their types.

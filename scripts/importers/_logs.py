@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _seconds
+from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _seconds, naming
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -187,6 +187,7 @@ def read_each(
         Problem(str(place), None, f"is in the mapping, but holds no log ({what})")
         for place in sorted((machines.keys() | frameworks.keys()) - used)
     ]
+    naming.tell_apart(rows)
     _name(rows)
     return Imported(_table(rows), problems, _epochs(rows))
 

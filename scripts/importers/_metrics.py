@@ -1,13 +1,11 @@
 """Names that programs give to what they log, as the columns of the tables of facts; pure."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
 from scripts.importers._logs import count, finite
-
-_WORDS = re.compile(r"[^a-z0-9]+")
+from scripts.importers.naming import plain
 
 #: Column -> what it is called, small and with _ between the words; the first that is there counts.
 _NAMES = {
@@ -23,17 +21,20 @@ _NAMES = {
     ),
 }
 
+#: What is best of a training: the first that was logged, whether the least or the most of it, and what it is called.
+_BEST: tuple[tuple[str, Callable[[Sequence[float]], float], str], ...] = (
+    ("val_acc", max, "validation accuracy"),
+    ("val_loss", min, "validation loss"),
+    ("acc", max, "training accuracy"),
+    ("loss", min, "training loss"),
+)
+
 #: What the batch of one device is called among parameters.
 _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batch", "bs")
 
 
-def plain(name: str) -> str:
-    """Return a name in small letters, with _ between its words: train/loss is train_loss."""
-    return _WORDS.sub("_", name.lower()).strip("_")
-
-
 def last(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """Return status and the last loss and accuracy of a training, by what was logged under each name."""
+    """Return status, the last losses and accuracies, and the best, by what was logged under each name."""
     named = {plain(name): numbers for name, numbers in values.items() if numbers}
     found = {column: next((named[name] for name in names if name in named), None) for column, names in _NAMES.items()}
     losses = [value for column in ("loss", "val_loss") for value in found[column] or ()]
@@ -42,7 +43,16 @@ def last(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
         share = ends[column]
         if share is not None and not 0 <= share <= 1:
             ends[column] = None
-    return {"status": "done" if all(isfinite(loss) for loss in losses) else "diverged", **ends}
+    return {"status": "done" if all(isfinite(loss) for loss in losses) else "diverged", **ends, **best(found)}
+
+
+def best(found: Mapping[str, Sequence[float] | None]) -> dict[str, Any]:
+    """Return the best of what was logged of loss, acc, val_loss and val_acc, and what it is called."""
+    for column, choose, words in _BEST:
+        known = [one for one in found.get(column) or () if isfinite(one)]
+        if known and (column.endswith("loss") or (min(known) >= 0 and max(known) <= 1)):
+            return {"best": choose(known), "best_of": words}
+    return {"best": None, "best_of": None}
 
 
 def epochs(values: Mapping[str, Sequence[float]]) -> float | None:
@@ -53,6 +63,12 @@ def epochs(values: Mapping[str, Sequence[float]]) -> float | None:
         return None
     counts_from_0 = min(found) == 0 and all(one.is_integer() for one in found)
     return max(found) + 1 if counts_from_0 else max(found)
+
+
+def steps(numbers: Iterable[float]) -> int | None:
+    """Return how many steps were done, by the number of each that was logged: those from 0 name the running one."""
+    known = [one for one in numbers if isfinite(one)]
+    return count(max(known) + (min(known) == 0)) if known else None
 
 
 def whole(epochs: float | None) -> int | None:
@@ -70,8 +86,3 @@ def batch_size(parameters: Mapping[str, Any]) -> int | None:
         except (KeyError, TypeError, ValueError):
             continue
     return None
-
-
-def slug(text: str) -> str:
-    """Return a text as a name that a workload or a machine may have; empty for one without letters and digits."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "_", text).strip("_.+-")[:100]

@@ -34,7 +34,8 @@ class Said:
     clock: Sequence[tuple[float, float | None]] = ()  # UNIX time of a row, and how many steps were done then
     began: float | None = None  # UNIX time, as is the next
     ended: float | None = None
-    pace: Sequence[tuple[float, float]] = ()  # steps done, and seconds that each of the last ones took
+    pace: Sequence[tuple[float, float]] = ()  # steps done, and seconds that the last one took
+    pace_is_mean: bool = False  # of all steps since the row before
     samples_per_second: float | None = None
     steps_per_second: float | None = None
     samples: float | None = None  # of the whole training, as are the next two
@@ -73,7 +74,7 @@ def find(said: Said, given: Given) -> Found:
         head, word = _before_the_first_row(said)
         return Found(running + head, "the clock of its rows", (*word, *shown))
     for seconds, source in (
-        (_paced(said.pace), "the time of a step x steps"),
+        (_paced(said.pace, said.pace_is_mean), "the time of a step x steps"),
         (_ratio(said.steps, said.steps_per_second), "steps / steps per second"),
         (_ratio(said.samples, said.samples_per_second), "samples / samples per second"),
         (given.seconds, "the study: seconds"),
@@ -162,13 +163,14 @@ def _before_the_first_row(said: Said) -> tuple[float, tuple[str, ...]]:
     return seconds, (f"the first {rows[0][1]:g} steps have no clock: {duration(seconds)} at the pace of the others",)
 
 
-def _paced(pace: Sequence[tuple[float, float]]) -> float | None:
-    """Return the time of all steps: one that was timed as it was, the others between at the pace of the median."""
+def _paced(pace: Sequence[tuple[float, float]], is_mean: bool) -> float | None:
+    """Return the time of all steps: each that was timed, those between at the pace of the median, or of their mean."""
     if not pace:
         return None
     usual = median(seconds for _, seconds in pace)
     total, done = 0.0, 0.0
     for steps, seconds in pace:
-        total += seconds + max(steps - done - 1, 0.0) * usual
+        between = max(steps - done - 1, 0.0)
+        total += seconds + between * (seconds if is_mean else usual)
         done = steps
     return total

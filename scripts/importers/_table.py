@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 
 from scripts.importers._logs import Refused, number
-from scripts.importers._metrics import plain
+from scripts.importers.naming import plain
 
 #: Columns of seconds: of each row, or since the beginning; and of a clock. Small, with _ between the words.
 _SECONDS = (
@@ -75,8 +75,8 @@ def times(table: Table, steps: Sequence[float | None]) -> tuple[dict[str, Any], 
     `steps` is how many steps or epochs were done at each row.
     """
     if column := table.column(*_CLOCK):
-        moments = [_moment(cell) for cell in table.cells(column)]
-        if any(moment is not None for moment in moments):
+        moments = [moment(cell) for cell in table.cells(column)]
+        if any(one is not None for one in moments):
             clock = [(at, done) for at, done in zip(moments, steps, strict=True) if at is not None]
             return {"clock": clock}, []
     if column := table.column(*_SECONDS):
@@ -102,7 +102,7 @@ def since(seconds: Sequence[float]) -> list[float]:
     return [later - earlier if later >= earlier else later for earlier, later in pairwise([0.0, *seconds])]
 
 
-def _moment(cell: str) -> float | None:
+def moment(cell: str) -> float | None:
     """Return the UNIX time that a cell writes, as a number (s, or ms) or a date with a time; None for none."""
     value = number(cell)
     if value is not None:

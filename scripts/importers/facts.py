@@ -13,16 +13,18 @@ from scripts.storage.files import read_csv, write_text
 from scripts.storage.numbers import written
 
 #: Columns that older facts lack.
-_ADDED = ("precision", "devices", "seconds_from", "cards", "remarks")
+_ADDED = (
+    *("precision", "devices", "seconds_from", "cards", "remarks", "read_as", "name", "steps_done", "best", "best_of"),
+)
 
-#: Columns that are written where a log was read by the rule of `_seconds`.
-_OF_THE_RULE = ("seconds_from", "cards", "remarks")
+#: Columns that are written where a log was read by the rule of `_seconds`, or says so.
+_OF_THE_RULE = ("seconds_from", "cards", "remarks", "read_as", "name", "steps_done", "best", "best_of")
 
 #: Texts that may be missing.
-_TEXTS = ("precision", "started_at", "seconds_from", "cards", "remarks")
+_TEXTS = ("precision", "started_at", "seconds_from", "cards", "remarks", "read_as", "name", "best_of")
 
 #: Facts that may be below 0.
-_LOSSES = ("loss", "val_loss")
+_LOSSES = ("loss", "val_loss", "best")
 
 
 def _number(place: str, key: str, value: str, whole: bool) -> float | None:

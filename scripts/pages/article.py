@@ -14,11 +14,12 @@ from scripts.storage.tables import records
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
-    """Return the derived tables, those that the study has words for, in their order; without words, all of them.
+    """Return the derived tables, those that the study has words for, in their order; without words, all that
+    have rows.
 
     `lead` are those that are read first, by their words; the others are `derived`.
     """
-    words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items()}
+    words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items() if len(frame)}
     shown = {name: table(name, inputs.derived[name], words[name], inputs.labels) for name in words}
     lead = [name for name in shown if words[name].get("lead")]
     return {

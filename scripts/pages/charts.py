@@ -47,9 +47,19 @@ def context(inputs: Inputs) -> dict[str, Any]:
     heads = [one for one in chain.from_iterable(zip_longest(*drawn)) if one][:_SHOWN]
     for group in listed:
         group["charts"] = [chart for chart in group["charts"] if not any(chart is head for _, head in heads)]
+    # Of a folder of logs the table of runs says what was found in each: a workload without a chart has no chapter.
+    is_folder = len(inputs.logs) > 0
     return {
         "chart_heads": heads,
-        "chart_groups": [group for group in listed if group["charts"] or group["about"] or group["findings"]],
+        "chart_groups": [
+            group
+            for group in listed
+            if (
+                any("svg" in chart for chart in group["charts"])
+                if is_folder
+                else group["charts"] or group["about"] or group["findings"]
+            )
+        ],
         "chart_reading": list(kinds.values()),
         "chart_common": common,
         "headline": any(chart["headline"] for charts in inputs.pictures.values() for chart in charts),

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import comparisons, summary
-from scripts.analysis.names import provider_name
+from scripts.analysis.names import GIVEN, provider_name
 from scripts.analysis.runs import DISTURBED
 from scripts.costs import prices, pricing
 from scripts.pages.inputs import Inputs
@@ -57,9 +57,13 @@ def _alternatives(values: pd.Series) -> str:
 
 
 def _priced(prices: pd.DataFrame) -> list[dict[str, str]]:
-    """Return whose prices these are: `where` (providers and their regions), `first` and `last` day."""
+    """Return whose prices these are: `where` (providers and their regions), `first` and `last` day.
+
+    Not those that the command line gives: the head of their page says so.
+    """
     found: dict[tuple[str, str], list[str]] = {}
-    for provider, group in prices[prices["price_as_of"].fillna("") != ""].groupby("provider"):
+    dated = prices[(prices["price_as_of"].fillna("") != "") & (prices["provider"] != GIVEN)]
+    for provider, group in dated.groupby("provider"):
         regions = sorted(set(group["region"].dropna()) - {""})
         places = " and ".join(regions) if len(regions) <= _MOST_REGIONS else f"{len(regions)} regions"
         days = sorted(group["price_as_of"])

@@ -35,6 +35,7 @@ class Inputs:
         words: name of a derived table -> title, prose and columns (config/schemas/words.schema.json).
         others: the studies beside it.
         path: of the study's file, empty for a study of the project.
+        logs: the facts of a folder of logs; empty for any other study.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Inputs:
     words: Mapping[str, Any] = field(default_factory=dict)
     others: Sequence[Side] = ()
     path: str = ""
+    logs: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def trained(self) -> bool:

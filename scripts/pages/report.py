@@ -14,6 +14,7 @@ from scripts.pages import (
     machines,
     money,
     render,
+    runs,
     take_away,
     training,
 )
@@ -21,6 +22,7 @@ from scripts.pages.inputs import Inputs
 
 #: Templates of reports/sections/, in the order of the page.
 SECTIONS = (
+    "runs",
     "first",
     "charts",
     "claims",
@@ -46,7 +48,7 @@ SECTIONS = (
     "take_away",
 )
 
-_ROOMS = (header, first, ask, answers, training, machines, charts, article, money, cells, take_away)
+_ROOMS = (header, runs, first, ask, answers, training, machines, charts, article, money, cells, take_away)
 
 
 def context(inputs: Inputs) -> dict[str, Any]:

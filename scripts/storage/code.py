@@ -13,6 +13,10 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Packages whose modules are imported by name while they run: all of a package's modules belong to what imports it.
 _DISCOVERED = ("scripts.datasets", "scripts.frameworks", "scripts.workloads")
 
+#: Where the recorder lies, and how it is imported.
+_RECORDER = Path("plugins", "epochs-per-dollar")
+_OF_RECORDER = re.compile(r"^from (epochs_per_dollar[\w.]*) import ([^\n#(]+)", re.MULTILINE)
+
 #: What reads constants of files without importing them, and those files.
 _READS = {"scripts.records.about": ("datasets/*.py", "workloads/*.py", "frameworks/*/__init__.py")}
 
@@ -34,6 +38,21 @@ def code_of(*modules: str, discovered: bool = True) -> list[str]:
         if _file(module) is None:
             raise ValueError(f"{module}: not a module of this project")
     return sorted(map(str, _closure(modules, discovered)))
+
+
+def recorder_of(files: Iterable[str]) -> list[str]:
+    """Return the files of the recorder, a package of its own, that some files import, and what these import of it."""
+    found: set[str] = set()
+    pending = list(files)
+    while pending:
+        text = (ROOT / pending.pop()).read_text(encoding="utf-8")
+        for package, names in _OF_RECORDER.findall(text):
+            for module in (package, *(f"{package}.{name}" for name in _names_of(names))):
+                file = str(_RECORDER.joinpath(*module.split(".")).with_suffix(".py"))
+                if (ROOT / file).is_file() and file not in found:
+                    found.add(file)
+                    pending.append(file)
+    return sorted(found)
 
 
 def _closure(modules: Iterable[str], discovered: bool) -> set[Path]:

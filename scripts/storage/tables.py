@@ -61,7 +61,7 @@ _NEEDED = ("run", "workload", "hardware", "framework", "status", "price_option")
 
 #: The least and the most that a column of numbers may hold, where it is not 0 and anything.
 _RANGES = {
-    **dict.fromkeys(("loss", "val_loss", "seed", "gpu_temperature_c"), (-inf, inf)),
+    **dict.fromkeys(("loss", "val_loss", "best", "seed", "gpu_temperature_c"), (-inf, inf)),
     **dict.fromkeys(("acc", "val_acc"), (0, 1)),
     **dict.fromkeys(("samples_fraction", "data_fraction"), (nextafter(0, 1), 1)),
     **dict.fromkeys(("batch_size", "global_batch_size", "devices", "repeat", "epochs", "attempt", "cores"), (1, inf)),

@@ -14,6 +14,14 @@ def printable(text: str) -> str:
     return _UNSEEN.sub("\ufffd", text)
 
 
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most `most` letters, cut in its middle: names differ at their ends."""
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - end - 1]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"
+
+
 #: What Markdown reads anywhere in a line, what it reads at its beginning, and what GitHub makes a link, a mention, an
 #: issue or a picture of after that: a backslash does not keep it from it, something unseen in between does.
 _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~&$#!]")

@@ -246,6 +246,11 @@ def is_trained_here(config: dict[str, Any]) -> bool:
     return is_grid(config) and not config["tables"]
 
 
+def is_folder(config: Mapping[str, Any]) -> bool:
+    """Return whether a study shows a folder of somebody's logs, which no article describes."""
+    return "folder" in config.get("import", {}) and "published" not in config
+
+
 def beside(studies: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the configs of the studies that `studies` (name -> config) want beside them, by name."""
     return dict(read(other, {}) for config in studies.values() for other in config["beside"])

@@ -156,8 +156,8 @@ class Study(Part):
         "Workload: validation accuracy (training loss, where there is none) whose time and cost are reported",
         default={},
     )
-    charts: Names = key(
-        "Modules of scripts/charts/, or of an article's charts/, in the order of the report",
+    charts: list[Text] = key(
+        "Modules of scripts/charts/, or of an article's charts/, in the order of the report; [] for none",
         default=["relative_time", "relative_cost", "dollars", "pareto", "learning"],
     )
     book: Annotated[

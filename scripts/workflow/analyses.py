@@ -138,10 +138,11 @@ class Analyses:
         return bool(given) and "facts" not in given
 
     def get_importer_code(self, wildcards: Any) -> list[str]:
-        """Return the code that reads a study's logs: its own format's, of all for logs of any, and none of another."""
+        """Return the code that reads a study's logs: its own format's, or that of all formats, and the recorder's."""
         named = self._import(wildcards)["format"]
         formats = modules.names(str(_FORMATS)) if named == "any" else [named]
-        return code.code_of("scripts.import_logs", *(f"scripts.importers.formats.{name}" for name in formats))
+        found = code.code_of("scripts.import_logs", *(f"scripts.importers.formats.{name}" for name in formats))
+        return [*found, *code.recorder_of(found)]
 
     def get_logs(self, wildcards: Any) -> list[str]:
         """Return every log file in the folder of an imported study: a new or changed one is read again."""

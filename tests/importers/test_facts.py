@@ -113,8 +113,8 @@ def test_table_without_runs_is_a_header(tmp_path: Path) -> None:
         (f"{HEADER}\n{line(train_seconds='nan')}\n", ":2: train_seconds: 'nan' must be a number"),
         (f"{HEADER}\n{line(loss='inf')}\n", ":2: loss: 'inf' must be a number"),
         (f"{HEADER}\n{line(epochs_done='2.5')}\n", ":2: epochs_done: '2.5' must be a whole number"),
-        (f"{HEADER}\n{line()},1\n{line()},1\n", ":2: this row does not have 27 values"),
-        (f"{HEADER}\n{line()}\n{line()[:-1]}\n", ":3: this row does not have 27 values"),
+        (f"{HEADER}\n{line()},1\n{line()},1\n", ":2: this row does not have 32 values"),
+        (f"{HEADER}\n{line()}\n{line()[:-1]}\n", ":3: this row does not have 32 values"),
         (f"{HEADER}\n{line(run=chr(34) + 'a')}\n", "not CSV"),
     ],
 )

@@ -24,6 +24,12 @@ PRINTED = {
         "\x1b[1m 42/338\x1b[0m \x1b[32m━━\x1b[0m\x1b[37m━━━━━━━━━━━━━━━━━━\x1b[0m \x1b[1m1:48\x1b[0m 366ms/step - accuracy: 0.1034 - loss: 2.4108",
         (42, 338, "step", None),
     ),
+    "DeepSpeed": (
+        "[2023-05-12 10:01:00,001] [INFO] [timer.py:199:stop] epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=16.0, CurrSamplesPerSec=16.1",
+        (10, None, "step", None),
+    ),
+    "Transformers 5": ("{'loss': '6.134', 'grad_norm': '0.8353', 'epoch': '0.32'}", (0.32, None, "epoch", 0.32)),
+    "LLaMA-Factory": ('{"current_steps": 5, "total_steps": 100, "loss": 1.2, "epoch": 0.05}', (5, 100, "step", 0.05)),
     "Keras 2": (" 59/1875 [..............................] - ETA: 3s - loss: 1.1337", (59, 1875, "step", None)),
     "Keras, a line an epoch": ("1875/1875 - 5s - 3ms/step - accuracy: 0.91 - loss: 0.3", (1875, 1875, "step", None)),
     "PyTorch's MNIST": ("Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.134", (640, 60000, "unit", 1)),

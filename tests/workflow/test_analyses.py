@@ -102,3 +102,20 @@ def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: 
     assert analyses.get_report_arguments(providers, given) == [
         *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv")
     ]
+
+
+def test_an_edit_of_the_recorders_readers_reads_logs_again(make) -> None:
+    """TensorBoard, W&B and MLflow are read by its `stores.py`, consoles by its `lines.py`, which asks `etas.py`."""
+    analyses = made(make())
+    study = {"import": {"format": "any"}}
+    object.__setattr__(
+        analyses, "studies", analyses.studies | {"logs": study, "csv": {"import": {"format": "rare_json"}}}
+    )
+    recorder = "plugins/epochs-per-dollar/epochs_per_dollar"
+    found = analyses.get_importer_code(SimpleNamespace(study="logs"))
+    assert {f"{recorder}/{name}.py" for name in ("stores", "lines", "etas")} <= set(found)
+    assert not [file for file in found if file.startswith(f"{recorder}/ledger")]
+    assert all((ROOT / file).is_file() for file in found)
+    assert not [file for file in analyses.get_importer_code(SimpleNamespace(study="csv")) if "stores" in file], (
+        "this format is read without them"
+    )

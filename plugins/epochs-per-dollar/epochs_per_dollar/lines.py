@@ -116,12 +116,28 @@ _LEFT = re.compile(
 _ROW = re.compile(
     r"^[|│┃]\s*(?:\w+/)?(?P<key>total_timesteps|num_timesteps|global_step)\s*[|│┃]\s*(?P<count>\d+)\s*[|│┃]"
 )
+# `epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=35.1`
+_DEEPSPEED = re.compile(r"\bepoch=\d+/micro_step=\d+/global_step=(?P<count>\d+)")
 # Ray Tune's: `Trial train_5a7f3_00000 finished iteration 3 at 2026-...`,
 # `Number of trials: 9/10 (2 RUNNING, 7 TERMINATED)`, `Trial status: 7 TERMINATED | 2 RUNNING | 1 PENDING`
 _TRIAL = re.compile(r"^Trial (?P<trial>\S+) finished iteration (?P<count>\d+)\b")
 _TRIALS = re.compile(r"^(?:Number of trials: \d+/(?P<total>\d+)|Trial status:)(?P<states>.*)")
 _STATES = re.compile(r"(\d+) ([A-Z]+)")
-_STEP_KEYS = ("step", "global_step", "train_step", "iter", "iteration", "_step", "steps", "num_steps", "update")
+_STEP_KEYS = (
+    *(
+        "step",
+        "global_step",
+        "train_step",
+        "iter",
+        "iteration",
+        "_step",
+        "steps",
+        "num_steps",
+        "update",
+        "current_steps",
+    ),
+)
+_WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", "max_iters")
 _BOOSTERS = "boosting log"
 
@@ -158,18 +174,24 @@ def _rows(line: str) -> dict[str, Any] | None:
     """Return what a line of JSON says; a printed dictionary of Python is read as one where it can be."""
     if not (line.startswith("{") and line.endswith("}")):
         return None
-    for text in (line, line.replace("'", '"')):
+    for text, is_python in ((line, False), (line.replace("'", '"'), True)):
         try:
             row = json.loads(text)
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
+            if is_python:  # Transformers 5 prints {'loss': '6.134', 'epoch': '0.32'}
+                row = {key: _number_in(value) for key, value in row.items()}
             # What is nested counts as well: `{"progress": {"step": 3}}`.
             return {
                 **{key: value for part in row.values() if isinstance(part, dict) for key, value in part.items()},
                 **row,
             }
     return None
+
+
+def _number_in(value: Any) -> Any:
+    return float(value) if isinstance(value, str) and _WRITTEN.fullmatch(value) else value
 
 
 def _numbers(row: dict[str, Any], keys: tuple[str, ...]) -> Iterator[tuple[str, float]]:
@@ -243,9 +265,11 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
 
 
 def _tables(line: str) -> Iterator[Tick]:
-    """Yield what lines of reinforcement learning's and of searches' libraries say."""
+    """Yield what lines of DeepSpeed, of reinforcement learning and of searches say."""
     if line[:1] in "|│┃" and (found := _ROW.match(line)):
         yield Tick(found["key"], "step", float(found["count"]), None, "a table's rows")
+    elif "/global_step=" in line and (found := _DEEPSPEED.search(line)):
+        yield Tick("DeepSpeed global_step", "step", float(found["count"]), None, "log lines")
     elif line.startswith("Trial ") and (found := _TRIAL.match(line)):
         yield Tick(f"Trial {found['trial']}", "iteration", float(found["count"]), None, "Ray Tune's lines")
     elif found := _TRIALS.match(line):

@@ -24,6 +24,8 @@ _WHOLE, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 #: Its own head, and the field of a record that is a row of the history (wandb_internal.proto).
 WANDB_HEAD_BYTES = 7
 _HISTORY, _ITEM, _KEY, _NESTED_KEY, _VALUE = 3, 1, 1, 2, 16
+#: Records of a run and of its configuration, and the latter within the former.
+_RUN, _CONFIG, _CONFIG_OF_RUN = 17, 5, 4
 
 #: Rows of a database that are read at one look.
 _MOST_ROWS = 20_000
@@ -59,6 +61,27 @@ def varint(data: bytes, place: int) -> tuple[int, int]:
 
 def wandb(data: bytes, offset: int) -> tuple[list[Logged], int]:
     """Return the steps in a part of W&B's file that begins at `offset`, and up to where it is whole."""
+    records, whole = _records(data, offset)
+    return [row for record in records for row in _history(record)], whole
+
+
+def wandb_config(data: bytes) -> dict[str, Any]:
+    """Return the configuration in W&B's file after its head: what a run began with, and what was changed since."""
+    found: dict[str, Any] = {}
+    for record in _records(data, WANDB_HEAD_BYTES)[0]:
+        for number, content in _fields(record):
+            parts = _fields(content) if number == _RUN else [(_CONFIG_OF_RUN, content)] if number == _CONFIG else []
+            for texts in (_texts(part) for place, part in parts if place == _CONFIG_OF_RUN):
+                for key, text in texts.items():
+                    try:
+                        found[key.decode("utf-8")] = json.loads(text)
+                    except (ValueError, TypeError, AttributeError):
+                        continue
+    return found
+
+
+def _records(data: bytes, offset: int) -> tuple[list[bytes], int]:
+    """Return the records in a part of W&B's file, and up to where it is whole. Raises ValueError for what is none."""
     found, place, whole, parts = [], 0, 0, b""
     while place + _HEAD.size <= len(data):
         left = _BLOCK_BYTES - (offset + place) % _BLOCK_BYTES
@@ -75,7 +98,7 @@ def wandb(data: bytes, offset: int) -> tuple[list[Logged], int]:
         parts = part if kind in (_WHOLE, _FIRST) else parts + part
         place = end
         if kind in (_WHOLE, _LAST):
-            found += _history(parts)
+            found.append(parts)
             whole = place
     return found, offset + whole
 
@@ -105,16 +128,21 @@ def _history(record: bytes) -> Iterator[Logged]:
     for number, row in _fields(record):
         if number != _HISTORY or isinstance(row, int):
             continue
-        texts = {}
-        for kind, item in _fields(row):
-            if kind == _ITEM and not isinstance(item, int):
-                named = dict(_fields(item))
-                texts[named.get(_NESTED_KEY) or named.get(_KEY)] = named.get(_VALUE, b"")
-        values = dict(_numbers(texts))
+        values = dict(_numbers(_texts(row)))
         try:
             yield Logged(values["_timestamp"], values["_step"], "W&B", values)
         except KeyError:
             continue
+
+
+def _texts(row: bytes) -> dict[Any, bytes]:
+    """Return the names and texts (JSON) of a row, or of a configuration."""
+    found = {}
+    for kind, item in _fields(row):
+        if kind == _ITEM and not isinstance(item, int):
+            named = dict(_fields(item))
+            found[named.get(_NESTED_KEY) or named.get(_KEY)] = named.get(_VALUE, b"")
+    return found
 
 
 def _numbers(texts: dict[Any, bytes]) -> Iterator[tuple[str, float]]:

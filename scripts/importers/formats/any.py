@@ -4,14 +4,14 @@ What no log names is called as its folders are: a run in `bert/lightning_logs/ve
 `bert`, and training is of the framework `own` where no log says which.
 """
 
-import re
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
 
 from scripts import importers
-from scripts.importers import Imported, Layout, _logs, _metrics
+from scripts.importers import Imported, Layout, _logs, naming
 from scripts.importers._logs import Log, ParseLog, Refused, Runs
 from scripts.records.about import OWN
 
@@ -20,17 +20,24 @@ HELP = "logs of all kinds in one folder, each read as what it looks like"
 #: In this order: the first that a file looks like reads it.
 ORDER = (
     *("mlflow", "tensorboard", "wandb", "hf_trainer", "ultralytics", "lightning_csv", "mllog", "nanogpt", "tf_cnn"),
-    "epochs_csv",
+    *("epochs_csv", "json_lines", "boosting", "console"),
 )
 
 #: So much of a file is looked at, at its beginning and at its end (bytes).
 _BEGINNING, _END = 1 << 16, 1 << 14
 
-#: Folders and files that no workload is called by.
-_NO_NAME = re.compile(
-    r"(?i)lightning_logs|tb_logs|logs?|runs?|results?|outputs?|train\d*|version_\d+|checkpoint-\d+|metrics|trainer_state|"
-    r"mlruns|meta|mlflow|wandb|offline-run-.*|run-.*|training|training_?log|history|console|events\.out\..*|detect|[0-9a-f]{32}"
-)
+#: Endings of files that are none: pictures, weights, data, programs.
+_NEVER = {
+    *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".mp4", ".wav", ".html", ".py", ".pyc", ".ipynb", ".md", ".so"),
+    *(".pt", ".pth", ".ckpt", ".safetensors", ".bin", ".h5", ".hdf5", ".keras", ".onnx", ".pkl", ".joblib", ".npy"),
+    *(".npz", ".parquet", ".arrow", ".tfrecord", ".zip", ".gz", ".tar", ".xz", ".model", ".pb"),
+}
+
+#: Folders of a run of MLflow.
+_OF_A_RUN = ("metrics", "params", "tags", "inputs", "outputs", "artifacts")
+
+#: Folders and files of W&B beside a run's file: its own words, and the console of the same training.
+_OF_WANDB, _WORDS_OF_WANDB = ("files", "logs", "tmp"), ("debug.log", "debug-internal.log", "output.log")
 
 #: Endings of files that may be logs: what is none of the kinds above is named.
 LIKELY = (".csv", ".log", ".jsonl", ".out", ".wandb", ".db")
@@ -39,19 +46,36 @@ LIKELY = (".csv", ".log", ".jsonl", ".out", ".wandb", ".db")
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of all logs below `folder` that look like one. Raises InputError if there is no such folder."""
     _logs.check(folder)
-    return _logs.read_each(
-        folder, layout, [(name, _reader(layout, kind)) for name, kind in kinds(folder).items() if kind]
-    )
+    return read_known(folder, layout, kinds(folder))
+
+
+def read_known(folder: Path, layout: Layout, known: Mapping[PurePosixPath, str | None]) -> Imported:
+    """Return the runs of the logs below `folder` of which it is known what they look like (`kinds`)."""
+    return _logs.read_each(folder, layout, [(name, _reader(layout, kind)) for name, kind in known.items() if kind])
+
+
+def candidates(folder: Path, all_of_runs: bool = False) -> list[Path]:
+    """Return the files below a folder that are looked at, sorted: none that is hidden, or can be no log by its name.
+
+    `all_of_runs`: those too that are read with the `meta.yaml` of a run of MLflow.
+    """
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        # A run of MLflow is read by its meta.yaml: it has a file for each number and word.
+        passed: tuple[str, ...] = _OF_A_RUN if "meta.yaml" in files and not all_of_runs else ()
+        passed += _OF_WANDB if any(name.endswith(".wandb") for name in files) else ()
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in passed]
+        there = (Path(place, name) for name in files if not name.startswith(".") and name not in _WORDS_OF_WANDB)
+        found += [path for path in there if path.suffix.lower() not in _NEVER and path.is_file()]
+    return sorted(found)
 
 
 def kinds(folder: Path) -> dict[PurePosixPath, str | None]:
     """Return the files below a folder that look like a log, sorted, and as which format; None for those of none."""
     formats = {name: importers.importer(name) for name in ORDER}
     found: dict[PurePosixPath, str | None] = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in candidates(folder):
         name = PurePosixPath(path.relative_to(folder).as_posix())
-        if any(part.startswith(".") for part in name.parts):
-            continue
         kind = _kind(name, path, formats)
         if kind or name.suffix.lower() in LIKELY:
             found[name] = kind
@@ -81,22 +105,15 @@ def _reader(layout: Layout, kind: str) -> ParseLog:
     module = importers.importer(kind)
 
     def parse(log: Log) -> Runs:
-        return _named(module.runs_of(log), log.name, layout)
+        return _named(module.runs_of(log), log.name, layout, kind)
 
     return parse
 
 
-def _named(runs: Runs, name: PurePosixPath, layout: Layout) -> Iterator[dict[str, Any] | Refused]:
+def _named(runs: Runs, name: PurePosixPath, layout: Layout, kind: str) -> Iterator[dict[str, Any] | Refused]:
     """Yield runs with a workload and a framework: those of the log, of the import, or of the folders."""
     for run in runs:
         if not isinstance(run, Refused):
-            workload = run.get("workload") or layout.workload or workload_of(name)
-            run = {**run, "workload": workload, "framework": run.get("framework") or OWN}
+            workload = run.get("workload") or layout.workload or naming.workload_of(name)
+            run = {**run, "workload": workload, "framework": run.get("framework") or OWN, "read_as": kind}
         yield run
-
-
-def workload_of(name: PurePosixPath) -> str:
-    """Return what a run is called after the folders of its log, those above first: bert-base, or bert-seed_1."""
-    parts = [part for part in (*name.parts[:-1], name.stem) if not _NO_NAME.fullmatch(part)]
-    said = "-".join(filter(None, (_metrics.slug(part) for part in parts)))
-    return said[-100:].lstrip("_.+-") or "training"

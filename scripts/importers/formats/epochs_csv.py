@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _logs, _metrics, _table
+from scripts.importers import Imported, Layout, _logs, _metrics, _table, naming
 from scripts.importers._logs import Log, Refused, finite
 from scripts.importers._seconds import Said
 
@@ -35,7 +35,7 @@ def read(folder: Path, layout: Layout) -> Imported:
 
 def looks(name: PurePosixPath, text: str) -> bool:
     """Return whether a file is one of these, by its name and its beginning."""
-    header = [_metrics.plain(cell) for cell in text.partition("\n")[0].split(",")]
+    header = [naming.plain(cell) for cell in text.partition("\n")[0].split(",")]
     return name.suffix.lower() in (".csv", ".log") and _EPOCH[0] in header and any("loss" in cell for cell in header)
 
 

@@ -3,18 +3,22 @@
 Keys are those of `TrainerState` (transformers). `train_runtime` (s), the wall time of the training, its evaluations
 with it, and `train_samples_per_second` are in the last record of a state that `trainer.save_state()` wrote; those of
 checkpoints are written before. Of a training that was resumed it is the time of the last part, which the file does not
-say. Of the checkpoints of one training the last one counts, and where TensorBoard's events lie in the folder `runs`
-beside it, they are its clock. Training is PyTorch's; the workload is not in the file.
+say. Of the checkpoints of one training the last one counts. Its time is then the `train_runtime` of
+`train_results.json` or `all_results.json` above it (`trainer.save_metrics`), the `elapsed_time` of LLaMA-Factory's
+`trainer_log.jsonl`, or the clock of TensorBoard's events in the folder `runs`. Training is PyTorch's; the workload is
+not in the file.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _events, _logs
+from scripts.importers import Imported, Layout, _events, _logs, _metrics
 from scripts.importers._logs import Log, Refused, count, finite
 from scripts.importers._seconds import Said
+from scripts.importers.formats import json_lines
 
 HELP = "trainer_state.json of Hugging Face's Trainer, of a model or of checkpoints"
 
@@ -22,9 +26,12 @@ _FILE = "trainer_state.json"
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 _LACKS = (
-    "train_runtime is written after the last checkpoint, by trainer.save_state(): save it, or keep the folder "
-    "runs/ beside the checkpoints"
+    "train_runtime is written after the last checkpoint, by trainer.save_state() and trainer.save_metrics(): save "
+    "it, or keep the folder runs/ beside the checkpoints"
 )
+
+#: Where a script that calls `trainer.save_metrics` keeps the last record.
+_RESULTS = ("train_results.json", "all_results.json")
 
 
 def read(folder: Path, layout: Layout) -> Imported:
@@ -62,9 +69,16 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         raise Refused(f"eval_accuracy: {accuracy:g} is no accuracy: from 0 to 1")
     losses = [record["loss"] for record in history if "loss" in record]
     loss = end.get("train_loss") if ends else (losses[-1] if losses else None)
+    logged = {
+        column: [float(record[key]) for record in history if isinstance(record.get(key), int | float)]
+        for column, key in (("loss", "loss"), ("val_loss", "eval_loss"), ("val_acc", "eval_accuracy"))
+    }
     done, most = finite(state.get("global_step")), finite(state.get("max_steps"))
     part = done is not None and most is not None and done < most and not ends
-    clock = () if ends else _events.clock(_output(log.path) / "runs")
+    word = "train_runtime"
+    if seconds is None:
+        seconds, word = _beside(_output(log.path))
+    clock = () if seconds else _events.clock(_output(log.path) / "runs")
     yield {
         "framework": "torch",
         # Of one device: the global one is this times devices and accumulated steps, which the file does not say.
@@ -75,10 +89,12 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "loss": finite(loss),
         "val_loss": finite(last.get("eval_loss")),
         "val_acc": accuracy,
+        **_metrics.best(logged),
+        "steps_done": count(done),
         "notes": [f"the checkpoint is of step {done:g} of {most:g}: what came after it is not in it"] if part else [],
         "said": Said(
             stated=seconds,
-            stated_as="train_runtime",
+            stated_as=word,
             clock=[(at, step) for at, step in clock if step is not None],
             began=clock[0][0] if clock else None,
             steps=done,
@@ -91,6 +107,23 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
 def _output(path: Path) -> Path:
     """Return the folder of a training: that above its checkpoints."""
     return path.parent.parent if _CHECKPOINT.fullmatch(path.parent.name) else path.parent
+
+
+def _beside(output: Path) -> tuple[float | None, str]:
+    """Return what other files of a training say of its time (s), and under which word; None for none."""
+    for name in _RESULTS:
+        try:
+            about = json.loads((output / name).read_text(encoding="utf-8"))
+            seconds = finite(about.get("train_runtime"))
+        except (OSError, ValueError, AttributeError):
+            continue
+        if seconds:
+            return seconds, f"train_runtime of {name}"
+    try:
+        rows = json_lines.rows_of((output / json_lines.FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None, ""
+    return json_lines.elapsed(rows), f"elapsed_time of {json_lines.FILE}"
 
 
 def _is_followed(path: Path) -> bool:

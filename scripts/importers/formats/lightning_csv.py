@@ -1,10 +1,11 @@
 """`metrics.csv`, which Lightning's CSVLogger writes: a row per logged step or epoch, most cells empty.
 
 Lightning itself logs no times. Its callback ThroughputMonitor (since 2.2) adds `train|device/samples_per_sec`, the rate
-of one device over the last 100 batches, on several devices `train|samples_per_sec`, of all of them; throughput is the
-median of these. Its `train|time` is not read: a validation pass shifts it (Lightning 2.5, `on_validation_end`). A
-column `elapsed`, the seconds of each epoch, may be logged by the user, or a clock (`timestamp`). Events that lie
-beside the file are its clock. The workload is not in the file, training is PyTorch's.
+of one device over the last 100 batches, on several devices `train|samples_per_sec`, of all of them (in Lightning 2.6
+`train/...`); throughput is the median of these, and the samples over it are its time, without validation. Its
+`train|time` is not read: a validation pass shifts it (Lightning 2.5, `on_validation_end`). A column
+`elapsed`, the seconds of each epoch, may be logged by the user, or a clock (`timestamp`). Events that lie beside the
+file are its clock. The workload is not in the file, training is PyTorch's.
 """
 
 import csv
@@ -15,7 +16,9 @@ from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import Any
 
-from scripts.importers import Imported, Layout, _events, _logs, _table
+import yaml
+
+from scripts.importers import Imported, Layout, _events, _logs, _metrics, _table
 from scripts.importers._logs import Log, Refused, count, finite, number, shown
 from scripts.importers._seconds import Said
 
@@ -30,11 +33,12 @@ _LACKS = (
 
 #: Columns that are read, and what they are also called: the first that is there counts.
 _NAMES = {
-    "rate": ("train|samples_per_sec", "train|device/samples_per_sec"),
-    "device_rate": ("train|device/samples_per_sec",),
-    "samples": ("train|samples",),
-    "batches": ("train|batches",),
+    "rate": tuple(f"train{mark}{name}" for name in ("samples_per_sec", "device/samples_per_sec") for mark in "|/"),
+    "device_rate": ("train|device/samples_per_sec", "train/device/samples_per_sec"),
+    "samples": ("train|samples", "train/samples"),
+    "batches": ("train|batches", "train/batches"),
     "epoch": ("epoch",),
+    "step": ("step",),
     "elapsed": ("elapsed",),
     "loss": ("train_loss_epoch", "train_loss", "loss"),
     "acc": ("train_acc_epoch", "train_acc", "acc"),
@@ -65,6 +69,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     values = {column: [value for _, value in rows] for column, rows in told.items()}
     rate, each = (median(values[column]) if values[column] else None for column in ("rate", "device_rate"))
     seconds = values["elapsed"]
+    devices = count(round(ratio)) if rate and each and isfinite(ratio := rate / each) else None
     losses = values["loss"] + values["val_loss"]
     epochs = max(values["epoch"]) + 1 if values["epoch"] else None
     yield {
@@ -72,15 +77,34 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "batch_size": count(values["samples"][-1] / values["batches"][-1])
         if values["samples"] and values["batches"] and values["batches"][-1]
         else None,
-        "devices": count(round(ratio)) if rate and each and isfinite(ratio := rate / each) else None,
+        "devices": devices,
         "status": "done" if all(isfinite(loss) for loss in losses) else "diverged",
         "epochs_done": len(seconds) or (None if rate else count(epochs)),
         "samples_per_second": rate,
         **{key: finite(values[key][-1]) if values[key] else None for key in ("loss", "acc", "val_loss", "val_acc")},
-        "said": Said(epoch_seconds=seconds, samples_per_second=rate, epochs=epochs, lacks=_LACKS)
+        **_metrics.best(values),
+        "settings": _settings(log.path),
+        "steps_done": count(max(values["step"]) + 1) if values["step"] else None,
+        "said": Said(
+            epoch_seconds=seconds,
+            samples_per_second=rate,
+            samples=max(values["samples"]) * (devices or 1) if values["samples"] else None,
+            epochs=epochs,
+            lacks=_LACKS,
+        )
         if seconds or rate
         else _clocked(log, epochs),
     }
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    """Return the hyper-parameters that Lightning saved beside a file; none where there are none."""
+    try:
+        found = yaml.safe_load((path.parent / "hparams.yaml").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return {}
+    values = found.items() if isinstance(found, dict) else ()
+    return {str(key): value for key, value in values if isinstance(value, str | int | float)}
 
 
 def _clocked(log: Log, epochs: float | None) -> Said:

@@ -2,26 +2,28 @@
 
 A run has a beginning and an end, and each number that was logged has its moment. The clock is that of the metric with
 the most rows, between the beginning of the run and its end. The workload is the experiment, and the model that the
-parameters name.
+parameters name, with those parameters in which its runs differ. The parent of other runs is none: its time is theirs.
 """
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import lru_cache
 from math import nan
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import yaml
 
-from scripts.importers import Imported, Layout, _logs, _metrics
+from scripts.importers import Imported, Layout, _logs, _metrics, naming
 from scripts.importers._logs import Log, Refused, Runs, finite
 from scripts.importers._recorder import stores
 from scripts.importers._seconds import Said
 
 HELP = "runs of MLflow: mlruns/<experiment>/<run>/meta.yaml, or mlflow.db"
 
-_FILE, _SUFFIXES = "meta.yaml", (".db", ".sqlite", ".sqlite3")
+FILE, DATABASES = "meta.yaml", (".db", ".sqlite", ".sqlite3")
 
 #: As meta.yaml numbers them, and the database names them -> ours. A run that is not closed may have ended all the same.
 _STATUS = {"4": "failed", "FAILED": "failed", "5": "killed", "KILLED": "killed"}
@@ -32,6 +34,16 @@ _MODEL = ("model_name", "model", "arch", "architecture", "model_type", "name_or_
 
 _SYSTEM = "system/"
 
+#: What is written back by `epd import --write-cost`, and no metric of a training.
+COST = "cost_usd"
+
+_PARENT = "mlflow.parentRunId"
+
+_RUNS = (
+    "SELECT runs.*, experiments.name AS experiment FROM runs LEFT JOIN experiments USING (experiment_id) "
+    "WHERE runs.lifecycle_stage = 'active' ORDER BY runs.start_time, runs.run_uuid"
+)
+
 #: Names of frameworks in tags and parameters -> ours.
 _FRAMEWORKS = {"pytorch": "torch", "torch": "torch", "lightning": "torch", "transformers": "torch", "fastai": "torch"}
 _FRAMEWORKS |= {name: name for name in ("keras", "tensorflow", "jax", "sklearn", "xgboost", "lightgbm")}
@@ -40,7 +52,7 @@ _FRAMEWORKS |= {name: name for name in ("keras", "tensorflow", "jax", "sklearn",
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of MLflow below `folder`. Raises InputError if there is no such folder."""
     _logs.check(folder)
-    names = _logs.log_names(folder, (".yaml", *_SUFFIXES))
+    names = _logs.log_names(folder, (".yaml", *DATABASES))
     runs = [name for name in names if looks(name, _beginning(folder / name))]
     return _logs.read_each(folder, layout, [(name, runs_of) for name in runs], "meta.yaml of runs, mlflow.db")
 
@@ -52,14 +64,14 @@ def _beginning(path: Path) -> str:
 
 def looks(name: PurePosixPath, text: str) -> bool:
     """Return whether a file is one of these, by its name and its beginning."""
-    if name.suffix in _SUFFIXES:
+    if name.suffix in DATABASES:
         return text.startswith("SQLite format 3")
-    return name.name == _FILE and "lifecycle_stage" in text and ("run_id" in text or "run_uuid" in text)
+    return name.name == FILE and "lifecycle_stage" in text and ("run_id" in text or "run_uuid" in text)
 
 
 def runs_of(log: Log) -> Runs:
     """Yield the run of a folder, or those of a database."""
-    return _of_database(log.path) if log.name.suffix in _SUFFIXES else _of_folder(log)
+    return _of_database(log.path) if log.name.suffix in DATABASES else _of_folder(log)
 
 
 def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
@@ -77,7 +89,16 @@ def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
             rows[name] = list(stores.metric(path.read_text(encoding="utf-8").splitlines(), name))
         except (OSError, ValueError) as error:
             raise Refused(f"metrics/{name}: must be lines of milliseconds, value and step") from error
-    yield _run(about, rows, _texts(place / "params"), _texts(place / "tags"), _experiment(place.parent))
+    children = _children(place.parent, place.parent.stat().st_mtime_ns)[place.name]
+    yield _run(about, rows, _texts(place / "params"), _texts(place / "tags"), _experiment(place.parent), children)
+
+
+@lru_cache(maxsize=64)
+def _children(experiment: Path, changed: int) -> Counter[str]:
+    """Return how many runs of an experiment are those of another one, by its name; `changed` is when its folder was."""
+    return Counter(
+        file.read_text(encoding="utf-8", errors="replace").strip() for file in experiment.glob(f"*/tags/{_PARENT}")
+    )
 
 
 def _texts(folder: Path) -> dict[str, str]:
@@ -92,7 +113,7 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _experiment(folder: Path) -> str:
     try:
-        about = yaml.safe_load((folder / _FILE).read_text(encoding="utf-8"))
+        about = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
         return ""
     return str(about.get("name", "")) if isinstance(about, dict) else ""
@@ -102,28 +123,35 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
     try:
         with closing(stores.connect(path)) as known:
             known.row_factory = sqlite3.Row
-            runs = known.execute(
-                "SELECT runs.*, experiments.name AS experiment FROM runs LEFT JOIN experiments USING (experiment_id) "
-                "WHERE runs.lifecycle_stage = 'active' ORDER BY runs.start_time"
-            ).fetchall()
+            runs = known.execute(_RUNS).fetchall()
             named = {
                 table: known.execute(f"SELECT run_uuid, key, value FROM {table}").fetchall()  # noqa: S608, two words
                 for table in ("params", "tags")
             }
     except sqlite3.Error as error:
         raise Refused(f"no database of MLflow: {error}") from error
+    children = Counter(row["value"] for row in named["tags"] if row["key"] == _PARENT)
+    texts: dict[str, dict[str, dict[str, str]]] = {table: {} for table in named}
+    for table, rows_of in named.items():
+        for row in rows_of:
+            texts[table].setdefault(row["run_uuid"], {})[row["key"]] = row["value"]
     for run in runs:
         rows: dict[str, list[stores.Logged]] = {}
         for one in stores.database(path, -1.0, run["run_uuid"], most=-1):
             rows.setdefault(next(iter(one.values)), []).append(one)
-        parameters, tags = (
-            {row["key"]: row["value"] for row in named[table] if row["run_uuid"] == run["run_uuid"]}
-            for table in ("params", "tags")
-        )
+        parameters, tags = (texts[table].get(run["run_uuid"], {}) for table in ("params", "tags"))
         try:
-            yield _run(dict(run), rows, parameters, tags, run["experiment"] or "")
+            yield _run(dict(run), rows, parameters, tags, run["experiment"] or "", children[run["run_uuid"]])
         except Refused as refused:
             yield refused
+
+
+def run_ids(known: sqlite3.Connection) -> list[str]:
+    """Return the names that a database has for its runs, in the order in which they are read."""
+    known.row_factory = sqlite3.Row
+    ids = [str(row["run_uuid"]) for row in known.execute(_RUNS)]
+    known.row_factory = None
+    return ids
 
 
 def _run(
@@ -132,11 +160,14 @@ def _run(
     parameters: Mapping[str, str],
     tags: Mapping[str, str],
     experiment: str,
+    children: int,
 ) -> dict[str, Any]:
-    """Return the facts of a run. Raises Refused for one that was deleted, or that logged nothing and has no end."""
+    """Return the facts of a run. Raises Refused for one that was deleted, or is no training."""
     if about.get("lifecycle_stage") == "deleted":
         raise Refused("the run was deleted")
-    own = {name: logged for name, logged in rows.items() if not name.startswith(_SYSTEM) and logged}
+    if children:
+        raise Refused(f"the parent of {children} runs: its time is theirs")
+    own = {name: logged for name, logged in rows.items() if logged and name != COST and not name.startswith(_SYSTEM)}
     began, ended = (finite(about.get(key)) for key in ("start_time", "end_time"))
     if not own and ended is None:
         raise Refused("nothing was logged, and the run has no end")
@@ -152,11 +183,14 @@ def _run(
     return {
         **facts,
         "workload": _workload(experiment, parameters),
+        "settings": parameters,
+        "name": about.get("run_name") or about.get("name") or tags.get("mlflow.runName"),
         "framework": _framework(tags, parameters),
         "batch_size": _metrics.batch_size(parameters),
         "devices": len(cards) or None,
         "status": _STATUS.get(status, facts["status"]),
         "epochs_done": _metrics.whole(epochs),
+        "steps_done": _metrics.steps(row.step for row in longest),
         "notes": ["the run was never closed: it has no end"] if status in _OPEN or ended is None else [],
         "said": Said(
             clock=[(row.at, row.step) for row in longest],
@@ -170,9 +204,9 @@ def _run(
 
 def _workload(experiment: str, parameters: Mapping[str, str]) -> str | None:
     """Return the experiment and the model that a run names; None where it names neither."""
-    named = {_metrics.plain(name): value for name, value in parameters.items()}
+    named = {naming.plain(name): value for name, value in parameters.items()}
     model = next((named[key].rpartition("/")[2] for key in _MODEL if named.get(key)), "")
-    parts = ["" if experiment in ("Default", "") else _metrics.slug(experiment), _metrics.slug(model)]
+    parts = ["" if experiment in ("Default", "") else naming.slug(experiment), naming.slug(model)]
     return "-".join(filter(None, parts))[:100] or None
 
 

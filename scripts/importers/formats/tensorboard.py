@@ -60,6 +60,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     yield {
         **_metrics.last(values),
         "epochs_done": _metrics.whole(epochs),
+        "steps_done": None if counts_epochs else _metrics.steps(row.step for row in logged),
         "said": Said(
             clock=[*clock, *((row.at, None) for row in aside if row.values)],
             began=rows[0].at,

@@ -5,6 +5,7 @@ resumed it begins anew. Older files, those of YOLOv5 too, have no times. The bat
 together, -1 what its program chose.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from scripts.importers import Imported, Layout, _logs, _metrics, _table
+from scripts.importers import Imported, Layout, _logs, _metrics, _table, naming
 from scripts.importers._logs import Log, Refused, count, finite
 from scripts.importers._seconds import Said
 
@@ -58,8 +59,10 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     # Validation in half precision gives nan in some versions, and teaches nothing of the training.
     ends = _metrics.last({"loss": train, "val_acc": table.values().get(_TOP1, [])})
     ends["val_loss"] = finite(held_out[-1]) if held_out else None
+    ends |= _best(table)
     yield {
         "workload": _workload(about),
+        "settings": {key: value for key, value in about.items() if isinstance(value, str | int | float)},
         "framework": "torch",
         "batch_size": batch // devices if batch and devices and batch % devices == 0 else batch,
         "devices": devices,
@@ -75,6 +78,18 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
 
 
 _TOP1 = "metrics/accuracy_top1"
+
+#: What a model is chosen by, of each task the first that is there.
+_CHOSEN_BY = re.compile(r"metrics/(mAP(?:50-95|_0.5:0.95)(?:\([A-Z]\))?|accuracy_top1)")
+
+
+def _best(table: _table.Table) -> dict[str, Any]:
+    """Return the best of the metric that a model is chosen by, and its name; nothing where there is none."""
+    for name in table.header:
+        if found := _CHOSEN_BY.fullmatch(name):
+            known = [value for one in table.numbers(name) if (value := finite(one)) is not None]
+            return {"best": max(known, default=None), "best_of": found[1]}
+    return {}
 
 
 def _sums(table: _table.Table, beginning: str) -> list[float]:
@@ -100,7 +115,7 @@ def _workload(about: dict[str, Any]) -> str | None:
     """Return model and data of a training, as `yolo11n_coco128_640`; None where the arguments name none."""
     parts = [Path(str(about[key])).stem for key in ("model", "weights", "data") if about.get(key)]
     parts += [str(about["imgsz"])] if parts and isinstance(about.get("imgsz"), int) else []
-    return _metrics.slug("_".join(parts)) or None
+    return naming.slug("_".join(parts)) or None
 
 
 def _devices(device: Any) -> int | None:

@@ -33,9 +33,11 @@ def looks(name: PurePosixPath, text: str) -> bool:
 
 def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     """Yield the run of a file. Raises Refused for one without rows."""
+    config: Mapping[str, Any] = {}
     if log.name.suffix == ".wandb":
         try:
             rows, _ = stores.wandb(log.data[stores.WANDB_HEAD_BYTES :], stores.WANDB_HEAD_BYTES)
+            config = stores.wandb_config(log.data[stores.WANDB_HEAD_BYTES :])
         except (ValueError, IndexError, TypeError, struct.error) as fault:
             raise Refused(f"not a file of Weights & Biases: {fault}") from fault
         history = [row.values for row in rows]
@@ -60,6 +62,10 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "devices": len(cards) or None,
         "cards": _smi.words(cards),
         "epochs_done": _metrics.whole(epochs),
+        "steps_done": _metrics.steps([row["_step"] for row in history if "_step" in row]),
+        "settings": {key: one for key, one in config.items() if isinstance(one, str | int | float)},
+        "name": log.name.stem.removeprefix("run-") if log.name.suffix == ".wandb" else None,
+        "batch_size": _metrics.batch_size(config),
         "said": _said(history, epochs),
     }
 

@@ -6,10 +6,12 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from scripts import importers
-from scripts.importers import Layout
+from scripts.importers import Layout, naming
 from scripts.importers.formats import any as any_log
 from tests.importers.formats.test_epochs_csv import KERAS
 from tests.importers.formats.test_mlflow import folder as mlflow_folder
+from tests.importers.formats.test_mllog import EPOCHS
+from tests.importers.formats.test_mllog import run as mlperf_run
 from tests.importers.formats.test_nanogpt import MODDED
 from tests.importers.formats.test_tensorboard import event, write
 from tests.importers.formats.test_ultralytics import NEW
@@ -82,8 +84,24 @@ def test_the_import_may_name_them_all(tmp_path: Path) -> None:
     ],
 )
 def test_names_after_folders(name: str, called: str) -> None:
-    assert any_log.workload_of(PurePosixPath(name)) == called
+    assert naming.workload_of(PurePosixPath(name)) == called
 
 
 def test_every_kind_that_is_looked_for_is_a_format() -> None:
     assert set(any_log.ORDER) <= set(importers.names()) - {"any"}
+
+
+def test_logs_of_mlperf_are_read_among_others(tmp_path: Path) -> None:
+    (tmp_path / "dgx" / "resnet").mkdir(parents=True)
+    (tmp_path / "dgx" / "resnet" / "result_0.txt").write_text("\n".join(mlperf_run(*EPOCHS)) + "\n")
+    imported = any_log.read(mixed(tmp_path), Layout({".": "box"}))
+    assert imported.problems == []
+    (run,) = imported.runs[imported.runs["read_as"] == "mllog"].to_dict("records")
+    assert (run["file"], run["workload"], run["train_seconds"]) == ("dgx/resnet/result_0.txt", "resnet", 100.0)
+
+
+def test_files_of_a_run_of_mlflow_and_weights_are_not_looked_at(tmp_path: Path) -> None:
+    (mixed(tmp_path) / "yolo" / "last.pt").write_bytes(b"weights")
+    names = {path.name for path in any_log.candidates(tmp_path)}
+    assert names.isdisjoint({"last.pt", "train_loss", "batch_size", "mlflow.autologging"})
+    assert "train_loss" in {path.name for path in any_log.candidates(tmp_path, all_of_runs=True)}

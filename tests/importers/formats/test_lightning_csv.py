@@ -48,6 +48,11 @@ def test_facts_of_a_run(tmp_path: Path) -> None:
         "val_loss": 0.3,
         "val_acc": 0.9,
         "missing_columns": "",
+        "train_seconds": 15360 / 5100,
+        "seconds_from": "samples / samples per second",
+        "steps_done": 240,
+        "best": 0.9,
+        "best_of": "validation accuracy",
     }
 
 
@@ -105,3 +110,18 @@ def test_events_in_the_same_folder_are_its_clock(tmp_path: Path) -> None:
     (tmp_path / "a100" / "version_0" / "metrics.csv").write_text(text)
     imported = lightning_csv.read(tmp_path, Layout({"a100": "a100"}, workload="mnist_mlp"))
     assert facts(imported)["train_seconds"] == 70.0
+
+
+def test_rates_of_lightning_2_6_are_called_otherwise(tmp_path: Path) -> None:
+    text = LOG.replace("train|device/samples_per_sec", "train/device/samples_per_sec").replace("train|", "train/")
+    assert facts(read(tmp_path, text)).items() >= {"samples_per_second": 5100.0, "batch_size": 64}.items()
+
+
+def test_runs_with_other_hyper_parameters_are_other_trainings(tmp_path: Path) -> None:
+    for version, rate in ((0, 0.1), (1, 0.01)):
+        place = tmp_path / "a100" / f"version_{version}"
+        place.mkdir(parents=True)
+        (place / "metrics.csv").write_text(LOG + "\n" * version)
+        (place / "hparams.yaml").write_text(f"lr: {rate}\n")
+    imported = lightning_csv.read(tmp_path, Layout({"a100": "a100"}, workload="mlp"))
+    assert imported.runs["workload"].to_list() == ["mlp+lr_0.1", "mlp+lr_0.01"]

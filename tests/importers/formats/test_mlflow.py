@@ -143,3 +143,36 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
         other.execute("CREATE TABLE a (b)")
     (problem,) = read(tmp_path).problems
     assert str(problem).startswith("other.db: no database of MLflow: ")
+
+
+def sweep(place: Path) -> Path:
+    """Three runs of one experiment with two rates, two of them repeats, and the run that started them."""
+    for run, rate, seed in (("r1", "0.1", "1"), ("r2", "0.1", "2"), ("r3", "0.01", "1"), ("top", "", "")):
+        folder(place)
+        (place / "mlruns/1/0a1b").rename(place / "mlruns/1" / run)
+        meta = place / "mlruns/1" / run / "meta.yaml"
+        meta.write_text(meta.read_text().replace("0a1b", run))
+        if run != "top":
+            (place / "mlruns/1" / run / "params" / "lr").write_text(rate)
+            (place / "mlruns/1" / run / "params" / "seed").write_text(seed)
+            (place / "mlruns/1" / run / "tags" / "mlflow.parentRunId").write_text("top")
+    return place
+
+
+def test_runs_of_a_sweep_are_other_cells_but_for_their_seed(tmp_path: Path) -> None:
+    imported = read(sweep(tmp_path))
+    rows = imported.runs[["run", "workload", "repeat", "name", "steps_done"]].values.tolist()
+    assert rows == [
+        ["mlruns/1/r1/meta", "flowers-resnet50+lr_0.1", 1, "bold-fox-12", 6],
+        ["mlruns/1/r2/meta", "flowers-resnet50+lr_0.1", 2, "bold-fox-12", 6],
+        ["mlruns/1/r3/meta", "flowers-resnet50+lr_0.01", 1, "bold-fox-12", 6],
+    ]
+    assert [str(problem) for problem in imported.problems] == [
+        "mlruns/1/top/meta.yaml: the parent of 3 runs: its time is theirs"
+    ]
+
+
+def test_runs_of_a_sweep_in_a_database(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
+        known.executemany("INSERT INTO params VALUES ('lr', ?, ?)", [("0.1", "a"), ("0.2", "b")])
+    assert read(tmp_path).runs["workload"].to_list() == ["flowers+lr_0.1", "flowers+lr_0.2"]

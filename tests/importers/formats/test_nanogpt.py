@@ -1,4 +1,4 @@
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pandas as pd
 import pytest
@@ -81,3 +81,13 @@ def test_a_loss_that_is_no_number_is_a_run_that_diverged(tmp_path: Path) -> None
 def test_other_texts_are_refused_with_what_is_read(tmp_path: Path) -> None:
     (problem,) = read(tmp_path, "epoch 1: loss 0.5\n").problems
     assert "no line of nanoGPT ('iter 10: loss 3.2, time 245.31ms')" in str(problem)
+
+
+def test_llm_c_has_losses_and_no_time(tmp_path: Path) -> None:
+    found = facts(
+        read(tmp_path, "s:0 tel:10.9\ns:1 trl:10.5 lr:0.0001 norm:0.23\ns:2 trl:9.5 lr:0.0001 norm:0.22\ns:2 tel:9.6\n")
+    )
+    told = {"loss": 9.5, "val_loss": 9.6, "steps_done": 2, "best": 9.6}
+    assert found.items() >= told.items()
+    assert found["remarks"] == "without time: llm.c's main.log has no time: give seconds"
+    assert nanogpt.looks(PurePosixPath("main.log"), "s:1 trl:10.5 lr:0.0001 norm:0.23\n")

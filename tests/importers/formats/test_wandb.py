@@ -1,10 +1,12 @@
 import json
+import struct
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from scripts.importers import Imported, Layout
+from scripts.importers.formats import any as any_log
 from scripts.importers.formats import wandb
 from tests.recorder.test_stores import WANDB
 
@@ -65,3 +67,42 @@ def test_a_file_cut_at_its_beginning_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run-a.wandb").write_bytes(b":W&B\1\0\0" + b"\xff" * 64)
     (problem,) = read(tmp_path).problems
     assert "not a file of Weights & Biases: no record" in str(problem)
+
+
+def field(number: int, content: bytes) -> bytes:
+    """Return a field of protobuf: its number and kind, its length, its bytes."""
+    tag = number << 3 | 2
+    head = bytes([tag]) if tag < 128 else bytes([tag & 127 | 128, tag >> 7])
+    return head + bytes([len(content)]) + content
+
+
+def item(key: str, value: object) -> bytes:
+    return field(1, field(2, key.encode()) + field(16, json.dumps(value).encode()))
+
+
+def run_of(folder: Path, name: str, config: dict[str, object], later: dict[str, object]) -> None:
+    """A run as wandb 0.31 writes it offline: its configuration in the record of the run, changes in another."""
+    began = field(17, field(1, name.encode()) + field(4, b"".join(item(*one) for one in config.items())))
+    changed = field(5, b"".join(item(*one) for one in later.items()))
+    rows = [
+        field(3, item("_timestamp", 1.7e9 + at) + item("_runtime", at) + item("_step", at) + item("train/loss", 1.0))
+        for at in (1, 2, 3)
+    ]
+    records = [began, changed, *rows]
+    data = b":W&B\1\0\0" + b"".join(struct.pack("<IHB", 0, len(record), 1) + record for record in records)
+    place = folder / "wandb" / f"offline-run-20261125_101949-{name}"
+    (place / "files").mkdir(parents=True)
+    (place / f"run-{name}.wandb").write_bytes(data)
+    (place / "files" / "output.log").write_text("step 1 loss 0.5\nstep 2 loss 0.4\n")
+
+
+def test_runs_of_a_sweep_are_other_cells_by_the_configuration_in_their_file(tmp_path: Path) -> None:
+    run_of(tmp_path, "aaaaaaaa", {"lr": 0.1, "_wandb": {}, "batch_size": 16}, {})
+    run_of(tmp_path, "bbbbbbbb", {"lr": 0.1, "_wandb": {}, "batch_size": 16}, {"lr": 0.01})
+    rows = read(tmp_path).runs[["name", "workload", "batch_size", "steps_done", "train_seconds"]].values.tolist()
+    assert rows == [["aaaaaaaa", "mlp+lr_0.1", 16, 3, 3.0], ["bbbbbbbb", "mlp+lr_0.01", 16, 3, 3.0]]
+
+
+def test_the_console_that_it_keeps_is_no_second_run(tmp_path: Path) -> None:
+    run_of(tmp_path, "aaaaaaaa", {"lr": 0.1}, {})
+    assert [path.name for path in any_log.candidates(tmp_path)] == ["run-aaaaaaaa.wandb"]
