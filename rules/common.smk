@@ -17,15 +17,8 @@ from scripts.measurement import provenance
 from scripts.records import about
 from scripts.storage import environment, errors, schemas
 from scripts.studies import commands, definition, settings, trust
-from scripts.workflow import (
-    checks,
-    command_line,
-    data_kinds,
-    estimates,
-    failures,
-    internals,
-)
-from scripts.workflow import lease, locks, quotes, running, slurm
+from scripts.workflow import checks, command_line, data_kinds, estimates, failures
+from scripts.workflow import internals, lease, locks, quotes, running, slurm
 from scripts.workflow.analyses import Analyses
 from scripts.workflow.canary import Canary
 from scripts.storage.code import code_of, meaning
