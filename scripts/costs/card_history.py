@@ -49,17 +49,14 @@ def age(offers: Iterable[Offer], today: date) -> int | None:
 def days(offers: Sequence[Offer]) -> list[Day]:
     """Return each day on which a price of a card was read, the oldest first.
 
-    Known on a day is the newest offer of each provider that is no older than `KNOWN_DAYS`, of its largest machine of up
-    to `CARDS`.
+    Known on a day is an offer of each provider that is no older than `KNOWN_DAYS`: the newest of its largest machine of
+    up to `CARDS`.
     """
     found = []
     for as_of in sorted({offer.as_of for offer in offers}, key=lambda one: (day_of(one), one)):
         day = day_of(as_of)
         seen = [offer for offer in offers if 0 <= (day - day_of(offer.as_of)).days <= KNOWN_DAYS]
-        newest: dict[str, str] = {}
-        for offer in seen:
-            newest[offer.provider] = max(offer.as_of, newest.get(offer.provider, ""))
-        known = one_each([offer for offer in seen if offer.as_of == newest[offer.provider]], CARDS)
+        known = one_each(seen, CARDS)
         new = one_each([offer for offer in offers if offer.as_of == as_of], CARDS)
         if known:
             found.append(Day(as_of, new, known))

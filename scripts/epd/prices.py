@@ -130,11 +130,14 @@ def card(
             ]
         )
         return 0
-    shown = Table("card", "as of", "lowest, USD an hour", "of", "median", "offers", "read that day")
+    shown = Table()
+    for title in ("card", "as of", "lowest", "median", "of"):
+        shown.add_column(title, no_wrap=True)
+    shown.add_column("read that day, USD an hour")
     for name, day in found:
         read = ", ".join(f"{offer.provider} {numbers.number(offer.usd_per_hour)}" for offer in day.new)
-        lowest, middle = numbers.number(day.lowest.usd_per_hour), numbers.number(day.median)
-        shown.add_row(name, day.as_of, lowest, day.lowest.provider, middle, str(len(day.known)), read)
+        lowest = f"{numbers.number(day.lowest.usd_per_hour)} {day.lowest.provider}"
+        shown.add_row(name, day.as_of, lowest, numbers.number(day.median), str(len(day.known)), read)
     Console(markup=False, highlight=False).print(shown)
     return 0
 

@@ -31,11 +31,14 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
-    of_rates = trainings.by_workload_of_rates(costs, inputs.price, inputs.name_of, inputs.per_samples)
+    rated = {
+        option: trainings.by_workload_of_rates(costs, option, inputs.name_of, inputs.per_samples)
+        for option in dict.fromkeys([*inputs.study["prices"], inputs.price])
+    }
+    of_rates = rated[inputs.price]
     found = {name: cells for name, cells in (found | of_rates).items() if len(cells) > 1}
     bought = {
-        option: trainings.by_workload(costs, option, inputs.name_of)
-        | trainings.by_workload_of_rates(costs, option, inputs.name_of, inputs.per_samples)
+        option: trainings.by_workload(costs, option, inputs.name_of) | rated[option]
         for option in inputs.study["prices"]
     }
     ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}

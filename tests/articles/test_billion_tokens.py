@@ -160,3 +160,12 @@ def test_utilisation_is_of_the_peak_in_that_format(shown: SimpleNamespace) -> No
     printed = shown.derived["every_row"].set_index("run")
     assert printed.loc["language-models#39", "mfu"] == pytest.approx(2944 / 10000)  # NVFP4 on a GB200
     assert printed.loc["language-models#290", "mfu"] == pytest.approx(402 / 989)  # BF16 on an H100
+
+
+def test_dollars_of_a_parameter_are_those_of_what_a_token_uses(shown: SimpleNamespace) -> None:
+    each = shown.derived["per_parameter"].set_index(["model", "card"])
+    llama = each.loc[("Llama 3.1 405B", "GB200")]
+    assert llama["usd_lowest"] == pytest.approx(10.5e9 / (1184 * 3600) / 405.85)  # NVFP4, NeMo 26.04.01
+    qwen = each.loc[("Qwen 3 30B A3B", "H100")]
+    assert (qwen["kind"], qwen["active_billion"]) == ("moe", 3.3)
+    assert list(shown.derived["per_parameter"]["kind"].drop_duplicates()) == ["dense", "moe"]

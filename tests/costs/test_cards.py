@@ -91,6 +91,11 @@ def test_history_keeps_the_newest_offer_of_each_provider() -> None:
     ]
 
 
+def test_a_newer_offer_of_one_card_is_not_that_of_eight() -> None:
+    offers = [offer("a", 3.0, "2026-09-20"), offer("a", 4.0, "2026-09-25", count=1)]
+    assert [day.lowest.usd_per_hour for day in card_history.days(offers)] == [3.0, 3.0]
+
+
 def test_an_offer_of_more_than_a_year_ago_is_no_longer_known() -> None:
     (_, last) = card_history.days([offer("a", 1.0, "2024-05"), offer("b", 2.0, "2025-06-01")])
     assert [one.provider for one in last.known] == ["b"]

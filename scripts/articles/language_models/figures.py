@@ -39,6 +39,7 @@ def tables(
         "alike": alike(rows, study),
         "formats": formats(rows),
         "tokens_scale": tokens_scale(rows),
+        "per_parameter": per_parameter(rows, given, study),
         "offers": offers(study, prices),
         "every_row": rows,
     }
@@ -170,6 +171,28 @@ def tokens_scale(rows: pd.DataFrame) -> pd.DataFrame:
             made.append(each[[*_SAME_SHARE, "format", "fewest", "devices", "more", "dearer"]])
     columns = [*_SAME_SHARE, "format", "fewest", "devices", "more", "dearer"]
     return pd.concat(made, ignore_index=True) if made else pd.DataFrame(columns=columns)
+
+
+def per_parameter(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what a billion active parameters of each model cost, so that sizes can be compared; dense before experts.
+
+    Of each model and card the pre-training row of the highest speed, by the dollars a parameter. Columns: those of
+    `printed`, model, kind, active_billion, and usd(option) and card_hours over active_billion. A model whose active
+    parameters are not known, or a card without a price, has no row.
+    """
+    by = usd(study["price"])
+    about: list[Mapping[str, Any]] = [given.models.get(given.rows[run]["model"], {}) for run in rows["run"]]
+    task = [given.rows[run]["task"] for run in rows["run"]]
+    known = rows.assign(
+        model=pd.Series([one.get("name") for one in about], dtype="string"),
+        kind=pd.Series([one.get("kind") for one in about], dtype="string"),
+        active_billion=pd.Series([one.get("active_billion") for one in about], dtype=float),
+    )
+    known = known[pd.Series(task).eq("pretrain")].dropna(subset=["model", by])
+    best = known.loc[known.groupby(["model", "card"])["rate"].idxmax()]
+    columns = ["card_hours", *(usd(option) for option in study["prices"])]
+    best = best.assign(**{column: best[column] / best["active_billion"] for column in columns})
+    return best.sort_values(["kind", by], ignore_index=True)
 
 
 def offers(study: Mapping[str, Any], prices: pd.DataFrame) -> pd.DataFrame:

@@ -33,5 +33,7 @@ MEANING = "What a study of language models' speed shows beyond its runs; the stu
 
 
 def files(study: Mapping[str, Any]) -> list[str]:
-    """Return the table of printed rows, and what says how fast cards are at most."""
-    return [study["language_models"]["source"], "config/cards.yaml", "config/schemas/cards.schema.json"]
+    """Return the table of printed rows, and what is known of its cards and models."""
+    about = [f"config/{name}" for name in ("cards.yaml", "language_models.yaml")]
+    schemas = [f"config/schemas/{name}.schema.json" for name in ("cards", "language-models")]
+    return [study["language_models"]["source"], *about, *schemas]
