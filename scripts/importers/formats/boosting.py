@@ -22,7 +22,8 @@ HELP = "console lines of XGBoost, LightGBM and CatBoost, a line per round"
 _SUFFIXES = (".log", ".txt", ".out", "")
 
 _ROUND = re.compile(
-    r"^(?:\[[\d:. -]+\] ?)?\[\d+\]\s+\S+-\S+:|^\[\d+\]\s+\S+'s |^\[LightGBM\] \[Info\] Iteration:\d+,|^\d+:\s+(?:learn|test): ",
+    r"^(?:\[[\d:. -]+\] ?)?\[\d+\]\s+\S+-\S+:|^\[\d+\]\s+\S+'s "
+    r"|^\[LightGBM\] \[Info\] Iteration:\d+,|^\d+:\s+(?:learn|test): ",
     re.MULTILINE,
 )
 
@@ -107,7 +108,7 @@ def _ends(rounds: Sequence[str], framework: str) -> dict[str, Any]:
     (name, metric), last = list(values.items())[-1]
     known = [value for value in last if finite(value) is not None]
     # CatBoost names no metric, but the best value so far: it tells which way is better.
-    so_far = [float(found[1]) for line in rounds if (found := _SO_FAR.search(line))]
+    so_far = [float(one[1]) for line in rounds if (one := _SO_FAR.search(line))]
     is_loss = so_far[-1] <= so_far[0] if so_far else not _MORE_IS_BETTER.fullmatch(metric)
     trained = next((of for (data, what), of in values.items() if data in _OF_TRAINING and what == metric), None)
     told = {"loss": trained[-1] if trained else None, "val_loss": None if name in _OF_TRAINING else last[-1]}
