@@ -300,17 +300,40 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     assert said in page.locator("#asked .answer").inner_text()
 
 
+def test_ways_to_buy_stand_beside_each_other(page: Page, study: Inputs) -> None:
+    """Each row is what the page answers when that way is chosen, and the page without scripts says the same."""
+    page.locator("#ask [type=reset]").click()
+
+    def rows(where: str) -> list[list[str]]:
+        lines = page.locator(where).locator("tbody tr").all()
+        return [line.locator("th, td").all_text_contents() for line in lines]
+
+    asked = rows("#asked [aria-label='The best by each way to buy']")
+    without = page.locator("#first .static .panel").first.locator(".table").first
+    assert asked == [
+        [" ".join(text.split()) for text in line.locator("th, td").all_text_contents()]
+        for line in without.locator("tbody tr").all()
+    ]
+    assert [row[0] for row in asked] == ["on-demand", "spot", "owned"]
+    for option, name, *_ in asked:
+        page.select_option("[name=option]", option)
+        assert page.locator("#asked .card strong").first.inner_text() == name.split(" (")[0]
+    page.locator("#ask [type=reset]").click()
+    assert asked[0][-1] == "60.0 s", "the least that is billed"
+
+
 def test_settings_are_kept_in_the_address_and_come_back(browser: Browser, page: Page) -> None:  # noqa: F811
     page.select_option("[name=workload]", "mnist_cnn")
     page.select_option("[name=by]", "time")
     page.fill("[name=samples]", "5000000")
     opened_up(page)
     page.fill("[name='price.cpu4']", "0.01")
-    said = page.locator("#asked").inner_text()
+    said = page.locator("#asked").text_content()
+    assert said
     assert "5,000,000 samples of MNIST · CNN" in said
     other = browser.new_page(viewport={"width": 390, "height": 900})
     other.goto(page.url)
-    assert other.locator("#asked").inner_text() == said
+    assert other.locator("#asked").text_content() == said
     assert other.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     other.close()
     page.locator("#ask [type=reset]").click()

@@ -17,27 +17,6 @@ function stateOf(fields, limits) {
   return {...state, compile: value("compile") !== "no", discount: (number("discount") ?? 0) / 100};
 }
 
-/** A number with three significant digits, thousands parted: scripts/storage/numbers.py. */
-function shown(value, digits = 3) {
-  if (!Number.isFinite(value)) return "—";
-  const rounded = Number(value.toExponential(digits - 1));
-  const decimals = rounded === 0 ? digits : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded))));
-  return value.toLocaleString("en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
-}
-
-function duration(seconds) {
-  for (const [unit, size] of [["days", 86400], ["h", 3600], ["min", 60]]) if (seconds >= 2 * size) return `${shown(seconds / size)} ${unit}`;
-  return `${shown(seconds)} s`;
-}
-
-/** An element with a class and children, which are elements or texts: never markup. */
-function made(tag, kind, ...children) {
-  const element = document.createElement(tag);
-  if (kind) element.className = kind;
-  element.append(...children);
-  return element;
-}
-
 function begin() {
   const data = JSON.parse(document.getElementById("ask-data").textContent);
   const form = document.getElementById("ask"), place = document.getElementById("asked");
@@ -106,6 +85,21 @@ function begin() {
       card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), priceOfSpeed(cheap, fast));
   }
 
+  /** The best by each way to buy, beside each other: one choice away nobody would see that another wins. */
+  function ways(state, times) {
+    const found = Object.keys(data.options).map((option) => [option, ask(data, {...state, option})]).filter(([, rows]) => rows.length && !rows[0].out);
+    if (found.length < 2) return [];
+    const hasLeast = found.some(([option, [first]]) => data.prices[option][first.cell.hardware]?.minimum_seconds);
+    const lines = found.map(([option, rows]) => {
+      const [first] = rows, near = rows.filter((row) => row.near).length, least = data.prices[option][first.cell.hardware]?.minimum_seconds;
+      const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
+      return [data.options[option], made("td", "wrap", first.name, ...(near ? [made("span", "about", ` (${near} more too close to call)`)] : [])), ...values.map((value) => made("td", "n", value))];
+    });
+    const per = usd(0, times).split("USD")[1], each = times > 1 && !asked().is_rate ? " each" : "";
+    const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
+    return [stacked(table("The best by each way to buy", "", heads, lines))];
+  }
+
   function bars(state, rows, times) {
     const {key} = ROLES[state.by], most = Math.max(...rows.flatMap((row) => row.of[key]));
     const percent = (value) => (most ? `${((100 * value) / most).toFixed(2)}%` : "0%");
@@ -132,7 +126,7 @@ function begin() {
   }
 
   function table(label, kind, heads, rows) {
-    const head = made("tr", "", ...heads.map((text, i) => made("th", i ? "n" : "", text)));
+    const head = made("tr", "", ...heads.map((text, i) => made("th", i && rows[0][i].className !== "wrap" ? "n" : "", text)));
     const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
       const name = made("th", "", first);
       name.scope = "row";
@@ -157,13 +151,14 @@ function begin() {
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
-      const row = found.find((one) => one.name === name);
-      if (!row) return made("td", "n", "—");
-      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row.near || row === found[0] ? " ●" : ""}`);
+      const row = found.find((one) => one.name === name), isTold = found.some((one, place) => place && !one.near);
+      if (!row) return made("td", "n none", "—");
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${isTold && (row.near || row === found[0]) ? " ●" : ""}`);
+      cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("h3", "", "All at a glance"), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call.${cut}`), table("All at a glance", "heat", ["workload", ...names], rows)];
+    return [made("h3", "", "All at a glance"), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call; where none stands, all are.${cut}`), table("All at a glance", "heat", ["workload", ...names], rows)];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -220,7 +215,7 @@ function begin() {
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
       const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times as many samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
-      show(sentence(state, rows, times, unit), cards(state, rows, times), made("p", "about", what), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), cards(state, rows, times), ...ways(state, times), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(rows.filter((row) => !row.out)));
     }
   }

@@ -24,15 +24,21 @@ def context(inputs: Inputs) -> dict[str, Any]:
 
     Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
-    fastest, or may be), speed (usd: the dollars of the shortest time over the lowest; faster: the seconds of the lowest
-    cost over the shortest; alike: in which of time and cost they are too close to call). Of the glance: columns (names
-    of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether it is the
-    lowest or too close to it; None for none).
+    fastest, or may be), ways (the cheapest by each way to buy), speed (usd: the dollars of the shortest time over the
+    lowest; faster: the seconds of the lowest cost over the shortest; alike: in which of time and cost they are too
+    close to call). Of the glance: columns (names of configurations), of (how many there are) and rows (workload, cells:
+    x the lowest cost, and whether it is marked as the lowest or too close to it; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
     per_million = trainings.by_workload_per_million(costs, inputs.price, inputs.name_of)
     found = {name: cells for name, cells in (found | per_million).items() if len(cells) > 1}
+    bought = {
+        option: trainings.by_workload(costs, option, inputs.name_of)
+        | trainings.by_workload_per_million(costs, option, inputs.name_of)
+        for option in inputs.study["prices"]
+    }
+    ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}
     return {
         "question": inputs.study.get("question", {}).get("asks", ""),
         "answer": (answer := _answer(inputs, found)),
@@ -40,7 +46,9 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "unit_words": _units([name in per_million for name in found], _clock(inputs.runs)),
         "software_words": _software(inputs, found),
         "costs_trainings": any(name not in per_million for name in found),
-        "panels": [_panel(name, cells, inputs, name in per_million) for name, cells in found.items()],
+        "panels": [
+            _panel(name, cells, inputs, name in per_million) | {"ways": ways[name]} for name, cells in found.items()
+        ],
         "glance": _glance(found, inputs) if len(found) > 1 else None,
     }
 
@@ -188,13 +196,35 @@ def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any]) -> str:
     return f"{cheapest['said']}. {fastest['said']}"
 
 
+def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:
+    """Return the cheapest of one workload by each way to buy that has several priced; none of a single way.
+
+    Keys: option (its label), machine, near (how many are too close to it to call), usd, seconds, usd_per_hour and
+    minimum_seconds (the least that is billed; 0 where trainings follow one another).
+    """
+    found = []
+    for option, cells in bought.items():
+        if not cells:
+            continue
+        cheapest = trainings.best(cells, inputs.judge)[0]
+        shown = inputs.prices[inputs.prices["price_option"] == option].set_index("hardware")
+        of = shown.loc[cells[0]["cell"]["hardware"]]
+        about = {"option": inputs.study["prices"][option].get("label", option), "near": cheapest["not_told"]}
+        least = of["minimum_seconds"]
+        is_alone = not of["in_a_row"] and not pd.isna(least)
+        found.append(cells[0] | about | {"minimum_seconds": float(least) if is_alone else 0.0})
+    return found if len(found) > 1 else []
+
+
 def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[str, Any]:
     ratios: dict[str, dict[str, tuple[float, bool]]] = {}
     for workload, cells in found.items():
         near = trainings.best(cells, inputs.judge)[0]["near"]
+        is_told = len(near) + 1 < len(cells)  # marks on all of a row would say nothing
         for cell in cells:
             ratio = cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else 1.0
-            ratios.setdefault(cell["machine"], {})[workload] = (ratio, cell is cells[0] or cell["machine"] in near)
+            is_low = cell is cells[0] or cell["machine"] in near
+            ratios.setdefault(cell["machine"], {})[workload] = (ratio, is_told and is_low)
     # The most often measured first, then the cheapest in the middle of its workloads.
     middles = {name: sorted(one for one, _ in row.values())[len(row) // 2] for name, row in ratios.items()}
     names = sorted(ratios, key=lambda name: (-len(ratios[name]), middles[name]))

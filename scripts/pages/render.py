@@ -16,7 +16,7 @@ TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
 _SCRIPTS = TEMPLATES / "scripts"
 
 #: What runs in a page, in this order; whole without it.
-SCRIPTS = ("engine.js", "ask.js", "tables.js", "figures.js", "ages.js")
+SCRIPTS = ("engine.js", "elements.js", "ask.js", "tables.js", "figures.js", "ages.js")
 
 
 def _harmless(value: Any) -> Any:

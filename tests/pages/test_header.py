@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from scripts.pages import first, header, report
-from tests.made import STUDY, inputs, run, runs
+from tests.made import BOOK, CATALOGUE, OPTIONS, STUDY, inputs, run, runs
 from tests.reading import Read
 
 XEON = "Intel(R) Xeon(R) Processor"
@@ -58,6 +58,32 @@ def test_at_a_glance_stand_the_cheapest_of_each_row_and_few_others() -> None:
     for row in glance["rows"]:
         assert min(cell[0] for cell in row["cells"] if cell) == 1
     assert "8 of 31 configurations" in Read(report.page(made)).text
+
+
+def test_cheapest_of_each_way_to_buy_stand_beside_each_other() -> None:
+    """20 s of four cores cost 0.0008 USD at 0.144 an hour, 100 s of one 0.001; on spot one alone has a price, half."""
+    rows = [
+        run(hardware=name, repeat=n, train_seconds=took, useful_seconds=took)
+        for name, took in (("cpu1", 100.0), ("cpu4", 20.0))
+        for n in range(1, 7)
+    ]
+    made = inputs(STUDY | {"prices": OPTIONS, "price": "on-demand"}, runs(*rows), CATALOGUE, BOOK)
+    (panel,) = first.context(made)["panels"]
+    found = [(one["option"], one["machine"].split(",")[0], round(one["usd"], 9)) for one in panel["ways"]]
+    assert found == [("on-demand", "4 vCPUs", 0.0008), ("spot", "1 vCPU", 0.0005)]
+
+
+def test_marks_stand_where_they_tell_something() -> None:
+    """Of two cells alike none is marked, of two unlike the lower."""
+    rows = [
+        run(workload=workload, framework=framework, repeat=n, train_seconds=took * (1 + n / 1000))
+        for workload, second in (("mnist_mlp", 100.0), ("mnist_cnn", 300.0))
+        for framework, took in (("tensorflow", 100.0), ("jax", second))
+        for n in range(6)
+    ]
+    glance = first.context(inputs(STUDY, runs(*rows)))["glance"]
+    marks = {row["workload"]: sorted(cell[1] for cell in row["cells"]) for row in glance["rows"]}
+    assert marks == {"mnist_mlp": [False, False], "mnist_cnn": [False, True]}
 
 
 @pytest.mark.parametrize(
