@@ -83,6 +83,8 @@ def test_there_are_commands() -> None:
 def reader(fresh: Project, tmp_path: Path) -> Project:
     """A clone with a folder of the reader's own, and what stands for crontab and systemctl."""
     (fresh.path / "data-here").mkdir()
+    (fresh.path / "logs-here").mkdir()
+    (fresh.path / "logs-here" / "run.csv").write_text("epoch,elapsed,loss\n0,60.5,0.7\n1,59.5,0.5\n")
     stand_ins = {"crontab": STAND_IN.format(table=tmp_path / "table"), "systemctl": "#!/bin/sh\n"}
     (tmp_path / "bin").mkdir()
     for name, text in stand_ins.items():
@@ -100,7 +102,7 @@ def dry(command: str) -> list[str]:
         return [words[0], "-n", *words[1:]]
     if words[0] == "./epd":
         words += ["--config", "data=synthetic"] * (words[-1] == "full")
-        is_long = command.removeprefix("./epd ").startswith(DRY)
+        is_long = command.removeprefix("./epd ").startswith(DRY) and "logs-here" not in words
         return words + ["--", "-n"] * (is_long and "--" not in words)
     return words if "--help" in words else [*words, "--data", "synthetic", "--samples", "0.02", "--epochs", "1"]
 
@@ -122,7 +124,8 @@ def test_command_of_the_documents(reader: Project, tmp_path: Path, command: str)
         reader.run("git", "init", "-q")
         reader.run("git", "add", "config")
     path = f"{tmp_path / 'bin'}:{reader.environment()['PATH']}"
-    variables, words = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(.*)", command.replace("/path/to/data", "data-here")).groups()
+    here = re.sub(r"/path/to/(data|logs)\b", r"\1-here", command)
+    variables, words = re.fullmatch(r"((?:[A-Z_]+=\S+ )*)(.*)", here).groups()
     more = dict(word.split("=", 1) for word in variables.split())
     done = reader.run(*dry(words), check=False, cores=2, PATH=path, HOME=str(tmp_path), **more)
     said = done.stdout + done.stderr

@@ -104,6 +104,15 @@ def test_a_folder_that_is_called_logs_is_one_of_runs(tmp_path: Path, monkeypatch
     assert called == ["vision_logs", "their_models", "logs-of-runs"]
 
 
+@pytest.mark.parametrize(
+    ("given", "said"), [("nowhere/logs", "no such folder"), ("train.log", "is a file: give the folder")]
+)
+def test_what_is_no_folder_is_named(given: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text("step 1")
+    with pytest.raises(InputError, match=said):
+        import_.command(str(tmp_path / given))
+
+
 #: USD of each log at 2.49 an hour of a card, by hand: seconds x cards x 2.49 / 3600.
 DOLLARS = {
     "lit/lightning_logs/version_0/metrics": 22.5 * 2.49 / 3600,

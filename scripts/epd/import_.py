@@ -1,5 +1,6 @@
 """Logs of others, as the facts of a study; a folder of logs, as a page."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -82,6 +83,11 @@ def command(
 
         folder = Path(_call.from_here(study)).resolve()
         return _folder(folder, name, Asked(machine, price, cards), follow, write_cost)
+    if study and not study.endswith((".yaml", ".yml")) and (os.sep in study or Path(_call.from_here(study)).exists()):
+        what = (
+            "is a file: give the folder that it lies in" if Path(_call.from_here(study)).exists() else "no such folder"
+        )
+        raise InputError(f"{study}: {what}")
     if machine or price is not None or cards is not None or name or follow or write_cost:
         raise InputError(
             "--machine, --price, --cards, --name, --follow and --write-cost are for a folder of logs, and "
@@ -180,6 +186,8 @@ def _print(console: "Console", found: list[tuple[str, str, str, str]]) -> None:
     from scripts.storage.words import printable, shortened
 
     most = console.width // _SHARE
+    if not found:
+        return
     shown = Table("file", "read as", "taken", "how")
     for row in found[:_LISTED]:
         shown.add_row(shortened(printable(row[0]), most), *map(printable, row[1:]))

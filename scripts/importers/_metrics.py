@@ -13,11 +13,11 @@ _NAMES = {
     "acc": ("train_acc", "acc", "accuracy", "train_accuracy", "training_accuracy", "epoch_accuracy"),
     "val_loss": (
         *("val_loss", "eval_loss", "validation_loss", "valid_loss", "loss_val", "val_loss_epoch"),
-        *("validation_epoch_loss", "validation_loss_epoch"),
+        *("validation_epoch_loss", "validation_loss_epoch", "test_loss"),
     ),
     "val_acc": (
         *("val_acc", "val_accuracy", "eval_accuracy", "validation_accuracy", "valid_acc", "valid_accuracy"),
-        *("validation_epoch_accuracy", "metrics_accuracy_top1"),
+        *("validation_epoch_accuracy", "metrics_accuracy_top1", "test_acc", "test_accuracy"),
     ),
 }
 
@@ -35,22 +35,32 @@ _BATCH = ("per_device_train_batch_size", "train_batch_size", "batch_size", "batc
 
 def last(values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """Return status, the last losses and accuracies, and the best, by what was logged under each name."""
-    named = {plain(name): numbers for name, numbers in values.items() if numbers}
+    named = {plain(name): scaled(name, numbers) for name, numbers in values.items() if numbers}
     found = {column: next((named[name] for name in names if name in named), None) for column, names in _NAMES.items()}
+    found |= {column: found[column] if _are_shares(found[column] or ()) else None for column in ("acc", "val_acc")}
     losses = [value for column in ("loss", "val_loss") for value in found[column] or ()]
     ends = {column: finite(numbers[-1]) if numbers else None for column, numbers in found.items()}
-    for column in ("acc", "val_acc"):
-        share = ends[column]
-        if share is not None and not 0 <= share <= 1:
-            ends[column] = None
     return {"status": "done" if all(isfinite(loss) for loss in losses) else "diverged", **ends, **best(found)}
+
+
+def scaled(name: str, numbers: Sequence[Any]) -> list[Any]:
+    """Return what was logged under a name, accuracies in per cent as shares; what is missing stays so."""
+    known = [one for one in numbers if one is not None and isfinite(one)]
+    is_accuracy = plain(name) in (*_NAMES["acc"], *_NAMES["val_acc"])
+    if not is_accuracy or not known or min(known) < 0 or not 1 < max(known) <= 100:
+        return list(numbers)
+    return [None if one is None else one / 100 for one in numbers]
+
+
+def _are_shares(accuracies: Sequence[float]) -> bool:
+    return all(0 <= one <= 1 for one in accuracies if isfinite(one))
 
 
 def best(found: Mapping[str, Sequence[float] | None]) -> dict[str, Any]:
     """Return the best of what was logged of loss, acc, val_loss and val_acc, and what it is called."""
     for column, choose, words in _BEST:
         known = [one for one in found.get(column) or () if isfinite(one)]
-        if known and (column.endswith("loss") or (min(known) >= 0 and max(known) <= 1)):
+        if known:
             return {"best": choose(known), "best_of": words}
     return {"best": None, "best_of": None}
 

@@ -22,7 +22,6 @@ from scripts.pages.inputs import Inputs
 
 #: Templates of reports/sections/, in the order of the page.
 SECTIONS = (
-    "runs",
     "first",
     "charts",
     "claims",

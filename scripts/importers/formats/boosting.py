@@ -22,7 +22,8 @@ HELP = "console lines of XGBoost, LightGBM and CatBoost, a line per round"
 _SUFFIXES = (".log", ".txt", ".out", "")
 
 _ROUND = re.compile(
-    r"^(?:\[[\d:. -]+\] ?)?\[\d+\]\s+\S+-\S+:|^\[\d+\]\s+\S+'s |^\[LightGBM\] \[Info\] Iteration:\d+,|^\d+:\s+learn: ",
+    r"^(?:\[[\d:. -]+\] ?)?\[\d+\]\s+\S+-\S+:|^\[\d+\]\s+\S+'s "
+    r"|^\[LightGBM\] \[Info\] Iteration:\d+,|^\d+:\s+(?:learn|test): ",
     re.MULTILINE,
 )
 
@@ -42,6 +43,7 @@ _OF_TRAINING = ("train", "training", "learn")
 #: Times: LightGBM's command line, CatBoost with the seconds of its units, and the clock of a line.
 _ELAPSED = re.compile(r"(\d+(?:\.\d+)?) seconds elapsed, finished iteration")
 _TOTAL = re.compile(r"\btotal: ((?:\d+(?:\.\d+)?(?:us|ms|s|m|h|d)\s*)+)")
+_SO_FAR = re.compile(r"\bbest: ([-+]?[\d.]+(?:e[-+]?\d+)?) \(\d+\)")
 _PART = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s|m|h|d)")
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _CLOCK = re.compile(r"^\[(\d\d):(\d\d):(\d\d)\]")
@@ -88,7 +90,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
 
 
 def _framework(line: str) -> str:
-    if re.match(r"\d+:\s+learn:", line):
+    if re.match(r"\d+:\s+(?:learn|test):", line):
         return "catboost"
     return "lightgbm" if "'s " in line or line.startswith("[LightGBM]") else "xgboost"
 
@@ -104,14 +106,16 @@ def _ends(rounds: Sequence[str], framework: str) -> dict[str, Any]:
     if not values:
         return {"status": "done"}
     (name, metric), last = list(values.items())[-1]
-    is_loss = not _MORE_IS_BETTER.fullmatch(metric)
     known = [value for value in last if finite(value) is not None]
+    # CatBoost names no metric, but the best value so far: it tells which way is better.
+    so_far = [float(one[1]) for line in rounds if (one := _SO_FAR.search(line))]
+    is_loss = so_far[-1] <= so_far[0] if so_far else not _MORE_IS_BETTER.fullmatch(metric)
     trained = next((of for (data, what), of in values.items() if data in _OF_TRAINING and what == metric), None)
     told = {"loss": trained[-1] if trained else None, "val_loss": None if name in _OF_TRAINING else last[-1]}
     return {
         "status": "done" if len(known) == len(last) else "diverged",
         **({key: finite(value) for key, value in told.items()} if is_loss else {}),
-        "best": (min if is_loss else max)(known, default=None),
+        "best": so_far[-1] if so_far else (min if is_loss else max)(known, default=None),
         "best_of": f"{name} {metric}".strip(),
     }
 

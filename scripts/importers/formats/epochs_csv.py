@@ -72,7 +72,7 @@ def facts(text: str) -> dict[str, Any]:
 
 def _by_epoch(table: _table.Table, seconds: Sequence[float]) -> list[dict[str, Any]]:
     """Return the table of epochs, with times where each has one."""
-    columns = {name: table.numbers(name) for name in table.header}
+    columns = {name: _metrics.scaled(name, table.numbers(name)) for name in table.header}
     rows = []
     for index in range(len(table.rows)):
         ends = _metrics.last({name: [one] for name, cells in columns.items() if (one := cells[index]) is not None})

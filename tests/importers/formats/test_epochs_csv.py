@@ -89,3 +89,14 @@ def test_the_times_of_files_count_where_the_study_asks_for_them(tmp_path: Path) 
 def test_faults_are_one_line(text: str, said: str, tmp_path: Path) -> None:
     (problem,) = read(tmp_path, text).problems
     assert str(problem) == f"training_log.csv:{said}"
+
+
+def test_accuracies_in_per_cent_and_the_losses_of_a_test_are_read(tmp_path: Path) -> None:
+    (tmp_path / "training_log.csv").write_text(
+        "epoch,train_loss,train_acc,test_loss,test_acc\n1,1.5,0.5,1.25,58.75\n2,1.0,62.5,1.5,57.5\n"
+    )
+    imported = epochs_csv.read(tmp_path, Layout({".": "box"}, {".": "torch"}, workload="a"))
+    (row,) = imported.runs.to_dict("records")
+    assert imported.epochs["acc"].to_list() == [0.005, 0.625]
+    told = {"acc": 0.625, "val_acc": 0.575, "val_loss": 1.5, "best": 0.5875, "best_of": "validation accuracy"}
+    assert row.items() >= told.items()
