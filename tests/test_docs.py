@@ -34,6 +34,7 @@ SAID = {
     "./epd quote local": "quote (on-demand)",
     "./epd summary": "the study in ten lines of Markdown",
     "./epd import -- -n": "import the logs of gpus-2017",
+    "./epd import /path/to/logs --machine h100 --price 2.49": "run.csv",
     './epd estimate --model "Llama 3 8B" --tokens 2e9': "tokens/s a card",
     "./epd prices refresh": "refresh config/prices/current.csv",
     "./epd prices show cpu1 gce-t4x1": "gce-t4x1",
