@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from math import inf
 from statistics import median
 from typing import Any
 
@@ -65,10 +66,13 @@ class Bill:
     seconds: float
 
 
-def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None) -> list[Offer]:
+def of_rows(
+    rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None, at_most: float = inf
+) -> list[Offer]:
     """Return the offers of rows (`costs.offers`) of one card, the newest and then the cheapest of each kind.
 
-    With `cards` those whose machines make up so many, several of a kind where need be; the same size at one provider
+    With `cards` those whose machines make up so many, several of a kind where need be; none has more than `at_most`.
+    The same size at one provider
     is one offer, whatever its name, its region and its list.
     """
     found: dict[tuple[str, str, int], Offer] = {}
@@ -76,6 +80,8 @@ def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = 
         size = int(row["cards"])
         machines = 1 if cards is None else cards // size
         if months(row["as_of"], today) > OLDEST_MONTHS or (cards is not None and machines * size != cards):
+            continue
+        if machines * size > at_most:
             continue
         offer = Offer(
             row["provider"], row["item"], row["region"], row["purchase"], size, float(row["usd_per_hour"]),

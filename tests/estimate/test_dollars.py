@@ -63,4 +63,6 @@ def test_prices_of_more_than_a_year_are_no_offers() -> None:
 def test_cards_asked_for_are_made_up_of_whole_machines() -> None:
     offers = dollars.of_rows([row("a", 1, 4), row("b", 8, 24), row("c", 16, 24)], TODAY, cards=8)
     assert [(one.provider, one.machines, one.all_cards) for one in offers] == [("a", 8, 8), ("b", 1, 8)]
+    few = dollars.of_rows([row("a", 1, 4), row("b", 8, 24)], TODAY, at_most=4)
+    assert [one.provider for one in few] == ["a"]
     assert offers[0].usd(3.6e9, 10_000) == pytest.approx(400)
