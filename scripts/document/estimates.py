@@ -6,8 +6,9 @@ from math import ceil, exp
 from statistics import median
 from typing import Any
 
-from scripts.document import simulated
+from scripts.document import kept_back, simulated
 from scripts.estimate import ageing, exported, linear, picks, transfers, trial
+from scripts.estimate.known import day
 from scripts.estimate.points import KINDS, Point
 from scripts.storage import schemas
 from scripts.storage.numbers import rounded
@@ -39,7 +40,7 @@ def trials() -> dict[str, Any]:
         for kind in KINDS
         if (here := [one for one in of if one.point.kind == kind])
     ]
-    return {
+    told: dict[str, Any] = {
         "inputs_sha256": estimates.inputs_sha256(),
         "facts_until": max(point.published for point in points),
         "factors": factors,
@@ -48,6 +49,7 @@ def trials() -> dict[str, Any]:
         "famous": _famous(left_out["its model"], factors["its model"]),
         "picks": _picks(points, cards),
     }
+    return told | {"kept_back": kept_back.quotes(estimates.known(told), day(told["facts_until"]))}
 
 
 def _ageing(kind: str) -> dict[str, Any]:
@@ -123,7 +125,14 @@ def model_file() -> str:
 def estimating_page(page: str) -> str:
     """Return docs/estimating.md with its tables made anew, from what trials found last."""
     found = estimates.trials()
-    parts = [_errors(found, trial.QUESTIONS), _errors(found, transfers.QUESTIONS), _names(found), _cheapest(found)]
+    kept = kept_back.lines(found["kept_back"])
+    parts = [
+        _errors(found, trial.QUESTIONS),
+        _errors(found, transfers.QUESTIONS),
+        _names(found),
+        kept,
+        _cheapest(found),
+    ]
     for place, lines in enumerate(parts):
         page = simulated.made(page, lines, place)
     return page

@@ -52,6 +52,10 @@ def command(
         int | None,
         typer.Option(metavar="N", help="Cards that are rented; else those of each machine.", show_default=False),
     ] = None,
+    sequences: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="Of a step on all cards; less than one a card is refused.", show_default=False),
+    ] = None,
     json: _call.Json = False,
 ) -> int:
     """Say how fast a language model trains on each card, how long it takes and what it costs, each with its interval.
@@ -75,6 +79,8 @@ def command(
 
     if cards is not None and cards < 1:
         raise InputError(f"--cards: {cards} must be a whole number from 1")
+    if sequences is not None:
+        question.check_sequences(sequences, cards)
     recorded = None
     if record is None and per_step:
         raise InputError("--per-step: is of a record, and none is named")
@@ -99,7 +105,7 @@ def command(
         asked = _record.assumed(asked, recorded, tokens is None)
         peak = recorded.peak(card)
     today = date.today()
-    found = answer.answer(known, estimates.offered(), asked, measured, cards, today, peak)
+    found = answer.answer(known, estimates.offered(), asked, measured, cards, today, peak, sequences)
     if json:
         _call.print_json(found)
     else:

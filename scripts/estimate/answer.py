@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,16 @@ def answer(
     cards: int | None,
     today: date,
     peak: Peak | None = None,
+    sequences: float | None = None,
 ) -> dict[str, Any]:
-    """Return what is to be said of a question. `offered` are rows of offers by card, `cards` how many are rented."""
+    """Return what is to be said of a question. `offered` are rows of offers by card, `cards` how many are rented.
+
+    Machines of more cards than a step has `sequences` are left out.
+    """
     found = rates(known, question, measured, today)
     answers, priced, costs, minutes = [], [], [], []
     for place, rate in enumerate(found.answers):
-        of = dollars.of_rows(offered.get(rate.card, ()), today, cards)
+        of = dollars.of_rows(offered.get(rate.card, ()), today, cards, inf if sequences is None else sequences)
         bill, spot = (
             dollars.bill(
                 [one for one in of if one.purchase == purchase], question.tokens, rate.low, rate.middle, rate.high
@@ -66,7 +71,7 @@ def answer(
             minutes.append(bill.cheapest.usd_of(_MINUTE))
     told: dict[str, Any] = {
         "asked": {key: getattr(question, key) for key in _ASKED}
-        | {"cards": cards, "measured": [_measured(point) for point in measured]},
+        | {"cards": cards, "sequences": sequences, "measured": [_measured(point) for point in measured]},
         "assumed": list(question.assumed),
         "answers": answers,
         "refused": [{"card": card, "reason": reason} for card, reason in found.refused.items()],

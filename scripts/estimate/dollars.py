@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from math import inf
 from statistics import median
 from typing import Any
 
@@ -72,10 +73,13 @@ class Bill:
     seconds: float
 
 
-def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None) -> list[Offer]:
+def of_rows(
+    rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None, at_most: float = inf
+) -> list[Offer]:
     """Return the offers of rows (`costs.offers`) of one card, the newest and then the cheapest of each kind.
 
-    With `cards` those whose machines make up so many, several whole ones where need be; the same size at one provider
+    With `cards` those whose machines make up so many, several whole ones where need be; none has more than `at_most`.
+    The same size at one provider
     is one offer, whatever its name, its region and its list.
     """
     found: dict[tuple[str, str, int], Offer] = {}
@@ -85,6 +89,8 @@ def of_rows(rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = 
         if months(row["as_of"], today) > OLDEST_MONTHS or (cards is not None and machines * size != cards):
             continue
         if machines > 1 and (size < WHOLE_OF_RACK.get(row["card"], WHOLE) or row["provider"] in MARKETS):
+            continue
+        if machines * size > at_most:
             continue
         offer = Offer(
             row["provider"], row["item"], row["region"], row["purchase"], size, float(row["usd_per_hour"]),

@@ -155,6 +155,17 @@ def _by_numbers(known: Known, billion: float, active: float | None, kind: str, a
     }
 
 
+def check_sequences(sequences: float, cards: int | None) -> float:
+    """Return the sequences of a step on all cards. Raises InputError for less than one a card."""
+    positive("--sequences", sequences, "sequences of a step on all cards")
+    if cards is not None and sequences < cards:
+        raise InputError(
+            f"--sequences: {sequences:g} on {cards} cards is less than one a card and step: such trainings run at a "
+            "fifth to a half of what tables print, and no table says which"
+        )
+    return sequences
+
+
 def measured(known: Known, question: Question, option: str, given: str) -> Point:
     """Return a rate that a person knows, `CARD=RATE` or `CARD:PRECISION=RATE`, as a point. Raises InputError."""
     name, equals, text = given.rpartition("=")

@@ -63,10 +63,10 @@ def trials() -> dict[str, Any]:
     return found
 
 
-def known() -> Known:
-    """Return all that a quote is made from, but prices."""
+def known(found: Mapping[str, Any] | None = None) -> Known:
+    """Return all that a quote is made from, but prices; `found` is what trials found, else as they were last made."""
     _, models, cards, names = _facts()
-    found = trials()
+    found = trials() if found is None else found
     ageing = {kind: one["deviation"] for kind, one in found["ageing"].items()}
     return Known(points(), cards, names, models, found["factors"], ageing)
 

@@ -69,3 +69,5 @@ def test_cards_asked_for_are_made_up_of_whole_machines() -> None:
     assert offers[0].usd(3.6e9, 10_000) == pytest.approx(300)
     alone = dollars.of_rows(rows, TODAY, cards=8)
     assert [(one.provider, one.machines) for one in alone] == [("b", 1), ("vast", 1), ("d", 2)]
+    few = dollars.of_rows([row("a", 1, 4), row("b", 8, 24)], TODAY, at_most=4)
+    assert [one.provider for one in few] == ["a"]
