@@ -57,7 +57,7 @@ function basisOf(asked, card, data) {
 /** By how much an interval is widened: the most that trials found where as much is missing. */
 function factorOf(asked, basis, data) {
   if (basis === "your rate") return 1;
-  const missing = [asked.rate === null ? "its family" : "another card"];
+  const missing = [asked.rate === null ? "its family" : asked.kind === "dense" ? "another card" : "another card and precision"];
   if (asked.rate === null && basis === "tables, other precision") missing.push("its precision on its card, and its model");
   if (basis === "data sheet only") missing.push("its card, and its model");
   if (!data.software.includes(asked.software) && asked.rate === null) missing.push("its software, and its model");
