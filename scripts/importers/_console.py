@@ -22,7 +22,8 @@ _EVALUATION = re.compile(
     r"(?i)\b(?:eval(?:uat\w+)?|valid(?:ation|ating)?|val|test(?:ing)?)\b(?![ _/.-]*(?:loss|acc\w*)\W*\d)"
 )
 
-#: Letters of a line that are read, and those in which clocks are looked for: `[2023-05-12 10:01:02,123]`, `05/12/2023 10:01:02`.
+#: Letters of a line that are read; those in which clocks are looked for, and these: `[2023-05-12 10:01:02,123]`,
+#: `05/12/2023 10:01:02`.
 _MOST, _HEAD = 4096, 64
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?")
 _AMERICAN = re.compile(r"(?<!\d)(\d\d)/(\d\d)/(\d{4}),? (\d\d):(\d\d):(\d\d)")
