@@ -75,7 +75,8 @@ def test_a_log_that_comes_later_is_on_the_page_and_ctrl_c_ends_in_a_line(fresh: 
         assert running.stdout
         lines = iter(running.stdout.readline, "")
         assert any(line.startswith("waiting for more") for line in lines)
-        (logs / "second.log").write_text(MODDED.replace("22500ms", "30000ms"))
+        (tmp_path / "second.log").write_text(MODDED.replace("22500ms", "30000ms"))
+        (tmp_path / "second.log").rename(logs / "second.log")  # whole at once: a part of it would be read first
         assert any(line.startswith("waiting for more") for line in lines)
         os.killpg(running.pid, signal.SIGINT)
         ended = list(lines)

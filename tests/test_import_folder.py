@@ -113,6 +113,15 @@ def test_what_is_no_folder_is_named(given: str, said: str, tmp_path: Path) -> No
         import_.command(str(tmp_path / given))
 
 
+def test_a_console_above_other_logs_may_be_counted_twice_and_it_says_so(tmp_path: Path) -> None:
+    for place in ("lit", "elsewhere"):
+        (mixed(tmp_path) / place).mkdir(exist_ok=True)
+        (tmp_path / place / "slurm.out").write_text("Epoch 1/2 loss 0.5\nEpoch 2/2 loss 0.4\n")
+    _, imported = logs.look(tmp_path)
+    lines = logs.unsaid(imported, CATALOGUE, Asked())
+    assert "consoles: lit/slurm.out: other logs lie below; of the same training they are counted twice" in lines
+
+
 #: USD of each log at 2.49 an hour of a card, by hand: seconds x cards x 2.49 / 3600.
 DOLLARS = {
     "lit/lightning_logs/version_0/metrics": 22.5 * 2.49 / 3600,

@@ -170,7 +170,16 @@ def unsaid(imported: Imported, catalogue: Mapping[str, Any], asked: Asked) -> li
         lines.append(f"batch: {missing} of {len(runs)} runs do not say it: left out")
     if strangers := int(runs["framework"].eq(OWN).sum()):
         lines.append(f"framework: {strangers} of {len(runs)} runs do not say it: called {OWN}")
+    if twice := _consoles_above(runs):
+        lines.append(f"consoles: {', '.join(twice)}: other logs lie below; of the same training they are counted twice")
     return lines
+
+
+def _consoles_above(runs: pd.DataFrame) -> list[str]:
+    """Return the console logs in whose folder, or below it, other kinds of logs lie."""
+    is_console = runs["read_as"].eq("console").fillna(False)
+    others = {folder for file in runs.loc[~is_console, "file"] for folder in PurePosixPath(file).parents}
+    return [file for file in runs.loc[is_console, "file"] if PurePosixPath(file).parent in others]
 
 
 def check(asked: Asked, folder: Path, imported: Imported) -> None:

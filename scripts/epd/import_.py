@@ -122,12 +122,13 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
         code, written = _read(console, folder, name, asked, write_cost, may_be_empty=True)
         if code:
             raise InputError(f"{folder}: the page could not be made: see above")
-        console.print("waiting for more: Ctrl-C ends it")
+        # Not by rich: interrupted as it prints, it says the line once more.
+        print("waiting for more: Ctrl-C ends it", flush=True)
         return written
 
     follow(folder, read)
     page = Path("results", name, "report.html").resolve()
-    console.print(f"ended by Ctrl-C; the last page stays: {page}", soft_wrap=True)
+    print(f"ended by Ctrl-C; the last page stays: {page}", flush=True)
     return 0
 
 

@@ -22,7 +22,8 @@ _EVALUATION = re.compile(
     r"(?i)\b(?:eval(?:uat\w+)?|valid(?:ation|ating)?|val|test(?:ing)?)\b(?![ _/.-]*(?:loss|acc\w*)\W*\d)"
 )
 
-#: Letters of a line in which metrics are looked for, and clocks: `[2023-05-12 10:01:02,123]`, `05/12/2023 10:01:02`.
+#: Letters of a line that are read; those in which clocks are looked for, and these: `[2023-05-12 10:01:02,123]`,
+#: `05/12/2023 10:01:02`.
 _MOST, _HEAD = 4096, 64
 _ISO = re.compile(r"(?<!\d)(\d{4})[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?")
 _AMERICAN = re.compile(r"(?<!\d)(\d\d)/(\d\d)/(\d{4}),? (\d\d):(\d\d):(\d\d)")
@@ -52,8 +53,8 @@ def read(text: str) -> Iterator[Line]:
     """Yield the lines of a log that say something of a training; a bar that rewrites its line has one for each time."""
     for part in re.split(r"[\r\n]", text):
         if part and _WORTH.search(part):
-            part = lines.plain(part) if _MOVES.search(part) else part
-            ticks, values = lines.read(part), dict(_values(part[:_MOST]))
+            part = lines.plain(part) if _MOVES.search(part) else part[:_MOST]
+            ticks, values = lines.read(part), dict(_values(part))
             if ticks or values:
                 yield Line(part, _step(ticks), _epoch(ticks), moment(part), values)
 

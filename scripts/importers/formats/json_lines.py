@@ -57,12 +57,13 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         for key, value in row.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 values.setdefault(key, []).append(float(value))
-    ticks = [tick for row in rows for tick in lines.read(json.dumps(row)) if tick.unit == "step"]
+    ticks = [next((tick for tick in lines.read(json.dumps(row)) if tick.unit == "step"), None) for row in rows]
+    known = [tick for tick in ticks if tick]
     epochs = _metrics.epochs(values)
-    if not ticks and epochs is None:
+    if not known and epochs is None:
         raise Refused("no row names a step or an epoch", 1)
-    steps = max((tick.done for tick in ticks), default=None)
-    wanted = max((tick.total for tick in ticks if tick.total), default=None)
+    steps = max((tick.done for tick in known), default=None)
+    wanted = max((tick.total for tick in known if tick.total), default=None)
     yield {
         **_metrics.last(values),
         "framework": "torch" if log.name.name == FILE else None,
@@ -70,7 +71,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "epochs_done": _metrics.whole(epochs),
         "steps_done": count(steps),
         "notes": [f"ends at step {steps:g} of {wanted:g}"] if steps and wanted and steps < wanted - 1 else [],
-        "said": _said(rows, steps, epochs),
+        "said": _said(rows, [tick and tick.done for tick in ticks], epochs),
     }
 
 
@@ -100,14 +101,14 @@ def elapsed(rows: Sequence[Mapping[str, Any]]) -> float | None:
     return None
 
 
-def _said(rows: Sequence[Mapping[str, Any]], steps: float | None, epochs: float | None) -> Said:
+def _said(rows: Sequence[Mapping[str, Any]], steps: Sequence[float | None], epochs: float | None) -> Said:
+    """Return what the rows say of the time; `steps` is how many were done at each."""
     clock = []
-    for row in rows:
+    for row, done in zip(rows, steps, strict=True):
         named = {naming.plain(key): value for key, value in row.items()}
         at = next((at for key in _CLOCK if (at := _table.moment(str(named.get(key, "")))) is not None), None)
-        done = next((tick.done for tick in lines.read(json.dumps(dict(row))) if tick.unit == "step"), None)
         clock += [(at, done)] if at is not None else []
-    return Said(stated=elapsed(rows), stated_as="elapsed_time", clock=clock, steps=steps, epochs=epochs, lacks=_LACKS)
+    return Said(stated=elapsed(rows), stated_as="elapsed_time", clock=clock, epochs=epochs, lacks=_LACKS)
 
 
 def _row(line: str) -> dict[str, Any] | None:
