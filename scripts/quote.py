@@ -22,7 +22,7 @@ def nets(study: str, prices: Path) -> dict[str, Any]:
     offers: dict[str, list[dict[str, Any]]] = {}
     for row in tables.records(tables.read_csv("prices", prices)):
         if row["purchase"] == "on-demand":
-            item = about["prices"][row["price_option"]].get("label", row["price_option"])
+            item = about["prices"].get(row["price_option"], {}).get("label", row["price_option"])
             offer = {"provider": row["provider"], "item": item, "as_of": row["price_as_of"]}
             terms = ("usd_per_hour", "increment_seconds", "minimum_seconds")
             offers.setdefault(row["hardware"], []).append(offer | {key: row[key] for key in terms})
