@@ -16,7 +16,9 @@ def test_a_person_reads_rates_prices_notes_and_one_sentence() -> None:
     assert "Llama 3 8B (8.03 billion): pretraining on 2,000,000,000 tokens in bf16, sequences of 4,096" in done.stdout
     assert "taken for granted: software: none was named" in done.stdout
     assert "not answered: V100: it has no bf16: its data sheet has fp16" in done.stdout
-    assert "fits: unknown, as no table of language models prints memory" in done.stdout
+    # 16 bytes x 8.03 billion parameters, in eight cards of 80 GB
+    assert "128 of 640 GB" in done.stdout
+    assert "a steady run: no start, failure, restart, evaluation or checkpoint is counted" in done.stdout
     assert done.stdout.splitlines()[-1].startswith(("Cheapest of the ", "Too close to call", "No offer: "))
 
 
@@ -29,6 +31,29 @@ def test_a_program_reads_what_the_schema_says() -> None:
     assert own["basis"] == "measured"
     assert own["tokens_per_second_per_card"]["middle"] == pytest.approx(10400, rel=0.03)
     assert found["asked"]["measured"] == [{"card": "H100", "precision": "bf16", "tokens_per_second_per_card": 10400}]
+
+
+def test_no_machine_is_named_that_does_not_hold_the_model() -> None:
+    """405.85 billion parameters at 16 bytes are 6,494 GB: 91 H100 with a tenth for activations, 96 in whole eights."""
+    words = ("--model", "Llama 3.1 405B", "--tokens", "2B", "--json")
+    found = json.loads(call("estimate", *words, "--cards", "8").stdout)
+    assert (found["answers"], found["choice"]) == ([], None)
+    reasons = {one["card"]: one["reason"] for one in found["refused"]}
+    assert reasons["H100"].endswith("need 91 cards of 80 GB")
+    whole = json.loads(call("estimate", *words).stdout)["answers"]
+    assert next(one for one in whole if one["card"] == "H100")["cards"] == 96
+    assert all(0.9 * one["memory_gb"] >= 6494 * 0.999 for one in whole)
+    less = json.loads(call("estimate", *words, "--cards", "64", "--bytes-per-parameter", "8").stdout)
+    assert any(one["card"] == "H100" for one in less["answers"])
+
+
+def test_names_of_a_hub_and_large_numbers_are_understood_and_providers_left_out() -> None:
+    words = ("--tokens", "2B", "--json", "--without", "lambda", "--without", "vast")
+    found = json.loads(call("estimate", "--model", "meta-llama/Meta-Llama-3-8B-Instruct", *words).stdout)
+    assert (found["asked"]["model"], found["asked"]["tokens"]) == ("Llama 3 8B", 2e9)
+    bills = [one[way] for one in found["answers"] for way in ("on_demand", "spot", "market") if one[way]]
+    assert bills
+    assert not {"lambda", "vast"} & {bill["cheapest"]["provider"] for bill in bills}
 
 
 def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
@@ -47,9 +72,19 @@ def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
         (["--model", "Llama 3 8B"], "--tokens: must be given"),
         ([*LLAMA, "--cards", "16", "--sequences", "8"], "--sequences: 8 on 16 cards is less than one a card and step"),
         ([*LLAMA, "--sequences", "-1"], "--sequences: -1 must be sequences of a step on all cards, more than 0"),
-        ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1"),
+        ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1 to 4,096"),
+        ([*LLAMA, "--cards", "1000000"], "--cards: 1000000 must be a whole number from 1 to 4,096"),
+        ([*LLAMA, "--on", "H100=1"], "is it in tokens a second, and not in samples or steps?"),
+        ([*LLAMA, "--on", "H100=10400", "--on", "H100=5000"], "--on: H100 in bf16 has two rates: give one"),
+        ([*LLAMA, "--on", "H100=10400", "--on", "H200=3000"], "by the other rates given it is about"),
+        ([*LLAMA, "--without", "vst"], "--without: 'vst' is unknown: it is one of akash"),
+        ([*LLAMA, "--bytes-per-parameter", "0"], "--bytes-per-parameter: 0 must be"),
+        (
+            ["--billion", "8", "--layers", "1", "--width", "10", "--tokens", "2e9"],
+            "--layers, --width: 1 and 10 are a transformer of some 1.2e-06 billion parameters, and --billion is 8",
+        ),
         ([*LLAMA, "--on", "H100=104000"], "TFLOP/s of Llama 3 8B, and H100 has 989 in bf16"),
-        (["--model", "Llama 3 8B", "--tokens", "2 billion"], "--tokens"),
+        (["--model", "Llama 3 8B", "--tokens", "2 billion"], "--tokens: '2 billion' is no number: as 2e9, or 2B"),
         ([*LLAMA, "--on", "H100=10400 samples/s"], "is no number: tokens a second and card, without a unit"),
     ],
 )

@@ -66,8 +66,8 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
         "length": float(rng.choice([512, 2048, 4096, 8192, 32768])),
         "task": str(rng.choice(["pretrain", "sft", "lora"])),
         "precision": str(rng.choice(PRECISIONS)),
-        "software": str(rng.choice(["", "llm-foundry", "Megatron-Bridge", "MaxText", "NeMo AutoModel"])),
-        "cards": int(rng.choice([1, 2, 8, 16, 64])),
+        "software": str(rng.choice(["", "PyTorch", "llm-foundry", "Megatron-Bridge", "MaxText", "NeMo AutoModel"])),
+        "cards": int(rng.choice([1, 2, 8, 16, 64, 512])),
         "on": str(rng.choice(["H100", "B200", "A100 80 GB", "TPU v6e", "V100"])),
         "rate": float(10 ** rng.uniform(2, 5)) if rng.random() < 0.4 else None,
     }
@@ -98,6 +98,7 @@ ASK = (
     " const isClose = best && rows.some((row) => row.near);"
     " const found = isClose ? minutes(rows, covariance, data.model.measured).slice(0, 3) : [];"
     " return {rows, best: best && best.card, refused: Object.keys(refused),"
+    " flips: best && flipOf(rows, best, covariance),"
     " measure: found.map(({row, fall}) => [row.card, fall])} }"
 )
 
@@ -124,6 +125,10 @@ def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page)
             if bill:
                 usd = [row[key] for key in ("usd_low", "usd", "usd_high", "median_usd", "dearest_usd")]
                 assert usd == pytest.approx(list(bill["usd"].values()), rel=1e-9)
+            for way in ("spot", "market"):
+                assert (row.get(way) is None) == (one[way] is None)
+                if one[way]:
+                    assert row[way]["usd"] == pytest.approx(one[way]["usd"]["cheapest"], rel=1e-9)
         choice = expected["choice"]
         assert found["best"] == (choice["card"] if choice else None)
         if choice:
@@ -131,6 +136,10 @@ def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page)
             assert [card for card, _ in found["measure"]] == [one["card"] for one in choice["measure"]]
             falls = [one["expected_fall_usd"] for one in choice["measure"]]
             assert [fall for _, fall in found["measure"]] == pytest.approx(falls, rel=1e-6)
+            assert (found["flips"] is None) == (choice["flips"] is None)
+            if choice["flips"]:
+                assert found["flips"]["card"] == choice["flips"]["card"]
+                assert found["flips"]["usd_per_hour"] == pytest.approx(choice["flips"]["usd_per_hour"], rel=1e-9)
             undecided += not choice["decided"]
         answered += 1
     assert answered > 80
@@ -139,11 +148,13 @@ def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page)
 
 def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:
     script = "(asked) => classicQuoted(asked, JSON.parse(document.getElementById('quote-data').textContent).classic)"
-    known = rates()
+    known, seen = rates(), 0
     for net in ("resnet50", "bert_base_squad", "waveglow", ""):
         for precision in ("float16", "float32"):
             found = page.evaluate(script, {"net": net, "precision": precision, "on": "v100-16gb", "hours": 10})
-            assert len(found) == 3
+            answered = [classic.ratio(known, precision, "v100-16gb", card, net) for card in PRICED]
+            assert len(found) == 1 + sum(ratio is not None for ratio in answered[1:])
+            seen += len(found)
             assert [row["usd"] for row in found] == sorted(row["usd"] for row in found)
             for row in found:
                 usd, least, step = PRICED[row["card"]]
@@ -154,12 +165,15 @@ def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Pag
                 assert ratio is not None
                 for key, times in (("usd_high", ratio.low), ("usd", ratio.middle), ("usd_low", ratio.high)):
                     assert row[key] == pytest.approx(max(ceil(36_000 / times / step) * step, least) / 3600 * usd)
+    assert seen > 16
 
 
 def test_question_is_kept_in_the_address_and_comes_back(browser: Browser, page: Page) -> None:  # noqa: F811
     page.fill("#quote [name=billion]", "70")
     page.select_option("#quote [name=precision]", "fp8")
+    page.fill("#quote [name=cards]", "16")
     page.fill("#quote [name=rate]", "1200")
+    page.locator("#quote [name=rate]").blur()
     said = page.locator("#said").inner_text()
     assert "billion=70" in page.url
     other = browser.new_page(viewport={"width": 390, "height": 900})
@@ -182,7 +196,8 @@ def test_question_is_kept_in_the_address_and_comes_back(browser: Browser, page: 
         ("billion", "-8", "allowed"),
         ("billion", "9000", "allowed"),
         ("tokens", "0", "more than 0"),
-        ("cards", "1.5", "1 to 512"),
+        ("cards", "1.5", "1 to 4,096"),
+        ("rate", "3", "samples or steps"),
         ("length", "3", "allowed"),
     ],
 )
@@ -192,6 +207,35 @@ def test_what_cannot_be_is_refused_in_a_line(page: Page, field: str, value: str,
     page.fill(f"#quote [name={field}]", value)
     assert words in page.locator("#said").inner_text()
     assert page.locator("#quoted .bar").count() == 0
+
+
+def test_what_no_machine_holds_is_not_named(page: Page) -> None:
+    page.goto(page.url.partition("#")[0] + "#quote&billion=405&cards=8")
+    page.reload()
+    assert "No card can be answered for" in page.locator("#said").inner_text()
+    assert "H100 (90 cards of 80 GB hold it)" in page.locator("#quoted").inner_text()  # 6,480 GB, of 72 a card
+
+
+def test_back_returns_to_the_question_before(page: Page) -> None:
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    for billion in ("13", "30"):
+        page.fill("#quote [name=billion]", billion)
+        page.locator("#quote [name=billion]").blur()
+    page.go_back()
+    assert page.locator("#quote [name=billion]").input_value() == "13"
+    said = page.locator("#said").inner_text()
+    page.go_forward()
+    assert page.locator("#quote [name=billion]").input_value() == "30"
+    assert page.locator("#said").inner_text() != said
+
+
+@pytest.mark.parametrize("address", ["#quote&on=Z9", "#billion=8", "#quote&size=8"])
+def test_an_address_that_asks_for_what_is_not_known_says_so(page: Page, address: str) -> None:
+    page.goto(page.url.partition("#")[0] + address)
+    page.reload()
+    assert address.partition("&")[2] or address[1:] in page.locator("#said").inner_text()
+    assert "was not followed" in page.locator("#said").inner_text()
 
 
 def test_without_scripts_it_shows_worked_examples(browser: Browser, page: Page) -> None:  # noqa: F811

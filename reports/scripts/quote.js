@@ -22,21 +22,30 @@ function questionOf(given, data) {
   if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
   within(given.length, data.lengths, "Tokens of a sequence");
   if (!(given.tokens > 0 && given.tokens <= data.most_tokens)) problems.push(`Billions of tokens: more than 0 and at most ${shown(data.most_tokens / 1e9)} are allowed.`);
-  if (!(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= 512)) problems.push("Cards: 1 to 512 are allowed.");
+  if (!(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= data.most_cards)) problems.push(`Cards: 1 to ${shown(data.most_cards)} are allowed.`);
   const far = (one) => Math.abs(Math.log(one.active / active)), near = alike.reduce((best, one) => (far(one) < far(best) ? one : best));
   const asked = {...given, active, total: given.billion, layers: near.layers, width: near.width, model: "asked"};
   asked.gflop = gflopPerToken(asked);
+  asked.state_gb = given.billion * data.state_bytes[given.task];
   if (given.rate !== null) {
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card: more than 0 are allowed.");
+    else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of the data sheet's peak: are they samples or steps?`);
     else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows ${given.on}: ${shown(most)}.`);
   }
   return {asked, problems};
 }
 
+/** How many cards hold what a training keeps of its parameters, beside activations. */
+function leastOf(asked, card, data) {
+  return Math.max(1, Math.ceil(asked.state_gb / (data.room * data.model.cards[card].memory_gb)));
+}
+
 /** Why a card is not answered; empty if it is. */
 function refusalOf(asked, card, data) {
+  const least = leastOf(asked, card, data);
+  if (least > asked.cards) return `${least} cards of ${data.model.cards[card].memory_gb} GB hold it`;
   if (!data.model.cards[card].peak_tflops[asked.precision]) return `no ${asked.precision.toUpperCase()}`;
   if (asked.rate !== null && asked.on === card) return "";
   if (asked.kind === "moe" && asked.precision === "nvfp4") return "NVFP4 of a mixture of experts: measure it";
@@ -92,12 +101,18 @@ function ratesOf(asked, data, today) {
   return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j])), refused};
 }
 
-/** The offers of a card whose machines, whole if several, make up so many: of a provider, purchase and size the newest, then the cheapest. */
+/** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
+function machinesOf(card, provider, size, cards, data) {
+  const count = Math.floor(cards / size), isWhole = size >= (data.whole_of_rack[card] ?? data.whole) && !data.markets.includes(provider);
+  return count * size !== cards || (count > 1 && !isWhole) ? 0 : count;
+}
+
+/** The offers of a card whose machines make up so many: of a provider, purchase and size the newest, then the cheapest. */
 function offersOf(card, cards, today, data) {
   const found = new Map();
   for (const row of data.offers[card] ?? []) {
-    const machines = Math.floor(cards / row.cards);
-    if (monthsSince(row.as_of, today) > data.oldest_months || machines * row.cards !== cards || (machines > 1 && (row.cards < (data.whole_of_rack[card] ?? data.whole) || data.markets.includes(row.provider)))) continue;
+    const machines = machinesOf(card, row.provider, row.cards, cards, data);
+    if (!machines || monthsSince(row.as_of, today) > data.oldest_months) continue;
     const key = [row.provider, row.purchase, row.cards].join("|"), other = found.get(key);
     if (!other || row.as_of > other.as_of || (row.as_of === other.as_of && row.usd_per_hour < other.usd_per_hour)) found.set(key, {...row, machines});
   }
@@ -114,12 +129,13 @@ function quoted(asked, data, today) {
   const {answers, covariance, refused} = ratesOf(asked, data, today);
   const rows = answers.map((answer, at) => {
     const offers = offersOf(answer.card, asked.cards, today, data), usd = (offer, rate) => usdOf(offer, asked.tokens, rate);
-    const onDemand = offers.filter((one) => one.purchase === "on-demand").sort((a, b) => usd(a, answer.middle) - usd(b, answer.middle));
-    const spot = offers.filter((one) => one.purchase === "spot").sort((a, b) => usd(a, answer.middle) - usd(b, answer.middle))[0];
-    const seconds = asked.tokens / (answer.middle * asked.cards), [first] = onDemand, prices = onDemand.map((offer) => usd(offer, answer.middle));
-    if (!first) return {...answer, at, seconds, offers: 0};
-    return {...answer, at, seconds, offers: onDemand.length, first, usd: prices[0], usd_low: usd(first, answer.high), usd_high: usd(first, answer.low),
-      median_usd: median(prices), dearest_usd: prices.at(-1), spot: spot && {offer: spot, usd: usd(spot, answer.middle)}};
+    const of = (purchase, isMarket) => offers.filter((one) => one.purchase === purchase && data.markets.includes(one.provider) === isMarket)
+      .map((offer) => ({offer, usd: usd(offer, answer.middle)})).sort((a, b) => a.usd - b.usd);
+    const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
+    const seconds = asked.tokens / (answer.middle * asked.cards);
+    if (!first) return {...answer, at, seconds, offers: 0, spot, market};
+    return {...answer, at, seconds, offers: clouds.length, first: first.offer, usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
+      median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd, spot, market};
   });
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
   priced.sort((a, b) => a.usd - b.usd);
@@ -130,6 +146,14 @@ function quoted(asked, data, today) {
     row.near = row !== best && Math.log(row.usd / best.usd) <= NINE_TENTHS * Math.sqrt(Math.max(0, apart));
   }
   return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused};
+}
+
+/** Up to which price of its machines the best card keeps the lowest expected cost, and which one follows; null without another. */
+function flipOf(rows, best, covariance) {
+  const expected = (row) => row.usd * Math.exp(covariance[row.at][row.at] / 2), others = rows.filter((row) => row.offers && row !== best);
+  if (!others.length) return null;
+  const second = others.reduce((low, row) => (expected(row) < expected(low) ? row : low));
+  return {card: second.card, usd_per_hour: (best.first.machines * best.first.usd_per_hour * expected(second)) / expected(best)};
 }
 
 /** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, the most first; what it says of others counts. */
@@ -156,7 +180,7 @@ function classicQuoted(asked, data) {
   const found = Object.keys(data.cards).flatMap((card) => {
     const ratio = card === asked.on ? {middle: 1, low: 1, high: 1} : ratioOf(data, asked.precision, asked.on, card, asked.net);
     const seconds = (times) => (asked.hours * 3600) / times, usd = (offer, times) => (billed(seconds(times), offer) * offer.usd_per_hour) / 3600;
-    if (!ratio || !data.offers[card]) return [];
+    if (!ratio || ratio.high > ratio.middle * data.widest || !data.offers[card]) return [];
     const offers = [...data.offers[card]].sort((a, b) => usd(a, ratio.middle) - usd(b, ratio.middle)), [first] = offers;
     return [{card, basis: card === asked.on ? "your time" : "tables", first, offers: offers.length, seconds: seconds(ratio.middle), times: ratio.middle,
       usd: usd(first, ratio.middle), usd_low: usd(first, ratio.high), usd_high: usd(first, ratio.low)}];
@@ -203,17 +227,19 @@ function beginQuote() {
   }
 
   function sentence(asked, best, rows) {
-    const near = rows.filter((row) => row.near), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
+    const near = rows.filter((row) => row.near).map((row) => row.card), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
     const what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
     const instead = own ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on ${own.card}` : "";
     if (!near.length) return `Rent ${machine(best, asked.cards)}: ${what}${instead}.`;
-    return `${near.length + 1} cards are too close to call. Lowest expected: ${machine(best, asked.cards)}, ${what}${instead}.`;
+    return `Too close to call between ${named([best.card, ...near])}. Lowest expected: ${machine(best, asked.cards)}, ${what}${instead}.`;
   }
 
-  function reasons(asked, {best, rows}) {
-    const words = [`80 % sure of ${usd(best.usd_low)} to ${usd(best.usd_high)} (${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
-    const rival = rows.find((row) => row.offers && row !== best);
-    if (rival && rival.usd > best.usd) words.push(`By the middle of the intervals it stays cheapest up to ${shown((best.first.machines * best.first.usd_per_hour * rival.usd) / best.usd)} USD an hour.`);
+  function reasons(asked, {best, rows, covariance}) {
+    const words = [`80 % sure of ${usd(best.usd_low)} to ${usd(best.usd_high)} (of its speed: ${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
+    const flips = flipOf(rows, best, covariance), market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
+    if (flips) words.push(`By the middle of the intervals ${flips.card} would cost less from ${shown(flips.usd_per_hour)} USD an hour on.`);
+    if (market && market.market.usd < best.usd) words.push(`At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${market.card} (${provider(market.market.offer.provider)}, price of ${market.market.offer.as_of}).`);
+    words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null) {
       const other = quoted({...asked, precision: "fp8"}, data, today).best;
       if (other && other.usd < best.usd) words.push(`If FP8 will do: ${other.card}, about ${usd(other.usd)} and ${duration(other.seconds)}.`);
@@ -221,9 +247,17 @@ function beginQuote() {
     return words.join(" ");
   }
 
-  /** Bars of dollars with their interval; of a row `about` stands under its name, `more` under its dollars. */
-  function bars(rows) {
-    const most = Math.max(...rows.filter((row) => row.offers).map((row) => row.usd_high)), percent = (value) => `${((100 * value) / most).toFixed(2)}%`;
+  /** Names, of many the first three. */
+  function named(names) {
+    const first = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
+    return first.length > 1 ? `${first.slice(0, -1).join(", ")} and ${first.at(-1)}` : first[0];
+  }
+
+  const mostOf = (rows) => Math.max(...rows.filter((row) => row.offers).map((row) => row.usd_high));
+
+  /** Bars of dollars up to `most`, with their interval; of a row `about` stands under its name, `more` under its dollars. */
+  function bars(rows, most = mostOf(rows)) {
+    const percent = (value) => `${((100 * value) / most).toFixed(2)}%`;
     const list = made("div", "bars", ...rows.map((row) => {
       const track = made("span", "track");
       if (row.offers) {
@@ -233,19 +267,22 @@ function beginQuote() {
         mark.style.left = percent(row.usd);
         track.append(fill, mark);
       }
-      const right = row.offers ? `${usd(row.usd)} · ${duration(row.seconds)}` : `no price of such a machine · ${duration(row.seconds)}`;
+      const right = row.offers ? `${usd(row.usd)} · ${duration(row.seconds)}` : `no cloud offers so many · ${duration(row.seconds)}`;
       const element = made("div", `bar quote${row.is_best ? " best" : ""}${row.near ? " near" : ""}`, made("span", "", row.name, made("small", "", row.about)), track, made("span", "n", right, made("small", "", row.more ?? "")));
       element.setAttribute("role", "listitem");
       return element;
     }));
     list.setAttribute("role", "list");
+    const scale = made("div", "bar quote scale", made("span"), made("span", "ends", made("span", "", "0"), made("span", "", usd(most / 2)), made("span", "", usd(most))), made("span"));
+    scale.setAttribute("aria-hidden", "true"); // each bar says its dollars
+    list.prepend(scale);
     return list;
   }
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median ${shown(row.median_usd)}, to ${shown(row.dearest_usd)}` : "; 1 offer";
-    const spot = row.spot ? `; spot ${shown(row.spot.usd)}, if never preempted` : "";
-    const more = row.offers ? `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}${many}${spot}` : "";
+    const other = [row.spot && `spot ${shown(row.spot.usd)} at ${provider(row.spot.offer.provider)}, if never preempted`, row.market && `market place ${shown(row.market.usd)} at ${provider(row.market.offer.provider)}`].filter(Boolean);
+    const more = [row.offers ? `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
     return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${shown(row.middle)} tokens/s`};
   }
 
@@ -261,17 +298,21 @@ function beginQuote() {
     const fields = new FormData(form), {asked, problems} = questionOf(given(fields), data), found = problems.length ? null : quoted(asked, data, today);
     form.elements.active.parentElement.hidden = asked.kind !== "moe";
     if (!found?.best) {
-      said.textContent = problems[0] ?? "No card that can be answered for has a price of machines with so many cards.";
+      said.textContent = problems[0] ?? (found.rows.length ? "No cloud offers so many cards that can be answered for." : "No card can be answered for.");
       why.textContent = problems.slice(1).join(" ");
-      place.replaceChildren();
+      place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }
     found.best.is_best = true;
     said.textContent = sentence(asked, found.best, found.rows);
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found, asked.cards), made("h2", "", "Every card"),
-      made("p", "about", "Mark: dollars at the cheapest on-demand offer of such machines, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. Whether it fits the memory is unknown: no table of speeds prints it."),
-      bars(found.rows.map(described)), made("p", "about", `Not answered: ${Object.entries(found.refused).map(([card, reason]) => `${card} (${reason})`).join("; ") || "none"}.`));
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.state_gb)} GB that the training keeps of its parameters (${data.state_bytes[asked.task]} bytes each), and a tenth for activations; whether that is enough no table prints.`),
+      bars(found.rows.map(described)), notAnswered(found));
+  }
+
+  function notAnswered({refused}) {
+    return made("p", "about", `Not answered: ${Object.entries(refused).map(([card, reason]) => `${card} (${reason})`).join("; ") || "none"}.`);
   }
 
   /** A classic net, by the ratio of the speeds of both machines. */
@@ -285,13 +326,14 @@ function beginQuote() {
       return;
     }
     rows[0].is_best = true;
-    const [best] = rows, own = rows.find((row) => row.card === asked.on), near = rows.filter((row) => row.near).length, where = `${label(best.card)} at ${provider(best.first.provider)}`;
+    const [best] = rows, own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
+    const close = rows.filter((row) => row.near).map((row) => label(row.card));
     const instead = own && own !== best ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on yours` : "", what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
-    classicSaid.textContent = near ? `${near + 1} machines are too close to call. Lowest: ${where}, ${what}${instead}.` : `Rent ${where}: ${what}${instead}.`;
+    classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.` : `Rent ${where}: ${what}${instead}.`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${shown(row.times)}× as fast`,
       more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
-    const more = made("details", "", made("summary", "", `${described.length - 12} more machines`), bars(described.slice(12)));
-    classicPlace.replaceChildren(bars(described.slice(0, 12)), ...(described.length > 12 ? [more] : []));
+    const more = made("details", "", made("summary", "", `${described.length - 12} more machines`), bars(described.slice(12), mostOf(described)));
+    classicPlace.replaceChildren(bars(described.slice(0, 12), mostOf(described)), ...(described.length > 12 ? [more] : []));
   }
 
   const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));
@@ -301,15 +343,19 @@ function beginQuote() {
   }
 
   function read() {
+    const denied = [];
     for (const [name, one] of Object.entries(forms)) {
       const kept = new URLSearchParams(location.hash.startsWith(`#${name}&`) ? location.hash.slice(name.length + 2) : "");
       for (const [key, value] of [...start[name], ...kept]) {
         const field = one.elements[key];
         if (field && (!field.options || [...field.options].some((option) => option.value === value))) field.value = value;
+        else denied.push(`${key}=${value}`);
       }
     }
+    if (location.hash.includes("=") && !Object.keys(forms).some((name) => location.hash.startsWith(`#${name}&`))) denied.push(decodeURIComponent(location.hash.slice(1)));
     answer();
     answerClassic();
+    if (denied.length) said.prepend(`The address asks for what is not known here (${denied.join(", ")}), and was not followed in that. `);
     if (location.hash.startsWith("#classic&")) classic.scrollIntoView();
   }
 
@@ -317,11 +363,12 @@ function beginQuote() {
   document.getElementById("worked").open = false;
   for (const [name, one] of Object.entries(forms)) {
     one.addEventListener("submit", (event) => event.preventDefault());
-    one.addEventListener("input", () => ({quote: answer, classic: answerClassic}[name](), history.replaceState(null, "", address(name))));
+    one.addEventListener("input", {quote: answer, classic: answerClassic}[name]);
+    one.addEventListener("change", () => location.href === new URL(address(name), location.href).href || history.pushState(null, "", address(name)));
   }
   window.addEventListener("hashchange", read);
   link.addEventListener("click", async () => {
-    const copied = await navigator.clipboard?.writeText(`${said.textContent} ${location.href}`).then(() => true, () => false);
+    const copied = await navigator.clipboard?.writeText(`${said.textContent} ${why.textContent} ${new URL(address("quote"), location.href).href}`).then(() => true, () => false);
     link.textContent = copied ? "Copied" : "Copy it from the address bar";
     setTimeout(() => { link.textContent = "Copy the sentence and its link"; }, 2000);
   });

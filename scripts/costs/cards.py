@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,14 @@ from scripts.costs.offers import COLUMNS
 from scripts.storage.files import read_csv
 
 MACHINES = Path(__file__).resolve().parents[2] / "config" / "machines.csv"
+
+#: Market places: their machines stand at hosts of all kinds. They are a way to buy of its own, beside clouds.
+MARKETS = ("akash", "runpod-community", "vast")
+
+#: Several machines train together that are whole: of so many cards, or of as many as a host of their rack or pod has.
+#: Parts of machines are rented without a link between them that anybody states.
+WHOLE = 8
+WHOLE_OF_RACK = {"GB200": 4, "GB300": 4, "TPU v5p": 4}
 
 
 @dataclass(frozen=True)
@@ -64,25 +73,39 @@ def offers(rows: Rows, card: str, purchase: str = "on-demand") -> list[Offer]:
     return sorted(found, key=lambda offer: (offer.usd_per_hour, offer.provider, offer.item, offer.region))
 
 
-def one_each(found: Iterable[Offer], cards: int) -> list[Offer]:
-    """Return one offer of each provider, for a machine of so many cards: its largest that has no more.
+def machines_of(card: str, provider: str, size: int, cards: int) -> int:
+    """Return how many machines of `size` cards make up `cards` that train together: 0 if they do not.
 
-    Of several of that size the newest counts, and of one day the cheapest. More cards than anybody rents in one piece
-    are several pieces: what they cost is the card-hour. Who rents only larger machines is left out.
+    One that has them all, or several whole ones of a provider that is no market place.
+    """
+    count, rest = divmod(cards, size)
+    if rest or (count > 1 and (size < WHOLE_OF_RACK.get(card, WHOLE) or provider in MARKETS)):
+        return 0
+    return count
+
+
+def for_cards(found: Iterable[Offer], cards: int) -> list[Offer]:
+    """Return one offer of each provider for so many cards that train together, by its largest machine for them."""
+    return largest(offer for offer in found if machines_of(offer.card, offer.provider, offer.cards, cards))
+
+
+def largest(found: Iterable[Offer], most: float = inf) -> list[Offer]:
+    """Return one offer of each provider, its largest machine of `most` cards or fewer, by the hour of a card.
+
+    Of several of that size the newest counts, and of one day the cheapest.
     """
     best: dict[str, Offer] = {}
     for offer in found:
         before = best.get(offer.provider)
         newer = before is None or (offer.cards, offer.as_of) > (before.cards, before.as_of)
-        if offer.cards <= cards and newer:
+        if offer.cards <= most and newer:
             best[offer.provider] = offer
     return sorted(best.values(), key=lambda offer: (offer.usd_per_hour, offer.provider))
 
 
 def chosen(found: Iterable[Offer], option: Mapping[str, Any]) -> list[Offer]:
-    """Return the offers of those providers that a price option names (`only`), or does not leave out (`without`)."""
-    return [
-        offer
-        for offer in found
-        if offer.provider in option.get("only", [offer.provider]) and offer.provider not in option.get("without", [])
-    ]
+    """Return the offers of those providers that a price option names (`only`); else of clouds, but for `without`."""
+    if "only" in option:
+        return [offer for offer in found if offer.provider in option["only"]]
+    left_out = {*MARKETS, *option.get("without", [])}
+    return [offer for offer in found if offer.provider not in left_out]

@@ -103,7 +103,7 @@ def _offered(
     The lowest offer is of one provider; the median is of none, and its range is from the lowest to the highest.
     """
     asked = cards.offers(rows, gpus["model"], option.get("purchase", "on-demand"))
-    found = cards.chosen(cards.one_each(asked, gpus["count"]), option)
+    found = cards.chosen(cards.for_cards(asked, gpus["count"]), option)
     if not found:
         return None
     lowest, highest, middle = found[0], found[-1], option["offer"] == "median"

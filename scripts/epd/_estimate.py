@@ -35,7 +35,7 @@ def show(found: Mapping[str, Any], today: date) -> None:
     ]
     _say(console, lines)
     if answers:
-        console.print(_rates(answers, today))
+        console.print(_rates(answers, asked["state_gb"], today))
         console.print(_prices(answers))
     _say(console, [*_notes(found, today), _conclusion(found)])
 
@@ -45,33 +45,50 @@ def _say(console: Console, lines: Sequence[str]) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _rates(answers: Sequence[Mapping[str, Any]], today: date) -> Table:
-    shown = Table("card", "tokens/s a card", "80 %", "cards", "hours", "80 %", "fits", "rests on", box=box.SIMPLE)
+def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -> Table:
+    shown = Table("card", "tokens/s a card", "80 %", "cards", "hours", "80 %", "memory", "rests on", box=box.SIMPLE)
     for one in answers:
         rate, hours = one["tokens_per_second_per_card"], one["hours"]
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
         shown.add_row(
             one["card"], rounded(rate["middle"]), _between(rate), str(one["cards"]), number(hours["middle"]),
-            _between(hours), one["fits"], rests,
+            _between(hours), _memory(one, state_gb), rests,
         )  # fmt: skip
     return shown
 
 
 def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
-    shown = Table("card", "USD", "80 %", "median", "dearest", "offers", "spot from", "cheapest offer", box=box.SIMPLE)
+    shown = Table(
+        *("card", "USD", "80 %", "median", "dearest", "offers", "spot, uninterrupted", "market place"),
+        *("cheapest offer of a cloud",), box=box.SIMPLE,
+    )  # fmt: skip
     for one in answers:
-        bill, spot = one["on_demand"], one["spot"]
-        from_spot = number(spot["usd"]["cheapest"]) if spot else "—"
+        bill, others = one["on_demand"], [_other(one[way]) for way in ("spot", "market")]
         if bill is None:
-            shown.add_row(one["card"], "—", "", "", "", "0", from_spot, "no offer")
+            shown.add_row(one["card"], "—", "", "", "", "0", *others, "none")
             continue
         usd, offer = bill["usd"], bill["cheapest"]
         shown.add_row(
             one["card"], number(usd["cheapest"]), _between(usd), number(usd["median"]), number(usd["dearest"]),
-            str(bill["offers"]), from_spot, printable(f"{_machine(offer)}, {offer['as_of']}"),
+            str(bill["offers"]), *others, printable(f"{_machine(offer)}, {offer['as_of']}"),
         )  # fmt: skip
     return shown
+
+
+def _other(bill: Mapping[str, Any] | None) -> str:
+    """Return what another way to buy comes to, with its own machine and hours: they are seldom those of the row."""
+    if bill is None:
+        return "—"
+    offer = bill["cheapest"]
+    count = offer["cards"] * offer["machines"]
+    return printable(f"{number(bill['usd']['cheapest'])} ({count}, {number(bill['hours'])} h, {offer['provider']})")
+
+
+def _memory(one: Mapping[str, Any], state_gb: float) -> str:
+    """Return what the training keeps, of what its cards have; or what was measured of it."""
+    of = f"{rounded(state_gb)} of {rounded(one['memory_gb'])} GB"
+    return of if one["fits"] == "unknown" else f"{of}; measured: {one['fits']}"
 
 
 def _machine(offer: Mapping[str, Any]) -> str:
@@ -88,8 +105,7 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     answers, cards = found["answers"], found["asked"]["cards"]
     lines = []
     if answers:
-        if all(one["fits"] == "unknown" for one in answers):
-            lines.append("fits: unknown, as no table of language models prints memory")
+        lines.append("memory: of what is kept all cards have a part each; what activations take is in no table")
         lines.append(
             "cards: those of the cheapest machine; the rate a card is taken to be the same on any number"
             if cards is None
@@ -108,5 +124,5 @@ def _conclusion(found: Mapping[str, Any]) -> str:
         return ""
     cards = found["asked"]["cards"]
     if cards is not None:
-        return f"No offer: no machines of one kind make up {cards} cards; leave --cards out"
+        return f"No offer: no cloud's machines of one kind make up {cards} cards; leave --cards out"
     return f"No offer: no price of these cards is younger than {dollars.OLDEST_MONTHS} months"

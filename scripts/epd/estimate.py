@@ -28,8 +28,10 @@ def command(
     width: Annotated[int | None, typer.Option(metavar="N", help="Its heads x their width.", show_default=False)] = None,
     kind: Annotated[str, typer.Option(help="dense, moe or hybrid.")] = "dense",
     tokens: Annotated[
-        float | None,
-        typer.Option(metavar="N", help="Of the whole training: 2e9; else as the record says.", show_default=False),
+        str | None,
+        typer.Option(
+            metavar="N", help="Of the whole training: 2e9 or 2B; else as the record says.", show_default=False
+        ),
     ] = None,
     length: Annotated[float, typer.Option(metavar="N", help="Tokens of a sequence.")] = 4096,
     precision: Annotated[str, typer.Option(help="bf16, fp8, mxfp8 or nvfp4.")] = "bf16",
@@ -56,6 +58,20 @@ def command(
         float | None,
         typer.Option(metavar="N", help="Of a step on all cards; less than one a card is refused.", show_default=False),
     ] = None,
+    bytes_per_parameter: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            help="That the training keeps on all cards together: else 16 (Adam in mixed precision), of LoRA 2.",
+            show_default=False,
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PROVIDER", help="Whose offers do not count. May stand several times.", show_default=False
+        ),
+    ] = None,
     json: _call.Json = False,
 ) -> int:
     """Say how fast a language model trains on each card, how long it takes and what it costs, each with its interval.
@@ -77,8 +93,8 @@ def command(
     from scripts.storage.errors import InputError
     from scripts.workflow import estimates
 
-    if cards is not None and cards < 1:
-        raise InputError(f"--cards: {cards} must be a whole number from 1")
+    if cards is not None:
+        question.check_cards(cards)
     if sequences is not None:
         question.check_sequences(sequences, cards)
     recorded = None
@@ -88,13 +104,15 @@ def command(
         recorded = _record.read(record, per_step)
         if not model and billion is None:
             raise InputError(f"{record}: which model it trained is in no record: --model NAME or --billion PARAMETERS")
-    whole = recorded.whole_tokens if recorded and tokens is None else tokens
+    whole = recorded.whole_tokens if recorded else None
+    if tokens is not None:
+        whole = question.number_of("--tokens", tokens)
     if whole is None:
         raise InputError("--tokens: must be given: those of the whole training, as 2e9")
     known = estimates.known()
     asked = question.ask(
         known, tokens=whole, model=model, billion=billion, active=active, layers=layers, width=width, kind=kind,
-        precision=precision, software=software, task=task, length=length,
+        precision=precision, software=software, task=task, length=length, state_bytes=bytes_per_parameter,
     )  # fmt: skip
     measured = [question.measured(known, asked, "--on", one) for one in on or ()]
     peak = None
@@ -104,8 +122,12 @@ def command(
         measured.append(question.check_rate(known, asked, recorded.place, card, precision, rate))
         asked = _record.assumed(asked, recorded, tokens is None)
         peak = recorded.peak(card)
+    question.check_alike(known, measured)
+    offered = estimates.offered()
+    providers = sorted({row["provider"] for rows in offered.values() for row in rows})
+    left_out = [question.one_of("--without", one, tuple(providers)) for one in without or ()]
     today = date.today()
-    found = answer.answer(known, estimates.offered(), asked, measured, cards, today, peak, sequences)
+    found = answer.answer(known, offered, asked, measured, cards, today, peak, sequences, left_out)
     if json:
         _call.print_json(found)
     else:

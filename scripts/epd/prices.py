@@ -73,8 +73,9 @@ def card(
 ) -> int:
     """Print what an hour of a card cost by date, from all committed books; without one, of each card of the last year.
 
-    Of each day the offers that were read, and the lowest and the median of what was known: the newest offer of each
-    provider, of its largest machine of up to eight cards, by the card-hour. With --json: a list of such days.
+    Of each day the offers that were read, and the lowest and the median of what was known of clouds: the newest offer
+    of each, of its largest machine of up to eight cards, by the card-hour; market places stand apart. A quote of
+    several cards takes whole machines alone, and may find none as low. With --json: a list of such days.
 
     \b
     ./epd prices card H100
@@ -124,6 +125,8 @@ def card(
                     "lowest_provider": day.lowest.provider,
                     "median_usd_per_hour": day.median,
                     "offers": len(day.known),
+                    "market_usd_per_hour": day.market and day.market.usd_per_hour,
+                    "market_provider": day.market and day.market.provider,
                     "new": {offer.provider: offer.usd_per_hour for offer in day.new},
                 }
                 for name, day in found
@@ -131,13 +134,16 @@ def card(
         )
         return 0
     shown = Table()
-    for title in ("card", "as of", "lowest", "median", "of"):
+    for title in ("card", "as of", "lowest of clouds", "median", "of", "market place"):
         shown.add_column(title, no_wrap=True)
     shown.add_column("read that day, USD an hour")
     for name, day in found:
         read = ", ".join(f"{offer.provider} {numbers.number(offer.usd_per_hour)}" for offer in day.new)
-        lowest = f"{numbers.number(day.lowest.usd_per_hour)} {day.lowest.provider}"
-        shown.add_row(name, day.as_of, lowest, numbers.number(day.median), str(len(day.known)), read)
+        lowest, market = (
+            "—" if one is None else f"{numbers.number(one.usd_per_hour)} {one.provider}"
+            for one in (day.lowest, day.market)
+        )
+        shown.add_row(name, day.as_of, lowest, numbers.number(day.median), str(len(day.known)), market, read)
     Console(markup=False, highlight=False).print(shown)
     return 0
 

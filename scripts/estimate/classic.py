@@ -21,6 +21,10 @@ FAMILIES = {
 
 LEVEL = 0.8
 
+#: A wider interval, a factor either way, is no answer: what is left are tables with a slip, or machines whose cards a
+#: net does not fill. Narrower ones are answered as a range; of nets 1.6 would leave out most pairs of machines.
+WIDEST = 2.5
+
 #: Fewer families than these give no interval of that level.
 FEWEST = 4
 
@@ -50,16 +54,16 @@ def rates(rows: Iterable[Mapping[str, object]]) -> dict[tuple[str, str, str], fl
 def ratio(
     known: Mapping[tuple[str, str, str], float], precision: str, measured: str, asked: str, net: str
 ) -> Ratio | None:
-    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families tell.
-
-    `net` is one of the tables, or any other name.
+    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families tell, or where
+    they differ too much. `net` is one of the tables, or any other name.
     """
     logs = _logs(known, precision, measured, asked)
     own = logs.pop(net, None)
     others = _of_families(logs, FAMILIES.get(net, net))
     if len(others) < FEWEST:
         return None
-    reach = _reach(others)
+    if (reach := _reach(others)) > log(WIDEST):
+        return None
     middle = median(others.values()) if own is None else own
     return Ratio(exp(middle), exp(middle - reach), exp(middle + reach), len(others) + (own is not None))
 

@@ -1,21 +1,15 @@
 """What a training costs on the machines of a card that are on offer: their own cards, minimum bill and rounding."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import inf
+from math import ceil, inf
 from statistics import median
 from typing import Any
 
 from scripts.costs.billing import billed_seconds, cost_usd
+from scripts.costs.cards import MARKETS, machines_of
 from scripts.estimate.known import months
-
-#: Several machines train together that are whole: of so many cards, or of as many as a host of their rack has. Parts of
-#: machines are rented without a link between them.
-WHOLE, WHOLE_OF_RACK = 8, {"GB200": 4, "GB300": 4}
-
-#: Market places, whose machines stand at different hosts: one of them is rented, and no more.
-MARKETS = ("vast", "runpod-community")
 
 #: Offers of older days are left out.
 OLDEST_MONTHS = 12
@@ -39,6 +33,13 @@ class Offer:
     minimum_seconds: float
     #: Of these machines so many are rented.
     machines: int = 1
+
+    @property
+    def way(self) -> str:
+        """How it is bought: on demand of a cloud, of a market place, or as spot."""
+        if self.provider in MARKETS:
+            return "market" if self.purchase == "on-demand" else "market spot"
+        return self.purchase
 
     @property
     def all_cards(self) -> int:
@@ -74,23 +75,26 @@ class Bill:
 
 
 def of_rows(
-    rows: Iterable[Mapping[str, Any]], today: date, cards: int | None = None, at_most: float = inf
+    rows: Iterable[Mapping[str, Any]],
+    today: date,
+    cards: int | None = None,
+    at_least: int = 1,
+    at_most: float = inf,
+    without: Container[str] = (),
 ) -> list[Offer]:
     """Return the offers of rows (`costs.offers`) of one card, the newest and then the cheapest of each kind.
 
-    With `cards` those whose machines make up so many, several whole ones where need be; none has more than `at_most`.
-    The same size at one provider
-    is one offer, whatever its name, its region and its list.
+    With `cards` those whose machines make up so many (`costs.cards.machines_of`); else each machine, or as many whole
+    ones as have `at_least` so many. None has more than `at_most`, nor is it of a provider that is `without`. The same
+    size at one provider is one offer, whatever its name, its region and its list.
     """
     found: dict[tuple[str, str, int], Offer] = {}
     for row in rows:
         size = int(row["cards"])
-        machines = 1 if cards is None else cards // size
-        if months(row["as_of"], today) > OLDEST_MONTHS or (cards is not None and machines * size != cards):
-            continue
-        if machines > 1 and (size < WHOLE_OF_RACK.get(row["card"], WHOLE) or row["provider"] in MARKETS):
-            continue
-        if machines * size > at_most:
+        wanted = ceil(at_least / size) * size if cards is None else cards
+        machines = machines_of(row["card"], row["provider"], size, wanted)
+        is_old = months(row["as_of"], today) > OLDEST_MONTHS
+        if not machines or is_old or wanted > at_most or row["provider"] in without:
             continue
         offer = Offer(
             row["provider"], row["item"], row["region"], row["purchase"], size, float(row["usd_per_hour"]),

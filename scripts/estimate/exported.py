@@ -15,15 +15,15 @@ def model(fitted: linear.Fitted) -> dict[str, Any]:
 
     The logarithm of TFLOP/s is the mean of `linear.mean` plus columns x weights.
 
-    Keys: cards (peak_tflops, bandwidth_gb_per_second), columns (each `{number: name}` or `{is: {key: value}}`),
-    weights, covariance (rows of the lower triangle, one after another), own (`[keys, deviation]`), own_of_kind, noise,
-    measured.
+    Keys: cards (peak_tflops, bandwidth_gb_per_second, memory_gb), columns (each `{number: name}` or
+    `{is: {key: value}}`), weights, covariance (rows of the lower triangle, one after another), own (`[keys,
+    deviation]`), own_of_kind, noise, measured.
     """
     names = list(linear.columns(fitted.cards))
     lower = fitted.covariance[np.tril_indices(len(names))]
     return {
         "cards": {
-            name: {key: about[key] for key in ("peak_tflops", "bandwidth_gb_per_second")}
+            name: {key: about[key] for key in ("peak_tflops", "bandwidth_gb_per_second", "memory_gb")}
             for name, about in fitted.cards.items()
         },
         "columns": [_column(name) for name in names],

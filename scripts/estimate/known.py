@@ -33,9 +33,11 @@ class Known:
     ageing: Mapping[str, float]
 
     def model(self, name: str) -> str:
-        """Return the model that a person calls so. Raises InputError with the nearest names."""
+        """Return the model that a person, or a hub, calls so. Raises InputError with the nearest names."""
         names = {one: model for model, about in self.models.items() for one in (model, *about["names"])}
-        return _named("--model", name, names, "of any other say --billion, --layers and --width")
+        known = {_plain(one) for one in names}
+        asked = name if _plain(name) in known else _of_hub(name)
+        return _named("--model", asked, names, "of any other say --billion, --layers and --width")
 
     def aged(self, kind: str, until: str, today: date) -> float:
         """Return the variance that the age of rows adds: of those that are not old none, of others as a random walk."""
@@ -46,6 +48,11 @@ class Known:
         """Return the card that a person, a driver or an offer calls so. Raises InputError with the nearest names."""
         names = {**{card: card for card in self.cards}, **self.card_names}
         return _named(option, name, names, f"cards are {', '.join(self.cards)}")
+
+
+def _of_hub(name: str) -> str:
+    """Return the name of a model without its owner on a hub, and without what was made of it."""
+    return re.sub(r"(?i)^meta-|[-_](instruct|chat|base|hf|it|pt|v0\.\d)\b.*$", "", name.rpartition("/")[2])
 
 
 def _plain(name: str) -> str:

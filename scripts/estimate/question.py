@@ -1,10 +1,12 @@
 """What is asked: the training of a language model, checked, and what had to be taken for granted of it."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, isfinite, log
 from typing import Any
 
+from scripts.estimate import linear
 from scripts.estimate.known import Known
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, SOFTWARE, TASKS, Point, gflop_per_token
 from scripts.storage.errors import InputError
@@ -20,6 +22,27 @@ _CALLED = {
 _BEYOND = 2.0
 
 MOST_TOKENS = 1e15
+
+#: Bytes a parameter that a training keeps, spread over all its cards: BF16 weights and gradients, FP32 weights and the
+#: two moments of Adam (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
+#: SC 2020, section 3.1); with adapters the frozen weights alone. Activations come on top.
+STATE_BYTES = {"pretrain": 16.0, "sft": 16.0, "lora": 2.0}
+
+#: Cards that one quote is of: nobody printed a speed on more than a quarter of them.
+MOST_CARDS = 4096
+
+#: How large numbers are written for short.
+_TIMES = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+
+#: A rate of less than this share of the peak is taken for a slip of the unit.
+LEAST_OF_PEAK = 0.005
+
+#: So many standard deviations off, a rate is denied by the others.
+_DENIED = 4.0
+
+#: Parameters are 12 x layers x width² in a plain transformer; of the dense models known .95 to 1.8 times as many, where
+#: all layers see the whole.
+_SHAPES = (0.25, 8.0)
 
 
 @dataclass(frozen=True)
@@ -43,6 +66,12 @@ class Question:
     software: str
     is_named: bool
     assumed: tuple[str, ...]
+    state_bytes: float
+
+    @property
+    def state_gb(self) -> float:
+        """What a training keeps of its parameters on all cards together, in GB; activations come on top."""
+        return self.total_billion * self.state_bytes
 
     def on(self, card: str, precision: str = "", rate: float | None = None) -> Point:
         """Return the training on a card, with its rate (tokens a second and card) where that was measured."""
@@ -81,6 +110,7 @@ def ask(
     software: str = "",
     task: str = "pretrain",
     length: float = 4096,
+    state_bytes: float | None = None,
 ) -> Question:
     """Return the question that a person asks, by the name of a model or its numbers. Raises InputError."""
     if bool(model) == (billion is not None):
@@ -106,6 +136,8 @@ def ask(
         for option, value, key in (("--layers", layers, "layers"), ("--width", width, "width")):
             if value is not None:
                 about[key] = int(positive(option, value, "a whole number"))
+        if layers is not None and width is not None and about["kind"] == "dense":
+            _check_shape(about)
         if layers is None or width is None:
             assumed.append(
                 f"layers and width: {about['layers']} and {about['width']}, as of {about['like']}"
@@ -117,10 +149,28 @@ def ask(
         assumed.append("software: none was named, so that the interval holds for any (--software llm-foundry ...)")
     elif found == OTHER:
         assumed.append(f"software: no table holds {software!r}: taken for one of its own, as fast as others or not")
+    if state_bytes is None:
+        state_bytes = STATE_BYTES[task]
+        keeps = "frozen weights" if task == "lora" else "weights, gradients and Adam's state"
+        assumed.append(
+            f"memory: {about['total_billion'] * state_bytes:,.4g} GB of {keeps} ({state_bytes:g} bytes a parameter), "
+            "spread over all cards, beside a tenth for activations (--bytes-per-parameter, where it is less)"
+        )
+    positive("--bytes-per-parameter", state_bytes, "bytes that the training keeps of each")
     return Question(
         about["name"], about["family"], about["kind"], about["active_billion"], about["total_billion"],
         about["layers"], about["width"], tokens, length, task, precision, found, bool(software), tuple(assumed),
+        state_bytes,
     )  # fmt: skip
+
+
+def _check_shape(about: Mapping[str, Any]) -> None:
+    plain = 12 * about["layers"] * about["width"] ** 2 / 1e9
+    if not _SHAPES[0] <= about["active_billion"] / plain <= _SHAPES[1]:
+        raise InputError(
+            f"--layers, --width: {about['layers']} and {about['width']} are a transformer of some {plain:.2g} billion "
+            f"parameters, and --billion is {about['active_billion']:g}"
+        )
 
 
 def _by_numbers(known: Known, billion: float, active: float | None, kind: str, assumed: list[str]) -> dict[str, Any]:
@@ -155,6 +205,23 @@ def _by_numbers(known: Known, billion: float, active: float | None, kind: str, a
     }
 
 
+def check_cards(cards: int) -> int:
+    """Return how many cards are rented. Raises InputError."""
+    if not 1 <= cards <= MOST_CARDS:
+        raise InputError(f"--cards: {cards} must be a whole number from 1 to {MOST_CARDS:,}")
+    return cards
+
+
+def number_of(option: str, text: str) -> float:
+    """Return a number as people write large ones: 2e9, 2,000,000,000 or 2B (K, M, B, T). Raises InputError."""
+    plain = re.sub("[,_]", "", text.strip())
+    last = plain[-1:]
+    try:
+        return float(plain[:-1]) * _TIMES[last] if last in _TIMES else float(plain)
+    except ValueError:
+        raise InputError(f"{option}: {text!r} is no number: as 2e9, or 2B (K, M, B, T)") from None
+
+
 def check_sequences(sequences: float, cards: int | None) -> float:
     """Return the sequences of a step on all cards. Raises InputError for less than one a card."""
     positive("--sequences", sequences, "sequences of a step on all cards")
@@ -179,6 +246,25 @@ def measured(known: Known, question: Question, option: str, given: str) -> Point
     return check_rate(known, question, option, known.card(option, card), precision or question.precision, rate)
 
 
+def check_alike(known: Known, given: Sequence[Point]) -> None:
+    """Raise InputError for rates of one's own that contradict each other: two of one card, or one that others deny."""
+    for place, point in enumerate(given):
+        others = [*given[:place], *given[place + 1 :]]
+        if any((one.card, one.precision) == (point.card, point.precision) for one in others):
+            raise InputError(f"--on: {point.card} in {point.precision} has two rates: give one")
+    if len(given) < 2:
+        return
+    fitted = linear.fit([point for point in known.points if point.model != given[0].model], known.cards)
+    for place, point in enumerate(given):
+        (said,), (sigma,) = linear.predict(fitted, [point], [*given[:place], *given[place + 1 :]])
+        assert point.rate is not None
+        if abs(log(point.rate) - said) > _DENIED * sigma:
+            raise InputError(
+                f"--on: {point.card}={point.rate:g}: by the other rates given it is about {exp(said):,.0f} tokens a "
+                "second and card: are all of one card, of the same model and software?"
+            )
+
+
 def check_rate(known: Known, question: Question, option: str, card: str, precision: str, rate: float) -> Point:
     """Return a measured rate as a point. Raises InputError for one that the card cannot reach."""
     peaks = known.cards[card]["peak_tflops"]
@@ -187,6 +273,11 @@ def check_rate(known: Known, question: Question, option: str, card: str, precisi
         raise InputError(f"{option}: {card} has no {precision}: its data sheet has {', '.join(peaks)}")
     point = question.on(card, precision, positive(option, rate, "tokens a second and card"))
     tflops = exp(point.tflops)
+    if tflops < LEAST_OF_PEAK * peaks[precision]:
+        raise InputError(
+            f"{option}: {rate:g} tokens a second are {tflops:.2g} TFLOP/s of {question.model}, and {card} has "
+            f"{peaks[precision]:,} in {precision}: is it in tokens a second, and not in samples or steps?"
+        )
     if tflops > peaks[precision]:
         raise InputError(
             f"{option}: {rate:g} tokens a second are {tflops:,.0f} TFLOP/s of {question.model}, and {card} has "

@@ -73,7 +73,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     for place, (point, middle) in enumerate(zip(asked, told, strict=True)):
         width = WIDTH * sqrt(covariance[place, place])
         if exp(width) > WIDEST:
-            refused[point.card] = _too_wide(exp(width), until[place] if ageing[place] else "")
+            refused[point.card] = _too_wide(exp(width), until[place] if ageing[place] else "", question.is_named)
             continue
         kept.append(place)
         ends = (exp(middle - width), exp(middle), exp(middle + width))
@@ -81,9 +81,10 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     return Rates(answers, covariance[np.ix_(kept, kept)], refused)
 
 
-def _too_wide(factor: float, old_rows: str) -> str:
+def _too_wide(factor: float, old_rows: str, is_named: bool) -> str:
     why = f", as its rows are old ({old_rows})" if old_rows else ""
-    return f"its 80 % interval is a factor of {factor:.2f} either way, more than {WIDEST}{why}: measure it (--on)"
+    hint = "measure it (--on)" + ("" if is_named else ", or name the software (--software)")
+    return f"its 80 % interval is a factor of {factor:.2f} either way, more than {WIDEST}{why}: {hint}"
 
 
 def _refusal(known: Known, question: Question, measured: Sequence[Point], card: str) -> str:

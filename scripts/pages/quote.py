@@ -5,10 +5,10 @@ from datetime import date
 from typing import Any
 
 from scripts.analysis.names import provider_name
-from scripts.estimate import answer, classic, dollars, exported, linear, question
+from scripts.costs import cards
+from scripts.estimate import answer, classic, dollars, exported, linear, question, rates
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
 from scripts.estimate.points import PRECISIONS, SOFTWARE
-from scripts.estimate.rates import WIDEST
 
 #: What runs in the page, in this order.
 SCRIPTS = ("engine.js", "elements.js", "estimate.js", "quote.js")
@@ -67,15 +67,15 @@ def context(
 def _worked(
     known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]], given: Mapping[str, Any], today: date
 ) -> dict[str, str]:
-    cards = given.get("cards", 8)
+    count = given.get("cards", 8)
     kind = "moe" if "active" in given else "dense"
     asked = question.ask(known, kind=kind, **{key: value for key, value in given.items() if key != "cards"})
-    told = answer.answer(known, offered, asked, [], cards, today)
+    told = answer.answer(known, offered, asked, [], count, today)
     size = f"{given['billion']:g} billion parameters" + (f", {given['active']:g} active" if kind == "moe" else "")
     software = f", {given['software']}" if "software" in given else ""
     asks = (
         f"{size}, {_TASKS[asked.task]} on {given['tokens'] / 1e9:,g} billion tokens in {asked.precision.upper()}"
-        f"{software}, {cards} card{'s' * (cards > 1)}"
+        f"{software}, {count} card{'s' * (count > 1)}"
     )
     choice = told["choice"]
     return {"asks": asks, "sentence": choice["sentence"] if choice else "No card that can be answered for has a price."}
@@ -85,9 +85,10 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest,
-    oldest_months, markets, whole and whole_of_rack (of offers), providers (their names), rows (what the tables hold:
-    card, kind, precision and until when), shapes (of models: kind, active, layers, width), lengths (the least and the
-    most), most_tokens, software, tpu_software and offers by card.
+    oldest_months, markets, whole and whole_of_rack (of offers), state_bytes and room (of memory), providers (their
+    names), rows (what the tables hold: card, kind, precision and until when), shapes (of models: kind, active, layers,
+    width), lengths (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software and offers
+    by card.
     """
     lengths = [point.length for point in known.points if point.length]
     until: dict[tuple[str, str, str], str] = {}
@@ -100,11 +101,15 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
         "ageing": known.ageing,
         "old_months": OLD_MONTHS,
         "ageing_months": AGEING_MONTHS,
-        "widest": WIDEST,
+        "widest": rates.WIDEST,
         "oldest_months": dollars.OLDEST_MONTHS,
-        "markets": dollars.MARKETS,
-        "whole": dollars.WHOLE,
-        "whole_of_rack": dollars.WHOLE_OF_RACK,
+        "markets": cards.MARKETS,
+        "whole": cards.WHOLE,
+        "whole_of_rack": cards.WHOLE_OF_RACK,
+        "state_bytes": question.STATE_BYTES,
+        "room": answer.ROOM,
+        "most_cards": question.MOST_CARDS,
+        "least_of_peak": question.LEAST_OF_PEAK,
         "rows": [
             dict(zip(("card", "kind", "precision", "until"), (*key, day), strict=True)) for key, day in until.items()
         ],
@@ -137,7 +142,7 @@ def _number(value: Any) -> Any:
 
 
 def classic_data(
-    rates: Mapping[tuple[str, str, str], float],
+    of_nets: Mapping[tuple[str, str, str], float],
     labels: Mapping[str, str],
     offers: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> dict[str, Any]:
@@ -145,12 +150,13 @@ def classic_data(
     how good that is (`trials`), for the words of the page.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for (net, precision, card), rate in sorted(rates.items()):
+    for (net, precision, card), rate in sorted(of_nets.items()):
         found.setdefault(net, {}).setdefault(precision, {})[card] = rate
     return {
-        "trials": classic.trials(rates),
+        "trials": classic.trials(of_nets),
         "rates": found,
         "families": classic.FAMILIES,
+        "widest": classic.WIDEST,
         "level": classic.LEVEL,
         "fewest": classic.FEWEST,
         "cards": dict(labels),

@@ -184,11 +184,11 @@ class PriceOption(Part):
     )
     instead: dict[str, Rent] = key("Machine -> what is rented in its place under this option")
     offer: Literal["lowest", "median"] = key(
-        "Instead of each machine's `rent`: its cards (`gpus`) by the hour, at the lowest of what the providers of the "
-        "books ask for one, or the median; one offer a provider, of its largest machine that has no more cards",
+        "Instead of each machine's `rent`: its cards (`gpus`) by the hour, at the lowest of what clouds ask for so "
+        "many, or the median; one offer a provider: a machine that has them all, or several whole ones",
     )
-    only: Annotated[Names, Once] = key("offer: of these providers alone")
-    without: Annotated[Names, Once] = key("offer: of all but these providers")
+    only: Annotated[Names, Once] = key("offer: of these providers alone, which may be market places")
+    without: Annotated[Names, Once] = key("offer: of all clouds but these")
     discount: Discount = key("Committed use: the share taken off")
     sustained_use: bool = key("Google's discount for hours_per_month, on what config/prices/sustained-use.csv lists")
     hours_per_month: Annotated[float, Field(gt=0, le=744)] = key(

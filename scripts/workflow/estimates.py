@@ -35,16 +35,17 @@ _COLUMNS = (
 
 
 @cache
-def _rows() -> list[dict[str, str]]:
-    rows = [row for _, row in read_csv(FACTS, cut=False)]
-    if missing := [name for name in _COLUMNS if not rows or name not in rows[0]]:
+def rows() -> list[dict[str, str]]:
+    """Return the committed facts, as their table has them. Raises InputError for a missing column."""
+    found = [row for _, row in read_csv(FACTS, cut=False)]
+    if missing := [name for name in _COLUMNS if not found or name not in found[0]]:
         raise InputError(f"{FACTS}:1: column {missing[0]} is missing")
-    return rows
+    return found
 
 
 def _facts() -> tuple[list[dict[str, str]], Mapping[str, Any], Mapping[str, Any], Mapping[str, str]]:
     cards = schemas.read_yaml(CARDS, "cards")
-    return _rows(), schemas.read_yaml(MODELS, "language-models")["models"], cards["cards"], cards["names"]
+    return rows(), schemas.read_yaml(MODELS, "language-models")["models"], cards["cards"], cards["names"]
 
 
 def points() -> list[Point]:
@@ -73,11 +74,11 @@ def known(found: Mapping[str, Any] | None = None) -> Known:
 
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of offers of books by card, as `costs.offers` has them."""
-    rows = [row for name in names for row in book.read([books.path(name)])]
+    priced = [row for name in names for row in book.read([books.path(name)])]
     machines = [row for _, row in read_csv(MACHINES, offers.COLUMNS[:5])]
     cards = schemas.read_yaml(CARDS, "cards")
     found: dict[str, list[dict[str, Any]]] = {card: [] for card in cards["cards"]}
-    for row in offers.newest(rows, machines, terms.read_terms()):
+    for row in offers.newest(priced, machines, terms.read_terms()):
         card = cards["names"].get(row["card"], row["card"])
         if card in found:
             found[card].append(row)

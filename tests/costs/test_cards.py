@@ -20,7 +20,7 @@ def test_every_item_of_a_book_of_cards_says_which_card_it_has() -> None:
 
 
 def test_an_hour_of_a_card_is_its_part_of_the_machine() -> None:
-    found = cards.one_each(cards.offers(ROWS, "H100 SXM"), 8)
+    found = cards.largest(cards.offers(ROWS, "H100 SXM"), 8)
     assert hour(found) == {
         "vast": 1.8675,  # 14.94 USD for eight
         "runpod-community": 2.69,
@@ -37,7 +37,7 @@ def test_an_hour_of_a_card_is_its_part_of_the_machine() -> None:
 
 
 def test_one_card_is_no_part_of_a_machine_of_eight() -> None:
-    found = hour(cards.one_each(cards.offers(ROWS, "H100 SXM"), 1))
+    found = hour(cards.for_cards(cards.offers(ROWS, "H100 SXM"), 1))
     assert found["lambda"] == 4.29
     assert not {"aws", "azure", "coreweave", "vast"} & set(found)
 
@@ -45,7 +45,12 @@ def test_one_card_is_no_part_of_a_machine_of_eight() -> None:
 def test_of_one_size_the_newest_price_counts() -> None:
     older = cards.Offer("A", 8, "cloud", "eight", "", "on-demand", 1.0, "2026-05", "a list")
     newer = cards.Offer("A", 8, "cloud", "8x", "", "on-demand", 2.0, "2026-09-20", "a list")
-    assert cards.one_each([older, newer], 64) == [newer]
+    assert cards.for_cards([older, newer], 64) == [newer]
+
+
+def test_cards_that_train_together_are_whole_machines_of_clouds() -> None:
+    found = hour(cards.for_cards(cards.offers(ROWS, "H100 SXM"), 64))
+    assert found == {"lambda": 3.99, "coreweave": 6.155, "aws": 6.88, "azure": 12.29}
 
 
 def priced(count: int, **option: object) -> dict | None:
@@ -66,15 +71,22 @@ def test_who_is_left_out_has_no_offer() -> None:
     assert priced(8, offer="median", only=["lambda"]) is None
 
 
+def test_market_places_count_where_they_are_named() -> None:
+    machines = {"box": {"label": "box", "gpus": {"model": "H100 SXM", "count": 8}}}
+    options = {"clouds": {"offer": "lowest"}, "market": {"offer": "lowest", "only": ["vast"]}}
+    found = hourly.price_rows(machines, options, lambda _: ROWS, read_terms())
+    assert [(row["provider"], row["usd_per_hour"]) for row in found] == [("lambda", 31.92), ("vast", 14.94)]
+
+
 def test_the_median_is_of_one_offer_a_provider_and_has_their_range() -> None:
-    machines = {"box": {"label": "box", "gpus": {"model": "B300", "count": 8}}}
-    option = {"median": {"offer": "median", "without": ["akash"]}}
+    machines = {"box": {"label": "box", "gpus": {"model": "H100 SXM", "count": 8}}}
+    option = {"median": {"offer": "median", "without": ["azure"]}}
     (row,) = hourly.price_rows(machines, option, lambda _: ROWS, read_terms())
-    # 7.4 at Hyperstack, 7.89 at RunPod, 142.416 for eight at AWS
+    # eight: 31.92 at Lambda, 49.24 at CoreWeave, 55.04 at AWS
     found = [row[f"usd_per_hour{end}"] for end in ("_low", "", "_high")]
-    assert found == pytest.approx([59.2, 63.12, 142.416])
+    assert found == pytest.approx([31.92, 49.24, 55.04])
     assert row["provider"] == "3 providers"
-    assert row["price_source"].startswith("median of 3: hyperstack 1x B300 288GB 7.4 USD a card (2026-08-26); ")
+    assert row["price_source"].startswith("median of 3: lambda 8x H100 80GB SXM 3.99 USD a card (2026-09-20); ")
 
 
 def offer(provider: str, usd: float, as_of: str, count: int = 8) -> cards.Offer:
@@ -94,6 +106,11 @@ def test_history_keeps_the_newest_offer_of_each_provider() -> None:
 def test_a_newer_offer_of_one_card_is_not_that_of_eight() -> None:
     offers = [offer("a", 3.0, "2026-09-20"), offer("a", 4.0, "2026-09-25", count=1)]
     assert [day.lowest.usd_per_hour for day in card_history.days(offers)] == [3.0, 3.0]
+
+
+def test_history_sets_market_places_apart() -> None:
+    (day,) = card_history.days([offer("a", 3.0, "2026-09-20"), offer("vast", 1.0, "2026-09-20")])
+    assert (day.lowest.provider, day.median, day.market.provider) == ("a", 3.0, "vast")
 
 
 def test_an_offer_of_more_than_a_year_ago_is_no_longer_known() -> None:

@@ -17,7 +17,7 @@ TABLES = known(*(replace(one, card="A100 80 GB", rate=(one.rate or 0) / 3) for o
 
 
 def of(offered: dict[str, list[dict[str, Any]]], *measured: tuple[str, float], **given: Any) -> dict[str, Any]:
-    asked = ask(software="llm-foundry", **given)
+    asked = ask(**{"software": "llm-foundry", "state_bytes": 4.0} | given)
     rates = [asked.on(card, rate=rate) for card, rate in measured]
     found = answer.answer(TABLES, offered, asked, rates, None, TODAY)
     schemas.validate(found, "estimate", "an answer")
@@ -32,6 +32,37 @@ def test_what_is_three_times_as_fast_at_twice_the_price_costs_least() -> None:
         "Cheapest of the 2 cards with an answer and an offer: 1 x H100 at a, "
     )
     assert found["choice"]["chances"]["H100"] > 0.99
+
+
+def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() -> None:
+    """Three times as fast, an H100 is worth three times the 1 USD of the other, within what noise adds."""
+    offers = {"H100": [row("a", 1, 2)], "A100 80 GB": [row("b", 1, 1)]}
+    found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))["choice"]
+    assert found["flips"] == {"card": "A100 80 GB", "from_usd_per_hour": 2, "usd_per_hour": pytest.approx(3, rel=0.02)}
+    assert "A100 80 GB would cost less if those machines rose from 2.00 to " in found["sentence"]
+    dearer = offers | {"H100": [row("a", 1, found["flips"]["usd_per_hour"] * 1.001)]}
+    assert of(dearer, ("H100", 7800), ("A100 80 GB", 2600))["choice"]["card"] == "A100 80 GB"
+    assert of({"H100": [row("a", 1, 3)]})["choice"]["flips"] is None
+
+
+def test_a_market_place_stands_apart_and_is_named_where_it_asks_less() -> None:
+    offers = {"H100": [row("a", 1, 3), row("vast", 1, 1)], "A100 80 GB": [row("b", 1, 0.9)]}
+    found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
+    assert found["choice"]["card"] == "A100 80 GB"
+    assert "At a market place, whose hosts are strangers: from " in found["choice"]["sentence"]
+    assert "(1 x H100 at vast, price of 2026-11-09)" in found["choice"]["sentence"]
+    assert "market place" not in of(offers | {"H100": [row("vast", 1, 5)]})["choice"]["sentence"]
+
+
+def test_machines_hold_what_is_kept_or_are_not_named() -> None:
+    """8.03 billion at 16 bytes are 128.5 GB: of cards of 80 GB, a tenth of which is for activations, two."""
+    few = {"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 8, 9)]}
+    found = of(few, state_bytes=16.0)
+    by_card = {one["card"]: one for one in found["answers"]}
+    assert (by_card["H100"]["cards"], by_card["H100"]["on_demand"]) == (2, None)
+    assert by_card["A100 80 GB"]["on_demand"]["cheapest"]["cards"] == 8
+    (held,) = [one for one in of(few, state_bytes=8.0)["answers"] if one["card"] == "H100"]
+    assert held["on_demand"]["cheapest"]["cards"] == 1
 
 
 def test_where_nothing_is_decided_the_sentence_names_what_to_measure() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from scripts.document import estimates as document
-from scripts.estimate import linear, transfers, trial
+from scripts.estimate import linear, question, transfers, trial
+from scripts.estimate.answer import ROOM
 from scripts.workflow import estimates
 from tests.estimate.test_linear import CARD, POINT
 
@@ -28,8 +29,8 @@ def test_every_question_that_a_quote_is_widened_by_was_tried() -> None:
 @pytest.mark.nightly
 def test_trials_that_are_made_anew_are_those_committed() -> None:
     found, kept = document.trials(), estimates.trials()
-    for question, of in kept["factors"].items():
-        assert found["factors"][question] == pytest.approx(of, rel=1e-6)
+    for name, of in kept["factors"].items():
+        assert found["factors"][name] == pytest.approx(of, rel=1e-6)
     for one, other in zip(found["questions"], kept["questions"], strict=True):
         assert (one["question"], one["kind"], one["points"]) == (other["question"], other["kind"], other["points"])
         assert list(one["error"]) == pytest.approx(other["error"], rel=1e-6)
@@ -43,8 +44,8 @@ def test_one_rate_is_nearly_everything_and_better_than_the_trivial_rules() -> No
     """Error of one rate, and the cheapest machine, both beside the trivial rules."""
     kept = estimates.trials()
     rows = {(row["question"], row["kind"]): row for row in kept["questions"]}
-    for question in ("another card", "another precision"):
-        row = rows[question, "dense"]
+    for name in ("another card", "another precision"):
+        row = rows[name, "dense"]
         assert row["error"][0] < 1.12
         assert row["error"][1] < row["simple"][1]
     rules = kept["picks"]["rules"]
@@ -82,6 +83,25 @@ def test_the_fitted_model_speaks_without_this_program() -> None:
 
 def test_the_fitted_model_is_small() -> None:
     assert document.MODEL.stat().st_size < 77_000
+
+
+def test_printed_trainings_keep_what_quotes_say_they_keep() -> None:
+    """Of all rows with a number of cards one breaks the rule, a 70B on 32 TPUs: 14.5 GB a billion parameters."""
+    known = estimates.known()
+    names = {name: model for model, about in known.models.items() for name in about["names"]}
+    kept, broken = 0, []
+    for row in estimates.rows():
+        about = known.models.get(names.get(row["model"], ""), {})
+        total = about.get("total_billion", about.get("active_billion"))
+        if not total or not row["cards"]:
+            continue
+        room = ROOM * known.cards[known.card("a table", row["card"])]["memory_gb"] * float(row["cards"])
+        if total * question.STATE_BYTES[row["task"]] <= room:
+            kept += 1
+        else:
+            broken.append((row["model"], row["card"], row["cards"]))
+    assert kept > 440
+    assert broken == [("Llama3.1-70B", "TPU v6e", "32")]
 
 
 def test_speeds_that_no_quote_is_made_from_lie_in_the_interval() -> None:

@@ -69,5 +69,14 @@ def test_cards_asked_for_are_made_up_of_whole_machines() -> None:
     assert offers[0].usd(3.6e9, 10_000) == pytest.approx(300)
     alone = dollars.of_rows(rows, TODAY, cards=8)
     assert [(one.provider, one.machines) for one in alone] == [("b", 1), ("vast", 1), ("d", 2)]
+    assert [one.way for one in alone] == ["on-demand", "market", "on-demand"]
     few = dollars.of_rows([row("a", 1, 4), row("b", 8, 24)], TODAY, at_most=4)
     assert [one.provider for one in few] == ["a"]
+    assert [one.provider for one in dollars.of_rows(rows, TODAY, without=["a", "c"])] == ["b", "vast", "d"]
+
+
+def test_what_no_machine_holds_is_held_by_several_whole_ones() -> None:
+    """Nine cards at least: two machines of eight, one of sixteen, three hosts of four; never nine single ones."""
+    rows = [row("a", 1, 4), row("b", 8, 24), row("c", 16, 40), row("vast", 8, 10), row("d", 4, 20, card="GB200")]
+    found = dollars.of_rows(rows, TODAY, at_least=9)
+    assert [(one.provider, one.machines) for one in found] == [("b", 2), ("c", 1), ("d", 3)]
