@@ -35,7 +35,7 @@ def rates() -> dict[tuple[str, str, str], float]:
 def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:  # noqa: F811
     offers = {
         card: [
-            {"provider": "a", "item": card, "as_of": TODAY, "usd_per_hour": usd}
+            {"provider": "vast" if card == "h100-80gb-sxm5" else "a", "item": card, "as_of": TODAY, "usd_per_hour": usd}
             | {"minimum_seconds": least, "increment_seconds": step}
         ]
         for card, (usd, least, step) in PRICED.items()
@@ -147,24 +147,32 @@ def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page)
 
 
 def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:
-    script = "(asked) => classicQuoted(asked, JSON.parse(document.getElementById('quote-data').textContent).classic)"
+    script = (
+        "(asked) => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
+        " const {rows, best} = classicQuoted(asked, data.classic, data.markets); return {rows, best: best.card} }"
+    )
     known, seen = rates(), 0
     for net in ("resnet50", "bert_base_squad", "waveglow", ""):
         for precision in ("float16", "float32"):
-            found = page.evaluate(script, {"net": net, "precision": precision, "on": "v100-16gb", "hours": 10})
-            answered = [classic.ratio(known, precision, "v100-16gb", card, net) for card in PRICED]
-            assert len(found) == 1 + sum(ratio is not None for ratio in answered[1:])
-            seen += len(found)
-            assert [row["usd"] for row in found] == sorted(row["usd"] for row in found)
-            for row in found:
-                usd, least, step = PRICED[row["card"]]
-                if row["card"] == "v100-16gb":
-                    assert row["usd"] == pytest.approx(5.0)
-                    continue
-                ratio = classic.ratio(known, precision, "v100-16gb", row["card"], net)
+            said = page.evaluate(script, {"net": net, "precision": precision, "on": "v100-16gb", "hours": 10})
+            found = {row["card"]: row for row in said["rows"]}
+            ratios = {card: classic.ratio(known, precision, "v100-16gb", card, net) for card in PRICED}
+            ratios["v100-16gb"] = classic.Ratio(1.0, 1.0, 1.0, 0)
+            assert list(found) == sorted(
+                (card for card, ratio in ratios.items() if ratio), key=lambda c: found[c]["usd"]
+            )
+            for card, row in found.items():
+                (usd, least, step), ratio = PRICED[card], ratios[card]
                 assert ratio is not None
                 for key, times in (("usd_high", ratio.low), ("usd", ratio.middle), ("usd_low", ratio.high)):
                     assert row[key] == pytest.approx(max(ceil(36_000 / times / step) * step, least) / 3600 * usd)
+                of_clouds = [one for one in found if one != "h100-80gb-sxm5"]  # Vast alone offers it
+                assert said["best"] == min(of_clouds, key=lambda one: found[one]["usd"])
+                best, best_ratio = found[said["best"]], ratios[said["best"]]
+                assert best_ratio is not None
+                if card in of_clouds and card != said["best"]:
+                    assert row["near"] != classic.is_decided(ratio, row["usd"], best_ratio, best["usd"])
+            seen += len(found)
     assert seen > 16
 
 

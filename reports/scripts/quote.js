@@ -175,18 +175,25 @@ function minutes(rows, covariance, measured) {
   }).filter(({fall}) => fall > 0).sort((a, b) => b.fall - a.fall);
 }
 
-/** Quotes of a classic net by machine, the lowest first: its time there, by the ratio of tables, and the lower of its prices. */
-function classicQuoted(asked, data) {
+/**
+ * Quotes of a classic net by machine, the lowest first: its time there, by the ratio of tables, at a cloud's price where one
+ * offers it. `best` is the lowest of clouds, or of market places (`markets`) where no cloud has one that is answered.
+ */
+function classicQuoted(asked, data, markets) {
   const found = Object.keys(data.cards).flatMap((card) => {
     const ratio = card === asked.on ? {middle: 1, low: 1, high: 1} : ratioOf(data, asked.precision, asked.on, card, asked.net);
     const seconds = (times) => (asked.hours * 3600) / times, usd = (offer, times) => (billed(seconds(times), offer) * offer.usd_per_hour) / 3600;
     if (!ratio || ratio.high > ratio.middle * data.widest || !data.offers[card]) return [];
-    const offers = [...data.offers[card]].sort((a, b) => usd(a, ratio.middle) - usd(b, ratio.middle)), [first] = offers;
-    return [{card, basis: card === asked.on ? "your time" : "tables", first, offers: offers.length, seconds: seconds(ratio.middle), times: ratio.middle,
-      usd: usd(first, ratio.middle), usd_low: usd(first, ratio.high), usd_high: usd(first, ratio.low)}];
+    const isMarket = (one) => markets.includes(one.provider), lowest = (isIt) => data.offers[card].filter((one) => isMarket(one) === isIt).sort((a, b) => usd(a, ratio.middle) - usd(b, ratio.middle))[0];
+    const cloud = lowest(false), market = lowest(true), first = cloud ?? market;
+    return [{card, basis: card === asked.on ? "your time" : "tables", first, is_market: !cloud, offers: data.offers[card].length, seconds: seconds(ratio.middle), times: ratio.middle,
+      usd: usd(first, ratio.middle), usd_low: usd(first, ratio.high), usd_high: usd(first, ratio.low), reach: Math.log(ratio.high / ratio.middle),
+      market: market && {offer: market, usd: usd(market, ratio.middle)}}];
   }).sort((a, b) => a.usd - b.usd);
-  for (const row of found) row.near = row !== found[0] && row.usd_low < found[0].usd_high;
-  return found;
+  const best = found.find((row) => !row.is_market) ?? found[0];
+  // scripts/estimate/classic.py tries this rule.
+  for (const row of found) row.near = row !== best && row.is_market === best.is_market && Math.abs(Math.log(row.usd / best.usd)) <= Math.hypot(row.reach, best.reach);
+  return {rows: found, best};
 }
 
 /** The quantile of the standard normal distribution: Wichura's algorithm AS 241 (1988), to sixteen digits. */
@@ -319,19 +326,21 @@ function beginQuote() {
   function answerClassic() {
     const fields = new FormData(classic), hours = Number(fields.get("hours")), label = (card) => data.classic.cards[card];
     const asked = {net: fields.get("net"), precision: fields.get("bits"), on: fields.get("machine"), hours};
-    const rows = hours > 0 && hours < 1e6 ? classicQuoted(asked, data.classic) : [];
+    const {rows, best} = hours > 0 && hours < 1e6 ? classicQuoted(asked, data.classic, data.markets) : {rows: []};
     if (rows.length < 2) {
       classicSaid.textContent = hours > 0 && hours < 1e6 ? `The tables time too few nets on ${label(asked.on)}.` : "Hours: more than 0 and less than 1,000,000 are allowed.";
       classicPlace.replaceChildren();
       return;
     }
-    rows[0].is_best = true;
-    const [best] = rows, own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
+    best.is_best = true;
+    const market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
+    const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
+    const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
     const instead = own && own !== best ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on yours` : "", what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
-    classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.` : `Rent ${where}: ${what}${instead}.`;
+    classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${shown(row.times)}× as fast`,
-      more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
+      more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const more = made("details", "", made("summary", "", `${described.length - 12} more machines`), bars(described.slice(12), mostOf(described)));
     classicPlace.replaceChildren(bars(described.slice(0, 12), mostOf(described)), ...(described.length > 12 ? [more] : []));
   }

@@ -6,7 +6,7 @@ from math import ceil, exp
 from statistics import median
 from typing import Any
 
-from scripts.document import kept_back, simulated
+from scripts.document import kept_back, simulated, whole_trainings
 from scripts.estimate import ageing, exported, linear, picks, transfers, trial
 from scripts.estimate.known import day
 from scripts.estimate.points import KINDS, Point
@@ -131,6 +131,7 @@ def estimating_page(page: str) -> str:
         _errors(found, transfers.QUESTIONS),
         _names(found),
         kept,
+        whole_trainings.lines(estimates.known()),
         _cheapest(found),
     ]
     for place, lines in enumerate(parts):

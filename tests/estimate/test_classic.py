@@ -1,7 +1,8 @@
 """Ratios of machines on classic nets, against arithmetic by hand and Lambda's committed tables."""
 
-from math import log
+from math import exp, log
 
+import numpy as np
 import pytest
 
 from scripts.estimate import classic
@@ -48,6 +49,40 @@ def test_few_families_tell_nothing() -> None:
 def test_families_that_differ_too_much_give_no_answer() -> None:
     """1.5 for 3: off by a factor of 2.67, and 2.5 is the widest that is answered."""
     assert classic.ratio(timed(TIMES | {"a": 1.5}), "float16", "slow", "fast", "another") is None
+
+
+@pytest.mark.slow
+def test_which_machine_costs_less_is_seldom_decided_wrongly() -> None:
+    """At prices at random, for nets whose family is left out: over half are decided, of these hardly any wrongly."""
+    rows = tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv"))
+    known = classic.rates(rows)
+    nets, cards = sorted({key[0] for key in known}), sorted({key[2] for key in known})
+    rng = np.random.default_rng(37)
+    tried = decided = wrong = 0
+    for net in nets:
+        left = {
+            key: rate
+            for key, rate in known.items()
+            if classic.FAMILIES.get(key[0]) != classic.FAMILIES.get(net, "-") and key[0] != net
+        }
+        for measured in rng.choice([card for card in cards if (net, "float16", card) in known], 8, replace=False):
+            ratios = {
+                card: ratio
+                for card in cards
+                if card != measured and (net, "float16", card) in known
+                and (ratio := classic.ratio(left, "float16", str(measured), card, ""))
+            }  # fmt: skip
+            for _ in range(100):
+                one, other = map(str, rng.choice(sorted(ratios), 2, replace=False))
+                prices = {one: 1.0, other: exp(rng.uniform(-1, 1))}
+                said = {card: usd / ratios[card].middle for card, usd in prices.items()}
+                true = {card: usd / known[net, "float16", card] for card, usd in prices.items()}
+                tried += 1
+                if classic.is_decided(ratios[one], said[one], ratios[other], said[other]):
+                    decided += 1
+                    wrong += (said[one] < said[other]) != (true[one] < true[other])
+    assert decided > 0.5 * tried
+    assert wrong < 0.02 * decided
 
 
 @pytest.mark.slow
