@@ -103,6 +103,7 @@ function ratesOf(asked, data, today) {
 
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
 function machinesOf(card, provider, size, cards, data) {
+  if (size === 1 && data.by_card.includes(provider)) return cards;
   const count = Math.floor(cards / size), isWhole = size >= (data.whole_of_rack[card] ?? data.whole) && !data.markets.includes(provider);
   return count * size !== cards || (count > 1 && !isWhole) ? 0 : count;
 }

@@ -16,8 +16,11 @@ MACHINES = Path(__file__).resolve().parents[2] / "config" / "machines.csv"
 #: Market places: their machines stand at hosts of all kinds. They are a way to buy of its own, beside clouds.
 MARKETS = ("akash", "runpod-community", "vast")
 
+#: Clouds that list an hour of one card, whatever the machine it is in: several cost so many times as much.
+BY_CARD = ("coreweave", "hyperstack", "nebius", "runpod-secure")
+
 #: Several machines train together that are whole: of so many cards, or of as many as a host of their rack or pod has.
-#: Parts of machines are rented without a link between them that anybody states.
+#: Of other clouds a machine of fewer is a part, without a link to the next one.
 WHOLE = 8
 WHOLE_OF_RACK = {"GB200": 4, "GB300": 4, "TPU v5p": 4}
 
@@ -76,8 +79,10 @@ def offers(rows: Rows, card: str, purchase: str = "on-demand") -> list[Offer]:
 def machines_of(card: str, provider: str, size: int, cards: int) -> int:
     """Return how many machines of `size` cards make up `cards` that train together: 0 if they do not.
 
-    One that has them all, or several whole ones of a provider that is no market place.
+    One that has them all, or several whole ones of a provider that is no market place; or cards of a list by the card.
     """
+    if size == 1 and provider in BY_CARD:
+        return cards
     count, rest = divmod(cards, size)
     if rest or (count > 1 and (size < WHOLE_OF_RACK.get(card, WHOLE) or provider in MARKETS)):
         return 0

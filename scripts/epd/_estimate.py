@@ -31,6 +31,7 @@ def show(found: Mapping[str, Any], today: date) -> None:
     lines = [
         f"{printable(asked['model'])} ({size}): {_TASKS[asked['task']]} on {asked['tokens']:,.0f} tokens in "
         f"{asked['precision']}, sequences of {asked['length']:,.0f}",
+        *(f"your rate: {_rate(one)}" for one in asked["measured"]),
         *(f"taken for granted: {printable(line)}" for line in found["assumed"]),
     ]
     _say(console, lines)
@@ -38,6 +39,11 @@ def show(found: Mapping[str, Any], today: date) -> None:
         console.print(_rates(answers, asked["state_gb"], today))
         console.print(_prices(answers))
     _say(console, [*_notes(found, today), _conclusion(found)])
+
+
+def _rate(one: Mapping[str, Any]) -> str:
+    rate = rounded(one["tokens_per_second_per_card"])
+    return f"{rate} tokens/s a card on {one['card']}, in {one['precision']} ({one['card']}:bf16=... says another)"
 
 
 def _say(console: Console, lines: Sequence[str]) -> None:

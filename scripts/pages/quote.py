@@ -85,10 +85,10 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest,
-    oldest_months, markets, whole and whole_of_rack (of offers), state_bytes and room (of memory), providers (their
-    names), rows (what the tables hold: card, kind, precision and until when), shapes (of models: kind, active, layers,
-    width), lengths (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software and offers
-    by card.
+    oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of memory), providers
+    (their names), rows (what the tables hold: card, kind, precision and until when), shapes (of models: kind, active,
+    layers, width), lengths (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software
+    and offers by card.
     """
     lengths = [point.length for point in known.points if point.length]
     until: dict[tuple[str, str, str], str] = {}
@@ -104,6 +104,7 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
         "widest": rates.WIDEST,
         "oldest_months": dollars.OLDEST_MONTHS,
         "markets": cards.MARKETS,
+        "by_card": cards.BY_CARD,
         "whole": cards.WHOLE,
         "whole_of_rack": cards.WHOLE_OF_RACK,
         "state_bytes": question.STATE_BYTES,

@@ -50,7 +50,8 @@ def test_of_one_size_the_newest_price_counts() -> None:
 
 def test_cards_that_train_together_are_whole_machines_of_clouds() -> None:
     found = hour(cards.for_cards(cards.offers(ROWS, "H100 SXM"), 64))
-    assert found == {"lambda": 3.99, "coreweave": 6.155, "aws": 6.88, "azure": 12.29}
+    by_the_card = {"hyperstack": 3.2, "nebius": 3.85, "runpod-secure": 3.99}
+    assert found == by_the_card | {"lambda": 3.99, "coreweave": 6.155, "aws": 6.88, "azure": 12.29}
 
 
 def priced(count: int, **option: object) -> dict | None:
@@ -75,18 +76,17 @@ def test_market_places_count_where_they_are_named() -> None:
     machines = {"box": {"label": "box", "gpus": {"model": "H100 SXM", "count": 8}}}
     options = {"clouds": {"offer": "lowest"}, "market": {"offer": "lowest", "only": ["vast"]}}
     found = hourly.price_rows(machines, options, lambda _: ROWS, read_terms())
-    assert [(row["provider"], row["usd_per_hour"]) for row in found] == [("lambda", 31.92), ("vast", 14.94)]
+    assert [(row["provider"], row["usd_per_hour"]) for row in found] == [("hyperstack", 25.6), ("vast", 14.94)]
 
 
 def test_the_median_is_of_one_offer_a_provider_and_has_their_range() -> None:
-    machines = {"box": {"label": "box", "gpus": {"model": "H100 SXM", "count": 8}}}
-    option = {"median": {"offer": "median", "without": ["azure"]}}
-    (row,) = hourly.price_rows(machines, option, lambda _: ROWS, read_terms())
-    # eight: 31.92 at Lambda, 49.24 at CoreWeave, 55.04 at AWS
+    machines = {"box": {"label": "box", "gpus": {"model": "B300", "count": 8}}}
+    (row,) = hourly.price_rows(machines, {"median": {"offer": "median"}}, lambda _: ROWS, read_terms())
+    # 7.4 a card at Hyperstack, 7.89 at RunPod, 142.416 for eight at AWS; Akash is a market place
     found = [row[f"usd_per_hour{end}"] for end in ("_low", "", "_high")]
-    assert found == pytest.approx([31.92, 49.24, 55.04])
+    assert found == pytest.approx([59.2, 63.12, 142.416])
     assert row["provider"] == "3 providers"
-    assert row["price_source"].startswith("median of 3: lambda 8x H100 80GB SXM 3.99 USD a card (2026-09-20); ")
+    assert row["price_source"].startswith("median of 3: hyperstack 1x B300 288GB 7.4 USD a card (2026-08-26); ")
 
 
 def offer(provider: str, usd: float, as_of: str, count: int = 8) -> cards.Offer:

@@ -67,6 +67,8 @@ def test_cards_asked_for_are_made_up_of_whole_machines() -> None:
     assert [(one.provider, one.machines) for one in offers] == [("b", 2), ("c", 1), ("d", 4)]
     assert all(one.all_cards == 16 for one in offers)
     assert offers[0].usd(3.6e9, 10_000) == pytest.approx(300)
+    by_card = dollars.of_rows([row("nebius", 1, 4), row("nebius", 8, 40)], TODAY, cards=16)
+    assert sorted((one.machines, one.cards) for one in by_card) == [(2, 8), (16, 1)]
     alone = dollars.of_rows(rows, TODAY, cards=8)
     assert [(one.provider, one.machines) for one in alone] == [("b", 1), ("vast", 1), ("d", 2)]
     assert [one.way for one in alone] == ["on-demand", "market", "on-demand"]

@@ -22,12 +22,12 @@ QUOTES: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
     # 42.4 GB of 2.65 billion parameters fit in one card; 2e9 / 20,000 = 100,000 s = 27.78 h at 3.20: 88.9 USD
     "H100, one card": (
         ("MPT 3b", "H100", 2e9, "bf16", 20_000, None), ("hyperstack", 1, 1, 3.2, 1, 0)),
-    # 128.5 GB of 8.03 billion fit in no card of 80, and single cards have no link: eight of Lambda's, as below
+    # 128.5 GB of 8.03 billion, of 72 a card: two; 2e9 / (10,400 x 2) = 96,154 s = 26.71 h at 6.40: 170.9 USD
     "H100, as many as hold it": (
-        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, None), ("lambda", 1, 8, 31.92, 60, 0)),
-    # eight in one machine: 24,038 s, 401 minutes begun at 31.92 an hour: 213.3 USD; eight of one have no link
+        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, None), ("hyperstack", 2, 1, 3.2, 1, 0)),
+    # 24,038 s of eight, listed by the card: 6.677 h at 25.60: 170.9 USD
     "H100, eight cards": (
-        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, 8), ("lambda", 1, 8, 31.92, 60, 0)),
+        ("Llama 3 8B", "H100", 2e9, "bf16", 10_400, 8), ("hyperstack", 8, 1, 3.2, 1, 0)),
     # 1e9 / 10,000 = 100,000 s of a card = 27.78 h at 1.79: 49.7 USD
     "A100 of 80 GB": (
         ("MPT 3b", "A100 80 GB", 1e9, "bf16", 10_000, None), ("runpod-secure", 1, 1, 1.79, 1, 0)),
