@@ -101,16 +101,7 @@ rule ledger:
 rule quote_page:
     input:
         prices="results/lambda-gpus/prices.csv",
-        known=[
-            "reports/published/sources/language-models.csv",
-            "reports/published/facts/lambda-gpus.csv",
-            "reports/estimates.json",
-            "config/cards.yaml",
-            "config/language_models.yaml",
-            "config/machines.csv",
-            *(books.path(name) for name in estimates.BOOKS),
-            *books.TERMS,
-        ],
+        known=["reports/published/facts/lambda-gpus.csv", *estimates.MADE_FROM],
         lib=[
             *code_of("scripts.quote"),
             "reports/layout.html.j2",

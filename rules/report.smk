@@ -150,6 +150,29 @@ rule chart:
         "--controls {params.controls:q} --runs {input.runs:q} --epochs {input.epochs:q} --money {input.money:q} {params.headline} --output {output:q} |& tee {log}"
 
 
+rule elsewhere:
+    input:
+        runs=lambda wildcards: [f"{run}/run.json" for run in get_runs(wildcards)],
+        known=estimates.MADE_FROM,
+        lib=code_of("scripts.elsewhere"),
+    output:
+        "results/{study}/elsewhere.json",
+    log:
+        "results/{study}/logs/elsewhere.log",
+    wildcard_constraints:
+        study=either([plan.name] if plan.runs or plan.others_runs else []),
+    conda:
+        "../envs/workflow.yaml"
+    params:
+        study=analyses.get_study,
+        records=lambda wildcards, input: "\n".join(input.runs),
+    message:
+        "estimate machines that were not measured"
+    shell:
+        "python -m scripts.elsewhere {output:q} --study {params.study:q} --folder results/{wildcards.study} "
+        "<<'RECORDS' |& tee {log}\n{params.records}\nRECORDS"
+
+
 rule report:
     input:
         runs="results/{study}/runs.parquet",
@@ -166,6 +189,7 @@ rule report:
         facts=analyses.get_facts,
         problems=analyses.get_problems,
         others=analyses.get_others,
+        elsewhere=analyses.get_elsewhere,
         beside=analyses.get_beside,
         beside_facts=analyses.get_beside_facts,
         compared=analyses.get_compared,

@@ -17,7 +17,7 @@ from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
 from scripts.records import about
 from scripts.storage import errors, schemas, tables
-from scripts.storage.files import write_text
+from scripts.storage.files import read_text, write_text
 from scripts.studies import articles, definition, grid
 
 
@@ -152,6 +152,7 @@ def main() -> int:
         metavar=("STUDIES", "TABLE"),
         help="studies that claims name (JSON), runs and costs of each",
     )
+    parser.add_argument("--elsewhere", type=Path, help="estimates of machines that were not measured (.json)")
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
@@ -177,6 +178,7 @@ def main() -> int:
         derived=figures.readable(study, derived),
         words=schemas.read_yaml(options.words, "words") if options.words else {},
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
+        elsewhere=schemas.read_json(read_text(options.elsewhere), options.elsewhere) if options.elsewhere else [],
         logs=facts.read(options.facts) if options.facts and definition.is_folder(study) else pd.DataFrame(),
     )
     verdicts, today = judge(

@@ -114,6 +114,7 @@ def test_the_example_comes_to_dollars_and_is_trained_again_when_it_changes(mine:
         assert float(cost["billed_seconds"]) <= max(60.0, watched[cost["run"]] + 1), "of the seconds that it ran"
     page = (mine.path / "results" / "mine" / "report.html").read_text()
     assert "watched from outside: python train.py ..." in page
+    assert "Not estimated: was measured without a GPU" in page
     assert "--batch_size" not in page, "an option may be a secret"
     assert "% of its samples, watched from outside for" in page
     for chart in ("relative_time", "relative_cost", "pareto", "dollars"):

@@ -342,8 +342,10 @@ function beginQuote() {
     classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${shown(row.times)}× as fast`,
       more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
-    const more = made("details", "", made("summary", "", `${described.length - 12} more machines`), bars(described.slice(12), mostOf(described)));
-    classicPlace.replaceChildren(bars(described.slice(0, 12), mostOf(described)), ...(described.length > 12 ? [more] : []));
+    const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
+    const shownRows = described.filter(isShown), rest = described.filter((row) => !isShown(row));
+    const more = made("details", "", made("summary", "", `${rest.length} machines that market places alone offer`), bars(rest, most));
+    classicPlace.replaceChildren(bars(shownRows, most), ...(rest.length ? [more] : []));
   }
 
   const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));

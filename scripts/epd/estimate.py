@@ -92,6 +92,7 @@ def command(
     from scripts.estimate import answer, question
     from scripts.storage.errors import InputError
     from scripts.workflow import estimates
+    from scripts.workflow import recorded as recorded_minute
 
     if cards is not None:
         question.check_cards(cards)
@@ -101,7 +102,7 @@ def command(
     if record is None and per_step:
         raise InputError("--per-step: is of a record, and none is named")
     if record is not None:
-        recorded = _record.read(record, per_step)
+        recorded = _record.find(record, per_step)
         if not model and billion is None:
             raise InputError(f"{record}: which model it trained is in no record: --model NAME or --billion PARAMETERS")
     whole = recorded.whole_tokens if recorded else None
@@ -120,7 +121,7 @@ def command(
         card = known.card(recorded.place, recorded.card)
         rate = recorded.tokens_per_second_per_card
         measured.append(question.check_rate(known, asked, recorded.place, card, precision, rate))
-        asked = _record.assumed(asked, recorded, tokens is None)
+        asked = recorded_minute.assumed(asked, recorded, tokens is None)
         peak = recorded.peak(card)
     question.check_alike(known, measured)
     offered = estimates.offered()

@@ -34,6 +34,7 @@ class Inputs:
         derived: tables that the study derives, by name.
         words: name of a derived table -> title, prose and columns (config/schemas/words.schema.json).
         others: the studies beside it.
+        elsewhere: estimates of cards that were not measured, as scripts/elsewhere.py writes them.
         path: of the study's file, empty for a study of the project.
         logs: the facts of a folder of logs; empty for any other study.
     """
@@ -54,6 +55,7 @@ class Inputs:
     derived: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
     others: Sequence[Side] = ()
+    elsewhere: Sequence[Mapping[str, Any]] = ()
     path: str = ""
     logs: pd.DataFrame = field(default_factory=pd.DataFrame)
 

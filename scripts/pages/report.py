@@ -9,6 +9,7 @@ from scripts.pages import (
     ask,
     cells,
     charts,
+    elsewhere,
     first,
     header,
     machines,
@@ -32,6 +33,7 @@ SECTIONS = (
     "derived",
     "left_out",
     "cost",
+    "elsewhere",
     "targets",
     "own",
     "now",
@@ -47,7 +49,7 @@ SECTIONS = (
     "take_away",
 )
 
-_ROOMS = (header, runs, first, ask, answers, training, machines, charts, article, money, cells, take_away)
+_ROOMS = (header, runs, first, ask, answers, training, machines, charts, article, money, cells, elsewhere, take_away)
 
 
 def context(inputs: Inputs) -> dict[str, Any]:

@@ -82,6 +82,20 @@ class Override(Part):
     set: Settings
 
 
+class LanguageModel(Part):
+    """A language model that a program trains, as `./epd estimate` asks for it (docs/estimating.md)."""
+
+    model: Text = key("A model of config/language_models.yaml, or its name on a hub")
+    billion: Positive = key("Or its parameters, in billions")
+    active: Positive = key("Of a mixture of experts: billions of parameters that a token uses")
+    layers: Count = key("Layers whose attention sees the whole sequence; without, as of the nearest model")
+    width: Count = key("Heads x their width, likewise")
+    length: Positive = key("Tokens of a sequence", default=4096)
+    precision: Literal["bf16", "fp8", "mxfp8", "nvfp4"] = key("In which it is trained", default="bf16")
+    software: Text = key("By which it is trained; without, one that no table holds", default="own program")
+    task: Literal["pretrain", "sft", "lora"] = key("What is trained of it", default="pretrain")
+
+
 class Command(Part):
     """A training that is a program of your own, measured from outside as `epd run` does (docs/run.md)."""
 
@@ -105,6 +119,9 @@ class Command(Part):
     epochs: Count = key("Likewise, in epochs")
     per_step: Text = key("What a step goes through, as '{batch_size}x1024 tokens'; without, a sample is a step")
     pattern: Text = key("How its lines count, where they are of another form: a regular expression, (?P<count>\\d+)")
+    language_model: LanguageModel = key(
+        "The language model that it trains: the page then estimates what it would cost on cards that were not measured"
+    )
     image: Annotated[str, Pattern(r"[\w.:/@-]*/[\w.:/@-]+")] = key(
         "The container image that it runs in on Google Batch, with its registry: made from one of this project's"
     )

@@ -162,13 +162,20 @@ class Analyses:
         words = f"reports/words/{wildcards.study}.yaml"
         return words if Path(words).is_file() else []
 
+    def get_elsewhere(self, wildcards: Any) -> str | list[str]:
+        """Return the estimates of cards that were not measured, where a program of a study trains a language model."""
+        study = self.studies[wildcards.study]
+        is_asked = any("language_model" in program for program in study.get("commands", {}).values())
+        return f"results/{wildcards.study}/elsewhere.json" if is_asked and definition.is_trained_here(study) else []
+
     def get_report_arguments(self, wildcards: Any, input: Any) -> list[str]:
         """Return what the report is given of some studies only: words, and where imported runs are from."""
         path = ["--path", self.paths[wildcards.study]] if wildcards.study in self.paths else []
         words = ["--words", input.words] if input.words else []
         problems = ["--problems", input.problems] if input.problems else []
         facts = ["--facts", input.facts, "--others", *input.others] if input.facts else []
-        return [*path, *words, *problems, *facts]
+        elsewhere = ["--elsewhere", input.elsewhere] if input.elsewhere else []
+        return [*path, *words, *problems, *facts, *elsewhere]
 
     def _beside(self, wildcards: Any) -> dict[str, dict[str, Any]]:
         return definition.beside({"": self.studies[wildcards.study]})

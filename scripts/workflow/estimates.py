@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from scripts.costs import book, books, offers, terms
-from scripts.estimate.known import Known
+from scripts.estimate.known import Known, day
 from scripts.estimate.points import Point, of_facts, releases
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
@@ -26,6 +27,13 @@ BOOKS = ("cards-2026-11", "current", "listed", "accelerators")
 
 #: The book at whose prices trials pick machines: it stays as it is.
 TRIED_BOOK = "cards-2026-11"
+
+#: All files that quotes are made from, as rules of Snakemake name them.
+MADE_FROM = [
+    *(str(path.relative_to(ROOT)) for path in (FACTS, TRIALS, CARDS, MODELS, MACHINES)),
+    *(str(books.path(name)) for name in BOOKS),
+    *books.TERMS,
+]
 
 #: Columns of the facts that points are made of; there are more.
 _COLUMNS = (
@@ -83,6 +91,11 @@ def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
         if card in found:
             found[card].append(row)
     return found
+
+
+def newest_price(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> date:
+    """Return the day of the newest price of `offered`: what is made again later says the same."""
+    return day(max(row["as_of"] for of in rows.values() for row in of))
 
 
 def inputs_sha256() -> str:

@@ -1,0 +1,57 @@
+"""What a study's language models would cost on cards that were not measured: estimates, apart from all that was."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scripts.analysis.names import provider_name
+from scripts.pages.inputs import Inputs
+from scripts.storage.numbers import number, rounded
+
+
+def context(inputs: Inputs) -> dict[str, Any]:
+    """Return what its section shows.
+
+    Keys: elsewhere, a dict for each workload: workload, sentence (empty without an offer), tokens, assumed, rows (of
+    cards, in the order of their dollars, those without an offer last: card, is_measured, cards, hours, usd, offer),
+    refused and reasons (why there is no answer).
+    """
+    return {"elsewhere": [_shown(one) for one in inputs.elsewhere]}
+
+
+def _shown(one: Mapping[str, Any]) -> dict[str, Any]:
+    found = {
+        "workload": one["workload"],
+        "reasons": one["reasons"],
+        "sentence": "",
+        "rows": [],
+        "refused": [],
+        "assumed": [],
+    }
+    if one["answer"] is None:
+        return found
+    answer = one["answer"]
+    last = float("inf")
+    rows = sorted(answer["answers"], key=lambda row: row["on_demand"]["usd"]["cheapest"] if row["on_demand"] else last)
+    return found | {
+        "sentence": answer["choice"]["sentence"] if answer["choice"] else "",
+        "tokens": answer["asked"]["tokens"],
+        "assumed": answer["assumed"],
+        "refused": answer["refused"],
+        "rows": [_row(row) for row in rows],
+    }
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    bill = row["on_demand"]
+    offer = bill and bill["cheapest"]
+    return {
+        "card": row["card"],
+        "is_measured": row["basis"] == "measured",
+        "basis": row["basis"],
+        "cards": row["cards"],
+        "hours": number(row["hours"]["middle"]),
+        "hours_range": f"{rounded(row['hours']['low'])} to {rounded(row['hours']['high'])}",
+        "usd": number(bill["usd"]["cheapest"]) if bill else "—",
+        "usd_range": f"{rounded(bill['usd']['low'])} to {rounded(bill['usd']['high'])}" if bill else "",
+        "offer": f"{provider_name(offer['provider'])}, {offer['as_of']}" if bill else "no cloud offers it",
+    }
