@@ -7,6 +7,7 @@ from typing import Any
 from scripts.estimate import classic
 from scripts.importers import facts
 from scripts.pages import quote, render
+from scripts.records import ledger
 from scripts.storage import errors, schemas, tables
 from scripts.storage.files import write_text
 from scripts.studies import definition
@@ -36,12 +37,14 @@ def main() -> int:
     parser.add_argument("output", type=Path, help="page to write (.html)")
     parser.add_argument("nets", help="study of the speeds of classic nets")
     parser.add_argument("prices", type=Path, help="its prices (.csv)")
+    parser.add_argument("ledger", type=Path, help="what minutes promised and trainings took (.csv)")
     options = parser.parse_args()
     context = quote.context(
         estimates.known(), estimates.offered(), estimates.trials(), nets(options.nets, options.prices)
     )
     page = render.environment().get_template("quote.html.j2")
-    write_text(options.output, page.render(**context, quote_scripts=render.scripts(quote.SCRIPTS)))
+    kept = ledger.summary(ledger.read(options.ledger))
+    write_text(options.output, page.render(**context, ledger=kept, quote_scripts=render.scripts(quote.SCRIPTS)))
     return 0
 
 

@@ -1,5 +1,7 @@
 """The front door quotes in the browser what Python quotes, refuses what Python refuses, and keeps its question."""
 
+import csv
+import io
 from collections.abc import Iterator
 from datetime import date
 from math import ceil
@@ -43,7 +45,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     nets = quote.classic_data(rates(), {card: card for card in PRICED}, offers)
     context = quote.context(estimates.known(), estimates.offered(), estimates.trials(), nets)
     text = render.environment().get_template("quote.html.j2").render(
-        **context, quote_scripts=render.scripts(quote.SCRIPTS)
+        **context, ledger="off by a tenth", quote_scripts=render.scripts(quote.SCRIPTS)
     )  # fmt: skip
     path = tmp_path_factory.mktemp("quote") / "quote.html"
     path.write_text(text)
@@ -244,6 +246,26 @@ def test_an_address_that_asks_for_what_is_not_known_says_so(page: Page, address:
     page.reload()
     assert address.partition("&")[2] or address[1:] in page.locator("#said").inner_text()
     assert "was not followed" in page.locator("#said").inner_text()
+
+
+def test_the_table_is_copied_as_csv(page: Page) -> None:
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    script = (
+        "() => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
+        " const {asked} = questionOf({kind: 'dense', billion: 8, active: null, tokens: 2e9, length: 4096,"
+        " task: 'pretrain', precision: 'bf16', software: 'PyTorch', cards: 8, on: 'H100', rate: null}, data);"
+        f" return csvOf(quoted(asked, data, '{TODAY}'), asked) }}"
+    )
+    rows = {row["card"]: row for row in csv.DictReader(io.StringIO(page.evaluate(script)))}
+    assert page.locator("#csv").is_visible()
+    assert len(rows) == page.locator("#quoted .bar[role=listitem]").count()
+    own = rows["H100"]
+    assert float(own["hours"]) == pytest.approx(2e9 / (float(own["tokens_per_second_per_card"]) * 8 * 3600), rel=1e-4)
+    assert float(own["usd"]) == pytest.approx(
+        float(own["hours"]) * float(own["usd_per_hour"]) * float(own["machines"]), rel=1e-2
+    )
+    assert rows["GB300"]["usd"] == ""
 
 
 def test_without_scripts_it_shows_worked_examples(browser: Browser, page: Page) -> None:  # noqa: F811

@@ -214,6 +214,15 @@ function normalQuantile(p) {
     poly(r - 5, [1, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4, 1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15]);
 }
 
+/** The quotes as CSV, a card each. */
+function csvOf({rows}, asked) {
+  const columns = ["card", "basis", "tokens_per_second_per_card", "low", "high", "cards", "hours", "usd", "usd_low", "usd_high", "provider", "item", "machines", "usd_per_hour", "as_of"];
+  const cells = rows.map(({card, basis, middle, low, high, seconds, usd, usd_low, usd_high, first}) => [card, basis, middle, low, high, asked.cards, seconds / 3600, usd, usd_low, usd_high,
+    first?.provider, first?.item, first?.machines, first?.usd_per_hour, first?.as_of]);
+  const text = (value) => (typeof value === "number" ? String(Number(value.toPrecision(6))) : /[",\n]/.test(value ?? "") ? `"${value.replaceAll('"', '""')}"` : value ?? "");
+  return [columns, ...cells].map((row) => row.map(text).join(",")).join("\n") + "\n";
+}
+
 function beginQuote() {
   const data = JSON.parse(document.getElementById("quote-data").textContent), form = document.getElementById("quote");
   const [said, why, place, link] = ["said", "why", "quoted", "link"].map((name) => document.getElementById(name));
@@ -371,7 +380,8 @@ function beginQuote() {
     if (location.hash.startsWith("#classic&")) classic.scrollIntoView();
   }
 
-  form.hidden = document.getElementById("nets").hidden = link.hidden = false;
+  const csv = document.getElementById("csv");
+  form.hidden = document.getElementById("nets").hidden = link.hidden = csv.hidden = false;
   document.getElementById("worked").open = false;
   for (const [name, one] of Object.entries(forms)) {
     one.addEventListener("submit", (event) => event.preventDefault());
@@ -379,11 +389,19 @@ function beginQuote() {
     one.addEventListener("change", () => location.href === new URL(address(name), location.href).href || history.pushState(null, "", address(name)));
   }
   window.addEventListener("hashchange", read);
-  link.addEventListener("click", async () => {
-    const copied = await navigator.clipboard?.writeText(`${said.textContent} ${why.textContent} ${new URL(address("quote"), location.href).href}`).then(() => true, () => false);
-    link.textContent = copied ? "Copied" : "Copy it from the address bar";
-    setTimeout(() => { link.textContent = "Copy the sentence and its link"; }, 2000);
-  });
+  function copies(button, textOf, otherwise) {
+    const label = button.textContent;
+    button.addEventListener("click", async () => {
+      const copied = await navigator.clipboard?.writeText(textOf()).then(() => true, () => false);
+      button.textContent = copied ? "Copied" : otherwise;
+      setTimeout(() => { button.textContent = label; }, 2000);
+    });
+  }
+  copies(link, () => `${said.textContent} ${why.textContent} ${new URL(address("quote"), location.href).href}`, "Copy it from the address bar");
+  copies(csv, () => {
+    const {asked, problems} = questionOf(given(new FormData(form)), data);
+    return problems.length ? "" : csvOf(quoted(asked, data, today), asked);
+  }, "This browser allows no copy");
   read();
 }
 
