@@ -266,6 +266,8 @@ def test_history_of_a_card_is_that_of_all_books() -> None:
         "lowest_provider": "coreweave",
         "median_usd_per_hour": 10.5,
         "offers": 1,
+        "market_usd_per_hour": None,
+        "market_provider": None,
         "new": {"coreweave": 10.5},
     }
 
