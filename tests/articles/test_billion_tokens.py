@@ -129,6 +129,23 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     assert "at the CoreWeave's list" not in words
 
 
+def test_releases_are_compared_where_all_else_is_alike(shown: SimpleNamespace) -> None:
+    """Speeds as the tables of NeMo 25.11 to 26.08 print them (FP8-MX is MXFP8); 46 series by a count of the rows."""
+    found = shown.derived["releases"]
+    last = found[found["is_last"]].set_index(["workload", "card", "devices", "format"])
+    assert len(last) == 46
+    by_hand = {
+        ("Qwen_3_30B_A3B_pre-training_at_4096", "GB200", 8, "MXFP8"): 39936 / 23766,
+        ("Llama_3_70B_pre-training_at_8192", "H100", 64, "FP8"): 1664 / 1639,
+        ("DeepSeek_V3_pre-training_at_4096", "B200", 256, "MXFP8"): 3328 / 2790,
+    }
+    for key, faster in by_hand.items():
+        assert last.loc[key, "faster"] == pytest.approx(faster)
+        assert last.loc[key, "cost"] == pytest.approx(1 / faster)
+    lost = last[last["faster"] < 1].index.get_level_values("workload")
+    assert any(name.startswith("GPT") for name in lost), "GPT-OSS on H100s: 5,984 tokens a second became 5,824"
+
+
 def test_formats_of_one_card_are_compared_at_any_price(shown: SimpleNamespace) -> None:
     formats = shown.derived["formats"]
     row = formats[

@@ -20,6 +20,7 @@ from scripts.storage.tables import records
 #: What rows must share before their cards are compared; and before their formats, and their numbers of cards are.
 _ALIKE = ["workload", "framework", "precision", "devices", "batch_size"]
 _SAME_CARD = ["workload", "framework", "card", "devices", "batch_size"]
+_SAME_RELEASE = ["workload", "card", "precision", "devices", "batch_size"]
 _SAME_SHARE = ["workload", "framework", "card", "precision", "batch_size"]
 
 #: Arithmetic as makers name it, and by which another one of the same card is measured: the first that was printed.
@@ -39,6 +40,7 @@ def tables(
         "alike": alike(rows, study),
         "formats": formats(rows),
         "tokens_scale": tokens_scale(rows),
+        "releases": releases(rows, given),
         "per_parameter": per_parameter(rows, given, study),
         "offers": offers(study, prices),
         "every_row": rows,
@@ -154,6 +156,29 @@ def formats(rows: pd.DataFrame) -> pd.DataFrame:
             found[key] |= {"format": name, "than": there[0], "faster": faster, "saved": 1 - 1 / faster}
     columns = [*_SAME_CARD, "format", "than", "published", "faster", "saved"]
     return pd.DataFrame(list(found.values()), columns=columns)
+
+
+def releases(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
+    """Return what later releases of NeMo print where all but the release and the split is alike (`_SAME_RELEASE`).
+
+    A row for each release after the first of a series. Columns: `_SAME_RELEASE`, kind (dense, moe, or other where the
+    model's parameters are not known), format, than (the first release), framework (this one), published, is_last,
+    faster (× the first), cost (× the first, at any price).
+    """
+    numbered = rows[rows["framework"].str.fullmatch(r"NeMo-\d+\.[\d.]+")].dropna(subset=_SAME_RELEASE)
+    made: list[dict[str, Any]] = []
+    for _, group in numbered.groupby(_SAME_RELEASE, sort=False):
+        # A minor release of the month replaces the one before; a row that a release prints twice counts once.
+        each = records(group.sort_values(["published", "framework"]).drop_duplicates("published", keep="last"))
+        for row in each[1:]:
+            about = given.models.get(given.rows[row["run"]]["model"], {})
+            found = {axis: row[axis] for axis in (*_SAME_RELEASE, "format", "framework", "published")}
+            faster = row["rate"] / each[0]["rate"]
+            found |= {"kind": about.get("kind", "other"), "than": each[0]["framework"], "since": each[0]["published"]}
+            made.append(found | {"is_last": row is each[-1], "faster": faster, "cost": 1 / faster})
+    columns = [*_SAME_RELEASE, "format", "kind", "than", "since", "framework", "published", "is_last", "faster", "cost"]
+    table = pd.DataFrame(made, columns=columns)
+    return table.sort_values(["kind", "faster"], ascending=[True, False], kind="stable", ignore_index=True)
 
 
 def tokens_scale(rows: pd.DataFrame) -> pd.DataFrame:
