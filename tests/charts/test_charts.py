@@ -89,6 +89,13 @@ TABLES = {
         [("H100", "A100", 2.0, 0.8, 0.9), ("GB300", "A100", 4.0, None, None)],
         columns=["card", "than", "faster", "usd_on-demand", "usd_spot"],
     ).assign(workload="Llama_3_8B", framework="NeMo", format="BF16", devices=8),
+    "releases": pd.DataFrame(
+        [
+            ("A_pre-training", "moe", "NeMo-26.02", "2026-02", "NeMo-26.08", "2026-08", True, 2.0, 0.5),
+            ("B_pre-training", "dense", "NeMo-26.02", "2026-02", "NeMo-26.04", "2026-04", True, 0.8, 1.25),
+        ],
+        columns=["workload", "kind", "than", "since", "framework", "published", "is_last", "faster", "cost"],
+    ).assign(card="H100", format="BF16", devices=8),
     "formats": pd.DataFrame(
         [("H100", "FP8", "BF16", 1.25), ("B200", "FP8", "BF16", 1.5), ("B200", "NVFP4", "FP8", 1.2)],
         columns=["card", "format", "than", "faster"],
