@@ -77,7 +77,8 @@ def test_then_and_now(shown: SimpleNamespace) -> None:
     assert list(table["records"]) == [89, 17, 7]
     word, words = figures.answer(shown.study, shown.derived)
     assert word == "23.9 USD then, 0.654 USD now, as printed"
-    assert "185 USD on 2024-05-28 (which ended at 2.9282) and 9.23" in words
+    assert "185 USD (2024-05-28, which ended at 2.9282) and 9.23" in words
+    assert "at AWS's list of its day 1.13 (of the first's day none was read within 90 days)" in words
 
 
 #: Row, AWS's list of that day: minutes / 60 x 55.04 USD; None where it was not read within 90 days.

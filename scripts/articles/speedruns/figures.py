@@ -306,16 +306,24 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     listed = derived["hours"]
     per_hour = listed.loc[listed["label"] == option, "usd_per_hour"].iloc[0]
     said = [
-        f"{row['label']}: {number(row['then_usd'])} USD on {row['then_date']}{_short_of(row, about)} and "
-        f"{number(row['now_usd'])} on {row['now_date']}, {number(row['times'])} times less"
+        f"{row['label']}: {number(row['then_usd'])} USD ({row['then_date']}{_short_of(row, about)}) and "
+        f"{number(row['now_usd'])} ({row['now_date']}), {number(row['times'])} times less"
         for row in table
     ]
+    rows = derived["every_record"]
+    of_day = rows.loc[rows["track"] == first["track"], "usd_then"]
+    on_its_day = (
+        f"at AWS's list of its day {number(of_day.iloc[-1])}"
+        + (f" (of the first's day none was read within {PRICE_DAYS} days)" if pd.isna(of_day.iloc[0]) else "")
+        if pd.notna(of_day.iloc[-1])
+        else f"of its day no list was read within {PRICE_DAYS} days"
+    )
     return (
         f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
         f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}). {'; '.join(said)}. On eight H100 "
-        "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3. The newest "
-        f"record's own {first['log_runs']} logs took longer than is printed: {number(first['log_usd'])} USD, "
-        f"{number(first['log_times'])} times less than the first.",
+        "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3. By its own "
+        f"{first['log_runs']} logs the newest took {number(first['log_usd'])} USD, {number(first['log_times'])} times "
+        f"less; {on_its_day}.",
     )
 
 
@@ -324,4 +332,4 @@ def _short_of(row: Mapping[str, Any], tracks: Mapping[str, Any]) -> str:
     about = tracks[row["track"]]
     if about["metric"] != LOSS or row["then_result"] <= about["target"]:
         return ""
-    return f" (which ended at {row['then_result']:.4f})"
+    return f", which ended at {row['then_result']:.4f}"

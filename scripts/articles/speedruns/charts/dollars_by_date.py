@@ -65,7 +65,7 @@ def draw(view: View) -> Chart | None:
         + scale_color_manual(COLOURS)
         + scale_shape_manual(SHAPES)
         + scale_x_continuous(breaks=[one + half for one in years for half in (0.0, 0.5)], labels=_months)
-        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.1, 0, 0.12, 0))
+        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.16, 0, 0.16, 0))
         + labs(x="date of the record", y="USD (log scale)", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
