@@ -39,6 +39,7 @@ KEPT = (".cache/", ".snakemake/", ".git/", "results/logs/")
         "mlperf",
         "language-models",
         "speedruns",
+        "fine-tuning-a10g",
         "two-cores",
     ],
 )

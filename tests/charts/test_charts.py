@@ -104,6 +104,11 @@ TABLES = {
         [("2024-10-11", 4, 125, 4.5, 0.5), ("2024-10-11", 4, 6200, 3.3, 12.0), ("2025-01-16", 20, 100, 3.4, 1.5)],
         columns=["date", "record", "step", "val_loss", "usd"],
     ).assign(seconds=1.0),
+    "rows": pd.DataFrame(
+        [("lora", "1xA10G", 20.0, 0.6, 1.6, 2.0), ("qlora", "1xA10G", 10.0, 0.8, 4.5, 5.1)],
+        columns=["config", "machine", "minutes", "usd", "per_hour_low", "per_hour_high"],
+    ),
+    "implied": pd.DataFrame([("1xA10G", 2, 1, 1.6, 2.0)], columns=["machine", "rows", "agree", "low", "high"]),
     "several_gpus": pd.DataFrame(
         [("mnist_mlp", "2 cards", "several", 1.5), ("mnist_mlp", "2 cards", "one", 2.0)],
         columns=["workload", "label", "gpus", "hours"],
