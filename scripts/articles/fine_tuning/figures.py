@@ -188,6 +188,6 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         f"as long, to a loss within {pairs['loss_apart'].abs().max():.3f}, {alike} with the same memory; at AWS's list "
         f"that is {number(pairs['dearer'].median())} times the dollars. {study['fine_tuning']['says']} {len(off)} of "
         f"the {int(shared['rows'].sum())} rows with dollars do not cost what their machine does: "
-        f"{int(of_one['agree'])} of {int(of_one['rows'])} on {one} share {of_one['low']:.2f} to {of_one['high']:.2f} USD "
-        f"an hour. {len(derived['no_memory'])} rows ran out of memory."
+        f"{int(of_one['agree'])} of {int(of_one['rows'])} on {one} share {of_one['low']:.2f} to {of_one['high']:.2f} "
+        f"USD an hour. {len(derived['no_memory'])} rows ran out of memory."
     )
