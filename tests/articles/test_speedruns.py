@@ -134,12 +134,13 @@ def test_what_was_found_in_the_rows(shown: SimpleNamespace) -> None:
         return row["rows"], row["which"]
 
     assert of("GPT-2 medium: rows") == (17, "11")
-    assert of("Old records") == (2, "GPT-2 small 21, GPT-2 small 21")
-    assert of("No seconds of its own: names no log")[0] == 3 + 7
+    assert of("Old records") == (2, "GPT-2 small 21, 21")
+    assert of("AWS's list was not read")[0] == 66
+    assert of("No seconds of its own: names no log") == (3 + 7, "GPT-2 small 3, 66, 86; nanochat 0, 1, 2, 3, 4, 5, 6")
     assert of("No seconds of its own: 10 runs of 8 x NVIDIA H200") == (1, "GPT-2 small 82")
     assert of("No seconds of its own: 10 runs of 1 x NVIDIA H100 80GB HBM3") == (1, "GPT-2 small 88")
     assert of("No seconds of its own: its log has no clock")[0] == 3
-    assert of("Own runs more than 5 %")[1].endswith("GPT-2 small 89, GPT-2 medium 17")
+    assert of("Own runs more than 5 %")[1] == "GPT-2 small 80, 83, 84, 89; GPT-2 medium 17"
     assert of("Its description names another time") == (1, "GPT-2 medium 8")
     # 2.933 minutes and 2.997: 0.064 x 60 s
     assert shown.figures["seconds_of_new_timing"] == pytest.approx(3.84)

@@ -185,10 +185,10 @@ def hours(rows: pd.DataFrame, prices: pd.DataFrame, study: Mapping[str, Any]) ->
 def found(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> Iterator[tuple[str, int, int, str]]:
     """Yield what a careful reader finds in the rows: what, in how many, of how many, and which."""
     about = study["speedruns"]
-    named = rows["track"] + " " + rows["record"].astype(str)
 
     def told(what: str, which: "pd.Series[bool]", of: int) -> tuple[str, int, int, str]:
-        return what, int(which.sum()), of, ", ".join(named[which])
+        named = rows[which].groupby("track", sort=False)["record"]
+        return what, int(which.sum()), of, "; ".join(f"{track} {', '.join(map(str, each))}" for track, each in named)
 
     for track in about["tracks"]:
         of_it = rows[rows["track"] == track]
@@ -201,7 +201,7 @@ def found(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> Iterato
             ", ".join(map(str, gaps)) or "none",
         )
     yield told("Old records that were timed anew: no new ones", rows["is_retimed"], len(rows))
-    what = f"No price list read within {PRICE_DAYS} days of its date: dollars at the one price alone"
+    what = f"{about['whose']} was not read within {PRICE_DAYS} days of its date: dollars at the one price alone"
     yield told(what, rows["usd_then"].isna(), len(rows))
     for why in dict.fromkeys(rows.loc[rows["lacks"] != "", "lacks"]):
         yield told(f"No seconds of its own: {why}", rows["lacks"] == why, len(rows))
@@ -300,20 +300,20 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], given
 
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
     """Return what the first and the newest record cost, in a word and some sentences."""
-    about, option = study["speedruns"]["tracks"], study["prices"][study["price"]]["label"]
+    about, option = study["speedruns"], study["prices"][study["price"]]["label"]
     table = records(derived["then_now"])
     first = table[0]
     listed = derived["hours"]
     per_hour = listed.loc[listed["label"] == option, "usd_per_hour"].iloc[0]
     said = [
-        f"{row['label']}: {number(row['then_usd'])} USD ({row['then_date']}{_short_of(row, about)}) and "
+        f"{row['label']}: {number(row['then_usd'])} USD ({row['then_date']}{_short_of(row, about['tracks'])}) and "
         f"{number(row['now_usd'])} ({row['now_date']}), {number(row['times'])} times less"
         for row in table
     ]
     rows = derived["every_record"]
     of_day = rows.loc[rows["track"] == first["track"], "usd_then"]
     on_its_day = (
-        f"at AWS's list of its day {number(of_day.iloc[-1])}"
+        f"at {about['whose']} of its day {number(of_day.iloc[-1])}"
         + (f" (of the first's day none was read within {PRICE_DAYS} days)" if pd.isna(of_day.iloc[0]) else "")
         if pd.notna(of_day.iloc[-1])
         else f"of its day no list was read within {PRICE_DAYS} days"

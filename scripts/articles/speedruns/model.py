@@ -40,6 +40,7 @@ class Speedruns(Part):
     tracks: Annotated[dict[str, Track], Filled] = need("Track, as the table calls it -> what it is")
     machines: Annotated[dict[str, Text], Filled] = need("Machine, as the table calls it -> machine of the study")
     lists: Names = need("Price options, dated readings of lists, among which the price of a record's day is sought")
+    whose: Text = need("Whose lists they are, in words")
     limits: Annotated[list[Limit], Field(min_length=1)] = need("What the factors hold within")
 
 
