@@ -142,6 +142,10 @@ def test_what_was_found_in_the_rows(shown: SimpleNamespace) -> None:
     assert of("No seconds of its own: its log has no clock")[0] == 3
     assert of("Own runs more than 5 %")[1] == "GPT-2 small 80, 83, 84, 89; GPT-2 medium 17"
     assert of("Its description names another time") == (1, "GPT-2 medium 8")
+    rows = shown.derived["every_record"]
+    timed = rows[(rows["track"] == "GPT-2 small") & rows["date"].gt("2026") & rows["log_off"].notna()]
+    assert (len(timed), (timed["log_off"] > 0).sum()) == (28, 21), "the page says so of its limits"
+    assert timed["log_off"].max() == pytest.approx(0.098, abs=5e-4)
     # 2.933 minutes and 2.997: 0.064 x 60 s
     assert shown.figures["seconds_of_new_timing"] == pytest.approx(3.84)
 
