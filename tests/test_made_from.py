@@ -32,7 +32,16 @@ KEPT = (".cache/", ".snakemake/", ".git/", "results/logs/")
 @pytest.mark.represented_by("gpu-providers-2018")
 @pytest.mark.parametrize(
     "study",
-    ["gpu-providers-2018", "cloud-or-office-2018", "scheduled-2018", "mlperf", "language-models", "two-cores"],
+    [
+        "gpu-providers-2018",
+        "cloud-or-office-2018",
+        "scheduled-2018",
+        "mlperf",
+        "language-models",
+        "speedruns",
+        "fine-tuning-a10g",
+        "two-cores",
+    ],
 )
 def test_whatever_a_job_opens_is_its_input(fresh: Project, tmp_path: Path, study: str) -> None:
     (tmp_path / "tracer").mkdir()

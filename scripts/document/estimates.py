@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from math import ceil, exp
+from math import ceil, exp, isclose
 from statistics import median
 from typing import Any
 
@@ -11,6 +11,7 @@ from scripts.estimate import ageing, exported, linear, picks, transfers, trial
 from scripts.estimate.known import day
 from scripts.estimate.points import KINDS, Point
 from scripts.storage import schemas
+from scripts.storage.files import read_text
 from scripts.storage.numbers import rounded
 from scripts.workflow import estimates
 
@@ -119,7 +120,21 @@ def model_file() -> str:
     found = estimates.trials()
     of = {"facts_until": found["facts_until"], "inputs_sha256": found["inputs_sha256"], "factors": found["factors"]}
     of |= {"ageing_deviations": {kind: one["deviation"] for kind, one in found["ageing"].items()}}
-    return json.dumps(of | exported.model(linear.fit(points, cards)), separators=(",", ":")) + "\n"
+    made = json.loads(json.dumps(of | exported.model(linear.fit(points, cards))))
+    kept = read_text(MODEL) if MODEL.is_file() else "{}"
+    # Another processor's arithmetic differs in the last digits: that is no other model.
+    return kept if _is_near(json.loads(kept), made) else json.dumps(made, separators=(",", ":")) + "\n"
+
+
+def _is_near(one: Any, other: Any) -> bool:
+    """Return whether two values of JSON are the same, numbers to a millionth of each."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_near(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_near, one, other))
+    if isinstance(one, float) and isinstance(other, float):
+        return isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(one == other)
 
 
 def estimating_page(page: str) -> str:

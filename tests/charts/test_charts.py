@@ -103,6 +103,19 @@ TABLES = {
     "tokens_scale": pd.DataFrame(
         [("H100", 8, 8, 1.0, 1.0), ("H100", 8, 64, 8.0, 1.1)], columns=["card", "fewest", "devices", "more", "dearer"]
     ).assign(workload="Llama_3_8B", framework="NeMo", precision="fp8", batch_size=8192),
+    "every_record": pd.DataFrame(
+        [("small", 1, "2024-05-28", 45.0, 24.0, "first"), ("small", 2, "2026-05-28", 1.5, 0.8, "last")],
+        columns=["label", "record", "date", "minutes", "usd", "mark"],
+    ).assign(is_retimed=False),
+    "curves": pd.DataFrame(
+        [("2024-10-11", 4, 125, 4.5, 0.5), ("2024-10-11", 4, 6200, 3.3, 12.0), ("2025-01-16", 20, 100, 3.4, 1.5)],
+        columns=["date", "record", "step", "val_loss", "usd"],
+    ).assign(seconds=1.0),
+    "rows": pd.DataFrame(
+        [("lora", "1xA10G", 20.0, 0.6, 1.6, 2.0), ("qlora", "1xA10G", 10.0, 0.8, 4.5, 5.1)],
+        columns=["config", "machine", "minutes", "usd", "per_hour_low", "per_hour_high"],
+    ),
+    "implied": pd.DataFrame([("1xA10G", 2, 1, 1.6, 2.0)], columns=["machine", "rows", "agree", "low", "high"]),
     "several_gpus": pd.DataFrame(
         [("mnist_mlp", "2 cards", "several", 1.5), ("mnist_mlp", "2 cards", "one", 2.0)],
         columns=["workload", "label", "gpus", "hours"],

@@ -55,6 +55,8 @@ def test_an_edit_in_an_article_makes_again_what_shows_it(make) -> None:
         "mlperf": {"mlperf", "price_cuts"},
         "lambda-gpus": {"gpus"},
         "language-models": {"language_models", "gpus"},
+        "speedruns": {"speedruns"},
+        "fine-tuning-a10g": {"fine_tuning"},
     }
     assert set(article) <= set(analyses.studies)
     for name, study in analyses.studies.items():

@@ -1,0 +1,96 @@
+"""What the result of each track costs by the date of its record, at one price of the machine."""
+
+import pandas as pd
+from plotnine import (
+    aes,
+    geom_point,
+    geom_step,
+    geom_text,
+    ggplot,
+    guide_legend,
+    guides,
+    labs,
+    scale_color_manual,
+    scale_shape_manual,
+    scale_x_continuous,
+    scale_y_log10,
+)
+
+from scripts.charts._lines import COLOURS, SHAPES
+from scripts.charts._theme import INK, TEXT, WIDTH, look
+from scripts.charts._view import Chart, View
+from scripts.storage.numbers import number
+from scripts.storage.tables import records
+
+SCOPE = "study"
+TITLE = "Dollars to the same result, by date"
+MISSING = "the study has no records with a date"
+HELP = "Lower costs less: the machine and its price stay the same, so dollars are time."
+
+#: A date that is a year alone has no place among days.
+_DAY = 10
+
+
+def draw(view: View) -> Chart | None:
+    table = view.tables.get("every_record", pd.DataFrame())
+    if table.empty:
+        return None
+    table = table[~table["is_retimed"] & table["date"].str.len().eq(_DAY)]
+    if table.empty:
+        return None
+    day = pd.to_datetime(table["date"])
+    labels = list(dict.fromkeys(table["label"]))
+    table = table.assign(
+        year=day.dt.year + (day.dt.day_of_year - 1) / 365.25,
+        label=pd.Categorical(table["label"], labels),
+    )
+    ends = table.groupby("label", observed=True)["usd"].agg(["first", "last"])
+    marks = table[table["mark"] != ""]
+    # Dollars stand with the first and the last of a line.
+    marks = marks.assign(
+        mark=[
+            f" {row['mark']}" + (f", {number(row['usd'])} " if row["usd"] in set(ends.loc[row["label"]]) else " ")
+            for row in records(marks)
+        ]
+    )
+    # Lines fall: above and to the right of a point there is room, and below and to the left.
+    is_late = marks["year"] > (table["year"].min() + table["year"].max()) / 2
+    years = range(int(table["year"].min()), int(table["year"].max()) + 1)
+    figure = (
+        ggplot(table, aes("year", "usd", color="label", shape="label"))
+        + geom_step(size=0.8)
+        + geom_point(size=1.6)
+        + geom_text(aes(label="mark"), marks[~is_late], ha="left", va="bottom", size=TEXT, color=INK)
+        + geom_text(aes(label="mark"), marks[is_late], ha="right", va="top", size=TEXT, color=INK)
+        + scale_color_manual(COLOURS)
+        + scale_shape_manual(SHAPES)
+        + scale_x_continuous(breaks=[one + half for one in years for half in (0.0, 0.5)], labels=_months)
+        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.16, 0, 0.16, 0))
+        + labs(x="date of the record", y="USD (log scale)", color="", shape="")
+        + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
+        + look()
+    )
+    said = "; ".join(
+        f"{label}: {number(of_it['usd'].iloc[0])} USD on {of_it['date'].iloc[0]}, {number(of_it['usd'].iloc[-1])} on "
+        f"{of_it['date'].iloc[-1]}"
+        for label, of_it in table.groupby("label", observed=True)
+    )
+    first = table[table["label"] == labels[0]]
+    return Chart(
+        figure=figure,
+        width=WIDTH,
+        height=5.4,
+        data=table[["label", "record", "date", "minutes", "usd", "mark"]],
+        caption=f"USD at {view.price_label}, the same for all; {len(table)} printed records, log scale.",
+        finding=f"{labels[0]}: from {number(first['usd'].iloc[0])} to {number(first['usd'].iloc[-1])} USD",
+        notes=[
+            f"{said}.",
+            "Each point is one printed record on eight H100; a word names what some of them brought. Old records that "
+            "were timed anew are not drawn, nor is GPT-2's own training of 2019, on other machines.",
+        ],
+        description=f"Steps of dollars by date. {said}.",
+    )
+
+
+def _months(ticks: list[float]) -> list[str]:
+    return [f"{int(tick)}-{'07' if tick % 1 else '01'}" for tick in ticks]
