@@ -129,6 +129,27 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     assert "at the CoreWeave's list" not in words
 
 
+def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace) -> None:
+    """512 H100 of MPT 70B, April 2024: Paperspace's eight at 5.95 a card (March), 275.847 card-hours: 1,641 USD."""
+    printed = shown.derived["every_row"].set_index("run")
+    row = printed.loc["language-models#296"]
+    assert row["then_of"] == "Paperspace, 2024-03"
+    assert row["usd_then"] == pytest.approx(275.847 * 5.95, rel=1e-4)
+    assert printed["usd_then"].notna().sum() == 230
+    assert printed.loc[printed["usd_then"].isna(), "then_of"].eq("").all()
+
+
+def test_mlperfs_results_stand_beside_the_printed_speeds(shown: SimpleNamespace) -> None:
+    """One H100 result of 8B with a sequence a card: 10,807 tokens a second, 10^9 in 25.703 card-hours of 3.20 USD."""
+    found = shown.derived["beside_mlperf"].set_index(["benchmark", "card"])
+    row = found.loc[("llama31_8b", "H100")]
+    assert (row["results"], row["logged"]) == (1, 10807)
+    assert row["usd_logged"] == pytest.approx(82.2512, abs=1e-3)
+    assert row["usd_printed"] == pytest.approx(82.2512 * row["share"], rel=1e-4)
+    assert found.loc[("llama31_405b", "H100"), "share"] == pytest.approx(333 / 328)
+    assert found.loc[("llama2_70b_lora", "H100"), "results"] == 25
+
+
 def test_releases_are_compared_where_all_else_is_alike(shown: SimpleNamespace) -> None:
     """Speeds as the tables of NeMo 25.11 to 26.08 print them (FP8-MX is MXFP8); 46 series by a count of the rows."""
     found = shown.derived["releases"]

@@ -14,6 +14,8 @@ from scripts.analysis import trainings
 from scripts.analysis.names import provider_name
 from scripts.articles.language_models.given import Given
 from scripts.costs.billing import SECONDS_PER_HOUR
+from scripts.costs.card_history import day_of
+from scripts.costs.cards import Offer, chosen, for_cards
 from scripts.storage.numbers import TIE, number
 from scripts.storage.tables import records
 
@@ -25,6 +27,9 @@ _SAME_SHARE = ["workload", "framework", "card", "precision", "batch_size"]
 
 #: Arithmetic as makers name it, and by which another one of the same card is measured: the first that was printed.
 FORMATS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp8": "MXFP8", "nvfp4": "NVFP4"}
+
+#: A price of the day is dated within so many days of it.
+NEAR_DAYS = 90
 
 _PARALLEL = {"tensor_parallel": "TP", "pipeline_parallel": "PP", "context_parallel": "CP", "expert_parallel": "EP"}
 
@@ -41,6 +46,7 @@ def tables(
         "formats": formats(rows),
         "tokens_scale": tokens_scale(rows),
         "releases": releases(rows, given),
+        "beside_mlperf": beside_mlperf(rows, given, study),
         "per_parameter": per_parameter(rows, given, study),
         "offers": offers(study, prices),
         "every_row": rows,
@@ -57,7 +63,8 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, g
 
     Columns: run, source, published, workload, hardware, card, devices, framework, precision, batch_size (tokens a step
     and card), parallel, rate (tokens a second and card), tflops and mfu (printed model TFLOP/s, and their share of the
-    card's peak), card_hours, usd(option) of each price option.
+    card's peak), card_hours, usd(option) of each price option, usd_then and then_of (at the lowest offer of a cloud
+    that is dated within `NEAR_DAYS` of the release, and whose it is; missing without one).
     """
     amount = study["per_samples"]
     paid = costs.pivot(index="run", columns="price_option", values="usd_per_million_samples") * (amount / 1e6)
@@ -71,7 +78,17 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, g
         given.peaks.get(row["card"], {}).get("bf16" if precision == "bfloat16" else precision, np.nan)
         for row, precision in zip(of, rows["precision"].fillna(""), strict=True)
     ]
+    machines = study["machines"]
+    then = [
+        _price_then(given, machines[hardware].get("gpus"), row["published"])
+        for hardware, row in zip(rows["hardware"], of, strict=True)
+    ]
     return rows.assign(
+        usd_then=[
+            one.usd_per_hour * amount / speed / SECONDS_PER_HOUR if one else np.nan
+            for one, speed in zip(then, rate, strict=True)
+        ],
+        then_of=[f"{provider_name(one.provider)}, {one.as_of}" if one else "" for one in then],
         source=[row["source"] for row in of],
         published=[row["published"] for row in of],
         card=[row["card"] for row in of],
@@ -82,6 +99,18 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, g
         mfu=tflops / pd.Series(peaks, dtype=float),
         card_hours=amount / rate / SECONDS_PER_HOUR,
     ).join(paid, on="run")
+
+
+def _price_then(given: Given, gpus: Mapping[str, Any] | None, published: str) -> Offer | None:
+    """Return the lowest offer of a cloud for so many cards that is dated near a day, None without one."""
+    if gpus is None:
+        return None
+    near = [
+        offer
+        for offer in given.offers[gpus["model"]]
+        if abs((day_of(offer.as_of) - day_of(published)).days) <= NEAR_DAYS
+    ]
+    return next(iter(chosen(for_cards(near, gpus["count"]), {})), None)
 
 
 def billion(rows: pd.DataFrame, first: Sequence[str], option: str) -> pd.DataFrame:
@@ -179,6 +208,35 @@ def releases(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
     columns = [*_SAME_RELEASE, "format", "kind", "than", "since", "framework", "published", "is_last", "faster", "cost"]
     table = pd.DataFrame(made, columns=columns)
     return table.sort_values(["kind", "faster"], ascending=[True, False], kind="stable", ignore_index=True)
+
+
+def beside_mlperf(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what MLPerf's results did on each card beside the highest printed speed of a like training on it.
+
+    Results of less than a sequence a card and step are left out, as nobody prints such a speed. Columns: benchmark,
+    card, results, low, logged (median), high (tokens a second and card), rate (the printed one), format, share (logged
+    over printed), of the first price option usd_logged and usd_printed (of the study's amount), unlike.
+    """
+    by, made = usd(study["price"]), []
+    asked = study["language_models"].get("mlperf", {}).get("benchmarks", {})
+    logged = pd.DataFrame(
+        given.logged, columns=["benchmark", "card", "cards", "sequences", "tokens_per_second_per_card"]
+    )
+    of = logged[["cards", "sequences", "tokens_per_second_per_card"]].astype(float)
+    kept = logged.assign(speed=of["tokens_per_second_per_card"])[of["sequences"] >= of["cards"]]
+    for benchmark, about in asked.items():
+        for card, results in kept[kept["benchmark"] == benchmark].groupby("card"):
+            printed_here = rows[(rows["workload"] == about["workload"]) & (rows["card"] == card)]
+            if printed_here.empty:
+                continue
+            best, speed = printed_here.loc[printed_here["rate"].idxmax()], results["speed"]
+            found = {"benchmark": benchmark, "card": card, "results": len(results), "unlike": about["unlike"]}
+            found |= {"low": speed.min(), "logged": speed.median(), "high": speed.max(), "rate": best["rate"]}
+            share = found["logged"] / best["rate"]
+            found |= {"format": best["format"], "share": share, "usd_printed": best[by], "usd_logged": best[by] / share}
+            made.append(found)
+    columns = ["benchmark", "card", "results", "low", "logged", "high", "rate", "format", "share"]
+    return pd.DataFrame(made, columns=[*columns, "usd_logged", "usd_printed", "unlike"])
 
 
 def tokens_scale(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,9 +1,12 @@
 """The printed rows of language models' speed, and the peaks of the cards."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scripts.costs import book, books
+from scripts.costs import cards as cards_for_rent
+from scripts.costs.cards import Offer
 from scripts.storage.files import read_csv
 from scripts.storage.schemas import read_yaml
 from scripts.studies.definition import ROOT
@@ -11,14 +14,18 @@ from scripts.studies.definition import ROOT
 
 @dataclass(frozen=True)
 class Given:
-    """The printed `rows` by their run, `peaks` by card (TFLOP/s by arithmetic), and `models` by their printed names.
+    """The printed `rows` by their run, and what is known beside them.
 
-    A model has its `name`, its `kind` (dense or moe) and its `active_billion` parameters; those without are left out.
+    `logged` are speeds out of MLPerf's logs (none where not asked for), `peaks` those of cards (TFLOP/s by arithmetic);
+    `models` are by their printed names: `name`, `kind` (dense or moe) and `active_billion` parameters, those without
+    left out; `offers` are what clouds ever asked for a card on demand, by its name in the study's machines.
     """
 
     rows: Mapping[str, Mapping[str, str]]
+    logged: Sequence[Mapping[str, str]]
     peaks: Mapping[str, Mapping[str, float]]
     models: Mapping[str, Mapping[str, Any]]
+    offers: Mapping[str, Sequence[Offer]]
 
 
 def read(study: Mapping[str, Any]) -> Given:
@@ -34,4 +41,9 @@ def read(study: Mapping[str, Any]) -> Given:
         for printed in model["names"]
     }
     rows = {f"{file.stem}#{place.rpartition(':')[2]}": row for place, row in read_csv(file)}
-    return Given(rows, peaks | {name: peaks[card] for name, card in cards["names"].items()}, models)
+    mlperf = study["language_models"].get("mlperf")
+    logged = [row for _, row in read_csv(ROOT / mlperf["source"])] if mlperf else []
+    priced = [row for book_file in books.every() for row in book.read([book_file])]
+    named = dict.fromkeys(machine["gpus"]["model"] for machine in study["machines"].values() if "gpus" in machine)
+    offers = {name: cards_for_rent.offers(priced, name) for name in named}
+    return Given(rows, logged, peaks | {name: peaks[card] for name, card in cards["names"].items()}, models, offers)

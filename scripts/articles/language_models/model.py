@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from scripts.studies.kinds import Filled, Names, Part, Positive, Text, need
+from scripts.costs import books
+from scripts.studies.kinds import Filled, Names, Part, Positive, Text, key, need
 
 
 class Training(Part):
@@ -14,6 +15,20 @@ class Training(Part):
     says: Text = need("What it is, as the end of a sentence")
     workloads: Names = need("Workloads at whose speed it is reckoned, on each card at the highest printed")
     tokens: Positive = need("How many tokens it goes through")
+
+
+class Raced(Part):
+    """A benchmark of MLPerf that trains a model like one of the tables."""
+
+    workload: Text = need("Workload of the study that it is set beside")
+    unlike: Text = need("In what they differ")
+
+
+class MLPerf(Part):
+    """Speeds out of MLPerf's logs, beside the printed ones."""
+
+    source: Text = need("The table of their speeds (.csv)")
+    benchmarks: Annotated[dict[str, Raced], Filled] = need("Benchmark -> what it is set beside")
 
 
 class LanguageModels(Part):
@@ -25,6 +40,7 @@ class LanguageModels(Part):
         "The card that the question is about, and the one that it is compared with, as the table calls them"
     )
     trainings: Annotated[dict[str, Training], Filled] = need("Whole trainings: name -> what it is")
+    mlperf: MLPerf = key("Speeds out of MLPerf's logs that stand beside the printed ones")
 
 
 #: The type of the key's value, and what it means.
@@ -36,4 +52,5 @@ def files(study: Mapping[str, Any]) -> list[str]:
     """Return the table of printed rows, and what is known of its cards and models."""
     about = [f"config/{name}" for name in ("cards.yaml", "language_models.yaml")]
     schemas = [f"config/schemas/{name}.schema.json" for name in ("cards", "language-models")]
-    return [study["language_models"]["source"], *about, *schemas]
+    logged = [study["language_models"]["mlperf"]["source"]] if "mlperf" in study["language_models"] else []
+    return [study["language_models"]["source"], *logged, *about, *schemas, *map(str, books.every())]
