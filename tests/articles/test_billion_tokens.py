@@ -150,6 +150,16 @@ def test_mlperfs_results_stand_beside_the_printed_speeds(shown: SimpleNamespace)
     assert found.loc[("llama2_70b_lora", "H100"), "results"] == 25
 
 
+def test_longer_sequences_cost_more_a_token(shown: SimpleNamespace) -> None:
+    """MPT 7B on eight H100: 10,203 tokens a second at 1,024, 1,956 at 65,536; 25 series by a count of the rows."""
+    found = shown.derived["lengths"]
+    keys = ["training", "card", "framework", "format", "devices"]
+    assert found.groupby(keys).ngroups == 25
+    row = found[(found["training"] == "MPT_7b_pre-training") & (found["card"] == "H100") & (found["length"] == 65536)]
+    assert row["shortest"].tolist() == [1024]
+    assert row["dearer"].tolist() == pytest.approx([10203 / 1956], rel=1e-3)
+
+
 def test_releases_are_compared_where_all_else_is_alike(shown: SimpleNamespace) -> None:
     """Speeds as the tables of NeMo 25.11 to 26.08 print them (FP8-MX is MXFP8); 46 series by a count of the rows."""
     found = shown.derived["releases"]

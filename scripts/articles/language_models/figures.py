@@ -22,6 +22,7 @@ from scripts.storage.tables import records
 #: What rows must share before their cards are compared; and before their formats, and their numbers of cards are.
 _ALIKE = ["workload", "framework", "precision", "devices", "batch_size"]
 _SAME_CARD = ["workload", "framework", "card", "devices", "batch_size"]
+_SAME_BUT_LENGTH = ["card", "framework", "precision", "devices"]
 _SAME_RELEASE = ["workload", "card", "precision", "devices", "batch_size"]
 _SAME_SHARE = ["workload", "framework", "card", "precision", "batch_size"]
 
@@ -45,6 +46,7 @@ def tables(
         "alike": alike(rows, study),
         "formats": formats(rows),
         "tokens_scale": tokens_scale(rows),
+        "lengths": lengths(rows),
         "releases": releases(rows, given),
         "beside_mlperf": beside_mlperf(rows, given, study),
         "per_parameter": per_parameter(rows, given, study),
@@ -185,6 +187,25 @@ def formats(rows: pd.DataFrame) -> pd.DataFrame:
             found[key] |= {"format": name, "than": there[0], "faster": faster, "saved": 1 - 1 / faster}
     columns = [*_SAME_CARD, "format", "than", "published", "faster", "saved"]
     return pd.DataFrame(list(found.values()), columns=columns)
+
+
+def lengths(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return what longer sequences cost, all else alike (`_SAME_BUT_LENGTH`).
+
+    Columns: training, card, framework, format, devices, shortest and length (tokens), dearer (× the dollars a token of
+    the shortest). Of several rows of one length the one of the highest speed.
+    """
+    named = rows["workload"].str.extract(r"(?P<training>.*)_at_(?P<length>\d+)$")
+    known = rows.assign(**named).dropna(subset=["length", *_SAME_BUT_LENGTH])
+    known = known.assign(length=known["length"].astype(int))
+    made = []
+    for _, group in known.groupby(["training", *_SAME_BUT_LENGTH], sort=False):
+        each = group.loc[group.groupby("length")["rate"].idxmax()].sort_values("length")
+        if len(each) > 1:
+            first = each.iloc[0]
+            made.append(each.assign(shortest=first["length"], dearer=first["rate"] / each["rate"]).iloc[1:])
+    columns = ["training", "card", "framework", "format", "devices", "shortest", "length", "dearer"]
+    return pd.concat(made, ignore_index=True)[columns] if made else pd.DataFrame(columns=columns)
 
 
 def releases(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
