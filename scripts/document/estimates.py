@@ -6,7 +6,7 @@ from math import ceil, exp, isclose
 from statistics import median
 from typing import Any
 
-from scripts.document import kept_back, simulated, whole_trainings
+from scripts.document import classic_picks, kept_back, simulated, whole_trainings
 from scripts.estimate import ageing, exported, linear, picks, transfers, trial
 from scripts.estimate.known import day
 from scripts.estimate.points import KINDS, Point
@@ -148,6 +148,7 @@ def estimating_page(page: str) -> str:
         kept,
         whole_trainings.lines(estimates.known()),
         _cheapest(found),
+        classic_picks.lines(),
     ]
     for place, lines in enumerate(parts):
         page = simulated.made(page, lines, place)

@@ -5,7 +5,7 @@ been off when each was left out (a conformal interval: Vovk, Gammerman and Shafe
 World", 2005, section 2.2). A net that the tables hold has its own ratio in the middle.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, exp, hypot, log
@@ -24,6 +24,12 @@ LEVEL = 0.8
 #: A wider interval, a factor either way, is no answer: what is left are tables with a slip, or machines whose cards a
 #: net does not fill. Narrower ones are answered as a range; of nets 1.6 would leave out most pairs of machines.
 WIDEST = 2.5
+
+#: Fewer machines are no choice.
+FEWEST_MACHINES = 8
+
+#: By these rules: what the ratios come to, and the lowest price an hour.
+PICK_RULES = ("ratios of the tables", "lowest price an hour")
 
 #: Fewer families than these give no interval of that level.
 FEWEST = 4
@@ -107,6 +113,34 @@ def trials(known: Mapping[tuple[str, str, str], float]) -> Trials:
     shares = [sum(of) / len(of) for of in held.values()]
     nine = errors[ceil(0.9 * len(errors)) - 1]
     return Trials(len(errors), exp(median(errors)), exp(nine), sum(shares) / len(shares))
+
+
+def picks(
+    known: Mapping[tuple[str, str, str], float], usd_per_hour: Mapping[str, float]
+) -> Iterator[tuple[str, int, dict[str, tuple[int, float]]]]:
+    """Yield how well the cheapest machine is found for each net, precision and machine that it was timed on.
+
+    The net's family is left out of the tables. Each case: the net, how many machines there were (`FEWEST_MACHINES` or
+    more, by `usd_per_hour`), and of each rule of `PICK_RULES` the place (from 1) that the truly cheapest one had and
+    what its first one costs over it, minus 1.
+    """
+    nets, precisions = ({key[axis] for key in known} for axis in range(2))
+    for net, precision in product(sorted(nets), sorted(precisions)):
+        left = {key: rate for key, rate in known.items() if FAMILIES.get(key[0], key[0]) != FAMILIES.get(net, net)}
+        timed = sorted(card for card in usd_per_hour if (net, precision, card) in known)
+        true = {card: usd_per_hour[card] / known[net, precision, card] for card in timed}
+        for measured in timed:
+            ratios = {card: ratio(left, precision, measured, card, "") for card in timed if card != measured}
+            said = {card: usd_per_hour[card] / found.middle for card, found in ratios.items() if found}
+            said[measured] = usd_per_hour[measured]
+            if len(said) < FEWEST_MACHINES:
+                continue
+            cheapest = min(said, key=true.__getitem__)
+            found_by: dict[str, tuple[int, float]] = {}
+            for rule, costs in zip(PICK_RULES, (said, {card: usd_per_hour[card] for card in said}), strict=True):
+                order = sorted(costs, key=lambda card: costs[card])
+                found_by[rule] = 1 + order.index(cheapest), true[order[0]] / true[cheapest] - 1
+            yield net, len(said), found_by
 
 
 def _logs(known: Mapping[tuple[str, str, str], float], precision: str, measured: str, asked: str) -> dict[str, float]:

@@ -94,3 +94,15 @@ def test_intervals_hold_on_lambdas_tables_as_often_as_they_say() -> None:
     assert 0.67 <= found.held <= 0.93
     assert log(found.median) < log(1.63) / 2
     assert found.most < 2
+
+
+def test_the_cheapest_machine_is_found_where_ratios_are_alike() -> None:
+    """Nine machines, each so many times as fast for every net and priced by the root of it: the fastest is cheapest."""
+    nets = ["a", "b", "c", "d", "e"]
+    times = {f"m{n}": float(2**n) for n in range(9)}
+    known = {(net, "float16", card): 7.0 * fast for net in nets for card, fast in times.items()}
+    found = list(classic.picks(known, {card: fast**0.5 for card, fast in times.items()}))
+    assert len(found) == len(nets) * len(times)
+    ours, trivial = classic.PICK_RULES
+    assert all(of[ours] == (1, 0.0) for _, _, of in found)
+    assert all(of[trivial] == (9, pytest.approx(15.0)) for _, _, of in found), "the slowest costs 16 times as much"
