@@ -19,11 +19,11 @@ def lines() -> list[str]:
     known = classic.rates(tables.records(facts.read(estimates.ROOT / study["import"]["facts"])))
     machines = definition.machines(study, schemas.read_yaml(estimates.ROOT / "config" / "hardware.yaml", "hardware"))
     prices = pricing.price_table(study, machines, machines)
-    usd_per_hour = prices[prices["purchase"] == "on-demand"].groupby("hardware")["usd_per_hour"].min().to_dict()
-    found = list(classic.picks(known, usd_per_hour))
-    sizes = [machines for _, machines, _ in found]
+    cheapest = prices[prices["purchase"] == "on-demand"].groupby("hardware")["usd_per_hour"].min()
+    found = list(classic.picks(known, {str(name): float(usd) for name, usd in cheapest.items()}))
+    sizes, nets = [count for _, count, _ in found], {net for net, _, _ in found}
     said = [
-        f"{len(found):,} cases of {len({net for net, _, _ in found})} nets, {min(sizes)} to {max(sizes)} machines each:",
+        f"{len(found):,} cases of {len(nets)} nets, {min(sizes)} to {max(sizes)} machines each:",
         "",
         "| rule | names the cheapest | has it among its first three | costs more than the cheapest |",
         "| --- | ---: | ---: | ---: |",
