@@ -4,7 +4,7 @@ What is no whole training stands apart: a part of one, and the speed of what was
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.analysis.trainings import KINDS, ROLES, TRAINING
@@ -13,12 +13,12 @@ from scripts.analysis.trainings import KINDS, ROLES, TRAINING
 _TODAY = "today"
 
 
-def answers(studies: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def answers(studies: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     """Return what each workload costs by each study, the newest measurement of a study alone, by what is paid for.
 
-    Of each of `trainings.KINDS`, and of other amounts of samples, a row for each workload of each study, the newest
-    first: workload, study, title, date, scale, and for each role of `trainings.ROLES` its entry. The prices are those
-    of today where the study has them, else its own.
+    Of each of `trainings.KINDS`, and of other amounts of samples, a row for each workload of each study, in the order
+    of the studies, of each the newest first: workload, study, title, date, scale, and for each role of
+    `trainings.ROLES` its entry. The prices are those of today where the study has them, else its own.
     """
     rows: dict[str, list[dict[str, Any]]] = {kind: [] for kind in KINDS}  # and those of other amounts of samples
     for study in studies:
@@ -38,7 +38,11 @@ def answers(studies: Iterable[Mapping[str, Any]]) -> dict[str, list[dict[str, An
                     "best": {role: next(one for one in last if one["role"] == role) for role in ROLES},
                 }
             )
-    return {kind: sorted(of, key=lambda row: row["date"], reverse=True) for kind, of in rows.items()}
+    order = {study["name"]: place for place, study in enumerate(studies)}
+    for of in rows.values():
+        of.sort(key=lambda row: row["date"], reverse=True)
+        of.sort(key=lambda row: order[row["study"]])
+    return rows
 
 
 def _shown(study: Mapping[str, Any]) -> list[Mapping[str, Any]]:

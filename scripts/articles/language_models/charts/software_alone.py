@@ -44,11 +44,11 @@ def draw(view: View) -> Chart | None:
         + scale_color_manual(COLOURS)
         + scale_shape_manual(SHAPES)
         + scale_x_continuous(labels=lambda ticks: [f"{tick:g}×" for tick in ticks])
-        + labs(x="dollars of the newest release, × the first", y="", color="", shape="")
+        + labs(x="dollars, × the first release", y="", color="", shape="")
         + look()
     )
     middle = table.groupby("kind")["cost"].median()
-    said = "; ".join(f"{kind} {value:.2f}×" for kind, value in middle.items())
+    said = " and ".join(f"{value:.2f}× ({kind})" for kind, value in middle.items())
     first, last = table["since"].min(), table["published"].max()
     worse = int((table["cost"] > 1).sum())
     return Chart(
@@ -57,7 +57,7 @@ def draw(view: View) -> Chart | None:
         height=1.3 + 0.28 * len(order),
         data=table[["workload", "kind", "card", "format", "devices", "than", "framework", "faster", "cost"]],
         caption=f"NeMo's releases of {first} to {last}, {len(table)} series of rows alike in all but the release.",
-        finding=f"Releases of {first} to {last} made the same training cost {said} (medians)",
+        finding=f"Newer releases alone cost {said} the dollars, medians",
         notes=[
             f"In {worse} of {len(table)} series the newest release costs more than the first.",
             "Each end is one printed figure; how a model is split over its cards changes with the release.",
