@@ -56,7 +56,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=1.3 + 0.28 * len(order),
         data=table[["workload", "kind", "card", "format", "devices", "than", "framework", "faster", "cost"]],
-        caption=f"NeMo's releases of {first} to {last}, {len(table)} series of rows alike in all but the release.",
+        caption=f"NeMo, {first} to {last}; {len(table)} series alike in all but the release.",
         finding=f"Newer releases alone cost {said} the dollars, medians",
         notes=[
             f"In {worse} of {len(table)} series the newest release costs more than the first.",

@@ -81,7 +81,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=5.4,
         data=table[["label", "record", "date", "minutes", "usd", "mark"]],
-        caption=f"USD at {view.price_label}, the same for all; {len(table)} printed records, log scale.",
+        caption=f"USD at {view.price_label}; {len(table)} printed records, log scale.",
         finding=f"{labels[0]}: from {number(first['usd'].iloc[0])} to {number(first['usd'].iloc[-1])} USD",
         notes=[
             f"{said}.",

@@ -58,7 +58,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=5.4,
         data=table[["curve", "step", "val_loss", "seconds", "usd"]],
-        caption=f"Validation loss by USD at {view.price_label}; one log a curve, {len(names)} logs.",
+        caption=f"Validation loss by USD at {view.price_label}; {len(names)} logs.",
         finding=f"The first evaluation at {_PART:g} or less: {number(there['usd'].iloc[0])} USD in the log of "
         f"{there['date'].iloc[0]}, {number(there['usd'].iloc[-1])} in that of {there['date'].iloc[-1]}",
         notes=[
