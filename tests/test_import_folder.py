@@ -28,7 +28,7 @@ def test_each_file_has_a_line_that_says_what_became_of_it(tmp_path: Path) -> Non
     rows = {file: (kind, word, how) for file, kind, word, how in logs.rows(*logs.look(tmp_path))}
     assert rows["speed/record.log"] == ("nanogpt", "right", "22.5 s (stated: train_time)")
     assert rows["keras/training_log.csv"][:2] == ("epochs_csv", "without time")
-    assert rows["keras/training_log.csv"][2].startswith("without time: Keras's CSVLogger writes no column elapsed")
+    assert rows["keras/training_log.csv"][2].startswith("without time: Keras's CSVLogger has no column elapsed")
     assert rows["yolo/broken/results.csv"] == ("ultralytics", "refused", "line 2: 2 cells, but the header has 3")
     assert rows["prices.csv"][1] == "not read"
     assert dict(logs.counts([(file, *row) for file, row in rows.items()]))["ultralytics"] == {"right": 1, "refused": 1}

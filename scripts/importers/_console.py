@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from scripts.importers import _clocks, _durations
+from scripts.importers._durations import Stated
 from scripts.importers._logs import number
 from scripts.importers._recorder import lines
 
@@ -22,11 +23,8 @@ _EVALUATION = re.compile(
     r"(?i)\b(?:eval(?:uat\w+)?|valid(?:ation|ating)?|val|test(?:ing)?)\b(?![ _/.-]*(?:loss|acc\w*)\W*\d)"
 )
 
-#: Letters of a line that are read; those in which clocks are looked for, and these: `[2023-05-12 10:01:02,123]`,
-#: `05/12/2023 10:01:02`.
-_MOST, _HEAD = 4096, 64
-_ISO = re.compile(r"(?<!\d)(\d{4})[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?")
-_AMERICAN = re.compile(r"(?<!\d)(\d\d)/(\d\d)/(\d{4}),? (\d\d):(\d\d):(\d\d)")
+#: Letters of a line that are read.
+_MOST = 4096
 
 #: Lines that may hold any of it: the others are passed over.
 _WORTH = re.compile(r"(?i)loss|acc|step|epoch|iter|%\||\d/\d|\[\d+\]|learn:|runtime")
@@ -40,27 +38,59 @@ _STEPS = ("step", "round", "unit")
 
 @dataclass(frozen=True)
 class Line:
-    """A line: its text, the step and the epoch that the recorder reads in it, its clock (UNIX time), its metrics."""
+    """A line: its text, the step and the epoch that the recorder reads in it, its clock (UNIX time), its metrics.
+
+    `series` names its kind, `aside` is the step of an evaluation.
+    """
 
     text: str
     step: lines.Tick | None
     epoch: float | None
     moment: float | None
     values: Mapping[str, float]
+    series: str = ""
+    aside: lines.Tick | None = None
+
+    def stated(self) -> Sequence[Stated]:
+        """Return the times that the line states."""
+        return list(_durations.read(self.text))
 
 
 def read(text: str) -> Iterator[Line]:
-    """Yield the lines of a log that say something of a training; a bar that rewrites its line has one for each time."""
+    """Yield the lines of a log that say something of a training; a bar that rewrites its line has one for each time.
+
+    The first and the last line that have a clock come too, whatever they say.
+    """
+    clock = _clocks.clock()
+    first, last = True, None
     for part in re.split(r"[\r\n]", text):
-        if part and _WORTH.search(part):
-            part = lines.plain(part) if _MOVES.search(part) else part[:_MOST]
-            ticks, values = lines.read(part), dict(_values(part))
-            if ticks or values:
-                yield Line(part, _step(ticks), _epoch(ticks), moment(part), values)
+        if not part:
+            continue
+        part = lines.plain(part) if _MOVES.search(part) else part[:_MOST]
+        at = clock(part)
+        line = _line(part, at) if _WORTH.search(part) else None
+        if line is None and at is not None:
+            last = Line(part, None, None, at, {})
+            line = last if first else None
+        first &= at is None
+        if line:
+            last = None if line.moment is not None else last
+            yield line
+    if last:
+        yield last
 
 
-def _step(ticks: Sequence[lines.Tick]) -> lines.Tick | None:
-    return next((tick for tick in ticks if tick.unit in _STEPS and not lines.ASIDE.search(tick.series)), None)
+def _line(text: str, at: float | None) -> Line | None:
+    ticks, values = lines.read(text), dict(_values(text))
+    if not ticks and not values:
+        return None
+    counts = [tick for tick in ticks if tick.unit in _STEPS]
+    step, aside = (
+        next((tick for tick in counts if bool(lines.ASIDE.search(tick.series)) is is_aside), None)
+        for is_aside in (False, True)
+    )
+    series = next((tick.series for tick in ticks), "")
+    return Line(text, step, _epoch(ticks), at, values, series, aside)
 
 
 def _epoch(ticks: Sequence[lines.Tick]) -> float | None:
@@ -88,23 +118,6 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
             last = "val" if is_aside else "train"
         there.add(f"{last}_{what}")
         yield f"{last}_{what}", value
-
-
-def moment(line: str) -> float | None:
-    """Return the UNIX time that stands at the beginning of a line, taken for UTC; None for none."""
-    head = line[:_HEAD]
-    if found := _ISO.search(head):
-        year, month, day, hour, minute, second = map(int, found.groups()[:6])
-        part = float(f"0.{found[7]}") if found[7] else 0.0
-    elif found := _AMERICAN.search(head):
-        month, day, year, hour, minute, second = map(int, found.groups())
-        part = 0.0
-    else:
-        return None
-    try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp() + part
-    except ValueError:
-        return None  # no such day
 
 
 def columns(some: Iterable[Line]) -> dict[str, list[float]]:
