@@ -53,7 +53,7 @@ def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[
             line = refused[file].line
             told.append(("refused", f"{'' if line is None else f'line {line}: '}{refused[file].message}"))
         if kind is None:
-            told = [("not read", "looks like no log that is known: docs/importing.md lists them")]
+            told = [("not read", "holds no steps, epochs or results of a kind that is read (docs/importing.md)")]
         found += [(file, kind or "", *each) for each in told or [("with another", "part of a training that is read")]]
     return found
 
@@ -114,6 +114,13 @@ def _cards(run: Mapping[str, Any], asked: Asked) -> int | None:
     if asked.cards is not None:
         return asked.cards
     return None if pd.isna(run["devices"]) else int(run["devices"])
+
+
+def cards_of(run: Mapping[str, Any], asked: Asked) -> str:
+    """Return in a word how many cards a run is priced with: those of its log, of the command line, or one."""
+    if asked.cards is not None:
+        return f"{asked.cards} (--cards)"
+    return "1 (assumed)" if pd.isna(run["devices"]) else str(run["devices"])
 
 
 def _name(run: Mapping[str, Any], asked: Asked) -> str:
@@ -182,13 +189,11 @@ def _consoles_above(runs: pd.DataFrame) -> list[str]:
     return [file for file in runs.loc[is_console, "file"] if PurePosixPath(file).parent in others]
 
 
-def check(asked: Asked, folder: Path, imported: Imported) -> None:
-    """Raise InputError for values that cannot be, and for a folder without any run."""
+def check(asked: Asked) -> None:
+    """Raise InputError for values that cannot be."""
     if asked.usd_per_card_hour is not None and not 0 < asked.usd_per_card_hour < float("inf"):
         raise InputError(f"--price: {asked.usd_per_card_hour:g} must be USD an hour, more than 0")
     if asked.cards is not None and asked.cards < 1:
         raise InputError(f"--cards: {asked.cards} must be a whole number from 1")
     if asked.machine and naming.slug(asked.machine) != asked.machine:
         raise InputError(f"--machine: {asked.machine!r} must be a name of letters, digits and . + - _")
-    if imported.runs.empty:
-        raise InputError(f"{folder}: holds no run that could be read: docs/importing.md lists what is read")

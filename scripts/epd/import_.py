@@ -103,13 +103,15 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
     """Read and price a folder of logs, once or whenever it changes, and return the exit code."""
     from rich.console import Console
 
+    from scripts.epd import _folder as logs
     from scripts.epd._follow import follow
     from scripts.importers import naming
     from scripts.storage.errors import InputError
     from scripts.studies import definition
 
+    logs.check(asked)
     if not name:
-        name = naming.slug(naming.place_of(folder)) or "runs"
+        name = naming.name_of(folder)
         name = name if definition.is_name(name) else f"{name}-of-runs"  # results/logs is no study's
     if not definition.is_name(name):
         raise InputError(f"--name: {name!r}: a study's name is of letters, digits, '.', '_' and '-', and no other's")
@@ -140,6 +142,7 @@ def _read(
 
     from scripts.epd import _folder as logs
     from scripts.storage import schemas
+    from scripts.storage.errors import InputError
     from scripts.storage.files import write_text
 
     catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
@@ -148,7 +151,8 @@ def _read(
     _print(console, found)
     if may_be_empty and imported.runs.empty:
         return 0, []
-    logs.check(asked, folder, imported)
+    if imported.runs.empty:
+        raise InputError(f"{folder}: holds no run that could be read: docs/importing.md lists what is read")
     place = Path("results") / name
     given, file = place / f"{name}-prices.csv", place / f"{name}.yaml"
     if asked.usd_per_card_hour is not None:
@@ -159,7 +163,7 @@ def _read(
         console.print(f"taken for granted: {line}", soft_wrap=True)
     if code := _call.run_quietly(_call.words([], "local", {"study": str(file)})):
         return code, []
-    _print_dollars(console, place)
+    _print_dollars(console, place, asked)
     written = _write_back(console, folder, place) if write_cost else []
     console.print(f"page: {(place / 'report.html').resolve()}", soft_wrap=True)
     console.print(f"study: {file.resolve()} (change it, and: ./epd report {file})", soft_wrap=True)
@@ -199,10 +203,11 @@ def _print(console: "Console", found: list[tuple[str, str, str, str]]) -> None:
         console.print(f"{kind}: " + ", ".join(f"{number} {word}" for word, number in words.most_common()))
 
 
-def _print_dollars(console: "Console", place: Path) -> None:
+def _print_dollars(console: "Console", place: Path, asked: "Asked") -> None:
     """Print what each run cost, and all of them together."""
     from rich.table import Table
 
+    from scripts.epd._folder import cards_of
     from scripts.importers import facts, naming
     from scripts.storage import tables
     from scripts.storage.numbers import duration, number
@@ -211,13 +216,15 @@ def _print_dollars(console: "Console", place: Path) -> None:
     costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
     logs = facts.read(place / "facts.csv").fillna({"name": ""})
     titles = {run["run"]: run["name"] or naming.title_of(run["run"]) for run in tables.records(logs)}
+    cards = {run["run"]: cards_of(run, asked) for run in tables.records(logs)}
     most = console.width // _SHARE
-    shown = Table("run", "machine", "time", "USD an hour", "USD")
+    shown = Table("run", "machine", "cards", "time", "USD an hour", "USD")
     for run in tables.records(costs.sort_values("cost_usd", ascending=False))[:_LISTED]:
         hourly = run["cost_usd"] / run["used_seconds"] * 3600
         shown.add_row(
             shortened(printable(titles[run["run"]]), most),
             run["hardware"],
+            cards[run["run"]],
             duration(run["used_seconds"]),
             number(hourly),
             number(run["cost_usd"]),
@@ -226,6 +233,6 @@ def _print_dollars(console: "Console", place: Path) -> None:
         shown.add_row(f"and {len(costs) - _LISTED} more")
     if len(costs):
         shown.add_row(
-            "together", "", duration(float(costs["used_seconds"].sum())), "", number(float(costs["cost_usd"].sum()))
+            "together", "", "", duration(float(costs["used_seconds"].sum())), "", number(float(costs["cost_usd"].sum()))
         )
         console.print(shown)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _seconds, naming
+from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devices, _seconds, naming
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -232,7 +232,23 @@ def _runs(
         raise Refused(f"cannot be read: {error.strerror}") from error
     log = {"sha256": hashlib.sha256(data).hexdigest(), "hardware": given["hardware"]}
     runs = parse(Log(folder, name, data))
-    return [log | _completed(_timed(run, time), given) if isinstance(run, dict) else run for run in runs]
+    return [
+        log | _completed(_timed(_counted(run, folder, name), time), given) if isinstance(run, dict) else run
+        for run in runs
+    ]
+
+
+def _counted(run: dict[str, Any], folder: Path, name: PurePosixPath) -> dict[str, Any]:
+    """Return `run` with its number of cards: those that it names, or more that its log, parameters or arguments say."""
+    if "said" not in run:
+        return run
+    known = run.get("devices") or 0
+    found = run.get("devices_said") or _devices.of_settings(run.get("settings", {}))
+    found = found or (None if known else _devices.beside(folder, name))
+    run = {key: value for key, value in run.items() if key != "devices_said"}
+    if found is None or found.cards <= known:
+        return run
+    return run | {"devices": found.cards, "notes": [*run.get("notes", ()), f"{found.cards} cards, by {found.said}"]}
 
 
 def _timed(run: dict[str, Any], time: _seconds.Given) -> dict[str, Any]:

@@ -47,9 +47,14 @@ def workload_of(name: PurePosixPath) -> str:
     return said[-_NAME:].lstrip("_.+-") or "training"
 
 
+def is_common(name: str) -> bool:
+    """Return whether many folders are called so: runs, logs, version_0."""
+    return _NO_NAME.fullmatch(name) is not None
+
+
 def place_of(folder: Path) -> str:
     """Return what people call a folder of logs: with the one above it, where many are called so."""
-    parts = folder.parts[-2:] if _NO_NAME.fullmatch(folder.name) else folder.parts[-1:]
+    parts = folder.parts[-2:] if is_common(folder.name) else folder.parts[-1:]
     return "/".join(part for part in parts if part != folder.anchor)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _console, _console_times, _logs, _metrics, _smi
+from scripts.importers import Imported, Layout, _console, _console_times, _devices, _logs, _metrics, _smi
 from scripts.importers._console_times import Steps
 from scripts.importers._logs import Log, Refused, count
 
@@ -30,8 +30,7 @@ _FRAMEWORKS = {
     "keras": r"\d[mu]?s/step - ",
 }
 
-#: What programs print of themselves: `world_size ................... 8`, `using world size: 8`.
-_DEVICES = re.compile(r"\bworld[_ ]size[ .:=]+(\d+)\b")
+#: What programs print of themselves.
 _BATCH = re.compile(r"(?:micro_batch_size(?:_per_gpu)?|Instantaneous batch size per device)[ .:=]+(\d+)\b")
 _WHOLE_BATCH = re.compile(r"\b(?:train_batch_size|global[ _]batch[ _]size)[ .:=]+(\d+)\b")
 
@@ -68,7 +67,8 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         **_metrics.last(_console.columns(found)),
         "framework": next((name for name, words in _FRAMEWORKS.items() if re.search(words, text)), None),
         "batch_size": _number(_BATCH, text),
-        "devices": len(cards) or _number(_DEVICES, text),
+        "devices": len(cards) or None,
+        "devices_said": _devices.of_text(text),
         "cards": _smi.words(cards),
         "epochs_done": _metrics.whole(epochs),
         "steps_done": _steps_done(steps, epochs),
