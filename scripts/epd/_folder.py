@@ -1,7 +1,7 @@
 """A folder of logs without a study: what was found in it, the study that prices it, and what to say of both."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -20,6 +20,10 @@ from scripts.storage.tables import records
 
 #: What machines are called that nobody named, and the option that their price is.
 _MACHINE, _OPTION = "machine", "paid"
+
+#: What is said of a file that no importer reads, and how many of one ending are named.
+_NOT_READ = ("not read", "no log of a kind that is read: no steps or epochs with their losses (docs/importing.md)")
+_SHOWN = 3
 
 _BOOK = "provider,item,region,purchase,rate,rate_low,rate_high,currency,per,as_of,source,inferred\n"
 
@@ -46,6 +50,7 @@ def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[
     for run in records(imported.runs):
         runs.setdefault(run["file"], []).append(run)
     found = []
+    others: dict[str, list[PurePosixPath]] = {}
     for name, kind in kinds.items():
         file = str(name)
         told = [_taken(run) for run in runs.get(file, [])]
@@ -53,9 +58,22 @@ def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[
             line = refused[file].line
             told.append(("refused", f"{'' if line is None else f'line {line}: '}{refused[file].message}"))
         if kind is None:
-            told = [("not read", "holds no steps, epochs or results of a kind that is read (docs/importing.md)")]
+            if name.suffix.lower() not in any_log.LIKELY:
+                others.setdefault(f"*{name.suffix}", []).append(name)
+                continue
+            told = [_NOT_READ]
         found += [(file, kind or "", *each) for each in told or [("with another", "part of a training that is read")]]
-    return found
+    return found + [(_together(form, names), "", *_NOT_READ) for form, names in sorted(others.items())]
+
+
+def _together(form: str, names: Sequence[PurePosixPath]) -> str:
+    """Return in a few words which files with one ending there are."""
+    shown = ", ".join(str(name) for name in names[:_SHOWN])
+    return (
+        shown
+        if len(names) <= _SHOWN
+        else f"{len(names)} {form if form != '*' else 'files without an ending'}: {shown} ..."
+    )
 
 
 def _taken(run: Mapping[str, Any]) -> tuple[str, str]:

@@ -111,7 +111,7 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
 
     logs.check(asked)
     if not name:
-        name = naming.name_of(folder)
+        name = naming.slug(naming.place_of(folder)) or "runs"
         name = name if definition.is_name(name) else f"{name}-of-runs"  # results/logs is no study's
     if not definition.is_name(name):
         raise InputError(f"--name: {name!r}: a study's name is of letters, digits, '.', '_' and '-', and no other's")

@@ -93,6 +93,11 @@ def of_settings(settings: Mapping[str, Any]) -> Devices | None:
     return _most(found)
 
 
+def is_arguments(name: str) -> bool:
+    """Return whether a file holds arguments, by its name: args.yaml, config.json, train.sh."""
+    return _ARGUMENTS.fullmatch(name) is not None
+
+
 def beside(folder: Path, log: PurePosixPath) -> Devices | None:
     """Return the cards that files of arguments beside a log name, and which file; None for none.
 
@@ -102,7 +107,7 @@ def beside(folder: Path, log: PurePosixPath) -> Devices | None:
     above = [place.parent] if log.parent.name and naming.is_common(log.parent.name) else []
     for where in (place, place / ".hydra", *above):
         for path in sorted(where.iterdir()) if where.is_dir() else ():
-            if path != folder / log and _ARGUMENTS.fullmatch(path.name) and (found := _of_file(path)):
+            if path != folder / log and is_arguments(path.name) and (found := _of_file(path)):
                 return Devices(found.cards, f"{found.said} in {path.name}")
     return None
 

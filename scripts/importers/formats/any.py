@@ -11,8 +11,9 @@ from types import ModuleType
 from typing import Any
 
 from scripts import importers
-from scripts.importers import Imported, Layout, _logs, naming
+from scripts.importers import Imported, Layout, _devices, _logs, naming
 from scripts.importers._logs import Log, ParseLog, Refused, Runs
+from scripts.importers.formats import hf_trainer, mlflow
 from scripts.records.about import OWN
 
 HELP = "logs of all kinds in one folder, each read as what it looks like"
@@ -39,7 +40,10 @@ _OF_A_RUN = ("metrics", "params", "tags", "inputs", "outputs", "artifacts")
 #: Folders and files of W&B beside a run's file: its own words, and the console of the same training.
 _OF_WANDB, _WORDS_OF_WANDB = ("files", "logs", "tmp"), ("debug.log", "debug-internal.log", "output.log")
 
-#: Endings of files that may be logs: what is none of the kinds above is named.
+#: Files that are read with a log: an experiment of MLflow, the last record of a training.
+_BESIDE = (mlflow.FILE, *hf_trainer.RESULTS)
+
+#: Endings of files that may be logs: each that is none of the kinds above is named by itself.
 LIKELY = (".csv", ".log", ".jsonl", ".out", ".wandb", ".db")
 
 
@@ -71,15 +75,18 @@ def candidates(folder: Path, all_of_runs: bool = False) -> list[Path]:
 
 
 def kinds(folder: Path) -> dict[PurePosixPath, str | None]:
-    """Return the files below a folder that look like a log, sorted, and as which format; None for those of none."""
+    """Return the files below a folder that are looked at, sorted, and as which format; None for those of none.
+
+    Files that are read with a log beside them are none of these.
+    """
     formats = {name: importers.importer(name) for name in ORDER}
-    found: dict[PurePosixPath, str | None] = {}
-    for path in candidates(folder):
-        name = PurePosixPath(path.relative_to(folder).as_posix())
-        kind = _kind(name, path, formats)
-        if kind or name.suffix.lower() in LIKELY:
-            found[name] = kind
-    return found
+    names = {PurePosixPath(path.relative_to(folder).as_posix()): path for path in candidates(folder)}
+    found = {name: _kind(name, path, formats) for name, path in names.items()}
+    return {name: kind for name, kind in found.items() if kind or not _is_beside(name)}
+
+
+def _is_beside(name: PurePosixPath) -> bool:
+    return name.name in _BESIDE or _devices.is_arguments(name.name)
 
 
 def _kind(name: PurePosixPath, path: Path, formats: dict[str, ModuleType]) -> str | None:

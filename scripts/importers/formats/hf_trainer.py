@@ -31,7 +31,7 @@ _LACKS = (
 )
 
 #: Where a script that calls `trainer.save_metrics` keeps the last record.
-_RESULTS = ("train_results.json", "all_results.json")
+RESULTS = ("train_results.json", "all_results.json")
 
 
 def read(folder: Path, layout: Layout) -> Imported:
@@ -111,7 +111,7 @@ def _output(path: Path) -> Path:
 
 def _beside(output: Path) -> tuple[float | None, str]:
     """Return what other files of a training say of its time (s), and under which word; None for none."""
-    for name in _RESULTS:
+    for name in RESULTS:
         try:
             about = json.loads((output / name).read_text(encoding="utf-8"))
             seconds = finite(about.get("train_runtime"))

@@ -44,6 +44,7 @@ def test_each_file_is_read_as_what_it_looks_like(tmp_path: Path) -> None:
         "keras/training_log.csv": "epochs_csv",
         "lit/lightning_logs/version_0/metrics.csv": "lightning_csv",
         "prices.csv": None,
+        "readme.txt": None,
         "speed/record.log": "nanogpt",
         "tb/mlp/events.out.tfevents.1700000000.box.1.0": "tensorboard",
         "tracked/mlruns/1/0a1b/meta.yaml": "mlflow",
