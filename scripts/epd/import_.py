@@ -56,7 +56,8 @@ def command(
     write_cost: Annotated[
         bool,
         typer.Option(
-            "--write-cost", help="Of a folder: write what each run cost into MLflow's store, as its metric cost_usd."
+            "--write-cost",
+            help="Of a folder: write what each run cost into MLflow's store and W&B's offline runs, as cost_usd.",
         ),
     ] = False,
     logs_dir: Annotated[
@@ -171,7 +172,7 @@ def _read(
 
 
 def _write_back(console: "Console", folder: Path, place: Path) -> list[Path]:
-    """Write what runs of MLflow cost into its store, and return the files written."""
+    """Write what runs of MLflow and W&B cost into their stores, and return the files written."""
     from scripts.epd import _write_cost
     from scripts.importers import facts
     from scripts.storage import tables
@@ -179,9 +180,11 @@ def _write_back(console: "Console", folder: Path, place: Path) -> list[Path]:
     files = dict(zip(*(facts.read(place / "facts.csv")[name] for name in ("run", "file")), strict=True))
     costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
     usd = {run["run"]: (files[run["run"]], run["cost_usd"]) for run in tables.records(costs)}
-    count, written = _write_cost.write(folder, usd)
-    console.print(f"cost_usd: written for {count} runs of MLflow")
-    return written
+    done = _write_cost.write(folder, usd)
+    console.print(f"cost_usd: written for {done.runs} runs of MLflow and W&B")
+    for line in done.left:
+        console.print(f"cost_usd: not written into {line}", soft_wrap=True)
+    return done.written
 
 
 def _print(console: "Console", found: list[tuple[str, str, str, str]]) -> None:
