@@ -15,7 +15,8 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf"
 _METRIC = re.compile(
     r"(?i)(?<![a-z])(?:(?P<kind>train|val|valid|validation|eval|evaluation|test)(?:ing)?[ _/.-])?"
     r"(?P<what>loss|accuracy|acc)"
-    rf"(?: value)?['\"]?\s*[:=]?\s*['\"(]?(?P<value>{_NUMBER})(?!\.?[\w%])"
+    r"(?![@\d])(?: (?P<after>train|val)(?:ing|id(?:ation)?)?(?=\s*[:=]))?"
+    rf"(?: value)?['\"]?\s*[:=|]?\s*['\"(]?(?P<value>{_NUMBER})(?!\.?[\w%])"
 )
 
 #: Words before a metric that say that it is of an evaluation, and are no name of another metric.
@@ -28,6 +29,9 @@ _MOST = 4096
 
 #: Lines that may hold any of it: the others are passed over.
 _WORTH = re.compile(r"(?i)loss|acc|step|epoch|iter|%\||\d/\d|\[\d+\]|learn:|runtime")
+
+#: A line that says how long the epoch before it took.
+_EPOCH_TIME = re.compile(r"(?i)\bepoch[ _]?(?:time|duration)\b.*\d")
 
 #: What colours a line, or moves the cursor in it.
 _MOVES = re.compile(r"[\x1b\x08]")
@@ -56,33 +60,37 @@ class Line:
         return list(_durations.read(self.text))
 
 
-def read(text: str) -> Iterator[Line]:
-    """Yield the lines of a log that say something of a training; a bar that rewrites its line has one for each time.
+def read(text: str) -> list[Line]:
+    """Return the lines of a log that say something of a training; a bar that rewrites its line has one for each time.
 
-    The first and the last line that have a clock come too, whatever they say.
+    The first and the last line that have a clock are there too, whatever they say.
     """
     clock = _clocks.clock()
-    first, last = True, None
+    found: list[Line] = []
+    is_first, silent = True, None  # a line with a clock that says nothing else, and where it stands
     for part in re.split(r"[\r\n]", text):
         if not part:
             continue
         part = lines.plain(part) if _MOVES.search(part) else part[:_MOST]
         at = clock(part)
         line = _line(part, at) if _WORTH.search(part) else None
-        if line is None and at is not None:
-            last = Line(part, None, None, at, {})
-            line = last if first else None
-        first &= at is None
         if line:
-            last = None if line.moment is not None else last
-            yield line
-    if last:
-        yield last
+            found.append(line)
+            silent = silent if at is None else None
+        elif at is not None:
+            silent = (len(found), Line(part, None, None, at, {}))
+            if is_first:
+                found.append(silent[1])
+                silent = None
+        is_first &= at is None
+    if silent:
+        found.insert(*silent)
+    return found
 
 
 def _line(text: str, at: float | None) -> Line | None:
     ticks, values = lines.read(text), dict(_values(text))
-    if not ticks and not values:
+    if not ticks and not values and not _EPOCH_TIME.search(text):
         return None
     counts = [tick for tick in ticks if tick.unit in _STEPS]
     step, aside = (
@@ -111,8 +119,8 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
         if value is None:
             continue
         what = "loss" if found["what"].lower() == "loss" else "acc"
-        if found["kind"]:
-            last = "train" if found["kind"].lower() == "train" else "val"
+        if kind := found["kind"] or found["after"]:
+            last = "train" if kind.lower() == "train" else "val"
         elif not last or f"{last}_{what}" in there:
             is_aside = _EVALUATION.search(line[: found.start()]) is not None and f"val_{what}" not in there
             last = "val" if is_aside else "train"

@@ -31,6 +31,10 @@ _RATE = re.compile(
     r"(?i)(\d+(?:\.\d+)?)\s?(?:samples?|images?|imgs?|examples?|seq(?:uence)?s?)?/s(?:ec(?:ond)?)?\b(?!/)"
 )
 
+#: What stable-baselines3 prints in a table, and DeiT of an evaluation.
+_IN_A_TABLE = re.compile(r"^\|\s+(?:time/)?time_elapsed\s+\|\s+(\d+)", re.MULTILINE)
+_EVALUATED = re.compile(r"^(?:test|val\w*|eval\w*):?\s+(total time: .*)", re.MULTILINE | re.IGNORECASE)
+
 #: Counts that PyTorch's examples print of samples: `Train Epoch: 1 [640/60000 (1%)]`.
 _OF_SAMPLES = re.compile(r"(?i)epoch\S*\s+\d+\s*\[\s*\d+/\d+\s*\(\s*\d+%\)\]")
 
@@ -65,7 +69,8 @@ def _steps(ticks: Sequence[tuple[Line, Tick]]) -> Steps:
     """Return lines with what was done in all: a count that begins anew is of the next epoch, or resumed."""
     begins = [index for index, ((_, one), (_, next_)) in enumerate(pairwise(ticks), start=1) if _begins(one, next_)]
     parts = [ticks[begin:end] for begin, end in pairwise([0, *begins, len(ticks)])]
-    from_0 = min(tick.done for _, tick in ticks) == 0
+    # A bar at 0 has done nothing; a line of step 0 has done one.
+    from_0 = min(tick.done for _, tick in ticks) == 0 and not any("bar" in tick.source for _, tick in ticks)
     usual_end = max((part[-1][1].done for part in parts[:-1]), default=None)
     offset = 1.0 if from_0 else 0.0
     rows: list[tuple[Line, Tick, float]] = []
@@ -91,7 +96,7 @@ def said(
     found: Sequence[Line], steps: Steps, epochs: float | None, text: str, batch: int | None
 ) -> tuple[Said, list[str]]:
     """Return what the lines say of the time, and how it was read. `batch` is that of all devices."""
-    pace, since, words = _of_steps(steps)
+    pace, since, words = of_steps(steps)
     runtimes, wholes = _RUNTIME.findall(text), _durations.whole(text)
     stated = next(
         (
@@ -101,6 +106,7 @@ def said(
                 # Each rank may print it.
                 (sum({round(seconds): seconds for seconds, _ in wholes}.values()), wholes[-1][1] if wholes else ""),
                 since,
+                (sum(_table.since([float(one) for one in _IN_A_TABLE.findall(text)])), "time_elapsed"),
                 (_of_bars(found), "the time in tqdm's bar"),
             )
             if seconds
@@ -109,6 +115,9 @@ def said(
     )
     several = [f"holds {len(runtimes)} trainings: their times are added up"] if len(runtimes) > 1 else []
     each = _of_keras(found) or _of_epochs(found, epochs)
+    evaluated = [next(_durations.read(one)).seconds for one in _EVALUATED.findall(text)]
+    if len(evaluated) == len(each):
+        each = [one + other for one, other in zip(each, evaluated, strict=True)]
     aside = 0.0 if stated[0] or each else _of_evaluations(found)
     clock, began = _clock(found, steps, epochs)
     samples = steps.done if steps.are_samples else batch * steps.done if batch else None
@@ -135,7 +144,7 @@ def said(
     )
 
 
-def _of_steps(steps: Steps) -> tuple[list[tuple[float, float]], tuple[float, str], list[str]]:
+def of_steps(steps: Steps) -> tuple[list[tuple[float, float]], tuple[float, str], list[str]]:
     """Return the times of steps (how many were done, the mean since the row before), or a count since the beginning.
 
     Lines of another rank, which count what was counted, are passed over.
@@ -179,7 +188,7 @@ def _of_evaluations(found: Iterable[Line]) -> float:
             series.setdefault(line.aside.series, []).append((line, line.aside))
     total = 0.0
     for ticks in series.values():
-        pace, _, _ = _of_steps(_steps(ticks))
+        pace, _, _ = of_steps(_steps(ticks))
         total += sum((done - before) * seconds for (before, _), (done, seconds) in pairwise([(0.0, 0.0), *pace]))
     return total
 
@@ -222,12 +231,15 @@ def _of_keras(found: Sequence[Line]) -> list[float]:
 def _of_epochs(found: Sequence[Line], epochs: float | None) -> list[float]:
     """Return the seconds that lines of epochs state, all lines of an epoch together; none if some epochs have none."""
     timed: list[tuple[tuple[float, str], Stated]] = []
+    running = 0.0
     for line in found:
-        if line.epoch is None or line.step or line.aside:
+        running = running if line.epoch is None else line.epoch
+        if line.step or line.aside:
             continue
+        kinds = ("epoch", "plain", "since") if line.epoch is not None else ("epoch",)
         stated = line.stated()
-        one = next((one for of in ("epoch", "plain", "since") for one in stated if one.of == of), None)
-        key = (line.epoch, line.series)
+        one = next((one for of in kinds for one in stated if one.of == of), None)
+        key = (running, line.series)
         if one and timed and timed[-1][0] == key:
             timed[-1] = (key, one)  # a line that is rewritten
         elif one:
@@ -247,7 +259,11 @@ def _clock(
         from_0 = min((line.epoch for line in found if line.epoch is not None), default=1) == 0
         done = {id(line): line.epoch + from_0 for line in found if line.epoch is not None and line.values}
     clock = [(line.moment, done.get(id(line)), line) for line in found if line.moment is not None]
-    began = clock[0][0] if clock and id(clock[0][2]) not in done and clock[0][2].aside is None else None
+    counted = [index for index, line in enumerate(found) if id(line) in done]
+    clocked = [index for index, line in enumerate(found) if line.moment is not None]
+    if not counted or not clocked or (clocked[-1] < counted[-1] and not set(clocked) & set(counted)):
+        return [], None  # a clock of the start alone
+    began = clock[0][0] if id(clock[0][2]) not in done and clock[0][2].aside is None else None
     return [(at, so_far) for at, so_far, _ in clock[began is not None :]], began
 
 

@@ -18,7 +18,10 @@ from scripts.importers import naming
 #: So much of a text is looked at, at its beginning: programs print their arguments before they train.
 _BEGINNING = 1 << 18
 
-_WORLD = r"world[_ -]?size|num[_ -]?processes|total[_ -](?:gpus|devices)|(?:global[_ -])?device[_ -]count|slurm_ntasks"
+_WORLD = (
+    r"(?:distributed[_ -])?world[_ -]?size|num[_ -]?processes|total[_ -](?:gpus|devices)"
+    r"|(?:global[_ -])?device[_ -]count|slurm_ntasks"
+)
 _A_NUMBER_OF = r"(?:n|num|number[_ ]of)[_ -]?"
 _PER_NODE = r"[_ -]per[_ -]node"
 _LOCAL = (
@@ -36,9 +39,13 @@ _IN_TEXT = re.compile(
 _WORDS = (
     re.compile(r"(?P<said>MEMBER: \d+/(?P<count>\d+))"),
     re.compile(r"(?P<said>Process \d+, total (?P<count>\d+))"),
-    re.compile(r"(?i)\b(?P<said>(?:on|using|with|across) (?P<count>\d+) (?:x )?(?:gpus?|tpus?|cards|accelerators)\b)"),
+    re.compile(
+        r"(?i)\b(?P<said>(?:on|using|with|across) (?P<count>\d+) (?:x )?(?:gpus?|tpus?|cards|accelerators|devices)\b)"
+    ),
     re.compile(r"(?P<said>--gres=gpu(?::[\w-]+)?:(?P<count>\d+))"),
 )
+#: `2730.67/s, 341.3/s/gpu`
+_RATES = re.compile(r"(\d+(?:\.\d+)?)/s,? (\d+(?:\.\d+)?)/s/gpu\b")
 _VISIBLE = re.compile(r"\b(?P<said>CUDA_VISIBLE_DEVICES=['\"]?(?P<listed>\d+(?:,\d+)*))")
 
 #: Marks between a name and its number.
@@ -79,6 +86,9 @@ def of_text(text: str) -> Devices | None:
         found["local" if "gres" in form.pattern else "world"] += [
             Devices(int(one["count"]), one["said"]) for one in form.finditer(head)
         ]
+    found["world"] += [
+        Devices(round(float(one[1]) / float(one[2])), one[0]) for one in _RATES.finditer(head) if float(one[2])
+    ]
     visible = [Devices(len(one["listed"].split(",")), one["said"]) for one in _VISIBLE.finditer(head)]
     return _most({**found, "local": found["local"] or visible, "world": [*found["world"], *_of_batches(head)]})
 

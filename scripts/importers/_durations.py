@@ -41,7 +41,7 @@ _ASIDE = re.compile(
 #: Times without a name, between marks or at the end: `- 61s`, `| 455.00 ms |`, `(12.3 s)`. `20ms/step`, `4.8s/it`.
 _BARE = re.compile(
     rf"(?:(?<=^)|(?<=[-|,;(\[\t] )|(?<=[|;(\[\t]))(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT})\b"
-    r"(?=\s*(?:$|[|,;)\]\t]|-\s|\d+(?:\.\d+)?[mu]?s/step)|/epoch)"
+    r"(?=\s*(?:$|[|,;)\]\t]|-\s|elapsed|\d+(?:\.\d+)?[mu]?s/step)|/epoch)"
 )
 _PER_STEP = re.compile(rf"(?P<number>{_NUMBER})\s?(?P<unit>[mu]?s)\s?/\s?(?:step|it(?:er(?:ation)?)?|batch)\b")
 _STEPS_PER_SECOND = re.compile(rf"(?P<number>{_NUMBER})\s?(?:it|iters?|steps?|batch(?:es)?)/s(?:ec)?\b")
@@ -49,7 +49,7 @@ _STEPS_PER_SECOND = re.compile(rf"(?P<number>{_NUMBER})\s?(?:it|iters?|steps?|ba
 #: The whole of a training, at its end.
 _WHOLE = re.compile(
     r"(?im)\b(?P<word>(?:total )?train(?:ing)? time"
-    rf"|train(?:ing)? (?:took|(?:completed?|finished|done) in))\s*[:=]?\s*{_SIZE}"
+    rf"|train(?:ing)? (?:took|(?:completed?|finished|done) in)|done training in|trained in)\s*[:=]?\s*{_SIZE}"
 )
 
 

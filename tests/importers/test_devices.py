@@ -29,6 +29,8 @@ STEPS = "step 1 loss 2.0 dt: 250ms\nstep 2 loss 1.0 dt: 250ms\n"
         ("Namespace(world_size=1, gpu=0, ngpus_per_node=8)", 8),
         ("CUDA_VISIBLE_DEVICES=0,1,2 python train.py", 3),
         ("Training on 8 GPUs", 8),
+        ("distributed_world_size=4", 4),
+        ("Batch (t): 6.000, 2730.67/s, 341.33/s/gpu", 8),
         (
             "  Instantaneous batch size per device = 8\n"
             "  Total train batch size (w. parallel, distributed & accumulation) = 128\n"

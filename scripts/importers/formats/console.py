@@ -15,6 +15,7 @@ from typing import Any
 from scripts.importers import Imported, Layout, _console, _console_times, _devices, _logs, _metrics, _smi
 from scripts.importers._console_times import Steps
 from scripts.importers._logs import Log, Refused, count
+from scripts.importers._seconds import Said
 
 HELP = "console lines of Megatron-LM, DeepSpeed, torchtune, Hugging Face, Keras, and others that print steps and losses"
 
@@ -22,6 +23,9 @@ _SUFFIXES = (".log", ".txt", ".out", ".err", "")
 
 #: Letters of a log's end in which its lines are looked for.
 _LOOKED_AT = 1 << 14
+
+#: Consoles beside another log that are not larger are read for their time (bytes).
+_LARGEST = 1 << 26
 
 #: Words that programs of one framework print.
 _FRAMEWORKS = {
@@ -44,7 +48,7 @@ def looks(name: PurePosixPath, text: str) -> bool:
     """Return whether a file is one of these: it has two lines of steps or epochs, and a loss or DeepSpeed's steps."""
     if name.suffix.lower() not in _SUFFIXES:
         return False
-    found = list(_console.read(text[-_LOOKED_AT:]))
+    found = _console.read(text[-_LOOKED_AT:])
     counted = sum(line.step is not None or line.epoch is not None for line in found)
     return counted > 1 and (any(line.values for line in found) or "skipped=" in text)
 
@@ -54,7 +58,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     if _is_console_of_another(log.path.parent):
         return
     text = _logs.text_of(log.data, lenient=True)
-    found = list(_console.read(text))
+    found = _console.read(text)
     steps = _console_times.main_steps(found)
     named = [line.epoch for line in found if line.epoch is not None]
     # DeepSpeed says epoch=0 of all its steps.
@@ -75,6 +79,19 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "notes": notes,
         "said": said,
     }
+
+
+def beside(folder: Path, steps: float) -> tuple[Said, str] | None:
+    """Return what a console in a folder says of the time of a training of so many steps, and which it is."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() not in _SUFFIXES or not path.is_file() or path.stat().st_size > _LARGEST:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        found = _console.read(text)
+        counted = _console_times.main_steps(found)
+        if counted.rows and counted.rows[-1][1].total == steps:
+            return _console_times.said(found, counted, None, text, None)[0], path.name
+    return None
 
 
 def _is_console_of_another(folder: Path) -> bool:

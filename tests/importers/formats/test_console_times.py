@@ -73,6 +73,43 @@ SWIN = "".join(
     for step in range(0, 40, 10)
 )
 
+#: DeiT: the seconds of epochs and of evaluations, in hours; without the line of its end, as of a run that was killed.
+DEIT = "".join(
+    f"Epoch: [{epoch}]  [{step:2d}/50]  eta: 0:00:10  lr: 0.000002  loss: 6.9 (6.95)  time: 0.4800  data: 0.01  max mem: 9000\n"
+    for epoch in range(2)
+    for step in (0, 20, 40, 49)
+)
+for _epoch in range(2):
+    DEIT += f"Epoch: [{_epoch}] Total time: 0:00:24 (0.4800 s / it)\nTest: Total time: 0:00:05 (0.5 s / it)\n"
+
+#: fairseq: seconds since the beginning, and the whole at its end.
+FAIRSEQ = "".join(
+    f"| epoch {epoch:03d} | loss 8.4 | ppl 340.9 | wps 10476 | ups 6 | num_updates {epoch * 100} | lr 0.1 | wall {epoch * 1010} | train_wall {epoch * 1000}\n"
+    f"| epoch {epoch:03d} | valid on 'valid' subset | loss 7.6 | ppl 193.9 | num_updates {epoch * 100}\n"
+    for epoch in range(1, 4)
+)
+
+#: stable-baselines3: a table each 2,048 steps.
+SB3 = "".join(
+    f"| time/ | |\n|    fps | 56 |\n|    time_elapsed   | {n * 36} |\n|    total_timesteps   | {n * 2048} |\n|    loss   | 0.0353 |\n"
+    for n in range(1, 6)
+)
+
+#: open_clip counts samples, and its rate is of all cards.
+OPEN_CLIP = "".join(
+    f"2026-03-01,10:{n // 10:02d}:{n % 10 * 6:02d} | INFO | Train Epoch: 0 [{n * 16384:7d}/163840 ({n}0%)] Data (t): 0.029 Batch (t): 6.000, 2730.667/s, 341.333/s/gpu LR: 0.000001 Loss: 9.7 (9.7)\n"
+    for n in range(1, 11)
+)
+
+#: Axolotl: a clock while it loads, a bar and dictionaries while it trains.
+AXOLOTL = "[2026-03-01 10:00:00,123] [INFO] [axolotl.utils.data:200] [PID:123] [RANK:0] Loading prepared dataset\n"
+AXOLOTL += "[2026-03-01 10:00:40,123] [INFO] [axolotl.train.train:178] [PID:123] [RANK:0] Starting trainer...\n"
+AXOLOTL += "".join(
+    f"\r {n * 10:3d}%|{'█' * n}{' ' * (10 - n)}| {n * 10}/100 [{n:02d}:00<{10 - n:02d}:00,  6.00s/it]\n"
+    f"\r          \r{{'loss': {2 - n / 10:.4f}, 'grad_norm': 0.5, 'learning_rate': 1e-05, 'epoch': {n / 5:.2f}}}\n"
+    for n in range(1, 11)
+)
+
 STEP, EPOCH = "the time of a step x steps", "stated: the seconds of each epoch"
 CLOCK = "the clock of its lines, from the first to the last"
 
@@ -95,6 +132,36 @@ CLOCK = "the clock of its lines, from the first to the last"
         ("".join(f"Epoch {n}/20 - loss: 0.5 - val_loss: 0.6 - 61.0s\n" for n in range(1, 21)), 1220.0, EPOCH, None),
         ("".join(f"Epoch {n}/20 - 61s 20ms/step - loss: 0.5\n" for n in range(1, 21)), 1220.0, EPOCH, None),
         ("".join(f"EPOCH {n} loss 0.5 training takes 0:10:30\n" for n in range(3)), 1890.0, EPOCH, None),
+        (DEIT, 2 * (24 + 5), EPOCH, 100),
+        (DEIT + "Training time 0:01:10\n", 70.0, "stated: training time", 100),
+        (FAIRSEQ, 3030.0, "stated: wall", 300),
+        (FAIRSEQ + "| done training in 3041.5 seconds\n", 3041.5, "stated: done training in", 300),
+        (SB3, 180.0, "stated: time_elapsed", 10_240),
+        (OPEN_CLIP, 60.0, CLOCK, None),
+        (OPEN_CLIP.replace("2026-03-01,10:", "-"), 60.0, "samples / samples per second", None),
+        (AXOLOTL, 600.0, "stated: the time in tqdm's bar", 100),
+        (AXOLOTL + "{'train_runtime': 603.2, 'epoch': 2.0}\n", 603.2, "stated: train_runtime", 100),
+        (
+            "".join(
+                f"Epoch 1 | iter {n:2d} step {n // 2} | loss train: 9.9, val: n/a | iter time: 100.00 ms\n"
+                for n in range(1, 33)
+            ),
+            3.2,
+            STEP,
+            32,
+        ),
+        (
+            "".join(
+                f"Training epoch 0, iteration {n}/249 | lr: 1.9e-06 | global_batch_size: 8 | global_step: {n} | reduced_train_loss: 1.3 | train_step_timing in s: 2.500\n"
+                for n in range(250)
+            ),
+            625.0,
+            STEP,
+            250,
+        ),
+        ("".join(f"Epoch {n}/3\nTrain Loss: 0.5\nEpoch time: 12.5 s\n" for n in (1, 2, 3)), 37.5, EPOCH, None),
+        ("".join(f"[Epoch {n}] loss=0.5 ({n * 30}s elapsed)\n" for n in (1, 2, 3)), 90.0, EPOCH, None),
+        ("".join(f"| epoch   {n} | loss  -1.08 | time 0:02:3{n}\n" for n in range(1, 6)), 765.0, EPOCH, None),
         (
             "".join(f"Epoch {n} loss 0.5 took 50.5s\nEpoch {n} val loss 0.6 took 9.5s\n" for n in range(3)),
             180.0,
@@ -138,6 +205,18 @@ def test_a_time_that_does_not_say_of_what_it_is_read_as_that_of_a_step_and_it_sa
 def test_evaluations_and_a_long_start_are_said(tmp_path: Path) -> None:
     assert facts(read(tmp_path, imagenet(0)))["remarks"] == "evaluations: 1.00 s, counted"
     assert str(facts(read(tmp_path, TITAN))["remarks"]).startswith("the start, 100 s: counted")
+
+
+def test_a_clock_of_the_start_alone_is_no_time_of_the_training(tmp_path: Path) -> None:
+    text = "2026-03-01 10:00:00 loading\n2026-03-01 10:00:40 starting\nstep 1 loss 0.5\nstep 2 loss 0.4\n"
+    assert "train_seconds" not in facts(read(tmp_path, text))
+    assert facts(read(tmp_path, text + "2026-03-01 10:05:00 done\n"))["train_seconds"] == 300.0
+
+
+def test_numbers_in_names_of_metrics_are_no_accuracies(tmp_path: Path) -> None:
+    found = facts(read(tmp_path, DEIT.replace("max mem", "acc1: 90.0 (90.0) Acc@5 99.0 max mem")))
+    assert "acc" not in found
+    assert "val_acc" not in found
 
 
 def test_a_clock_that_contradicts_what_is_stated_is_said(tmp_path: Path) -> None:
