@@ -39,8 +39,7 @@ class Asked:
 
 def look(folder: Path) -> tuple[dict[PurePosixPath, str | None], Imported]:
     """Return the files of a folder that may be logs, each with its format, and the runs in them."""
-    kinds = any_log.kinds(folder)
-    return kinds, any_log.read_known(folder, Layout({".": _MACHINE}), kinds)
+    return any_log.look(folder, Layout({".": _MACHINE}))
 
 
 def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[tuple[str, str, str, str]]:

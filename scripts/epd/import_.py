@@ -106,7 +106,7 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
 
     from scripts.epd import _folder as logs
     from scripts.epd._follow import follow
-    from scripts.importers import naming
+    from scripts.importers import kept, naming
     from scripts.storage.errors import InputError
     from scripts.studies import definition
 
@@ -129,7 +129,11 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
         print("waiting for more: Ctrl-C ends it", flush=True)
         return written
 
-    follow(folder, read)
+    kept.begin(folder)
+    try:
+        follow(folder, read)
+    finally:
+        kept.forget(folder)
     page = Path("results", name, "report.html").resolve()
     print(f"ended by Ctrl-C; the last page stays: {page}", flush=True)
     return 0

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from math import isfinite
 from pathlib import Path, PurePosixPath
 from statistics import median
@@ -61,6 +62,9 @@ class Log:
         """The log as text. Raises Refused for what is none."""
         return text_of(self.data)
 
+
+#: Name of a log, what is given of it, and what reads its runs -> these.
+Keep = Callable[[PurePosixPath, str, Callable[[], list[dict[str, Any] | Refused]]], list[dict[str, Any] | Refused]]
 
 #: A log -> its runs, for those that look at the files beside it, or are no text.
 ParseLog = Callable[[Log], Runs]
@@ -139,9 +143,16 @@ def check(folder: Path) -> None:
 
 
 def read_each(
-    folder: Path, layout: Layout, logs: Sequence[tuple[PurePosixPath, ParseLog]], what: str = "of any kind"
+    folder: Path,
+    layout: Layout,
+    logs: Sequence[tuple[PurePosixPath, ParseLog]],
+    what: str = "of any kind",
+    keep: Keep = lambda name, given, read_log: read_log(),
 ) -> Imported:
-    """Return the runs of some logs below `folder`, each read in its own way; `what` says which ones are looked for."""
+    """Return the runs of some logs below `folder`, each read in its own way; `what` says which ones are looked for.
+
+    `keep` may know the runs of a log from before: of its name, and what the study says of its time and its names.
+    """
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     machines, frameworks = _by_path(layout.hardware), _by_path(layout.framework)
@@ -162,10 +173,7 @@ def read_each(
             _nearest(name, epoch_seconds)[1],
             _times_of_files(folder / name) if layout.times == "files" else None,
         )
-        try:
-            found = _runs(folder, name, parse, given, time)
-        except Refused as refused:
-            found = [refused]
+        found = keep(name, f"{given} {time}", partial(_runs, folder, name, parse, given, time))
         # A log that was copied beside itself is no second measurement.
         keys = ("sha256", "workload", "hardware", "framework")
         whose = [tuple(item[key] for key in keys) for item in found if isinstance(item, dict)]
@@ -220,7 +228,16 @@ def _nearest(name: PurePosixPath, mapping: Mapping[PurePosixPath, Any]) -> tuple
 def _runs(
     folder: Path, name: PurePosixPath, parse: ParseLog, given: Mapping[str, str | None], time: _seconds.Given
 ) -> list[dict[str, Any] | Refused]:
-    """Return the runs of one log, or what refuses one of them. Raises Refused for the whole log."""
+    """Return the runs of one log, or what refuses one of them, or all."""
+    try:
+        return _read(folder, name, parse, given, time)
+    except Refused as refused:
+        return [refused]
+
+
+def _read(
+    folder: Path, name: PurePosixPath, parse: ParseLog, given: Mapping[str, str | None], time: _seconds.Given
+) -> list[dict[str, Any] | Refused]:
     path = folder / name
     if _printable(name) != str(name):
         raise Refused("the name is not UTF-8")

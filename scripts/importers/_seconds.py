@@ -174,7 +174,7 @@ def _before_the_first_row(said: Said) -> tuple[float, tuple[str, ...]]:
     paces = [(later - at) / (to - done) for (at, done), (later, to) in pairwise(rows) if to > done and later > at]
     usual = median(paces) if paces else 0.0
     if said.began is not None:
-        first = min(said.clock, default=(said.began, None))
+        first = min(said.clock, key=lambda row: row[0], default=(said.began, None))
         start = first[0] - said.began - usual * (first[1] or 0.0)
         between = median(later - at for (at, _), (later, _) in pairwise(rows)) if len(rows) > 1 else 0.0
         is_long = first[1] is not None and start > max(PAUSE_SECONDS, PAUSE_INTERVALS * between)

@@ -24,6 +24,9 @@ _SUFFIXES = (".log", ".txt", ".out", ".err", "")
 #: Letters of a log's end in which its lines are looked for.
 _LOOKED_AT = 1 << 14
 
+#: Logs of the same training that say more than its console.
+FULLER = ("trainer_state.json", "trainer_log.jsonl", "metrics.csv", "results.csv")
+
 #: Consoles beside another log that are not larger are read for their time (bytes).
 _LARGEST = 1 << 26
 
@@ -96,8 +99,7 @@ def beside(folder: Path, steps: float) -> tuple[Said, str] | None:
 
 def _is_console_of_another(folder: Path) -> bool:
     """Return whether a log of the same training lies in a folder, which says more than its console."""
-    named = ("trainer_state.json", "trainer_log.jsonl", "metrics.csv", "results.csv")
-    return any((folder / name).is_file() for name in named) or any(folder.glob("checkpoint-*/trainer_state.json"))
+    return any((folder / name).is_file() for name in FULLER) or any(folder.glob("checkpoint-*/trainer_state.json"))
 
 
 def _steps_done(steps: Steps, epochs: float | None) -> int | None:

@@ -38,7 +38,7 @@ def mixed(place: Path) -> Path:
 
 
 def test_each_file_is_read_as_what_it_looks_like(tmp_path: Path) -> None:
-    kinds = any_log.kinds(mixed(tmp_path))
+    kinds, _ = any_log.look(mixed(tmp_path), Layout({".": "box"}))
     assert {str(name): kind for name, kind in kinds.items()} == {
         "bert/checkpoint-10/trainer_state.json": "hf_trainer",
         "keras/training_log.csv": "epochs_csv",
