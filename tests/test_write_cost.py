@@ -132,7 +132,7 @@ def test_files_of_wandb_that_are_not_as_they_are_known_are_left_alone_and_named(
         assert whole.read_bytes() == data
     whole.write_bytes(sound)
     whole.with_name(whole.name + ".synced").touch()
-    assert "sends no file twice" in _write_cost.write(tmp_path, {"a": (str(whole.relative_to(tmp_path)), 0.5)}).left[0]
+    assert "sends nothing twice" in _write_cost.write(tmp_path, {"a": (str(whole.relative_to(tmp_path)), 0.5)}).left[0]
 
 
 def test_a_kill_while_a_file_of_wandb_is_written_leaves_the_old_one(

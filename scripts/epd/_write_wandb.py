@@ -16,8 +16,8 @@ from scripts.storage.files import write_bytes
 _NUMBER, _SUMMARY, _EXIT = 1, 3, 18
 _UPDATE, _KEY, _VALUE = 1, 1, 16
 
-#: What `wandb sync` leaves beside a file that it has sent.
-_SENT = ".synced"
+#: What `wandb sync` leaves beside a file that it has sent, or has begun to.
+_SENT = (".synced", ".syncstate")
 
 
 class LeftAlone(Exception):
@@ -26,8 +26,8 @@ class LeftAlone(Exception):
 
 def write(path: Path, cost: float) -> bool:
     """Write the dollars of a run, and return whether they were others. Raises LeftAlone where it must not be."""
-    if path.with_name(path.name + _SENT).exists():
-        raise LeftAlone("it was sent by wandb sync, which sends no file twice")
+    if any(path.with_name(path.name + ending).exists() for ending in _SENT):
+        raise LeftAlone("wandb sync has sent it, or a part of it, and sends nothing twice")
     data = path.read_bytes()
     head, body = data[: stores.WANDB_HEAD_BYTES], data[stores.WANDB_HEAD_BYTES :]
     try:

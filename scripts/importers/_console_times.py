@@ -38,6 +38,9 @@ _EVALUATED = re.compile(r"^(?:test|val\w*|eval\w*):?\s+(total time: .*)", re.MUL
 #: Counts that PyTorch's examples print of samples: `Train Epoch: 1 [640/60000 (1%)]`.
 _OF_SAMPLES = re.compile(r"(?i)epoch\S*\s+\d+\s*\[\s*\d+/\d+\s*\(\s*\d+%\)\]")
 
+#: Lines at the beginning and at the end that are looked at for times, before all are.
+_SAMPLE = 100
+
 #: Below so many seconds of an epoch Keras's whole ones say less than its steps.
 _FEW_SECONDS = 20
 
@@ -149,7 +152,8 @@ def of_steps(steps: Steps) -> tuple[list[tuple[float, float]], tuple[float, str]
 
     Lines of another rank, which count what was counted, are passed over.
     """
-    if steps.are_samples:
+    looked_at = [*steps.rows[:_SAMPLE], *steps.rows[-_SAMPLE:]]
+    if steps.are_samples or not any(_chosen(line.stated()) for line, _, _ in looked_at):
         return [], (0.0, ""), []
     times = [(done, one) for line, _, done in steps.rows if (one := _chosen(line.stated()))]
     if not times:

@@ -33,7 +33,9 @@ _LARGEST = 1 << 26
 #: Words that programs of one framework print.
 _FRAMEWORKS = {
     "torch": r"elapsed time per iteration \(m?s\)|RunningAvgSamplesPerSec|\[deepspeed\]|log_dist"
-    r"|tokens_per_second_per_gpu|train_runtime|torch\.distributed|\[rank: ?\d+\]|(?i:pytorch)",
+    r"|tokens_per_second_per_gpu|train_runtime|torch\.distributed|\[rank: ?\d+\]|(?i:pytorch|torchrun)|Acc@1|max mem:"
+    r"|- mmengine -|d2\.(?:utils|engine)|fairseq|axolotl|GLOBAL_RANK|max_mem: \d+M|device cuda:",
+    "jax": r"Tokens/s/device|(?i:jaxlib)",
     "keras": r"\d[mu]?s/step - ",
 }
 

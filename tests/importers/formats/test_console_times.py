@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.importers import Layout
+from scripts.importers.formats import any as any_log
 from tests.importers.formats.test_console import facts, read
 
 
@@ -205,6 +207,21 @@ def test_a_time_that_does_not_say_of_what_it_is_read_as_that_of_a_step_and_it_sa
 def test_evaluations_and_a_long_start_are_said(tmp_path: Path) -> None:
     assert facts(read(tmp_path, imagenet(0)))["remarks"] == "evaluations: 1.00 s, counted"
     assert str(facts(read(tmp_path, TITAN))["remarks"]).startswith("the start, 100 s: counted")
+
+
+@pytest.mark.parametrize(
+    ("text", "framework"),
+    [
+        (imagenet(0), "torch"),
+        (mmengine("11/25 12:{} - mmengine - INFO - "), "torch"),
+        (DETECTRON, "torch"),
+        (MAXTEXT, "jax"),
+    ],
+)
+def test_programs_of_one_framework_are_known_by_their_words(text: str, framework: str, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(text)
+    (row,) = any_log.read(tmp_path, Layout({".": "box"})).runs.to_dict("records")
+    assert row["framework"] == framework
 
 
 def test_a_clock_of_the_start_alone_is_no_time_of_the_training(tmp_path: Path) -> None:
