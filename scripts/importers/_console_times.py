@@ -41,6 +41,8 @@ _OF_SAMPLES = re.compile(r"(?i)epoch\S*\s+\d+\s*\[\s*\d+/\d+\s*\(\s*\d+%\)\]")
 #: Lines at the beginning and at the end that are looked at for times, before all are.
 _SAMPLE = 100
 
+_HOUR, _DAY = 3_600.0, 86_400.0
+
 #: Below so many seconds of an epoch Keras's whole ones say less than its steps.
 _FEW_SECONDS = 20
 
@@ -161,6 +163,8 @@ def of_steps(steps: Steps) -> tuple[list[tuple[float, float]], tuple[float, str]
     word = times[-1][1].word
     of = Counter(one.of for _, one in times).most_common(1)[0][0]
     seconds = [one.seconds for _, one in times if one.of == of]
+    if _are_moments([one for _, one in times]):
+        return [], (0.0, ""), []
     if of in ("since", "plain") and not times[-1][1].is_mean:
         back = sum(later < earlier for earlier, later in pairwise(seconds))
         rises = _table.from_the_beginning(seconds) or (of == "since" and back <= len(seconds) // 10)
@@ -177,6 +181,20 @@ def of_steps(steps: Steps) -> tuple[list[tuple[float, float]], tuple[float, str]
     if steps.done > pace[-1][0]:
         pace.append((steps.done, pace[-1][1]))
     return pace, (0.0, ""), [] if is_told else [f"{word!r} is read as the time of one step"]
+
+
+def _are_moments(times: Sequence[Stated]) -> bool:
+    """Return whether times are those of the day: they rise, and do not begin with the training."""
+    seconds = [one.seconds for one in times]
+    rise = sum(later >= earlier for earlier, later in pairwise(seconds))
+    return (
+        all(one.may_be_a_moment for one in times)
+        and len(times) > 1
+        and rise >= 0.9 * (len(times) - 1)
+        and seconds[-1] != seconds[0]
+        and max(seconds) >= _HOUR
+        and _table.from_the_beginning(seconds) is None
+    )
 
 
 def _chosen(stated: Sequence[Stated]) -> Stated | None:
@@ -248,7 +266,11 @@ def _of_epochs(found: Sequence[Line], epochs: float | None) -> list[float]:
             timed[-1] = (key, one)  # a line that is rewritten
         elif one:
             timed.append((key, one))
-    if not timed or (epochs and len({epoch for (epoch, _), _ in timed}) < round(epochs)):
+    if (
+        not timed
+        or _are_moments([one for _, one in timed])
+        or (epochs and len({epoch for (epoch, _), _ in timed}) < round(epochs))
+    ):
         return []
     seconds = [one.seconds for _, one in timed]
     return _table.from_the_beginning(seconds) or seconds
@@ -263,12 +285,28 @@ def _clock(
         from_0 = min((line.epoch for line in found if line.epoch is not None), default=1) == 0
         done = {id(line): line.epoch + from_0 for line in found if line.epoch is not None and line.values}
     clock = [(line.moment, done.get(id(line)), line) for line in found if line.moment is not None]
+    if all(line.moment is None for line in found):
+        return _of_the_day(found, done), None
     counted = [index for index, line in enumerate(found) if id(line) in done]
     clocked = [index for index, line in enumerate(found) if line.moment is not None]
     if not counted or not clocked or (clocked[-1] < counted[-1] and not set(clocked) & set(counted)):
         return [], None  # a clock of the start alone
     began = clock[0][0] if id(clock[0][2]) not in done and clock[0][2].aside is None else None
     return [(at, so_far) for at, so_far, _ in clock[began is not None :]], began
+
+
+def _of_the_day(found: Sequence[Line], done: dict[int, float]) -> list[tuple[float, float | None]]:
+    """Return the times of the day that lines state in their middle (`time: 14:05:33`), each with what was done."""
+    stated = [(line, _chosen(line.stated())) for line in found if id(line) in done]
+    times = [(done[id(line)], one) for line, one in stated if one]
+    if not _are_moments([one for _, one in times]):
+        return []
+    days, clock, before = 0.0, list[tuple[float, float | None]](), 0.0
+    for so_far, one in times:
+        days += _DAY if one.seconds < before - _DAY / 2 else 0.0
+        before = one.seconds
+        clock.append((one.seconds + days, so_far))
+    return clock
 
 
 def _rates(steps: Steps, text: str) -> float | None:

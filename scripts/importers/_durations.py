@@ -16,7 +16,7 @@ _CLOCK = r"(?:(?P<days>\d+)\s*d(?:ays?)?,?\s*)?(?P<clock>\d+:\d\d(?::\d\d)?(?:\.
 _SPELLED = (
     rf"(?:(?P<hours>\d+)\s?h\w*,?\s*)?(?P<minutes>\d+)\s?m(?:in(?:ute)?s?)?,?\s*(?:and )?(?P<rest>{_NUMBER})\s?s\w*\b"
 )
-_SIZE = rf"(?:{_CLOCK}|{_SPELLED}|(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT})?(?![\w.:%]))"
+_SIZE = rf"(?:{_CLOCK}|{_SPELLED}|(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT})?(?![\w.:%]|[-/]\d))"
 
 #: What is the time of one step, of one epoch, since the beginning; and words that say none of it.
 _OF_STEP = (
@@ -43,8 +43,27 @@ _BARE = re.compile(
     rf"(?:(?<=^)|(?<=[-|,;(\[\t] )|(?<=[|;(\[\t]))(?P<number>{_NUMBER})\s?(?P<unit>{_UNIT})\b"
     r"(?=\s*(?:$|[|,;)\]\t]|-\s|elapsed|\d+(?:\.\d+)?[mu]?s/step)|/epoch)"
 )
-_PER_STEP = re.compile(rf"(?P<number>{_NUMBER})\s?(?P<unit>[mu]?s)\s?/\s?(?:step|it(?:er(?:ation)?)?|batch)\b")
-_STEPS_PER_SECOND = re.compile(rf"(?P<number>{_NUMBER})\s?(?:it|iters?|steps?|batch(?:es)?)/s(?:ec)?\b")
+_PER_STEP = re.compile(
+    rf"(?P<number>{_NUMBER})\s?(?P<unit>[mu]?s)\s?/\s?(?:step|it(?:er(?:ation)?)?|batch)\b(?!['\"]?\s*[:=])"
+)
+_STEPS_PER_SECOND = re.compile(
+    rf"(?P<number>{_NUMBER})\s?(?:it|iters?|steps?|batch(?:es)?)/s(?:ec)?\b(?!['\"]?\s*[:=])"
+)
+
+#: `ms/step: 250`, `seconds_per_step=0.5`; `steps_per_sec: 2.4`
+_A_STEP = r"(?:step|it(?:er(?:ation)?)?|batch|update)"
+_UNIT_FIRST = re.compile(
+    rf"(?i)(?<![\w./])(?P<unit>{_UNIT})(?:/|[ _]per[ _]){_A_STEP}['\"]?\s*[:=]\s*['\"]?(?P<number>{_NUMBER})"
+)
+_RATE_FIRST = re.compile(
+    rf"(?i)(?<![\w./]){_A_STEP}(?:e?s)?(?:/|[ _]per[ _])s(?:ec(?:ond)?)?['\"]?\s*[:=]\s*['\"]?(?P<number>{_NUMBER})"
+)
+
+#: Durations have one digit of hours, mostly.
+_TIME_OF_DAY = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?")
+
+#: A time of so many seconds is one since 1970.
+_LEAST_MOMENT = 1e9
 
 #: The whole of a training, at its end.
 _WHOLE = re.compile(
@@ -60,6 +79,7 @@ class Stated(NamedTuple):
     of: str
     word: str
     is_mean: bool = False  # of all steps of the epoch so far
+    may_be_a_moment: bool = False  # 14:05:33 and 1700000000.5 are times of the day as well
 
 
 def read(line: str) -> Iterator[Stated]:
@@ -73,13 +93,16 @@ def read(line: str) -> Iterator[Stated]:
             seconds = float(found["mean"]) * _size(found["mean_unit"] or given)
             yield Stated(seconds, of, found[of], is_mean=True)
         else:
-            yield Stated(_seconds(found, given), of, found[of])
-    for form, of in ((_BARE, "plain"), (_PER_STEP, "step")):
+            seconds = _seconds(found, given)
+            is_moment = seconds > _LEAST_MOMENT or _TIME_OF_DAY.fullmatch(found["clock"] or "") is not None
+            yield Stated(seconds, of, found[of], may_be_a_moment=is_moment and of == "plain")
+    for form, of in ((_BARE, "plain"), (_PER_STEP, "step"), (_UNIT_FIRST, "step")):
         for found in form.finditer(line):
             yield Stated(float(found["number"]) * _size(found["unit"]), of, found[0].strip())
-    for found in _STEPS_PER_SECOND.finditer(line):
-        if float(found["number"]):
-            yield Stated(1 / float(found["number"]), "step", found[0])
+    for form in (_STEPS_PER_SECOND, _RATE_FIRST):
+        for found in form.finditer(line):
+            if float(found["number"]):
+                yield Stated(1 / float(found["number"]), "step", found[0])
 
 
 def whole(text: str) -> list[tuple[float, str]]:

@@ -178,6 +178,17 @@ CLOCK = "the clock of its lines, from the first to the last"
         ),
         ("".join(f"step {n * 10} loss 0.5 elapsed 0:0{n}:00\n" for n in range(1, 6)), 300.0, "stated: elapsed", 50),
         ("".join(f"step {n * 10} loss 0.5 2.5 it/s\n" for n in range(1, 6)), 20.0, STEP, 50),
+        ("".join(f"step {n * 10} loss 0.5 ms/step: 250\n" for n in range(1, 6)), 12.5, STEP, 50),
+        ("".join(f"step {n * 10} loss 0.5 steps_per_sec=2.5\n" for n in range(1, 6)), 20.0, STEP, 50),
+        ("".join(f"step {n * 10} loss 0.5 time: 23:5{n + 4}:00\n" for n in range(1, 6)), 300.0, CLOCK, 50),
+        ("".join(f"epoch {n} loss 0.5 time {1.7e9 + n * 60:.1f}\n" for n in range(1, 6)), 300.0, CLOCK, None),
+        (
+            "step 10 loss 0.5 time: 23:58:00\nstep 20 loss 0.5 time: 23:59:00\nstep 30 loss 0.5 time: 00:00:00\n"
+            + "".join(f"step {n * 10 + 30} loss 0.5 time: 00:{n:02d}:00\n" for n in range(1, 20)),
+            22 * 60.0,
+            CLOCK,
+            220,
+        ),
         (
             "global batch size 64\n" + "".join(f"step {n} loss 0.5 128.0 images/s\n" for n in range(1, 6)),
             2.5,
