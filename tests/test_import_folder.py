@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
@@ -28,9 +29,10 @@ def test_each_file_has_a_line_that_says_what_became_of_it(tmp_path: Path) -> Non
     rows = {file: (kind, word, how) for file, kind, word, how in logs.rows(*logs.look(tmp_path))}
     assert rows["speed/record.log"] == ("nanogpt", "right", "22.5 s (stated: train_time)")
     assert rows["keras/training_log.csv"][:2] == ("epochs_csv", "without time")
-    assert rows["keras/training_log.csv"][2].startswith("without time: Keras's CSVLogger writes no column elapsed")
+    assert rows["keras/training_log.csv"][2].startswith("without time: Keras's CSVLogger has no column elapsed")
     assert rows["yolo/broken/results.csv"] == ("ultralytics", "refused", "line 2: 2 cells, but the header has 3")
     assert rows["prices.csv"][1] == "not read"
+    assert rows["readme.txt"][1] == "not read", "what no importer reads is listed"
     assert dict(logs.counts([(file, *row) for file, row in rows.items()]))["ultralytics"] == {"right": 1, "refused": 1}
 
 
@@ -79,29 +81,53 @@ def test_what_is_taken_for_granted_is_said(tmp_path: Path) -> None:
     ("asked", "said"),
     [
         (Asked("h100", 0.0), "--price: 0 must be USD an hour, more than 0"),
+        (Asked("h100", -1.0), "--price: -1 must be USD an hour, more than 0"),
+        (Asked("h100", float("nan")), "--price: nan must be USD an hour, more than 0"),
         (Asked("h100", cards=0), "--cards: 0 must be a whole number from 1"),
         (Asked("h 100"), "--machine: 'h 100' must be a name of letters, digits and"),
     ],
 )
-def test_values_that_cannot_be_are_refused(asked: Asked, said: str, tmp_path: Path) -> None:
-    _, imported = logs.look(mixed(tmp_path))
+def test_values_that_cannot_be_are_refused_before_a_file_is_read(
+    asked: Asked, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "look", lambda folder: pytest.fail("a file was read"))
     with pytest.raises(InputError, match=said):
-        logs.check(asked, tmp_path, imported)
+        import_._folder(mixed(tmp_path), "", asked, False, False)
 
 
 def test_a_folder_without_logs_is_refused(tmp_path: Path) -> None:
-    _, imported = logs.look(tmp_path)
+    (tmp_path / "b.json").write_text("{}")
     with pytest.raises(InputError, match=r"holds no run that could be read: docs/importing\.md lists what is read"):
-        logs.check(Asked(), tmp_path, imported)
+        import_._folder(tmp_path, "", Asked(), False, False)
+
+
+def test_files_of_other_kinds_are_listed_together_by_their_endings(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json", "c.json", "d.json", "notes", "x/e.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    listed = [(file, word) for file, _, word, _ in logs.rows(*logs.look(tmp_path))]
+    assert listed == [
+        ("notes", "not read"),
+        ("4 *.json: a.json, b.json, c.json ...", "not read"),
+        ("x/e.txt", "not read"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "devices", "words"),
+    [(Asked(), 8, "8"), (Asked(), pd.NA, "1 (assumed)"), (Asked(cards=4), 8, "4 (--cards)")],
+)
+def test_beside_a_run_stands_how_many_cards_are_priced(asked: Asked, devices: object, words: str) -> None:
+    assert logs.cards_of({"devices": devices}, asked) == words
 
 
 def test_a_folder_that_is_called_logs_is_one_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """results/logs is not for a study: the name is that of both folders, or says what it holds."""
     called: list[str] = []
     monkeypatch.setattr(import_, "_read", lambda console, folder, name, *rest: (called.append(name) or 0, []))
-    for place in (tmp_path / "vision" / "logs", tmp_path / "their models", Path("/logs")):
+    for place in (tmp_path / "vision" / "logs", tmp_path / "their models", Path("/logs"), tmp_path / "実験"):
         import_._folder(place, "", Asked(), False, False)
-    assert called == ["vision_logs", "their_models", "logs-of-runs"]
+    assert called == ["vision_logs", "their_models", "logs-of-runs", "logs-8d2062"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A folder of logs without a study: what was found in it, the study that prices it, and what to say of both."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,10 @@ from scripts.storage.tables import records
 #: What machines are called that nobody named, and the option that their price is.
 _MACHINE, _OPTION = "machine", "paid"
 
+#: What is said of a file that no importer reads, and how many of one ending are named.
+_NOT_READ = ("not read", "no log of a kind that is read: no steps or epochs with their losses (docs/importing.md)")
+_SHOWN = 3
+
 _BOOK = "provider,item,region,purchase,rate,rate_low,rate_high,currency,per,as_of,source,inferred\n"
 
 
@@ -35,8 +39,7 @@ class Asked:
 
 def look(folder: Path) -> tuple[dict[PurePosixPath, str | None], Imported]:
     """Return the files of a folder that may be logs, each with its format, and the runs in them."""
-    kinds = any_log.kinds(folder)
-    return kinds, any_log.read_known(folder, Layout({".": _MACHINE}), kinds)
+    return any_log.look(folder, Layout({".": _MACHINE}))
 
 
 def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[tuple[str, str, str, str]]:
@@ -46,6 +49,7 @@ def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[
     for run in records(imported.runs):
         runs.setdefault(run["file"], []).append(run)
     found = []
+    others: dict[str, list[PurePosixPath]] = {}
     for name, kind in kinds.items():
         file = str(name)
         told = [_taken(run) for run in runs.get(file, [])]
@@ -53,9 +57,22 @@ def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[
             line = refused[file].line
             told.append(("refused", f"{'' if line is None else f'line {line}: '}{refused[file].message}"))
         if kind is None:
-            told = [("not read", "looks like no log that is known: docs/importing.md lists them")]
+            if name.suffix.lower() not in any_log.LIKELY:
+                others.setdefault(f"*{name.suffix}", []).append(name)
+                continue
+            told = [_NOT_READ]
         found += [(file, kind or "", *each) for each in told or [("with another", "part of a training that is read")]]
-    return found
+    return found + [(_together(form, names), "", *_NOT_READ) for form, names in sorted(others.items())]
+
+
+def _together(form: str, names: Sequence[PurePosixPath]) -> str:
+    """Return in a few words which files with one ending there are."""
+    shown = ", ".join(str(name) for name in names[:_SHOWN])
+    return (
+        shown
+        if len(names) <= _SHOWN
+        else f"{len(names)} {form if form != '*' else 'files without an ending'}: {shown} ..."
+    )
 
 
 def _taken(run: Mapping[str, Any]) -> tuple[str, str]:
@@ -114,6 +131,13 @@ def _cards(run: Mapping[str, Any], asked: Asked) -> int | None:
     if asked.cards is not None:
         return asked.cards
     return None if pd.isna(run["devices"]) else int(run["devices"])
+
+
+def cards_of(run: Mapping[str, Any], asked: Asked) -> str:
+    """Return in a word how many cards a run is priced with: those of its log, of the command line, or one."""
+    if asked.cards is not None:
+        return f"{asked.cards} (--cards)"
+    return "1 (assumed)" if pd.isna(run["devices"]) else str(run["devices"])
 
 
 def _name(run: Mapping[str, Any], asked: Asked) -> str:
@@ -182,13 +206,11 @@ def _consoles_above(runs: pd.DataFrame) -> list[str]:
     return [file for file in runs.loc[is_console, "file"] if PurePosixPath(file).parent in others]
 
 
-def check(asked: Asked, folder: Path, imported: Imported) -> None:
-    """Raise InputError for values that cannot be, and for a folder without any run."""
+def check(asked: Asked) -> None:
+    """Raise InputError for values that cannot be."""
     if asked.usd_per_card_hour is not None and not 0 < asked.usd_per_card_hour < float("inf"):
         raise InputError(f"--price: {asked.usd_per_card_hour:g} must be USD an hour, more than 0")
     if asked.cards is not None and asked.cards < 1:
         raise InputError(f"--cards: {asked.cards} must be a whole number from 1")
     if asked.machine and naming.slug(asked.machine) != asked.machine:
         raise InputError(f"--machine: {asked.machine!r} must be a name of letters, digits and . + - _")
-    if imported.runs.empty:
-        raise InputError(f"{folder}: holds no run that could be read: docs/importing.md lists what is read")

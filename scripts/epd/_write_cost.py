@@ -1,38 +1,55 @@
-"""What runs cost, as the metric `cost_usd` of MLflow's own store, where its users look: only if it is asked for."""
+"""What runs cost, as `cost_usd` in MLflow's own store and in W&B's offline runs: only if it is asked for."""
 
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 
+from scripts.epd import _write_wandb
 from scripts.importers.formats import mlflow
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
 
 
-def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> tuple[int, list[Path]]:
-    """Write the dollars of the runs of MLflow below `folder`, and return how many there are, and the files written.
+@dataclass
+class Done:
+    """How many runs have their dollars now, the files that were written, and those that were left alone, and why."""
+
+    runs: int = 0
+    written: list[Path] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
+    """Write the dollars of the runs of MLflow and of W&B below `folder`.
 
     `usd` is run -> file of its log and dollars. A value that stands there already is not written again. Raises
     InputError where a database cannot be written to.
     """
-    count, written = 0, []
+    done = Done()
     databases: dict[Path, dict[str, float]] = {}
     for run, (file, cost) in usd.items():
         path = folder / file
         if path.name == mlflow.FILE:
-            count += 1
+            done.runs += 1
             if _write_metric(path, cost):
-                written.append(path.parent / "metrics" / mlflow.COST)
+                done.written.append(path.parent / "metrics" / mlflow.COST)
         elif path.suffix in mlflow.DATABASES:
             databases.setdefault(path, {})[run] = cost
+        elif path.suffix == ".wandb":
+            try:
+                done.written += [path] if _write_wandb.write(path, cost) else []
+                done.runs += 1
+            except _write_wandb.LeftAlone as why:
+                done.left.append(f"{file}: {why}")
     for path, costs in databases.items():
-        count += len(costs)
+        done.runs += len(costs)
         if _write_rows(path, costs):
-            written.append(path)
-    return count, written
+            done.written.append(path)
+    return done
 
 
 def _write_metric(meta: Path, cost: float) -> bool:

@@ -56,7 +56,8 @@ def command(
     write_cost: Annotated[
         bool,
         typer.Option(
-            "--write-cost", help="Of a folder: write what each run cost into MLflow's store, as its metric cost_usd."
+            "--write-cost",
+            help="Of a folder: write what each run cost into MLflow's store and W&B's offline runs, as cost_usd.",
         ),
     ] = False,
     logs_dir: Annotated[
@@ -103,11 +104,13 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
     """Read and price a folder of logs, once or whenever it changes, and return the exit code."""
     from rich.console import Console
 
+    from scripts.epd import _folder as logs
     from scripts.epd._follow import follow
-    from scripts.importers import naming
+    from scripts.importers import kept, naming
     from scripts.storage.errors import InputError
     from scripts.studies import definition
 
+    logs.check(asked)
     if not name:
         name = naming.slug(naming.place_of(folder)) or "runs"
         name = name if definition.is_name(name) else f"{name}-of-runs"  # results/logs is no study's
@@ -126,7 +129,11 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
         print("waiting for more: Ctrl-C ends it", flush=True)
         return written
 
-    follow(folder, read)
+    kept.begin(folder)
+    try:
+        follow(folder, read)
+    finally:
+        kept.forget(folder)
     page = Path("results", name, "report.html").resolve()
     print(f"ended by Ctrl-C; the last page stays: {page}", flush=True)
     return 0
@@ -140,6 +147,7 @@ def _read(
 
     from scripts.epd import _folder as logs
     from scripts.storage import schemas
+    from scripts.storage.errors import InputError
     from scripts.storage.files import write_text
 
     catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
@@ -148,7 +156,8 @@ def _read(
     _print(console, found)
     if may_be_empty and imported.runs.empty:
         return 0, []
-    logs.check(asked, folder, imported)
+    if imported.runs.empty:
+        raise InputError(f"{folder}: holds no run that could be read: docs/importing.md lists what is read")
     place = Path("results") / name
     given, file = place / f"{name}-prices.csv", place / f"{name}.yaml"
     if asked.usd_per_card_hour is not None:
@@ -159,7 +168,7 @@ def _read(
         console.print(f"taken for granted: {line}", soft_wrap=True)
     if code := _call.run_quietly(_call.words([], "local", {"study": str(file)})):
         return code, []
-    _print_dollars(console, place)
+    _print_dollars(console, place, asked)
     written = _write_back(console, folder, place) if write_cost else []
     console.print(f"page: {(place / 'report.html').resolve()}", soft_wrap=True)
     console.print(f"study: {file.resolve()} (change it, and: ./epd report {file})", soft_wrap=True)
@@ -167,7 +176,7 @@ def _read(
 
 
 def _write_back(console: "Console", folder: Path, place: Path) -> list[Path]:
-    """Write what runs of MLflow cost into its store, and return the files written."""
+    """Write what runs of MLflow and W&B cost into their stores, and return the files written."""
     from scripts.epd import _write_cost
     from scripts.importers import facts
     from scripts.storage import tables
@@ -175,9 +184,11 @@ def _write_back(console: "Console", folder: Path, place: Path) -> list[Path]:
     files = dict(zip(*(facts.read(place / "facts.csv")[name] for name in ("run", "file")), strict=True))
     costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
     usd = {run["run"]: (files[run["run"]], run["cost_usd"]) for run in tables.records(costs)}
-    count, written = _write_cost.write(folder, usd)
-    console.print(f"cost_usd: written for {count} runs of MLflow")
-    return written
+    done = _write_cost.write(folder, usd)
+    console.print(f"cost_usd: written for {done.runs} runs of MLflow and W&B")
+    for line in done.left:
+        console.print(f"cost_usd: not written into {line}", soft_wrap=True)
+    return done.written
 
 
 def _print(console: "Console", found: list[tuple[str, str, str, str]]) -> None:
@@ -199,10 +210,11 @@ def _print(console: "Console", found: list[tuple[str, str, str, str]]) -> None:
         console.print(f"{kind}: " + ", ".join(f"{number} {word}" for word, number in words.most_common()))
 
 
-def _print_dollars(console: "Console", place: Path) -> None:
+def _print_dollars(console: "Console", place: Path, asked: "Asked") -> None:
     """Print what each run cost, and all of them together."""
     from rich.table import Table
 
+    from scripts.epd._folder import cards_of
     from scripts.importers import facts, naming
     from scripts.storage import tables
     from scripts.storage.numbers import duration, number
@@ -211,13 +223,15 @@ def _print_dollars(console: "Console", place: Path) -> None:
     costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
     logs = facts.read(place / "facts.csv").fillna({"name": ""})
     titles = {run["run"]: run["name"] or naming.title_of(run["run"]) for run in tables.records(logs)}
+    cards = {run["run"]: cards_of(run, asked) for run in tables.records(logs)}
     most = console.width // _SHARE
-    shown = Table("run", "machine", "time", "USD an hour", "USD")
+    shown = Table("run", "machine", "cards", "time", "USD an hour", "USD")
     for run in tables.records(costs.sort_values("cost_usd", ascending=False))[:_LISTED]:
         hourly = run["cost_usd"] / run["used_seconds"] * 3600
         shown.add_row(
             shortened(printable(titles[run["run"]]), most),
             run["hardware"],
+            cards[run["run"]],
             duration(run["used_seconds"]),
             number(hourly),
             number(run["cost_usd"]),
@@ -226,6 +240,6 @@ def _print_dollars(console: "Console", place: Path) -> None:
         shown.add_row(f"and {len(costs) - _LISTED} more")
     if len(costs):
         shown.add_row(
-            "together", "", duration(float(costs["used_seconds"].sum())), "", number(float(costs["cost_usd"].sum()))
+            "together", "", "", duration(float(costs["used_seconds"].sum())), "", number(float(costs["cost_usd"].sum()))
         )
         console.print(shown)

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from scripts.importers import _clocks, _durations
+from scripts.importers._durations import Stated
 from scripts.importers._logs import number
 from scripts.importers._recorder import lines
 
@@ -14,7 +15,8 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf"
 _METRIC = re.compile(
     r"(?i)(?<![a-z])(?:(?P<kind>train|val|valid|validation|eval|evaluation|test)(?:ing)?[ _/.-])?"
     r"(?P<what>loss|accuracy|acc)"
-    rf"(?: value)?['\"]?\s*[:=]?\s*['\"(]?(?P<value>{_NUMBER})(?!\.?[\w%])"
+    r"(?![@\d])(?: (?P<after>train|val)(?:ing|id(?:ation)?)?(?=\s*[:=]))?"
+    rf"(?: value)?['\"]?\s*[:=|]?\s*['\"(]?(?P<value>{_NUMBER})(?!\.?[\w%])"
 )
 
 #: Words before a metric that say that it is of an evaluation, and are no name of another metric.
@@ -22,14 +24,14 @@ _EVALUATION = re.compile(
     r"(?i)\b(?:eval(?:uat\w+)?|valid(?:ation|ating)?|val|test(?:ing)?)\b(?![ _/.-]*(?:loss|acc\w*)\W*\d)"
 )
 
-#: Letters of a line that are read; those in which clocks are looked for, and these: `[2023-05-12 10:01:02,123]`,
-#: `05/12/2023 10:01:02`.
-_MOST, _HEAD = 4096, 64
-_ISO = re.compile(r"(?<!\d)(\d{4})[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,6}))?")
-_AMERICAN = re.compile(r"(?<!\d)(\d\d)/(\d\d)/(\d{4}),? (\d\d):(\d\d):(\d\d)")
+#: Letters of a line that are read.
+_MOST = 4096
 
 #: Lines that may hold any of it: the others are passed over.
 _WORTH = re.compile(r"(?i)loss|acc|step|epoch|iter|%\||\d/\d|\[\d+\]|learn:|runtime")
+
+#: A line that says how long the epoch before it took.
+_EPOCH_TIME = re.compile(r"(?i)\bepoch[ _]?(?:time|duration)\b.*\d")
 
 #: What colours a line, or moves the cursor in it.
 _MOVES = re.compile(r"[\x1b\x08]")
@@ -40,27 +42,63 @@ _STEPS = ("step", "round", "unit")
 
 @dataclass(frozen=True)
 class Line:
-    """A line: its text, the step and the epoch that the recorder reads in it, its clock (UNIX time), its metrics."""
+    """A line: its text, the step and the epoch that the recorder reads in it, its clock (UNIX time), its metrics.
+
+    `series` names its kind, `aside` is the step of an evaluation.
+    """
 
     text: str
     step: lines.Tick | None
     epoch: float | None
     moment: float | None
     values: Mapping[str, float]
+    series: str = ""
+    aside: lines.Tick | None = None
+
+    def stated(self) -> Sequence[Stated]:
+        """Return the times that the line states."""
+        return list(_durations.read(self.text))
 
 
-def read(text: str) -> Iterator[Line]:
-    """Yield the lines of a log that say something of a training; a bar that rewrites its line has one for each time."""
+def read(text: str) -> list[Line]:
+    """Return the lines of a log that say something of a training; a bar that rewrites its line has one for each time.
+
+    The first and the last line that have a clock are there too, whatever they say.
+    """
+    clock = _clocks.clock()
+    found: list[Line] = []
+    is_first, silent = True, None  # a line with a clock that says nothing else, and where it stands
     for part in re.split(r"[\r\n]", text):
-        if part and _WORTH.search(part):
-            part = lines.plain(part) if _MOVES.search(part) else part[:_MOST]
-            ticks, values = lines.read(part), dict(_values(part))
-            if ticks or values:
-                yield Line(part, _step(ticks), _epoch(ticks), moment(part), values)
+        if not part:
+            continue
+        part = lines.plain(part) if _MOVES.search(part) else part[:_MOST]
+        at = clock(part)
+        line = _line(part, at) if _WORTH.search(part) else None
+        if line:
+            found.append(line)
+            silent = silent if at is None else None
+        elif at is not None:
+            silent = (len(found), Line(part, None, None, at, {}))
+            if is_first:
+                found.append(silent[1])
+                silent = None
+        is_first &= at is None
+    if silent:
+        found.insert(*silent)
+    return found
 
 
-def _step(ticks: Sequence[lines.Tick]) -> lines.Tick | None:
-    return next((tick for tick in ticks if tick.unit in _STEPS and not lines.ASIDE.search(tick.series)), None)
+def _line(text: str, at: float | None) -> Line | None:
+    ticks, values = lines.read(text), dict(_values(text))
+    if not ticks and not values and not _EPOCH_TIME.search(text):
+        return None
+    counts = [tick for tick in ticks if tick.unit in _STEPS]
+    step, aside = (
+        next((tick for tick in counts if bool(lines.ASIDE.search(tick.series)) is is_aside), None)
+        for is_aside in (False, True)
+    )
+    series = next((tick.series for tick in ticks), "")
+    return Line(text, step, _epoch(ticks), at, values, series, aside)
 
 
 def _epoch(ticks: Sequence[lines.Tick]) -> float | None:
@@ -81,30 +119,13 @@ def _values(line: str) -> Iterator[tuple[str, float]]:
         if value is None:
             continue
         what = "loss" if found["what"].lower() == "loss" else "acc"
-        if found["kind"]:
-            last = "train" if found["kind"].lower() == "train" else "val"
+        if kind := found["kind"] or found["after"]:
+            last = "train" if kind.lower() == "train" else "val"
         elif not last or f"{last}_{what}" in there:
             is_aside = _EVALUATION.search(line[: found.start()]) is not None and f"val_{what}" not in there
             last = "val" if is_aside else "train"
         there.add(f"{last}_{what}")
         yield f"{last}_{what}", value
-
-
-def moment(line: str) -> float | None:
-    """Return the UNIX time that stands at the beginning of a line, taken for UTC; None for none."""
-    head = line[:_HEAD]
-    if found := _ISO.search(head):
-        year, month, day, hour, minute, second = map(int, found.groups()[:6])
-        part = float(f"0.{found[7]}") if found[7] else 0.0
-    elif found := _AMERICAN.search(head):
-        month, day, year, hour, minute, second = map(int, found.groups())
-        part = 0.0
-    else:
-        return None
-    try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp() + part
-    except ValueError:
-        return None  # no such day
 
 
 def columns(some: Iterable[Line]) -> dict[str, list[float]]:

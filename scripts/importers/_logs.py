@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from math import isfinite
 from pathlib import Path, PurePosixPath
 from statistics import median
@@ -14,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _seconds, naming
+from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devices, _seconds, naming
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -61,6 +62,9 @@ class Log:
         """The log as text. Raises Refused for what is none."""
         return text_of(self.data)
 
+
+#: Name of a log, what is given of it, and what reads its runs -> these.
+Keep = Callable[[PurePosixPath, str, Callable[[], list[dict[str, Any] | Refused]]], list[dict[str, Any] | Refused]]
 
 #: A log -> its runs, for those that look at the files beside it, or are no text.
 ParseLog = Callable[[Log], Runs]
@@ -139,9 +143,16 @@ def check(folder: Path) -> None:
 
 
 def read_each(
-    folder: Path, layout: Layout, logs: Sequence[tuple[PurePosixPath, ParseLog]], what: str = "of any kind"
+    folder: Path,
+    layout: Layout,
+    logs: Sequence[tuple[PurePosixPath, ParseLog]],
+    what: str = "of any kind",
+    keep: Keep = lambda name, given, read_log: read_log(),
 ) -> Imported:
-    """Return the runs of some logs below `folder`, each read in its own way; `what` says which ones are looked for."""
+    """Return the runs of some logs below `folder`, each read in its own way; `what` says which ones are looked for.
+
+    `keep` may know the runs of a log from before: of its name, and what the study says of its time and its names.
+    """
     rows: list[dict[str, Any]] = []
     problems: list[Problem] = []
     machines, frameworks = _by_path(layout.hardware), _by_path(layout.framework)
@@ -162,10 +173,7 @@ def read_each(
             _nearest(name, epoch_seconds)[1],
             _times_of_files(folder / name) if layout.times == "files" else None,
         )
-        try:
-            found = _runs(folder, name, parse, given, time)
-        except Refused as refused:
-            found = [refused]
+        found = keep(name, f"{given} {time}", partial(_runs, folder, name, parse, given, time))
         # A log that was copied beside itself is no second measurement.
         keys = ("sha256", "workload", "hardware", "framework")
         whose = [tuple(item[key] for key in keys) for item in found if isinstance(item, dict)]
@@ -220,7 +228,16 @@ def _nearest(name: PurePosixPath, mapping: Mapping[PurePosixPath, Any]) -> tuple
 def _runs(
     folder: Path, name: PurePosixPath, parse: ParseLog, given: Mapping[str, str | None], time: _seconds.Given
 ) -> list[dict[str, Any] | Refused]:
-    """Return the runs of one log, or what refuses one of them. Raises Refused for the whole log."""
+    """Return the runs of one log, or what refuses one of them, or all."""
+    try:
+        return _read(folder, name, parse, given, time)
+    except Refused as refused:
+        return [refused]
+
+
+def _read(
+    folder: Path, name: PurePosixPath, parse: ParseLog, given: Mapping[str, str | None], time: _seconds.Given
+) -> list[dict[str, Any] | Refused]:
     path = folder / name
     if _printable(name) != str(name):
         raise Refused("the name is not UTF-8")
@@ -232,7 +249,23 @@ def _runs(
         raise Refused(f"cannot be read: {error.strerror}") from error
     log = {"sha256": hashlib.sha256(data).hexdigest(), "hardware": given["hardware"]}
     runs = parse(Log(folder, name, data))
-    return [log | _completed(_timed(run, time), given) if isinstance(run, dict) else run for run in runs]
+    return [
+        log | _completed(_timed(_counted(run, folder, name), time), given) if isinstance(run, dict) else run
+        for run in runs
+    ]
+
+
+def _counted(run: dict[str, Any], folder: Path, name: PurePosixPath) -> dict[str, Any]:
+    """Return `run` with its number of cards: those that it names, or more that its log, parameters or arguments say."""
+    if "said" not in run:
+        return run
+    known = run.get("devices") or 0
+    found = run.get("devices_said") or _devices.of_settings(run.get("settings", {}))
+    found = found or (None if known else _devices.beside(folder, name))
+    run = {key: value for key, value in run.items() if key != "devices_said"}
+    if found is None or found.cards <= known:
+        return run
+    return run | {"devices": found.cards, "notes": [*run.get("notes", ()), f"{found.cards} cards, by {found.said}"]}
 
 
 def _timed(run: dict[str, Any], time: _seconds.Given) -> dict[str, Any]:

@@ -17,7 +17,8 @@ _NAMES = {
     ),
     "val_acc": (
         *("val_acc", "val_accuracy", "eval_accuracy", "validation_accuracy", "valid_acc", "valid_accuracy"),
-        *("validation_epoch_accuracy", "metrics_accuracy_top1", "test_acc", "test_accuracy"),
+        *("validation_epoch_accuracy", "metrics_accuracy_top1", "test_acc", "test_accuracy", "test_acc1"),
+        *("eval_top1", "val_top1"),
     ),
 }
 

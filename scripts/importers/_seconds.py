@@ -23,6 +23,9 @@ BREAK_SECONDS = 600.0
 #: Pauses within such a factor of each other are of one kind, and so many make a habit: evaluation, checkpoints.
 ALIKE, HABIT = 3.0, 3
 
+#: A clock that is off by such a factor from what a log states is worth a word.
+CONTRADICTS = 1.5
+
 
 @dataclass(frozen=True)
 class Said:
@@ -32,10 +35,13 @@ class Said:
     stated_as: str = ""  # the word of the log: train_runtime
     epoch_seconds: Sequence[float] = ()
     clock: Sequence[tuple[float, float | None]] = ()  # UNIX time of a row, and how many steps were done then
+    clock_of: str = "rows"
     began: float | None = None  # UNIX time, as is the next
     ended: float | None = None
     pace: Sequence[tuple[float, float]] = ()  # steps done, and seconds that the last one took
     pace_is_mean: bool = False  # of all steps since the row before
+    beside_pace: float = 0.0  # evaluations that the log times by themselves
+    pace_words: Sequence[str] = ()  # how the pace was read
     samples_per_second: float | None = None
     steps_per_second: float | None = None
     samples: float | None = None  # of the whole training, as are the next two
@@ -66,15 +72,16 @@ def find(said: Said, given: Given) -> Found:
     """Return how long a training took, by the first rule that can tell."""
     pauses, running = _pauses(said)
     shown = tuple(pause.words() for pause in pauses)
-    if _is_time(said.stated):
-        return Found(said.stated, f"stated: {said.stated_as}", shown)
-    if said.epoch_seconds and _is_time(total := fsum(said.epoch_seconds)):
-        return Found(total, "stated: the seconds of each epoch", shown)
+    for stated, name in ((said.stated, said.stated_as), (fsum(said.epoch_seconds), "the seconds of each epoch")):
+        if _is_time(stated):
+            return Found(stated, f"stated: {name}", (*shown, *_contradiction(stated, running)))
     if _is_time(running):
         head, word = _before_the_first_row(said)
-        return Found(running + head, "the clock of its rows", (*word, *shown))
+        return Found(running + head, f"the clock of its {said.clock_of}", (*word, *shown))
+    if _is_time(paced := _paced(said.pace, said.pace_is_mean)):
+        words = (f"evaluations: {duration(said.beside_pace)}, counted",) if said.beside_pace else ()
+        return Found(paced + said.beside_pace, "the time of a step x steps", (*said.pace_words, *words))
     for seconds, source in (
-        (_paced(said.pace, said.pace_is_mean), "the time of a step x steps"),
         (_ratio(said.steps, said.steps_per_second), "steps / steps per second"),
         (_ratio(said.samples, said.samples_per_second), "samples / samples per second"),
         (given.seconds, "the study: seconds"),
@@ -86,6 +93,13 @@ def find(said: Said, given: Given) -> Found:
     if said.samples_per_second is not None:
         return Found(None, None)  # a rate alone has a price: that of a million samples
     return Found(None, None, (f"without time: {said.lacks}",))
+
+
+def _contradiction(stated: float, running: float | None) -> tuple[str, ...]:
+    """Return that the clock of a log says another time than the log states, if it is far from it."""
+    if not _is_time(running) or max(stated, running) < CONTRADICTS * min(stated, running):
+        return ()
+    return (f"by its clock it ran {duration(running)}",)
 
 
 def _is_time(seconds: float | None) -> TypeGuard[float]:
@@ -152,15 +166,24 @@ def _pauses(said: Said) -> tuple[list[_Pause], float | None]:
 
 
 def _before_the_first_row(said: Said) -> tuple[float, tuple[str, ...]]:
-    """Return what the steps before the first row took, at the pace of the rest, where no clock says when it began."""
+    """Return what the steps before the first row took, at the pace of the rest, where no clock says when it began.
+
+    Where one does, a long start is said.
+    """
     rows = [(at, steps) for at, steps in _rows(said) if steps is not None]
-    if said.began is not None or len(rows) < 2 or not rows[0][1]:
-        return 0.0, ()
     paces = [(later - at) / (to - done) for (at, done), (later, to) in pairwise(rows) if to > done and later > at]
-    if not paces:
+    usual = median(paces) if paces else 0.0
+    if said.began is not None:
+        first = min(said.clock, key=lambda row: row[0], default=(said.began, None))
+        start = first[0] - said.began - usual * (first[1] or 0.0)
+        between = median(later - at for (at, _), (later, _) in pairwise(rows)) if len(rows) > 1 else 0.0
+        is_long = first[1] is not None and start > max(PAUSE_SECONDS, PAUSE_INTERVALS * between)
+        return 0.0, (f"the start, {duration(start)}: counted",) if is_long else ()
+    if not usual or not rows[0][1]:
         return 0.0, ()
-    seconds = median(paces) * rows[0][1]
-    return seconds, (f"the first {rows[0][1]:g} steps have no clock: {duration(seconds)} at the pace of the others",)
+    seconds = usual * rows[0][1]
+    before = "step has" if rows[0][1] == 1 else f"{rows[0][1]:g} steps have"
+    return seconds, (f"the first {before} no clock: {duration(seconds)} at the pace of the others",)
 
 
 def _paced(pace: Sequence[tuple[float, float]], is_mean: bool) -> float | None:

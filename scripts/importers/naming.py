@@ -1,6 +1,8 @@
 """What runs are called that no log names, and which runs of one name are other trainings; pure."""
 
+import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -36,8 +38,16 @@ def plain(name: str) -> str:
 
 
 def slug(text: str) -> str:
-    """Return a text as a name that a workload or a machine may have; empty for one without letters and digits."""
-    return re.sub(r"[^A-Za-z0-9.+-]+", "_", text).strip("_.+-")[:_NAME]
+    """Return a text as a name that a workload or a machine may have; empty for one without letters and digits.
+
+    Letters lose their accents; other scripts are told apart by a checksum: 実験1 is 1-441466, 実験 logs-8d2062.
+    """
+    plain_text = unicodedata.normalize("NFKD", text)
+    said = re.sub(r"[^A-Za-z0-9.+-]+", "_", re.sub(r"(?<=[A-Za-z])[\u0300-\u036f]+", "", plain_text)).strip("_.+-")
+    if not any(letter.isalnum() and not letter.isascii() for letter in plain_text):
+        return said[:_NAME]
+    checksum = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:6]
+    return f"{said[: _NAME - 7] or 'logs'}-{checksum}"
 
 
 def workload_of(name: PurePosixPath) -> str:
@@ -47,9 +57,14 @@ def workload_of(name: PurePosixPath) -> str:
     return said[-_NAME:].lstrip("_.+-") or "training"
 
 
+def is_common(name: str) -> bool:
+    """Return whether many folders are called so: runs, logs, version_0."""
+    return _NO_NAME.fullmatch(name) is not None
+
+
 def place_of(folder: Path) -> str:
     """Return what people call a folder of logs: with the one above it, where many are called so."""
-    parts = folder.parts[-2:] if _NO_NAME.fullmatch(folder.name) else folder.parts[-1:]
+    parts = folder.parts[-2:] if is_common(folder.name) else folder.parts[-1:]
     return "/".join(part for part in parts if part != folder.anchor)
 
 

@@ -54,7 +54,10 @@ def _row(run: Mapping[str, Any], paid: pd.DataFrame, inputs: Inputs) -> dict[str
     usd = _known(paid["cost_usd"].get(run["run"]))
     title = run["name"] if pd.notna(run["name"]) else naming.title_of(run["run"])
     best = "" if pd.isna(run["best"]) else f"{number(run['best'], 4)} {run['best_of']}"
-    remarks = "" if pd.isna(run["remarks"]) else str(run["remarks"])
+    remarks = [str(run["remarks"])] if pd.notna(run["remarks"]) else []
+    if usd is not None and pd.isna(run["devices"]):
+        cards = inputs.machines[run["hardware"]].get("gpus", {}).get("count", 1)
+        remarks.append(f"its log does not say how many cards: {cards} {'is' if cards == 1 else 'are'} priced")
     return {
         "name": shortened(title, _LETTERS),
         "run": run["run"],
@@ -66,7 +69,7 @@ def _row(run: Mapping[str, Any], paid: pd.DataFrame, inputs: Inputs) -> dict[str
         "usd_per_steps": _ratio(usd, run["steps_done"], _STEPS),
         "best": best or None,
         "rule": "" if pd.isna(run["seconds_from"]) else str(run["seconds_from"]),
-        "remarks": remarks,
+        "remarks": "; ".join(remarks),
     }
 
 

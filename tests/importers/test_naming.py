@@ -77,3 +77,16 @@ def test_people_call_a_run_by_its_folder_where_all_files_are_called_alike(run: s
 )
 def test_a_folder_that_many_have_is_called_with_the_one_above(folder: str, place: str) -> None:
     assert naming.place_of(Path(folder)) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Übungsläufe für Café", "Ubungslaufe_fur_Cafe"),
+        ("実験1", "1-441466"),
+        ("実験", "logs-8d2062"),
+        ("___", ""),
+    ],
+)
+def test_letters_of_other_scripts_keep_names_apart(text: str, name: str) -> None:
+    assert naming.slug(text) == name

@@ -53,7 +53,7 @@ def made(*logs: dict[str, Any], study: dict[str, Any] = FOLDER, book: list[dict[
 LONG = "a-folder-with-a-rather-long-name/another-one-below-it/seed-7"
 LOGS = (
     {"run": f"{LONG}/results", "train_seconds": 100.0, "read_as": "ultralytics", "epochs_done": 4, "best": 0.5,
-     "best_of": "mAP50-95(B)", "seconds_from": "stated: the seconds of each epoch"},
+     "best_of": "mAP50-95(B)", "seconds_from": "stated: the seconds of each epoch", "devices": 2},
     {"run": "speed/record", "train_seconds": 3600.0, "read_as": "nanogpt", "steps_done": 6000,
      "seconds_from": "stated: train_time"},
     {"run": "mlruns/1/0a1b/meta", "name": "bold-fox-12", "read_as": "mlflow", "remarks": "without time: no end"},
@@ -77,7 +77,8 @@ def test_the_table_holds_every_run_the_dearest_first_and_all_together() -> None:
     rows = Read(report.page(made(*LOGS))).rows["runs"]
     assert rows[0] == ["run", "read as", "hours", "USD", "USD an epoch", "USD per 1,000 steps", "best", "its time is"]
     assert rows[1:] == [
-        ["speed/record", "nanogpt", "1.00", "7.20", "—", "1.20", "—", "stated: train_time"],
+        ["speed/record", "nanogpt", "1.00", "7.20", "—", "1.20", "—",
+         "stated: train_time; its log does not say how many cards: 2 are priced"],
         ["a-folder-with-a-rathe…er-one-below-it/seed-7", "ultralytics", "0.0278", "0.200", "0.0500", "—",
          "0.5000 mAP50-95(B)", "stated: the seconds of each epoch"],
         ["bold-fox-12", "mlflow", "—", "—", "—", "—", "—", "without time: no end"],

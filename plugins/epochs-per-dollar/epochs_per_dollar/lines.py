@@ -91,9 +91,11 @@ _RICH = re.compile(r"^(?P<desc>.*?)\s*[━╸╺]{4,}\s*(?P<count>\d+)/(?P<total
 _KERAS = re.compile(r"^(?P<count>\d+)/(?P<total>\d+)\s+(?:━|\[[=>.]|- \d+m?s\b)")
 # `[12]  train-rmse:0.31`, `12:  learn: 0.52  total: 1.2s  remaining: 5s`
 _BOOSTER = re.compile(r"^(?:\[[^\]]*\]\s*)?\[(?P<count>\d+)\]\s+\S*[:#'-]|^(?P<other>\d+):\s+(?:learn|test):")
-# `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[120/1000]`
+# `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[0/300][120/1251]`, `[120/1000]`; not `[11/25 12:00:00]`
 _COUNT = r"\d+(?:\.\d+)?[kKMG]|\d+"
-_BRACKETS = re.compile(rf"\[\s*(?P<count>{_COUNT})\s*/\s*(?P<total>{_COUNT})\b")
+_BRACKETS = re.compile(
+    rf"(?P<epoch>\[\s*\d+\s*/\s*\d+\s*\]\s*)?\[\s*(?P<count>{_COUNT})\s*/\s*(?P<total>{_COUNT})\b(?! \d\d:\d\d)"
+)
 _STEP = re.compile(
     r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?|num_)?"
     r"(?P<word>iter(?:ation)?|it(?=\s*[:=])|step|batch|update|mini-?batch)s?"
@@ -101,8 +103,12 @@ _STEP = re.compile(
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d[\d,]*))?"
 )
 _EPOCH = re.compile(
-    r"(?i)(?<![\w/])epochs?['\"]?\s*[:=#]?\s*[\[(]?\s*(?P<count>\d+(?:\.\d+)?)\b(?!\s*(?:%|m?s\b|sec))"
+    r"(?i)(?<![\w/])epochs?(?:\((?:train|val|test)\))?['\"]?\s*[:=#]?\s*[\[(]?\s*(?P<count>\d+(?:\.\d+)?)\b(?!\s*(?:%|m?s\b|sec))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d+))?"
+)
+# `Train: [0/300][120/1251]`, `[0/25][120/1583]`, `Train: 0 [ 120/1251 (10%)]`: the first is the epoch
+_EPOCH_AND_STEP = re.compile(
+    r"(?i)(?:\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\s*\]|^(?:train|test|val\w*|eval\w*):?\s*(?P<alone>\d+))(?=\s*\[\s*\d+\s*/\s*\d+)"
 )
 # `pass 3/20`, `0.1k/50k`, `3 of 20`: nothing else was found in the line
 _OF = re.compile(rf"(?<![\w/.:-])(?P<count>{_COUNT})\s*(?:/|of|out of)\s*(?P<total>{_COUNT})(?![\w/.:%-])")
@@ -245,6 +251,8 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
         return list(_json(row))
     named = next(_EPOCH.finditer(line), None)
     epoch = _Epoch(float(named["count"]), _total(named)) if named else _Epoch()
+    if not named and (named := _EPOCH_AND_STEP.search(line)):
+        epoch = _Epoch(float(named["count"] or named["alone"]), _total(named))
     ticks = list(_bars(line, epoch))
     if ticks:
         return ticks
@@ -311,7 +319,10 @@ def _own(line: str, pattern: Pattern[str]) -> Iterator[Tick]:
 
 def _brackets(line: str, epoch: _Epoch) -> Tick | None:
     found = _BRACKETS.search(line)
-    if not found or (before := line[: found.start()].rstrip().lower()).endswith(("epoch", "epochs", "epoch:")):
+    if not found:
+        return None
+    before = line[: found.start()].rstrip().lower()
+    if before.endswith(("epoch", "epochs", "epoch:")) and not found["epoch"]:
         return None
     # Counters in brackets are of steps, or of samples where they go up in batches: the line does not say which.
     return Tick(_name(f"{before}[]"), "unit", _number(found["count"]), _number(found["total"]), "log lines", *epoch)

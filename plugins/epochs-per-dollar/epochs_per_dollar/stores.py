@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import struct
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -26,6 +27,9 @@ WANDB_HEAD_BYTES = 7
 _HISTORY, _ITEM, _KEY, _NESTED_KEY, _VALUE = 3, 1, 1, 2, 16
 #: Records of a run and of its configuration, and the latter within the former.
 _RUN, _CONFIG, _CONFIG_OF_RUN = 17, 5, 4
+#: The record of the machine: the name of its cards, their number, and a message for each card, with its own name.
+_ENVIRONMENT, _GPU, _GPU_COUNT, _APPLE, _NVIDIA, _AMD, _TPU = 26, 18, 19, 23, 24, 26, 29
+_NAME, _AMD_MODEL, _TPU_COUNT = 1, 9, 4
 
 #: Rows of a database that are read at one look.
 _MOST_ROWS = 20_000
@@ -59,18 +63,27 @@ def varint(data: bytes, place: int) -> tuple[int, int]:
             raise ValueError("no number")
 
 
+def to_varint(number: int) -> bytes:
+    """Return a number as protobuf writes it."""
+    found = bytearray()
+    while number >= 0x80:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes([*found, number])
+
+
 def wandb(data: bytes, offset: int) -> tuple[list[Logged], int]:
     """Return the steps in a part of W&B's file that begins at `offset`, and up to where it is whole."""
-    records, whole = _records(data, offset)
+    records, whole = wandb_records(data, offset)
     return [row for record in records for row in _history(record)], whole
 
 
 def wandb_config(data: bytes) -> dict[str, Any]:
     """Return the configuration in W&B's file after its head: what a run began with, and what was changed since."""
     found: dict[str, Any] = {}
-    for record in _records(data, WANDB_HEAD_BYTES)[0]:
-        for number, content in _fields(record):
-            parts = _fields(content) if number == _RUN else [(_CONFIG_OF_RUN, content)] if number == _CONFIG else []
+    for record in wandb_records(data, WANDB_HEAD_BYTES)[0]:
+        for number, content in fields(record):
+            parts = fields(content) if number == _RUN else [(_CONFIG_OF_RUN, content)] if number == _CONFIG else []
             for texts in (_texts(part) for place, part in parts if place == _CONFIG_OF_RUN):
                 for key, text in texts.items():
                     try:
@@ -80,7 +93,46 @@ def wandb_config(data: bytes) -> dict[str, Any]:
     return found
 
 
-def _records(data: bytes, offset: int) -> tuple[list[bytes], int]:
+def wandb_machine(data: bytes) -> dict[str, Any]:
+    """Return the cards in W&B's file after its head, by the words of `wandb-metadata.json`: gpu, gpu_count, gpu_nvidia.
+
+    Since 0.20 an offline run has them in a record, and no such file.
+    """
+    found: dict[str, Any] = {}
+    for record in wandb_records(data, WANDB_HEAD_BYTES)[0]:
+        for about in (content for number, content in fields(record) if number == _ENVIRONMENT):
+            cards = []
+            for number, content in fields(about):
+                if number == _GPU:
+                    found["gpu"] = content.decode("utf-8", "replace")
+                elif number == _GPU_COUNT:
+                    found["gpu_count"] = content
+                elif number in (_NVIDIA, _AMD, _APPLE, _TPU):
+                    parts = dict(fields(content))
+                    name = parts.get(_AMD_MODEL if number == _AMD else _NAME, b"").decode("utf-8", "replace")
+                    cards += [{"name": name}] * (parts.get(_TPU_COUNT, 1) if number == _TPU else 1)
+            found |= {"gpu_nvidia": cards} if cards else {}
+    return found
+
+
+def wandb_file(head: bytes, records: Iterable[bytes]) -> bytes:
+    """Return W&B's file of some records, as its own program writes it: the inverse of `wandb_records`."""
+    found = bytearray(head)
+    for record in records:
+        rest, is_first = record, True
+        while is_first or rest:
+            left = _BLOCK_BYTES - len(found) % _BLOCK_BYTES
+            if left < _HEAD.size:
+                found += bytes(left)
+                left = _BLOCK_BYTES
+            part, rest = rest[: left - _HEAD.size], rest[left - _HEAD.size :]
+            kind = (_FIRST if rest else _WHOLE) if is_first else (_MIDDLE if rest else _LAST)
+            found += _HEAD.pack(zlib.crc32(bytes([kind]) + part), len(part), kind) + part
+            is_first = False
+    return bytes(found)
+
+
+def wandb_records(data: bytes, offset: int) -> tuple[list[bytes], int]:
     """Return the records in a part of W&B's file, and up to where it is whole. Raises ValueError for what is none."""
     found, place, whole, parts = [], 0, 0, b""
     while place + _HEAD.size <= len(data):
@@ -103,7 +155,7 @@ def _records(data: bytes, offset: int) -> tuple[list[bytes], int]:
     return found, offset + whole
 
 
-def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+def fields(data: bytes) -> Iterator[tuple[int, Any]]:
     """Yield number and content of a message's fields: an int, or bytes."""
     place = 0
     while place < len(data):
@@ -125,7 +177,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
 
 
 def _history(record: bytes) -> Iterator[Logged]:
-    for number, row in _fields(record):
+    for number, row in fields(record):
         if number != _HISTORY or isinstance(row, int):
             continue
         values = dict(_numbers(_texts(row)))
@@ -138,9 +190,9 @@ def _history(record: bytes) -> Iterator[Logged]:
 def _texts(row: bytes) -> dict[Any, bytes]:
     """Return the names and texts (JSON) of a row, or of a configuration."""
     found = {}
-    for kind, item in _fields(row):
+    for kind, item in fields(row):
         if kind == _ITEM and not isinstance(item, int):
-            named = dict(_fields(item))
+            named = dict(fields(item))
             found[named.get(_NESTED_KEY) or named.get(_KEY)] = named.get(_VALUE, b"")
     return found
 
@@ -171,7 +223,7 @@ def events(data: bytes) -> tuple[list[Logged], int]:
 def _event(data: bytes) -> Logged | None:
     """Return wall time, step and scalars of an event (tensorflow/core/util/event.proto)."""
     wall, step, values = None, 0, {}  # type: float | None, int, dict[str, float]
-    for number, content in _fields(data):
+    for number, content in fields(data):
         if number == 1:
             (wall,) = struct.unpack("<d", content)
         elif number == 2:
@@ -182,12 +234,12 @@ def _event(data: bytes) -> Logged | None:
 
 
 def _scalars(summary: bytes) -> Iterator[tuple[str, float]]:
-    for number, one in _fields(summary):
-        value = dict(_fields(one)) if number == _SCALAR else {}
+    for number, one in fields(summary):
+        value = dict(fields(one)) if number == _SCALAR else {}
         if _TAG in value and _SIMPLE_VALUE in value:
             yield value[_TAG].decode("utf-8", "replace"), struct.unpack("<f", value[_SIMPLE_VALUE])[0]
         elif _TAG in value and _TENSOR in value:
-            tensor = dict(_fields(value[_TENSOR]))
+            tensor = dict(fields(value[_TENSOR]))
             content = tensor.get(_FLOATS) or tensor.get(_DOUBLES) or tensor.get(_CONTENT) or b""
             if len(content) in (4, 8):  # A number; what has more is a picture, a text, a histogram.
                 kind = "<f" if len(content) == 4 else "<d"

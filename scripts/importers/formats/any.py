@@ -5,14 +5,16 @@ What no log names is called as its folders are: a run in `bert/lightning_logs/ve
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
 
 from scripts import importers
-from scripts.importers import Imported, Layout, _logs, naming
+from scripts.importers import Imported, Layout, _devices, _logs, kept, naming
 from scripts.importers._logs import Log, ParseLog, Refused, Runs
+from scripts.importers.formats import hf_trainer, mlflow
 from scripts.records.about import OWN
 
 HELP = "logs of all kinds in one folder, each read as what it looks like"
@@ -39,19 +41,34 @@ _OF_A_RUN = ("metrics", "params", "tags", "inputs", "outputs", "artifacts")
 #: Folders and files of W&B beside a run's file: its own words, and the console of the same training.
 _OF_WANDB, _WORDS_OF_WANDB = ("files", "logs", "tmp"), ("debug.log", "debug-internal.log", "output.log")
 
-#: Endings of files that may be logs: what is none of the kinds above is named.
+#: Files that are read with a log: an experiment of MLflow, the last record of a training.
+_BESIDE = (mlflow.FILE, *hf_trainer.RESULTS)
+
+#: Endings of files that may be logs: each that is none of the kinds above is named by itself.
 LIKELY = (".csv", ".log", ".jsonl", ".out", ".wandb", ".db")
 
 
 def read(folder: Path, layout: Layout) -> Imported:
     """Return the runs of all logs below `folder` that look like one. Raises InputError if there is no such folder."""
     _logs.check(folder)
-    return read_known(folder, layout, kinds(folder))
+    return look(folder, layout)[1]
 
 
-def read_known(folder: Path, layout: Layout, known: Mapping[PurePosixPath, str | None]) -> Imported:
-    """Return the runs of the logs below `folder` of which it is known what they look like (`kinds`)."""
-    return _logs.read_each(folder, layout, [(name, _reader(layout, kind)) for name, kind in known.items() if kind])
+def look(folder: Path, layout: Layout) -> tuple[dict[PurePosixPath, str | None], Imported]:
+    """Return the files below a folder with their kinds (`kinds`), and the runs of those that have one.
+
+    What was read before, and has not changed since, is not read again (`kept`).
+    """
+    before = kept.Kept(folder, candidates(folder, all_of_runs=True))
+    known = kinds(folder, before)
+    logs = [(name, _reader(layout, kind)) for name, kind in known.items() if kind]
+
+    def runs(name: PurePosixPath, given: str, read_log: Callable[[], list[kept.Item]]) -> list[kept.Item]:
+        return before.runs(name, known[name] or "", f"{given} {layout.workload}", read_log)
+
+    imported = _logs.read_each(folder, layout, logs, keep=runs)
+    before.save()
+    return known, imported
 
 
 def candidates(folder: Path, all_of_runs: bool = False) -> list[Path]:
@@ -70,16 +87,19 @@ def candidates(folder: Path, all_of_runs: bool = False) -> list[Path]:
     return sorted(found)
 
 
-def kinds(folder: Path) -> dict[PurePosixPath, str | None]:
-    """Return the files below a folder that look like a log, sorted, and as which format; None for those of none."""
+def kinds(folder: Path, before: kept.Kept) -> dict[PurePosixPath, str | None]:
+    """Return the files below a folder that are looked at, sorted, and as which format; None for those of none.
+
+    Files that are read with a log beside them are none of these.
+    """
     formats = {name: importers.importer(name) for name in ORDER}
-    found: dict[PurePosixPath, str | None] = {}
-    for path in candidates(folder):
-        name = PurePosixPath(path.relative_to(folder).as_posix())
-        kind = _kind(name, path, formats)
-        if kind or name.suffix.lower() in LIKELY:
-            found[name] = kind
-    return found
+    names = {PurePosixPath(path.relative_to(folder).as_posix()): path for path in candidates(folder)}
+    found = {name: before.kind(name, partial(_kind, name, path, formats)) for name, path in names.items()}
+    return {name: kind for name, kind in found.items() if kind or not _is_beside(name)}
+
+
+def _is_beside(name: PurePosixPath) -> bool:
+    return name.name in _BESIDE or _devices.is_arguments(name.name)
 
 
 def _kind(name: PurePosixPath, path: Path, formats: dict[str, ModuleType]) -> str | None:

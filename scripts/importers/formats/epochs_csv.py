@@ -23,9 +23,12 @@ _FRAMEWORKS = {
 
 _EPOCH = ("epoch", "epochs", "ep")
 
-_LACKS = (
-    "Keras's CSVLogger writes no column elapsed, the seconds of each epoch: the callback of docs/importing.md adds it"
+#: Programs by the columns that they write, and by those that they do not.
+_WRITERS = (
+    ("Keras's CSVLogger", {"epoch", "loss"}, {"train_loss", "train_acc", "eval_loss", "lr"}),
+    ("timm's summary.csv", {"epoch", "train_loss", "eval_loss"}, {"val_loss", "loss"}),
 )
+_ADDS = {"Keras's CSVLogger": ": the callback of docs/importing.md adds it"}
 
 
 def read(folder: Path, layout: Layout) -> Imported:
@@ -66,8 +69,17 @@ def facts(text: str) -> dict[str, Any]:
         "epochs_done": len(epochs),
         "notes": notes,
         "epochs": _by_epoch(table, said.get("epoch_seconds", ())),
-        "said": Said(**said, epochs=float(len(epochs)), lacks=_LACKS),
+        "said": Said(**said, epochs=float(len(epochs)), lacks=_lacks(table.header)),
     }
+
+
+def _lacks(header: Sequence[str]) -> str:
+    """Return what a table without times lacks, by the program that writes its columns, where one is known."""
+    named = {naming.plain(cell) for cell in header}
+    writer = next((name for name, with_, without in _WRITERS if with_ <= named and not without & named), None)
+    if writer is None:
+        return "no column is a time: elapsed or epoch_time, the seconds of each epoch, or timestamp"
+    return f"{writer} has no column elapsed, the seconds of each epoch{_ADDS.get(writer, '')}"
 
 
 def _by_epoch(table: _table.Table, seconds: Sequence[float]) -> list[dict[str, Any]]:

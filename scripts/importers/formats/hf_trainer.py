@@ -5,20 +5,22 @@ with it, and `train_samples_per_second` are in the last record of a state that `
 checkpoints are written before. Of a training that was resumed it is the time of the last part, which the file does not
 say. Of the checkpoints of one training the last one counts. Its time is then the `train_runtime` of
 `train_results.json` or `all_results.json` above it (`trainer.save_metrics`), the `elapsed_time` of LLaMA-Factory's
-`trainer_log.jsonl`, or the clock of TensorBoard's events in the folder `runs`. Training is PyTorch's; the workload is
+`trainer_log.jsonl`, what the console of as many steps in its folder says (Axolotl's `debug.log`), or the clock of
+TensorBoard's events in the folder `runs`. Training is PyTorch's; the workload is
 not in the file.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _events, _logs, _metrics
+from scripts.importers import Imported, Layout, _events, _logs, _metrics, _seconds
 from scripts.importers._logs import Log, Refused, count, finite
 from scripts.importers._seconds import Said
-from scripts.importers.formats import json_lines
+from scripts.importers.formats import console, json_lines
 
 HELP = "trainer_state.json of Hugging Face's Trainer, of a model or of checkpoints"
 
@@ -31,7 +33,7 @@ _LACKS = (
 )
 
 #: Where a script that calls `trainer.save_metrics` keeps the last record.
-_RESULTS = ("train_results.json", "all_results.json")
+RESULTS = ("train_results.json", "all_results.json")
 
 
 def read(folder: Path, layout: Layout) -> Imported:
@@ -78,7 +80,8 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     word = "train_runtime"
     if seconds is None:
         seconds, word = _beside(_output(log.path))
-    clock = () if seconds else _events.clock(_output(log.path) / "runs")
+    said = None if seconds else _of_console(_output(log.path), most)
+    clock = () if seconds or said else _events.clock(_output(log.path) / "runs")
     yield {
         "framework": "torch",
         # Of one device: the global one is this times devices and accumulated steps, which the file does not say.
@@ -92,7 +95,8 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         **_metrics.best(logged),
         "steps_done": count(done),
         "notes": [f"the checkpoint is of step {done:g} of {most:g}: what came after it is not in it"] if part else [],
-        "said": Said(
+        "said": said
+        or Said(
             stated=seconds,
             stated_as=word,
             clock=[(at, step) for at, step in clock if step is not None],
@@ -111,7 +115,7 @@ def _output(path: Path) -> Path:
 
 def _beside(output: Path) -> tuple[float | None, str]:
     """Return what other files of a training say of its time (s), and under which word; None for none."""
-    for name in _RESULTS:
+    for name in RESULTS:
         try:
             about = json.loads((output / name).read_text(encoding="utf-8"))
             seconds = finite(about.get("train_runtime"))
@@ -124,6 +128,14 @@ def _beside(output: Path) -> tuple[float | None, str]:
     except (OSError, ValueError):
         return None, ""
     return json_lines.elapsed(rows), f"elapsed_time of {json_lines.FILE}"
+
+
+def _of_console(output: Path, steps: float | None) -> Said | None:
+    """Return what the console of a training says of its time, if it lies beside its state; None for none."""
+    found = console.beside(output, steps) if steps else None
+    if found is None or _seconds.find(found[0], _seconds.Given()).seconds is None:
+        return None
+    return replace(found[0], stated_as=f"{found[0].stated_as} of {found[1]}", clock_of=f"lines of {found[1]}")
 
 
 def _is_followed(path: Path) -> bool:

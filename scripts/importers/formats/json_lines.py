@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _logs, _metrics, _table, naming
+from scripts.importers import Imported, Layout, _console, _console_times, _logs, _metrics, _table, naming
 from scripts.importers._logs import Log, Refused, count, finite, number
 from scripts.importers._recorder import lines
 from scripts.importers._seconds import Said
@@ -19,6 +19,9 @@ from scripts.importers._seconds import Said
 HELP = "JSON lines with a row per step or epoch: LLaMA-Factory's trainer_log.jsonl, and those of any program"
 
 _SUFFIXES = (".jsonl", ".ndjson")
+
+#: Endings of other files in which JSON lines stand: mmengine's scalars.json, Detectron2's metrics.json, DeiT's log.txt.
+_ALSO = (".json", ".txt", ".log")
 
 #: LLaMA-Factory's file.
 FILE = "trainer_log.jsonl"
@@ -29,7 +32,7 @@ _CLOCK = ("timestamp", "time", "wall_time", "datetime", "created_at", "date")
 
 _TIME = re.compile(r"(?:(\d+) days?, )?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
-_LACKS = "its rows have no elapsed_time, elapsed or timestamp: log one of them, or give seconds"
+_LACKS = "its rows have no elapsed_time, timestamp or time of a step: log one of them, or give seconds"
 
 
 def read(folder: Path, layout: Layout) -> Imported:
@@ -38,18 +41,22 @@ def read(folder: Path, layout: Layout) -> Imported:
 
 
 def looks(name: PurePosixPath, text: str) -> bool:
-    """Return whether a file is one of these: its first line is a row of a step or an epoch, with a loss or a time."""
-    if name.suffix.lower() not in _SUFFIXES:
-        return False
-    first = text.lstrip().partition("\n")[0]
-    row = _row(first) or {}
-    named = {naming.plain(key) for key in row}
-    return bool(lines.read(first)) and (any("loss" in key for key in named) or not named.isdisjoint(_SINCE))
+    """Return whether a file is one of these: a row of a step or an epoch with a loss or a time stands at its beginning.
+
+    Files with other endings are, where two rows stand there.
+    """
+    least = {**dict.fromkeys(_SUFFIXES, 1), **dict.fromkeys(_ALSO, 2)}.get(name.suffix.lower())
+    return least is not None and sum(map(_is_of_a_training, text.lstrip().split("\n", 3)[:3])) >= least
+
+
+def _is_of_a_training(line: str) -> bool:
+    named = {naming.plain(key) for key in _row(line) or {}}
+    return bool(lines.read(line)) and (any("loss" in key for key in named) or not named.isdisjoint(_SINCE))
 
 
 def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     """Yield the run of some lines. Raises Refused for a line that is none; none for those of a `trainer_state.json`."""
-    if log.name.name == FILE and _has_state(log.path.parent):
+    if (log.name.name == FILE and _has_state(log.path.parent)) or _has_console(log.path):
         return
     rows = rows_of(log.text)
     values: dict[str, list[float]] = {}
@@ -71,7 +78,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         "epochs_done": _metrics.whole(epochs),
         "steps_done": count(steps),
         "notes": [f"ends at step {steps:g} of {wanted:g}"] if steps and wanted and steps < wanted - 1 else [],
-        "said": _said(rows, [tick and tick.done for tick in ticks], epochs),
+        "said": _said(rows, [tick and tick.done for tick in ticks], epochs, log.text),
     }
 
 
@@ -101,14 +108,25 @@ def elapsed(rows: Sequence[Mapping[str, Any]]) -> float | None:
     return None
 
 
-def _said(rows: Sequence[Mapping[str, Any]], steps: Sequence[float | None], epochs: float | None) -> Said:
+def _said(rows: Sequence[Mapping[str, Any]], steps: Sequence[float | None], epochs: float | None, text: str) -> Said:
     """Return what the rows say of the time; `steps` is how many were done at each."""
     clock = []
     for row, done in zip(rows, steps, strict=True):
         named = {naming.plain(key): value for key, value in row.items()}
         at = next((at for key in _CLOCK if (at := _table.moment(str(named.get(key, "")))) is not None), None)
         clock += [(at, done)] if at is not None else []
-    return Said(stated=elapsed(rows), stated_as="elapsed_time", clock=clock, epochs=epochs, lacks=_LACKS)
+    pace, since, words = _console_times.of_steps(_console_times.main_steps(_console.read(text)))
+    stated, name = (elapsed(rows), "elapsed_time") if not since[0] else since
+    return Said(
+        stated=stated,
+        stated_as=name,
+        clock=clock,
+        pace=pace,
+        pace_is_mean=True,
+        pace_words=words,
+        epochs=epochs,
+        lacks=_LACKS,
+    )
 
 
 def _row(line: str) -> dict[str, Any] | None:
@@ -127,6 +145,14 @@ def _seconds(value: Any) -> float | None:
         days, hours, minutes, seconds = found.groups()
         return 86_400.0 * int(days or 0) + 3_600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
     return finite(number(value))
+
+
+def _has_console(path: Path) -> bool:
+    """Return whether the console of the same training lies beside its rows: it has a clock, as mmengine's."""
+    if path.parent.name == "vis_data":
+        return any(path.parent.parent.glob("*.log"))
+    console = path.with_suffix("") if path.name.endswith(".log.json") else path.parent / "log.txt"
+    return path.name.endswith((".log.json", "metrics.json")) and console.is_file()
 
 
 def _has_state(folder: Path) -> bool:

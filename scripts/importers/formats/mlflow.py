@@ -37,7 +37,7 @@ _SYSTEM = "system/"
 #: What is written back by `epd import --write-cost`, and no metric of a training.
 COST = "cost_usd"
 
-_PARENT = "mlflow.parentRunId"
+PARENT = "mlflow.parentRunId"
 
 _RUNS = (
     "SELECT runs.*, experiments.name AS experiment FROM runs LEFT JOIN experiments USING (experiment_id) "
@@ -97,7 +97,7 @@ def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
 def _children(experiment: Path, changed: int) -> Counter[str]:
     """Return how many runs of an experiment are those of another one, by its name; `changed` is when its folder was."""
     return Counter(
-        file.read_text(encoding="utf-8", errors="replace").strip() for file in experiment.glob(f"*/tags/{_PARENT}")
+        file.read_text(encoding="utf-8", errors="replace").strip() for file in experiment.glob(f"*/tags/{PARENT}")
     )
 
 
@@ -130,7 +130,7 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
             }
     except sqlite3.Error as error:
         raise Refused(f"no database of MLflow: {error}") from error
-    children = Counter(row["value"] for row in named["tags"] if row["key"] == _PARENT)
+    children = Counter(row["value"] for row in named["tags"] if row["key"] == PARENT)
     texts: dict[str, dict[str, dict[str, str]]] = {table: {} for table in named}
     for table, rows_of in named.items():
         for row in rows_of:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _logs, _metrics, _smi
+from scripts.importers import Imported, Layout, _devices, _logs, _metrics, _smi
 from scripts.importers._logs import Log, Refused, count, finite, number
 from scripts.importers._seconds import Said
 
@@ -57,7 +57,10 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         )
     found = _modded(steps, lines) if steps else _nanogpt(iters, evaluated) if iters else _llm_c(plain)
     cards = _smi.cards(text)
-    yield {"framework": "torch", "devices": len(cards) or None, "cards": _smi.words(cards), **found}
+    # Many of these logs begin with the text of the program, which names numbers of cards that it does not use.
+    said = None if cards else _devices.of_text(text)
+    told = {"devices": len(cards) or None, "devices_said": said, "cards": _smi.words(cards)}
+    yield {"framework": "torch", **told, **found}
 
 
 def _found(form: re.Pattern[str], word: str, lines: Sequence[str]) -> list[re.Match[str]]:

@@ -17,6 +17,7 @@ HELP = "TensorBoard's event files (*tfevents*)"
 
 #: Folders of what is no training of its own, beside the training's or below it.
 _ASIDE = ("validation", "val", "eval", "test")
+PARTS = (*_ASIDE, "train")
 
 #: Where a step of these is an epoch, its number counts from 0: Keras's.
 _EPOCHS = ("epoch_loss", "epoch_accuracy", "epoch_learning_rate")

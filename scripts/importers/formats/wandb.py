@@ -1,7 +1,7 @@
 """Runs of Weights & Biases: the file of an offline run (`run-*.wandb`), and the CSV that its pages export.
 
 The clock is `_timestamp` of each row; an export without it may have `_runtime`, the seconds since the run began. Cards
-are those of `wandb-metadata.json` in the folder `files` beside the run's file.
+are those of the run's file, or of `wandb-metadata.json` in the folder `files` beside it.
 """
 
 import json
@@ -34,10 +34,12 @@ def looks(name: PurePosixPath, text: str) -> bool:
 def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     """Yield the run of a file. Raises Refused for one without rows."""
     config: Mapping[str, Any] = {}
+    machine: Mapping[str, Any] = {}
     if log.name.suffix == ".wandb":
         try:
             rows, _ = stores.wandb(log.data[stores.WANDB_HEAD_BYTES :], stores.WANDB_HEAD_BYTES)
             config = stores.wandb_config(log.data[stores.WANDB_HEAD_BYTES :])
+            machine = stores.wandb_machine(log.data[stores.WANDB_HEAD_BYTES :])
         except (ValueError, IndexError, TypeError, struct.error) as fault:
             raise Refused(f"not a file of Weights & Biases: {fault}") from fault
         history = [row.values for row in rows]
@@ -56,7 +58,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
             if not name.startswith("_"):
                 values.setdefault(name, []).append(value)
     epochs = _metrics.epochs(values)
-    cards = _cards(_metadata(log.path))
+    cards = _cards(machine) or _cards(_metadata(log.path))
     yield {
         **_metrics.last(values),
         "devices": len(cards) or None,
@@ -101,5 +103,8 @@ def _cards(about: Mapping[str, Any]) -> list[str]:
     if isinstance(name, str) and name:
         # Older files write the count into the name: [NVIDIA A100-SXM4-40GB, ...].
         return [name.strip("[]").split(",")[0].strip("' ")] * (several or 1)
-    listed = about.get("gpu_nvidia")
-    return [str(one.get("name")) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    listed = about.get("gpu_nvidia") or about.get("gpu_amd")
+    if isinstance(listed, list):
+        return [str(one.get("name") or one.get("model")) for one in listed if isinstance(one, dict)]
+    apple = about.get("gpuapple") or about.get("apple")
+    return [str(apple.get("name") or apple.get("gpuType"))] if isinstance(apple, dict) else []

@@ -38,12 +38,13 @@ def mixed(place: Path) -> Path:
 
 
 def test_each_file_is_read_as_what_it_looks_like(tmp_path: Path) -> None:
-    kinds = any_log.kinds(mixed(tmp_path))
+    kinds, _ = any_log.look(mixed(tmp_path), Layout({".": "box"}))
     assert {str(name): kind for name, kind in kinds.items()} == {
         "bert/checkpoint-10/trainer_state.json": "hf_trainer",
         "keras/training_log.csv": "epochs_csv",
         "lit/lightning_logs/version_0/metrics.csv": "lightning_csv",
         "prices.csv": None,
+        "readme.txt": None,
         "speed/record.log": "nanogpt",
         "tb/mlp/events.out.tfevents.1700000000.box.1.0": "tensorboard",
         "tracked/mlruns/1/0a1b/meta.yaml": "mlflow",

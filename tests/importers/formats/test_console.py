@@ -100,7 +100,7 @@ def test_megatron_is_timed_by_its_clock_with_what_lies_between(tmp_path: Path) -
     """35 s from the first line to the last, its five seconds of evaluation with them, and ten iterations before."""
     told = {
         "train_seconds": 45.0,
-        "seconds_from": "the clock of its rows",
+        "seconds_from": "the clock of its lines, from the first to the last",
         "steps_done": 40,
         "loss": 6.1,
         "val_loss": 8.7,
@@ -124,9 +124,9 @@ def test_megatron_without_a_clock_is_timed_by_the_mean_of_its_iterations(tmp_pat
 
 
 def test_deepspeed_is_timed_by_its_clock(tmp_path: Path) -> None:
-    """Twenty seconds for the second ten steps, and as much for the first."""
+    """From 10:00:00.1, when its settings were printed, to 10:01:20.001: its start of a minute counts."""
     found = facts(read(tmp_path, DEEPSPEED))
-    assert found["train_seconds"] == pytest.approx(40.0, abs=0.01)
+    assert found["train_seconds"] == pytest.approx(79.901)
     assert (found["steps_done"], found["devices"], found["batch_size"]) == (20, 8, 4)
     assert "epochs_done" not in found, "it says epoch=0 of every step"
 
@@ -155,7 +155,7 @@ def test_torchtunes_file_has_no_time_and_its_bar_has(tmp_path: Path) -> None:
     assert (silent["steps_done"], silent["loss"], silent["framework"]) == (2, 1.4023, "torch")
     assert "train_seconds" not in silent
     assert str(silent["remarks"]).startswith(
-        "without time: its lines have no clock, no bar and no time of an iteration"
+        "without time: its lines have no clock, no bar, no time of a step or an epoch and no rate"
     )
     found = facts(read(tmp_path, BAR))
     assert (found["train_seconds"], found["loss"]) == (121.0 + 119.0, 0.8)

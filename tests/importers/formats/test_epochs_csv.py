@@ -27,8 +27,22 @@ def test_a_log_of_keras_is_imported_without_time_and_says_what_adds_it(tmp_path:
     told = {"epochs_done": 2, "loss": 0.5, "acc": 0.7, "val_loss": 0.75, "val_acc": 0.65, "status": "done"}
     assert found.items() >= told.items()
     assert "train_seconds" not in found
-    assert str(found["remarks"]).startswith("without time: Keras's CSVLogger writes no column elapsed")
+    assert str(found["remarks"]).startswith("without time: Keras's CSVLogger has no column elapsed")
     assert imported.epochs["val_acc"].to_list() == [0.6, 0.65]
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("epoch,train_loss,eval_loss,eval_top1,eval_top5,lr", "timm's summary.csv has no column elapsed"),
+        ("epoch,train_loss,val_loss,dice", "no column is a time: elapsed or epoch_time"),
+        ("epoch,loss,lr,val_loss", "no column is a time: elapsed or epoch_time"),
+        ("epoch,accuracy,loss,val_loss", "Keras's CSVLogger has no column elapsed"),
+    ],
+)
+def test_a_table_is_said_to_be_of_no_program_that_does_not_write_it(header: str, said: str, tmp_path: Path) -> None:
+    rows = "".join(",".join([str(epoch), *["0.5"] * header.count(",")]) + "\n" for epoch in range(2))
+    assert said in str(facts(read(tmp_path, f"{header}\n{rows}"))["remarks"])
 
 
 @pytest.mark.parametrize(
@@ -50,9 +64,9 @@ def test_a_name_may_name_workload_and_framework(name: str, workload: str, framew
         ("epoch_time", ("9.5", "8.5", "9"), 27.0, None),
         ("Elapsed Time", ("10", "20", "31"), 31.0, "Elapsed Time rises from row to row: read as seconds since the beginning"),  # noqa: E501
         ("time", ("10", "11", "12"), 33.0, None),
-        ("timestamp", ("1700000000", "1700000060", "1700000120"), 180.0, "the first 1 steps have no clock: 60.0 s at the pace of the others"),  # noqa: E501
-        ("timestamp", ("2026-11-01 10:00:00", "2026-11-01 10:01:00", "2026-11-01T10:02:00Z"), 180.0, "the first 1 steps have no clock: 60.0 s at the pace of the others"),  # noqa: E501
-        ("date", ("1700000000123", "1700000060123", "1700000120123"), 180.0, "the first 1 steps have no clock: 60.0 s at the pace of the others"),  # noqa: E501
+        ("timestamp", ("1700000000", "1700000060", "1700000120"), 180.0, "the first step has no clock: 60.0 s at the pace of the others"),  # noqa: E501
+        ("timestamp", ("2026-11-01 10:00:00", "2026-11-01 10:01:00", "2026-11-01T10:02:00Z"), 180.0, "the first step has no clock: 60.0 s at the pace of the others"),  # noqa: E501
+        ("date", ("1700000000123", "1700000060123", "1700000120123"), 180.0, "the first step has no clock: 60.0 s at the pace of the others"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_a_column_of_times_is_read(

@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from scripts.importers import Imported, Layout
+from scripts.importers.formats import any as any_log
 from scripts.importers.formats import hf_trainer
+from tests.importers.formats.test_console_times import AXOLOTL
 from tests.importers.formats.test_tensorboard import event, write
 
 HISTORY = [
@@ -111,3 +113,25 @@ def test_a_study_may_say_how_long_it_took(tmp_path: Path) -> None:
     checkpoints(tmp_path, 200)
     imported = hf_trainer.read(tmp_path, Layout({".": "A100"}, workload="bert", seconds={"out": 5400.0}))
     assert imported.runs["train_seconds"].to_list() == [5400.0]
+
+
+@pytest.mark.parametrize(
+    ("console", "seconds", "source"),
+    [
+        (AXOLOTL, 600.0, "stated: the time in tqdm's bar of debug.log"),
+        (AXOLOTL + "{'train_runtime': 603.2, 'epoch': 2.0}\n", 603.2, "stated: train_runtime of debug.log"),
+        (AXOLOTL.replace("/100 ", "/90 "), None, None),
+    ],
+)
+def test_the_console_of_as_many_steps_in_its_folder_says_the_time(
+    console: str, seconds: float | None, source: str | None, tmp_path: Path
+) -> None:
+    """Axolotl keeps checkpoints and debug.log in one folder; one of another number of steps is of another run."""
+    place = tmp_path / "out" / "checkpoint-100"
+    place.mkdir(parents=True)
+    state = STATE | {"global_step": 100, "max_steps": 100}
+    (place / "trainer_state.json").write_text(json.dumps(state))
+    (tmp_path / "out" / "debug.log").write_text(console)
+    (row,) = any_log.read(tmp_path, Layout({".": "box"})).runs.fillna({"train_seconds": -1.0}).to_dict("records")
+    assert row["train_seconds"] == (seconds or -1.0)
+    assert seconds is None or row["seconds_from"] == source

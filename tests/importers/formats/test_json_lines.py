@@ -94,3 +94,56 @@ def test_beside_a_state_of_the_trainer_the_lines_are_its_clock(tmp_path: Path) -
     found = facts(any_log.read(tmp_path, Layout({".": "box"})))
     assert (found["read_as"], found["train_seconds"]) == ("hf_trainer", 190.0)
     assert found["seconds_from"] == "stated: elapsed_time of trainer_log.jsonl"
+
+
+#: mmengine's scalars.json and mmcv's .log.json: the time of a step, which begins anew in each epoch of the latter.
+MMENGINE = "".join(
+    json.dumps(
+        {"lr": 0.1, "data_time": 0.01, "loss": 2.0, "time": 0.5, "epoch": 1 + step // 101, "iter": step, "step": step}
+    )
+    + "\n"
+    for step in (50, 100, 150, 200)
+)
+MMCV = '{"env_info": "sys.platform: linux"}\n' + "".join(
+    json.dumps({"mode": "train", "epoch": epoch, "iter": step, "data_time": 0.01, "loss": 2.0, "time": 0.5}) + "\n"
+    for epoch in (1, 2)
+    for step in (50, 100)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "seconds"),
+    [
+        ("work/vis_data/scalars.json", MMENGINE, 100.0),
+        ("work/20210101_120000.log.json", MMCV, 100.0),
+        ("deit/log.txt", '{"train_loss": 6.9, "epoch": 0}\n{"train_loss": 6.5, "epoch": 1}\n', None),
+        ("own/steps.jsonl", "".join(f'{{"step": {n}, "loss": 1, "time": {n * 2.5}}}\n' for n in (10, 20, 30)), 75.0),
+    ],
+)
+def test_files_with_other_endings_are_json_lines_too(
+    name: str, text: str, seconds: float | None, tmp_path: Path
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_text(text)
+    found = facts(any_log.read(tmp_path, Layout({".": "box"})))
+    assert (found["read_as"], found.get("train_seconds")) == ("json_lines", seconds)
+
+
+@pytest.mark.parametrize(
+    ("name", "console"),
+    [
+        ("work/vis_data/scalars.json", "work/20260101_120000.log"),
+        ("work/20210101_120000.log.json", "work/20210101_120000.log"),
+        ("out/metrics.json", "out/log.txt"),
+    ],
+)
+def test_rows_beside_the_console_of_their_training_are_no_second_run(name: str, console: str, tmp_path: Path) -> None:
+    for path, text in ((name, MMENGINE), (console, "step 1 loss 0.5 dt: 250ms\nstep 2 loss 0.4 dt: 250ms\n")):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert any_log.read(tmp_path, Layout({".": "box"})).runs["file"].to_list() == [console]
+
+
+def test_json_that_is_no_rows_is_none(tmp_path: Path) -> None:
+    for name, text in (("config.json", '{"epoch": 3, "loss": 1}'), ("a.json", '{\n "epoch": 3,\n "loss": 1\n}\n')):
+        assert not json_lines.looks(PurePosixPath(name), text)

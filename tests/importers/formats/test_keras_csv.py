@@ -178,7 +178,7 @@ def test_log_of_keras_without_times_is_imported_and_told_what_adds_them(tmp_path
     (row,) = imported.runs.to_dict("records")
     assert (row["workload"], row["framework"], row["epochs_done"]) == ("mnist_mlp", "tensorflow", 2)
     assert pd.isna(row["train_seconds"])
-    assert "without time: Keras's CSVLogger writes no column elapsed" in row["remarks"]
+    assert "without time: Keras's CSVLogger has no column elapsed" in row["remarks"]
     assert "the callback of docs/importing.md adds it" in row["remarks"]
 
 

@@ -80,7 +80,7 @@ def item(key: str, value: object) -> bytes:
     return field(1, field(2, key.encode()) + field(16, json.dumps(value).encode()))
 
 
-def run_of(folder: Path, name: str, config: dict[str, object], later: dict[str, object]) -> None:
+def run_of(folder: Path, name: str, config: dict[str, object], later: dict[str, object], machine: bytes = b"") -> None:
     """A run as wandb 0.31 writes it offline: its configuration in the record of the run, changes in another."""
     began = field(17, field(1, name.encode()) + field(4, b"".join(item(*one) for one in config.items())))
     changed = field(5, b"".join(item(*one) for one in later.items()))
@@ -88,7 +88,9 @@ def run_of(folder: Path, name: str, config: dict[str, object], later: dict[str, 
         field(3, item("_timestamp", 1.7e9 + at) + item("_runtime", at) + item("_step", at) + item("train/loss", 1.0))
         for at in (1, 2, 3)
     ]
-    records = [began, changed, *rows]
+    # Its first record of a machine names no cards: those come in a later one.
+    told = [field(26, field(1, b"Linux")), field(26, machine)]
+    records = [began, *told, changed, *rows]
     data = b":W&B\1\0\0" + b"".join(struct.pack("<IHB", 0, len(record), 1) + record for record in records)
     place = folder / "wandb" / f"offline-run-20261125_101949-{name}"
     (place / "files").mkdir(parents=True)
@@ -101,6 +103,23 @@ def test_runs_of_a_sweep_are_other_cells_by_the_configuration_in_their_file(tmp_
     run_of(tmp_path, "bbbbbbbb", {"lr": 0.1, "_wandb": {}, "batch_size": 16}, {"lr": 0.01})
     rows = read(tmp_path).runs[["name", "workload", "batch_size", "steps_done", "train_seconds"]].values.tolist()
     assert rows == [["aaaaaaaa", "mlp+lr_0.1", 16, 3, 3.0], ["bbbbbbbb", "mlp+lr_0.01", 16, 3, 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("machine", "cards"),
+    [
+        (field(18, b"NVIDIA H100 80GB HBM3") + b"\x98\x01\x08", "8 x NVIDIA H100 80GB HBM3"),
+        (field(24, field(1, b"Tesla T4")) + field(24, field(1, b"Tesla T4")), "2 x Tesla T4"),
+        (field(26, field(9, b"MI300X")), "1 x MI300X"),
+        (field(29, field(1, b"v5e") + b"\x20\x04"), "4 x v5e"),
+        (field(23, field(1, b"Apple M2")), "1 x Apple M2"),
+    ],
+)
+def test_cards_are_those_of_the_record_of_the_machine_in_the_file(machine: bytes, cards: str, tmp_path: Path) -> None:
+    """As wandb 0.31 declares the fields: gpu_type 18, gpu_count 19, apple 23, gpu_nvidia 24, gpu_amd 26, tpu 29."""
+    run_of(tmp_path, "aaaaaaaa", {}, {}, machine)
+    found = facts(read(tmp_path))
+    assert (found["cards"], found["devices"]) == (cards, int(cards[0]))
 
 
 def test_the_console_that_it_keeps_is_no_second_run(tmp_path: Path) -> None:
