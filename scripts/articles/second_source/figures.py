@@ -75,7 +75,7 @@ def beside(study: Mapping[str, Any], runs: pd.DataFrame, rows: pd.DataFrame) -> 
     )
     columns = [*_CELL, "hardware", "batch_size", "rate", "by", "framework", "arithmetic"]
     columns += ["batch_per_card", "theirs", "unit", "published", "is_same_code", "ratio", *_ROW]
-    table: pd.DataFrame = found[columns].reset_index(drop=True)
+    table: pd.DataFrame = found[columns].replace({"batch_per_card": {"": None}}).reset_index(drop=True)
     return table
 
 
@@ -102,14 +102,14 @@ def counts(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
 def each_row(rows: pd.DataFrame) -> pd.DataFrame:
     """Return every row of the second source in its order, its figures side by side.
 
-    Columns: net, task, framework, system, card, cards, published, batch_32 and batch_16 (of one card), rate_32 and
+    Columns: net, task, framework, system, card, cards, batch_32 and batch_16 (of one card), rate_32 and
     rate_16, hours_32 and hours_16 (to train), unit, note, left_out, source (file, line of the table, row). Two figures
     of one kind are parted by a slash.
     """
     made = []
     for _, of in rows.groupby(_ROW, sort=False):
         first = of.iloc[0]
-        line = {name: first[name] for name in ("net", "task", "framework", "system", "card", "cards", "published")}
+        line = {name: first[name] or None for name in ("net", "task", "framework", "system", "card", "cards")}
         is_rate, bits = of["kind"] == "throughput", of["precision"].map(_BITS)
         printed = of["rate"].map("{:,.10g}".format)
         for side in ("32", "16"):

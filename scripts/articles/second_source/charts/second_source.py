@@ -60,7 +60,7 @@ def draw(view: View) -> Chart | None:
         f"{name} {rows['ratio'].median():.2f}× ({_span(rows['ratio'])}, {len(rows)})"
         for name, rows in same.groupby("net", sort=False, observed=True)
     )
-    notes = [f"Medians of the same code, with the lowest, the highest, and the number of pairs: {medians}."]
+    notes = [f"Medians of the same code, and in brackets their range and how many: {medians}."]
     if len(other):
         notes.append(
             f"{len(other)} pairs of other frameworks: {_span(other['ratio'])}. What they count may differ, too."
