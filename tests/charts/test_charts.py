@@ -116,6 +116,10 @@ TABLES = {
         columns=["config", "machine", "minutes", "usd", "per_hour_low", "per_hour_high"],
     ),
     "implied": pd.DataFrame([("1xA10G", 2, 1, 1.6, 2.0)], columns=["machine", "rows", "agree", "low", "high"]),
+    "second_source": pd.DataFrame(
+        [("resnet50", "V100 16 GB", "float16", True, 0.7), ("resnet50", "V100 16 GB", "float32", False, 1.1)],
+        columns=["workload", "card", "precision", "is_same_code", "ratio"],
+    ).assign(by="NVIDIA", row="1"),
     "several_gpus": pd.DataFrame(
         [("mnist_mlp", "2 cards", "several", 1.5), ("mnist_mlp", "2 cards", "one", 2.0)],
         columns=["workload", "label", "gpus", "hours"],

@@ -53,7 +53,7 @@ def test_an_edit_in_an_article_makes_again_what_shows_it(make) -> None:
         "cloud-or-office-2018": {"office"},
         "scheduled-2018": {"schedule"},
         "mlperf": {"mlperf", "price_cuts"},
-        "lambda-gpus": {"gpus"},
+        "lambda-gpus": {"gpus", "second_source"},
         "language-models": {"language_models", "gpus"},
         "speedruns": {"speedruns"},
         "fine-tuning-a10g": {"fine_tuning"},
