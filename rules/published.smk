@@ -64,6 +64,7 @@ rule index:
             "reports/layout.html.j2",
             "reports/index.html.j2",
             "reports/style.css",
+            *sorted(map(str, Path("reports/scripts").glob("*.js"))),
         ],
     output:
         "results/published.html",
@@ -85,6 +86,7 @@ rule ledger:
             "reports/layout.html.j2",
             "reports/ledger.html.j2",
             "reports/style.css",
+            *sorted(map(str, Path("reports/scripts").glob("*.js"))),
         ],
     output:
         "results/ledger.html",

@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from scripts.analysis.claim_verdict import WORDS
 from scripts.analysis.trainings import KINDS
-from scripts.analysis.verdicts import FEW_RUNS
 from scripts.charts import _front, _theme
 from scripts.pages import front, render
 from scripts.storage import errors
@@ -53,7 +52,6 @@ def main() -> int:
             answers=answers,
             amounts={kind: rows for kind, rows in answers.items() if kind not in KINDS},
             picture=picture,
-            few_runs=FEW_RUNS,
         )
     )
     write_text(options.output, text)

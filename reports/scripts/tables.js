@@ -1,5 +1,8 @@
 // Tables: sorted by their heads, filtered and copied. On a phone a row becomes a card, with the heads beside its values.
 
+/** So many rows, and values of a row, are seen on a phone before all are asked for. */
+const MOST_ROWS = 8, MOST_VALUES = 4;
+
 /** What a cell shows while it is closed. */
 function textOf(cell) {
   return ((cell?.querySelector("summary") ?? cell)?.textContent ?? "").trim().replace(/\s+/g, " ");
@@ -65,22 +68,21 @@ function tools(table, label) {
   return bar;
 }
 
-/** Shows the first rows of a long table, and a button for all: as cards they would be a dozen screens. */
-function fold(table, count) {
+/** Shows the first of what is a dozen screens on a phone, and a button for all. */
+function fold(element, words) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "unfold";
-  button.textContent = `All ${count} rows`;
-  button.addEventListener("click", () => table.classList.remove("folded"));
-  table.classList.add("folded");
-  table.after(button);
+  button.textContent = words;
+  button.addEventListener("click", () => element.classList.remove("folded"));
+  element.classList.add("folded");
+  element.after(button);
 }
 
 /** Does something once the page is as narrow as on a phone, at once or later. */
 function onPhone(act) {
-  const narrow = matchMedia("(max-width: 37.5rem)");
-  if (narrow.matches) act();
-  else narrow.addEventListener("change", act, {once: true});
+  if (NARROW.matches) act();
+  else NARROW.addEventListener("change", act, {once: true});
 }
 
 for (const table of document.querySelectorAll("main .table > table:not(.heat)")) {
@@ -89,8 +91,14 @@ for (const table of document.querySelectorAll("main .table > table:not(.heat)"))
   const texts = heads.map((head) => head.textContent.trim());
   onPhone(() => {
     table.classList.add("stacked");
-    if (rows.length > 12) fold(table, rows.length);
-    for (const row of rows) [...row.cells].forEach((cell, place) => cell.setAttribute("data-head", texts[place] ?? ""));
+    const isLong = rows.length > MOST_ROWS, isWide = texts.length > MOST_VALUES + 2;
+    if (isLong || isWide) fold(table, isLong ? `All ${rows.length} rows${isWide ? `, ${texts.length} columns` : ""}` : `All ${texts.length} columns`);
+    for (const row of rows) {
+      [...row.cells].forEach((cell, place) => {
+        cell.setAttribute("data-head", texts[place] ?? "");
+        cell.classList.toggle("far", isWide && place > MOST_VALUES);
+      });
+    }
   });
   if (rows.length < 4) continue;
   sortable(table, heads);
