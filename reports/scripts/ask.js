@@ -250,6 +250,8 @@ function begin() {
     form.elements.base.replaceChildren(new Option("nothing", ""), ...names.map((name) => new Option(name, name, false, name === chosen)));
     const prices = data.prices[form.elements.option.value] ?? {};
     for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
+    const uses = new Set(Object.values(prices).filter((price) => price.own).map((price) => price.own.hours_per_month));
+    form.elements.hours.placeholder = [...uses].join(" or ") || "none is owned";
     const samples = data.workloads[form.elements.workload.value].samples;
     const until = form.elements.accuracy.value !== "";
     form.elements.samples.disabled = samples === null || until;
@@ -297,6 +299,7 @@ function begin() {
     event.preventDefault();
     history.pushState(null, "", location.href);
     for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    there.closest(".folded")?.classList.remove("folded");
     there.scrollIntoView();
   }
 
@@ -308,11 +311,7 @@ function begin() {
   form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
   for (const name of ["popstate", "hashchange"]) window.addEventListener(name, read);
   document.addEventListener("click", go);
-  link.addEventListener("click", async () => {
-    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    link.textContent = copied ? "Copied" : "Copy it from the address bar";
-    setTimeout(() => { link.textContent = "Copy link"; }, 2000);
-  });
+  link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();
 }
 

@@ -21,6 +21,15 @@ function few(names) {
   return names.slice(0, 3).join("; ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
 }
 
+/** Copies a text, and says on its button for a while whether it could. */
+async function copy(button, text, otherwise) {
+  const words = (button.dataset.words ??= button.textContent);
+  const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  button.setAttribute("aria-live", "polite");
+  button.textContent = copied ? "Copied" : otherwise;
+  setTimeout(() => { button.textContent = words; }, 2000);
+}
+
 /** An element with a class and children, which are elements or texts: never markup. */
 function made(tag, kind, ...children) {
   const element = document.createElement(tag);

@@ -55,16 +55,15 @@ function tools(table, label) {
     });
     bar.append(filter);
   }
-  const copy = document.createElement("button");
-  copy.type = "button";
-  copy.textContent = "Copy";
-  copy.setAttribute("aria-label", `Copy: ${label}`);
-  copy.addEventListener("click", () => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.title = label;
+  button.addEventListener("click", () => {
     const shown = [...table.rows].filter((row) => !row.hidden);
-    const text = shown.map((row) => [...row.cells].map((cell) => textOf(cell)).join("\t")).join("\n");
-    navigator.clipboard?.writeText(text);
+    copy(button, shown.map((row) => [...row.cells].map((cell) => textOf(cell)).join("\t")).join("\n"), "The browser forbids it");
   });
-  bar.append(copy);
+  bar.append(button);
   return bar;
 }
 

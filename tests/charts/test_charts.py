@@ -700,6 +700,7 @@ def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, 
     assert {"TensorFlow · 1 vCPU", "JAX · 1 vCPU", *LINES} <= set(words)
     assert {" 1.00×", " 0.40×", " 1.50×"} <= {f" {(word or '').strip()}" for word in words}
     assert "var(--ink" in svg
+    assert [name for name, svg in svgs.items() if "#000000" in svg] == [], "not seen on the dark page"
 
 
 @pytest.mark.represented_by("pareto", "relative_cost", "dollars", "by_mode")
