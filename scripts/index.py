@@ -42,17 +42,14 @@ def main() -> int:
         }
     answers = front.answers(studies)
     recent, history = front.by_age(studies)
-    text = (
-        render.environment()
-        .get_template("index.html.j2")
-        .render(
-            studies=studies,
-            recent=recent,
-            history=history,
-            answers=answers,
-            amounts={kind: rows for kind, rows in answers.items() if kind not in KINDS},
-            picture=picture,
-        )
+    text = render.page(
+        "index.html.j2",
+        studies=studies,
+        recent=recent,
+        history=history,
+        answers=answers,
+        amounts={kind: rows for kind, rows in answers.items() if kind not in KINDS},
+        picture=picture,
     )
     write_text(options.output, text)
     return 0

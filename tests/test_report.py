@@ -419,8 +419,8 @@ def test_owned_machine_says_from_which_use_it_pays() -> None:
     book = price_book(offer("1-core", 1.0), offer("1-core", 0.01, purchase="spot"), offer("4-core", 1.0))
     rows = Read(page(run(), catalogue=catalogue, book=book)).rows["own"]
     assert rows[1:] == [
-        ["1 vCPU", "on-demand", "1.00", "0.500", "3.04"],
-        ["1 vCPU", "spot", "0.0100", "0.500", "never"],
+        ["1 vCPU", "on-demand", "1.00", "0.500", "146", "73.0"],
+        ["1 vCPU", "spot", "0.0100", "0.500", "146", "never"],
     ]
 
 

@@ -127,8 +127,13 @@ function begin() {
     return [list(all.slice(0, MOST_BARS)), more];
   }
 
-  function table(label, kind, heads, rows) {
-    const head = made("tr", "", ...heads.map((text, i) => made("th", i && rows[0][i].className !== "wrap" ? "n" : "", text)));
+  /** `means` is the meaning of heads that have none of their own: the names of configurations. */
+  function table(label, kind, heads, rows, means = "") {
+    const head = made("tr", "", ...heads.map((text, i) => {
+      const cell = made("th", i && rows[0][i].className !== "wrap" ? "n" : "", text);
+      cell.title = data.means[text] ?? data.means[text.split(" ")[0]] ?? means;
+      return cell;
+    }));
     const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
       const name = made("th", "", first);
       name.scope = "row";
@@ -160,7 +165,7 @@ function begin() {
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call; where none stands, all are.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows))];
+    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call; where none stands, all are.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */

@@ -22,13 +22,17 @@ function compareKeys(a, b) {
   return typeof a === "number" ? -1 : 1; // what is missing comes last
 }
 
-function sortable(table, heads) {
+/** Heads become buttons that sort; what a head means is read in `note` while one has the focus, for who has no pointer. */
+function sortable(table, heads, note) {
   const body = table.tBodies[0];
   for (const [place, head] of heads.entries()) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
+    if (head.title) button.setAttribute("aria-description", head.title);
+    button.addEventListener("focus", () => { note.textContent = head.title; });
+    button.addEventListener("blur", () => { note.textContent = ""; });
     button.addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
       for (const other of heads) other.removeAttribute("aria-sort");
@@ -90,16 +94,19 @@ for (const table of document.querySelectorAll("main .table > table:not(.heat)"))
   const texts = heads.map((head) => head.textContent.trim());
   onPhone(() => {
     table.classList.add("stacked");
-    const isLong = rows.length > MOST_ROWS, isWide = texts.length > MOST_VALUES + 2;
-    if (isLong || isWide) fold(table, isLong ? `All ${rows.length} rows${isWide ? `, ${texts.length} columns` : ""}` : `All ${texts.length} columns`);
+    const isLong = rows.length > MOST_ROWS, plain = heads.filter((head) => !head.classList.contains("extra"));
+    const isWide = plain.length > MOST_VALUES + 2, far = new Set(isWide ? plain.slice(MOST_VALUES + 1) : []);
+    if (isLong || isWide) fold(table, isLong ? `All ${rows.length} rows${isWide ? `, ${plain.length} columns` : ""}` : `All ${plain.length} columns`);
     for (const row of rows) {
       [...row.cells].forEach((cell, place) => {
         cell.setAttribute("data-head", texts[place] ?? "");
-        cell.classList.toggle("far", isWide && place > MOST_VALUES);
+        cell.classList.toggle("far", far.has(heads[place]));
       });
     }
   });
   if (rows.length < 4) continue;
-  sortable(table, heads);
-  table.parentElement.before(tools(table, table.parentElement.getAttribute("aria-label") ?? "table"));
+  const bar = tools(table, table.parentElement.getAttribute("aria-label") ?? "table"), note = made("span", "means");
+  bar.append(note);
+  sortable(table, heads, note);
+  table.parentElement.before(bar);
 }

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from scripts.analysis import verdicts
 from scripts.analysis.names import provider_name, run_name, workload_name
+from scripts.pages import heads
 from scripts.storage.numbers import duration, number, rounded
 from scripts.storage.words import few, printable
 
@@ -44,6 +45,11 @@ def environment() -> jinja2.Environment:
     made.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704, our own file
     made.globals["scripts"] = scripts(SCRIPTS)
     return made
+
+
+def page(template: str, *given: Any, **more: Any) -> str:
+    """Return the page that a template makes of what it is given, with the meaning of each head of a column."""
+    return heads.explained(environment().get_template(template).render(*given, **more))
 
 
 def scripts(names: Iterable[str]) -> Markup:

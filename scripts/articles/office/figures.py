@@ -141,7 +141,7 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     """
     gains, own = derived["gains"], study["machines"][study["office"]["owned"]]["own"]
     hours = gains["break_even_days"].astype(float) * _HOURS_PER_DAY
-    first, last = (gains.loc[place, "label"] for place in (hours.idxmin(), hours.idxmax()))
+    first, last = (gains["label"].iloc[place] for place in (hours.argmin(), hours.argmax()))
     return f"Yes, from {ceil(hours.max())} hours of use a month", (
         f"By the printed gains it then does the same work for less than each of {gains['against'].nunique()} rented "
         f"machines, below {floor(hours.min())} hours for less than none: first than {first}, last than {last}. "
