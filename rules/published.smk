@@ -63,7 +63,9 @@ rule index:
             *code_of("scripts.index"),
             "reports/layout.html.j2",
             "reports/index.html.j2",
+            "reports/heads.yaml",
             "reports/style.css",
+            *sorted(map(str, Path("reports/scripts").glob("*.js"))),
         ],
     output:
         "results/published.html",
@@ -84,7 +86,9 @@ rule ledger:
             *code_of("scripts.ledger"),
             "reports/layout.html.j2",
             "reports/ledger.html.j2",
+            "reports/heads.yaml",
             "reports/style.css",
+            *sorted(map(str, Path("reports/scripts").glob("*.js"))),
         ],
     output:
         "results/ledger.html",

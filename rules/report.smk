@@ -197,6 +197,7 @@ rule report:
         templates=sorted(Path("reports").glob("*.j2"))
         + sorted(Path("reports/sections").glob("*.j2")),
         style="reports/style.css",
+        heads="reports/heads.yaml",
         scripts=sorted(Path("reports/scripts").glob("*.js")),
         schemas=[
             f"config/schemas/{name}"

@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from scripts.analysis.claim_verdict import WORDS
 from scripts.analysis.trainings import KINDS
-from scripts.analysis.verdicts import FEW_RUNS
 from scripts.charts import _front, _theme
 from scripts.pages import front, render
 from scripts.storage import errors
@@ -43,18 +42,14 @@ def main() -> int:
         }
     answers = front.answers(studies)
     recent, history = front.by_age(studies)
-    text = (
-        render.environment()
-        .get_template("index.html.j2")
-        .render(
-            studies=studies,
-            recent=recent,
-            history=history,
-            answers=answers,
-            amounts={kind: rows for kind, rows in answers.items() if kind not in KINDS},
-            picture=picture,
-            few_runs=FEW_RUNS,
-        )
+    text = render.page(
+        "index.html.j2",
+        studies=studies,
+        recent=recent,
+        history=history,
+        answers=answers,
+        amounts={kind: rows for kind, rows in answers.items() if kind not in KINDS},
+        picture=picture,
     )
     write_text(options.output, text)
     return 0

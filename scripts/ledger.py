@@ -29,8 +29,8 @@ def main() -> int:
             "caption": chart.caption,
             "description": chart.description,
         }
-    page = render.environment().get_template("ledger.html.j2")
-    text = page.render(
+    text = render.page(
+        "ledger.html.j2",
         rows=sorted(rows, key=lambda row: row.date, reverse=True),
         summary=ledger.summary(rows),
         picture=picture,

@@ -18,6 +18,7 @@ from scripts.pages.inputs import Inputs
 from scripts.records import about
 from scripts.storage import errors, schemas, tables
 from scripts.storage.files import read_text, write_text
+from scripts.storage.words import NAMED
 from scripts.studies import articles, definition, grid
 
 
@@ -94,8 +95,8 @@ def judge(
 def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
     """Return what this study says of costs, for the index: at its own price option, and at that of today.
 
-    Of the workloads that its `front` names, or all. Keys are those of `trainings.best` but `near` and `said`, with
-    workload, `of` (what is paid for: one of `trainings.KINDS`, or another amount of samples), date, scale (from how
+    Of the workloads that its `front` names, or all. Keys are those of `trainings.best` but `said`, of `near` the first,
+    and workload, `of` (what is paid for: one of `trainings.KINDS`, or another amount of samples), date, scale (from how
     much it is extrapolated), and the price option and its label.
     """
     study = inputs.study
@@ -111,8 +112,8 @@ def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[st
         counted = inputs.counted(inputs.costs)
         of_rates = trainings.by_workload_of_rates(counted, option, inputs.name_of, inputs.per_samples)
         rows: list[dict[str, Any]] = [
-            {key: value for key, value in one.items() if key not in ("near", "said")}
-            | {"workload": workload, "of": kind, "date": date, "scale": scales[workload]}
+            {key: value for key, value in one.items() if key != "said"}
+            | {"near": one["near"][:NAMED], "workload": workload, "of": kind, "date": date, "scale": scales[workload]}
             for kind, by_workload in (
                 (trainings.TRAINING, trainings.by_workload(counted, option, inputs.name_of)),
                 (definition.per_samples(study), of_rates),

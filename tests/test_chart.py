@@ -105,13 +105,13 @@ def test_study_of_logs_draws_every_workload_that_they_hold(draw) -> None:
     assert [(one["workload"], "missing" in one) for one in told["drawn"]] == [("mnist_mlp", False), ("own_net", True)]
     assert told["drawn"][0]["notes"][-1] == "Figures of Somebody, 2017-07: An article."
     assert told["drawn"][0]["caption"].endswith("Somebody, 2017-07.")
-    assert told["drawn"][1]["missing"] == "No chart: the base cell has no time to compare with."
+    assert told["drawn"][1]["missing"] == "No chart: the base has no time to compare with."
     assert not (folder / "own_net.svg").exists()
 
 
 def test_study_of_own_logs_names_no_article(draw) -> None:
     _, told = draw("relative_time", {key: value for key, value in LOGS.items() if key != "published"}, *ROWS)
-    assert told["drawn"][0]["caption"].endswith("one run per cell.")
+    assert told["drawn"][0]["caption"].endswith("one run each.")
 
 
 def test_study_without_a_base_says_that_there_is_none(draw) -> None:

@@ -90,7 +90,7 @@ def test_study_without_runs_or_findings_says_nothing_of_them(index) -> None:
 
 def test_texts_are_escaped(index) -> None:
     read = Read(index(STUDY))
-    assert "script" not in read.tags
+    assert read.tags.count("script") == 1, "our own"
     for origin in ("Title", "Summary", "Somebody", "It is cheaper", "note"):
         assert f"{origin} {EVIL}" in read.text, origin
 

@@ -115,9 +115,11 @@ def test_one_run_names_no_winner() -> None:
     few = "Too few runs to tell which of 2 is"
     assert f"MNIST · MLP: {few} cheapest. {few} fastest" in read.text
     assert "Price of speed too close to call in time and cost" in read.text
-    assert "4 vCPUs took less time in 0 of 1 cells (1 too close to call)" in read.text, "one run a side may be far off"
+    assert "4 vCPUs took less time in 0 of 1 configurations (1 too close to call)" in read.text, (
+        "one run a side may be far off"
+    )
     far = Read(page(run(), run(hardware="cpu4", train_seconds=5.0)))
-    assert "4 vCPUs took less time in 1 of 1 cells" in far.text, "but not by twenty times"
+    assert "4 vCPUs took less time in 1 of 1 configurations" in far.text, "but not by twenty times"
 
 
 def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
@@ -127,8 +129,8 @@ def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
         "too close to call: "
         "TensorFlow · 1 vCPU" in read.text
     )
-    assert "4 vCPUs took less time in 0 of 1 cells (1 too close to call)" in read.text
-    assert "Two cells are clearly different where their medians differ by 5 % or more" in read.text
+    assert "4 vCPUs took less time in 0 of 1 configurations (1 too close to call)" in read.text
+    assert "Two configurations are clearly different where their medians differ by 5 % or more" in read.text
     assert "runs of this project's own on two cores" in read.text
 
 
@@ -165,7 +167,7 @@ def test_failed_run_is_shown_with_status_and_reason() -> None:
 def test_cells_without_a_run_are_told() -> None:
     planned = [Cell("mnist_mlp", hardware, "tensorflow", 128, 20, 1.0, "real") for hardware in ("cpu1", "cpu4", "gpu")]
     read = Read(page(run(status="failed", reason="bug"), planned=planned))
-    assert "2 of 3 cells of the grid have no run." in read.text
+    assert "2 of 3 configurations have no run." in read.text
     assert "MNIST · MLP, TensorFlow, b128: none on 4 vCPUs, a card; it failed on 1 vCPU" in read.text
     assert "have no run" not in Read(page(run(), planned=planned[:1])).text
 
@@ -184,8 +186,8 @@ def test_study_of_which_all_failed_has_a_page() -> None:
         ([run(data="synthetic")], "Synthetic data. mnist_mlp trained on random data", True),
         ([run()], "Reduced scale.", False),
         ([run(epochs=2)], "Reduced scale.", True),
-        ([run()], "One run per cell.", True),
-        ([run(), run(repeat=2)], "One run per cell.", False),
+        ([run()], "One run of each configuration.", True),
+        ([run(), run(repeat=2)], "One run of each configuration.", False),
         ([run()], "did not end as done", False),
     ],
 )
@@ -292,7 +294,7 @@ def test_short_steps_of_pytorch_on_a_gpu_are_said_beside_the_figures(values: dic
     card |= {"samples_per_second": 100_000.0} | values
     rows = [run(**card), run(**card | {"mode": "tuned", "samples_per_second": card["samples_per_second"] / 64})]
     read = Read(page(*rows, base={"hardware": "gpu", "framework": "torch"}))
-    said = "1 of its 2 cells on a GPU took less than 5.00 ms a step (from 1.28 ms)"
+    said = "1 of its 2 configurations on a GPU took less than 5.00 ms a step (from 1.28 ms)"
     assert read.text.count(said) == (2 if is_said else 0), "by the table of cells, and by how modes compare"
     caption = chart.trained(runs(*rows))
     assert ("short steps may be launch time" in caption) == is_said
@@ -396,7 +398,7 @@ def test_bill_of_a_run_alone_stands_beside_its_cost() -> None:
     """The whole life of the process, 130 s, is billed."""
     read = Read(page(run(train_seconds=100.0, total_seconds=130.0)))
     assert (read.rows["cost"][1][3], read.rows["cost"][1][-2]) == ("0.00100", "0.00130")
-    assert "Below six runs of a cell no probability is given." in read.text
+    assert "Below six runs of a configuration no probability is given." in read.text
 
 
 def test_price_that_was_inferred_or_that_assumes_preemptions_says_so() -> None:
@@ -417,8 +419,8 @@ def test_owned_machine_says_from_which_use_it_pays() -> None:
     book = price_book(offer("1-core", 1.0), offer("1-core", 0.01, purchase="spot"), offer("4-core", 1.0))
     rows = Read(page(run(), catalogue=catalogue, book=book)).rows["own"]
     assert rows[1:] == [
-        ["1 vCPU", "on-demand", "1.00", "0.500", "3.04"],
-        ["1 vCPU", "spot", "0.0100", "0.500", "never"],
+        ["1 vCPU", "on-demand", "1.00", "0.500", "146", "73.0"],
+        ["1 vCPU", "spot", "0.0100", "0.500", "146", "never"],
     ]
 
 

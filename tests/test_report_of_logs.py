@@ -127,7 +127,7 @@ def test_page_shows_the_cells_the_prices_and_then_and_now(written) -> None:
         ["4 vCPUs", "then"],
         ["1 vCPU", "today"],
     ]
-    assert "The base cell is TensorFlow · 1 vCPU." in read.text
+    assert "The base is TensorFlow · 1 vCPU." in read.text
     assert "No chart." in read.text
 
 
@@ -167,7 +167,7 @@ def test_findings_of_the_audit_stand_beside_the_charts_and_in_a_table(written) -
 @pytest.mark.slow
 def test_study_without_a_base_or_a_price_of_today_has_a_page(written) -> None:
     page, _ = written(*ROWS, base={}, prices={"then": OPTIONS["then"]})
-    assert "The base cell" not in page
+    assert "The base is" not in page
     assert 'id="now"' not in page
 
 

@@ -104,6 +104,7 @@ PRINTED: dict[str, Callable[[str], Iterator[str]]] = {
     "reports/sections/*.j2": template,
     "reports/scripts/*.js": script,
     "reports/words/*.yaml": words,
+    "reports/heads.yaml": words,
     "reports/captions/*": prose,
     "README.md": prose,
 }

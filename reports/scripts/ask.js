@@ -1,7 +1,10 @@
 // The form at the top of the page: reads it, asks the engine, shows the answer, and keeps the settings in the URL.
 
 /** Of more bars than a few beyond these, the rest is folded. */
-const MOST_BARS = 16;
+const MOST_BARS = NARROW.matches ? 6 : 16;
+
+/** A table that is open where there is room for it. */
+const GLANCE = "All at a glance";
 
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
@@ -40,8 +43,7 @@ function begin() {
 
   function sure(rows) {
     const runs = rows[0].of.usd.length, near = rows.filter((row) => row.near).map((row) => row.name);
-    const more = near.length > 3 ? ` and ${near.length - 3} more` : "";
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${near.slice(0, 3).join("; ")}${more}` : ""}`);
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${few(near)}; what would settle it: ${settledBy(runs)}` : ""}`);
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -91,9 +93,9 @@ function begin() {
     if (found.length < 2) return [];
     const hasLeast = found.some(([option, [first]]) => data.prices[option][first.cell.hardware]?.minimum_seconds);
     const lines = found.map(([option, rows]) => {
-      const [first] = rows, near = rows.filter((row) => row.near).length, least = data.prices[option][first.cell.hardware]?.minimum_seconds;
+      const [first] = rows, near = rows.filter((row) => row.near).map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near ? [made("span", "about", ` (${near} more too close to call)`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (too close to call: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 && !asked().is_rate ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
@@ -125,8 +127,13 @@ function begin() {
     return [list(all.slice(0, MOST_BARS)), more];
   }
 
-  function table(label, kind, heads, rows) {
-    const head = made("tr", "", ...heads.map((text, i) => made("th", i && rows[0][i].className !== "wrap" ? "n" : "", text)));
+  /** `means` is the meaning of heads that have none of their own: the names of configurations. */
+  function table(label, kind, heads, rows, means = "") {
+    const head = made("tr", "", ...heads.map((text, i) => {
+      const cell = made("th", i && rows[0][i].className !== "wrap" ? "n" : "", text);
+      cell.title = data.means[text] ?? data.means[text.split(" ")[0]] ?? means;
+      return cell;
+    }));
     const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
       const name = made("th", "", first);
       name.scope = "row";
@@ -158,7 +165,7 @@ function begin() {
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("h3", "", "All at a glance"), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call; where none stands, all are.${cut}`), table("All at a glance", "heat", ["workload", ...names], rows)];
+    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call; where none stands, all are.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -248,6 +255,8 @@ function begin() {
     form.elements.base.replaceChildren(new Option("nothing", ""), ...names.map((name) => new Option(name, name, false, name === chosen)));
     const prices = data.prices[form.elements.option.value] ?? {};
     for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
+    const uses = new Set(Object.values(prices).filter((price) => price.own).map((price) => price.own.hours_per_month));
+    form.elements.hours.placeholder = [...uses].join(" or ") || "none is owned";
     const samples = data.workloads[form.elements.workload.value].samples;
     const until = form.elements.accuracy.value !== "";
     form.elements.samples.disabled = samples === null || until;
@@ -261,7 +270,7 @@ function begin() {
   const unheld = new Map();
   let settled = true, refusedNow = false;
   /** Names of what the reader has opened, also while an answer shows none of it. */
-  const opened = new Set();
+  const opened = new Set(NARROW.matches ? [] : [GLANCE]);
   const said = made("div"), rest = made("div"), link = document.getElementById("link");
   said.setAttribute("aria-live", "polite");
   place.replaceChildren(said, rest);
@@ -295,6 +304,7 @@ function begin() {
     event.preventDefault();
     history.pushState(null, "", location.href);
     for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    there.closest(".folded")?.classList.remove("folded");
     there.scrollIntoView();
   }
 
@@ -306,11 +316,7 @@ function begin() {
   form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
   for (const name of ["popstate", "hashchange"]) window.addEventListener(name, read);
   document.addEventListener("click", go);
-  link.addEventListener("click", async () => {
-    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-    link.textContent = copied ? "Copied" : "Copy it from the address bar";
-    setTimeout(() => { link.textContent = "Copy link"; }, 2000);
-  });
+  link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();
 }
 

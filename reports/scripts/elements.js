@@ -1,4 +1,7 @@
-// How numbers read, and elements of which no text is markup.
+// How numbers read, elements of which no text is markup, and how wide the page is.
+
+/** Whether the page is as narrow as on a phone: style.css has the same width. */
+const NARROW = matchMedia("(max-width: 37.5rem)");
 
 /** A number with three significant digits, thousands parted: scripts/storage/numbers.py. */
 function shown(value, digits = 3) {
@@ -11,6 +14,20 @@ function shown(value, digits = 3) {
 function duration(seconds) {
   for (const [unit, size] of [["days", 86400], ["h", 3600], ["min", 60]]) if (seconds >= 2 * size) return `${shown(seconds / size)} ${unit}`;
   return `${shown(seconds)} s`;
+}
+
+/** The first of some names, and how many more there are: scripts/storage/words.py. */
+function few(names) {
+  return names.slice(0, 3).join("; ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+}
+
+/** Copies a text, and says on its button for a while whether it could. */
+async function copy(button, text, otherwise) {
+  const words = (button.dataset.words ??= button.textContent);
+  const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  button.setAttribute("aria-live", "polite");
+  button.textContent = copied ? "Copied" : otherwise;
+  setTimeout(() => { button.textContent = words; }, 2000);
 }
 
 /** An element with a class and children, which are elements or texts: never markup. */

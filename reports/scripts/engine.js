@@ -123,6 +123,11 @@ function won(names, does, of, runs) {
   return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
+/** What would tell cells from one another that are too close to call: scripts/analysis/verdicts.py. */
+function settledBy(runs) {
+  return runs < 4 ? "4 runs or more of each" : "more runs of each, on several machines of a kind";
+}
+
 /** By what is ranked: its values, what its best is called and does if it has won, and if others are too close to it to call. */
 const ROLES = {
   cost: {key: "usd", role: "cheapest", does: "is cheapest", measured: "lowest cost measured"},

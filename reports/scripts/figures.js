@@ -1,4 +1,4 @@
-// Charts: each may be saved as SVG and PNG, in the colours that it is shown in.
+// Charts: each may be saved as SVG and PNG, in the colours that it is shown in. On a phone the first of charts and studies are seen.
 
 /** The drawing as a file of its own: with the colours of the page in the place of its variables. */
 function standing(svg) {
@@ -45,4 +45,11 @@ for (const figure of document.querySelectorAll("figure")) {
     bar.append(button);
   }
   figure.append(bar);
+}
+
+for (const [kind, what, most] of [[".charts", "charts", 1], [".cards", "studies", 3]]) {
+  for (const all of document.querySelectorAll(kind)) {
+    const count = all.children.length;
+    if (count > most) onPhone(() => fold(all, `All ${count} ${what}`));
+  }
 }

@@ -1,5 +1,8 @@
 // Tables: sorted by their heads, filtered and copied. On a phone a row becomes a card, with the heads beside its values.
 
+/** So many rows, and values of a row, are seen on a phone before all are asked for. */
+const MOST_ROWS = 8, MOST_VALUES = 4;
+
 /** What a cell shows while it is closed. */
 function textOf(cell) {
   return ((cell?.querySelector("summary") ?? cell)?.textContent ?? "").trim().replace(/\s+/g, " ");
@@ -19,13 +22,17 @@ function compareKeys(a, b) {
   return typeof a === "number" ? -1 : 1; // what is missing comes last
 }
 
-function sortable(table, heads) {
+/** Heads become buttons that sort; what a head means is read in `note` while one has the focus, for who has no pointer. */
+function sortable(table, heads, note) {
   const body = table.tBodies[0];
   for (const [place, head] of heads.entries()) {
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
+    if (head.title) button.setAttribute("aria-description", head.title);
+    button.addEventListener("focus", () => { note.textContent = head.title; });
+    button.addEventListener("blur", () => { note.textContent = ""; });
     button.addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
       for (const other of heads) other.removeAttribute("aria-sort");
@@ -52,35 +59,33 @@ function tools(table, label) {
     });
     bar.append(filter);
   }
-  const copy = document.createElement("button");
-  copy.type = "button";
-  copy.textContent = "Copy";
-  copy.setAttribute("aria-label", `Copy: ${label}`);
-  copy.addEventListener("click", () => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.title = label;
+  button.addEventListener("click", () => {
     const shown = [...table.rows].filter((row) => !row.hidden);
-    const text = shown.map((row) => [...row.cells].map((cell) => textOf(cell)).join("\t")).join("\n");
-    navigator.clipboard?.writeText(text);
+    copy(button, shown.map((row) => [...row.cells].map((cell) => textOf(cell)).join("\t")).join("\n"), "The browser forbids it");
   });
-  bar.append(copy);
+  bar.append(button);
   return bar;
 }
 
-/** Shows the first rows of a long table, and a button for all: as cards they would be a dozen screens. */
-function fold(table, count) {
+/** Shows the first of what is a dozen screens on a phone, and a button for all. */
+function fold(element, words) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "unfold";
-  button.textContent = `All ${count} rows`;
-  button.addEventListener("click", () => table.classList.remove("folded"));
-  table.classList.add("folded");
-  table.after(button);
+  button.textContent = words;
+  button.addEventListener("click", () => element.classList.remove("folded"));
+  element.classList.add("folded");
+  element.after(button);
 }
 
 /** Does something once the page is as narrow as on a phone, at once or later. */
 function onPhone(act) {
-  const narrow = matchMedia("(max-width: 37.5rem)");
-  if (narrow.matches) act();
-  else narrow.addEventListener("change", act, {once: true});
+  if (NARROW.matches) act();
+  else NARROW.addEventListener("change", act, {once: true});
 }
 
 for (const table of document.querySelectorAll("main .table > table:not(.heat)")) {
@@ -89,10 +94,19 @@ for (const table of document.querySelectorAll("main .table > table:not(.heat)"))
   const texts = heads.map((head) => head.textContent.trim());
   onPhone(() => {
     table.classList.add("stacked");
-    if (rows.length > 12) fold(table, rows.length);
-    for (const row of rows) [...row.cells].forEach((cell, place) => cell.setAttribute("data-head", texts[place] ?? ""));
+    const isLong = rows.length > MOST_ROWS, plain = heads.filter((head) => !head.classList.contains("extra"));
+    const isWide = plain.length > MOST_VALUES + 2, far = new Set(isWide ? plain.slice(MOST_VALUES + 1) : []);
+    if (isLong || isWide) fold(table, isLong ? `All ${rows.length} rows${isWide ? `, ${plain.length} columns` : ""}` : `All ${plain.length} columns`);
+    for (const row of rows) {
+      [...row.cells].forEach((cell, place) => {
+        cell.setAttribute("data-head", texts[place] ?? "");
+        cell.classList.toggle("far", far.has(heads[place]));
+      });
+    }
   });
   if (rows.length < 4) continue;
-  sortable(table, heads);
-  table.parentElement.before(tools(table, table.parentElement.getAttribute("aria-label") ?? "table"));
+  const bar = tools(table, table.parentElement.getAttribute("aria-label") ?? "table"), note = made("span", "means");
+  bar.append(note);
+  sortable(table, heads, note);
+  table.parentElement.before(bar);
 }

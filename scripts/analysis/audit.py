@@ -199,8 +199,8 @@ def _far_apart(facts: pd.DataFrame) -> Iterator[Finding]:
         slow, fast = cell.iloc[0], cell.iloc[-1]
         yield _finding(
             "runs far apart",
-            f"the {len(cell)} runs of one cell lie {number(fast['value'] / slow['value'])} x apart, the fastest is "
-            f"{fast['run']}: they differ in more than the cell, or one is broken",
+            f"the {len(cell)} runs of one configuration lie {number(fast['value'] / slow['value'])} x apart, the "
+            f"fastest is {fast['run']}: they differ in more than it says, or one is broken",
             **_of({str(key): value for key, value in slow.items()}),
         )
 
@@ -242,7 +242,7 @@ def _single_runs(facts: pd.DataFrame) -> Iterator[Finding]:
     runs = facts.groupby(IN_LOGS, dropna=False).size()
     single = int((runs == 1).sum())
     if single:
-        yield _finding("single runs", f"{single} of {len(runs)} cells have one run only: no spread is known")
+        yield _finding("single runs", f"{single} of {len(runs)} configurations have one run only: no spread is known")
 
 
 def _unlike(facts: pd.DataFrame, unlike: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:

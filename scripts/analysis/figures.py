@@ -59,7 +59,7 @@ def figures(
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str] | None:
     """Return what an article answers to its study's question, a word and a sentence; None where none answers."""
     for article in articles.named(study):
-        if hasattr(articles.figures(article), "answer"):
+        if "question" in study and hasattr(articles.figures(article), "answer"):
             found: tuple[str, str] = articles.figures(article).answer(study, derived)
             return found
     return None

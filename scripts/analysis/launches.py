@@ -32,7 +32,7 @@ def words(runs: pd.DataFrame, brief: bool = False) -> str:
         return ""
     if brief:
         return "PyTorch without CUDA graph: short steps may be launch time."
-    cells = "cells" if len(steps) > 1 else "cell"
+    cells = "configurations" if len(steps) > 1 else "configuration"
     return (
         f"PyTorch ran without a CUDA graph, each batch started from Python: {len(short)} of its {len(steps)} {cells} "
         f"on a GPU took less than {number(1000 * STEP_SECONDS)} ms a step (from {number(1000 * short.min())} ms), "

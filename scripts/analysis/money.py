@@ -116,10 +116,10 @@ def _probability_cheaper(
 
 
 def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return for each machine that has both prices from how many days of use a month owning is cheaper.
+    """Return for each machine that has both prices from how many hours of use a month owning is cheaper.
 
-    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the use of its entry), source (of that), days (24 h
-    each; inf: never).
+    Keys: hardware, price_option, rented (USD/h), owned (USD/h at the `use` of its entry, hours a month), source (of
+    that), hours (more than a month has: never).
     """
     rows = []
     owned = prices[prices["purchase"] == "owned"].set_index("hardware")["usd_per_hour"]
@@ -135,7 +135,8 @@ def rent_or_own(machines: Mapping[str, Any], prices: pd.DataFrame) -> list[dict[
                 "rented": float(row["usd_per_hour"]),
                 "owned": float(owned[row["hardware"]]),
                 "source": machines[row["hardware"]]["own"]["source"],
-                "days": hours / 24,
+                "use": machines[row["hardware"]]["own"]["hours_per_month"],
+                "hours": hours,
             }
         )
     return rows

@@ -60,7 +60,7 @@ def words(claim: Mapping[str, Any]) -> str:
             reading = f"at least {least:g} times" if least >= 2 else f"by at least {100 * (least - 1):.0f} %"
         said.append(f"{claim['word']} is read as {reading}")
     if claim.get("check") == "alike":
-        said.append("a similar pattern is read as the same side of the base cell, cell by cell")
+        said.append("a similar pattern is read as the same side of the base, one by one")
     if claim.get("often"):
         said.append(f"often is read as in {100 * OFTEN:.0f} % of the cases")
     if claim.get("by") == "seconds_usd":

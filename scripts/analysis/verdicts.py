@@ -280,9 +280,10 @@ class Judge:
             )
         names = dict.fromkeys(self.noises.values()) or {self.noise: None}
         found = [
-            f"{one.percent:.2g} % a run, gaps from {100 * one.gap:.2g} % ({one.of}: {one.runs} runs, {one.cells} cells)"
+            f"{one.percent:.2g} % a run, gaps from {100 * one.gap:.2g} % ({one.of}: {one.runs} runs of {one.cells} "
+            "configurations)"
             if one.degrees
-            else "not known for some machines, whose cells are judged by their own runs alone"
+            else "not known for some machines, whose configurations are judged by their own runs alone"
             for one in names
         ]
         between = ""
@@ -290,8 +291,8 @@ class Judge:
             spread = 100 * (exp(noise.between_machines()[0] ** 0.5) - 1)
             between = f" Between two machines, {spread:.1f} % are added for how far machines of one kind lie apart."
         return (
-            f"Two cells are clearly different where their medians differ by {100 * self.noise.gap:.2g} % or more and a "
-            f"t test of both cells' noise has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: on "
+            f"Two configurations are clearly different where their medians differ by {100 * self.noise.gap:.2g} % or "
+            f"more and a t test of the noise of both has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: on "
             f"{100 * FALSE_PAGES:g} % of such pages at most are any two alike called different. "
             f"Noise: {'; '.join(found)}.{between}"
         )
@@ -373,6 +374,11 @@ def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
         return f"{' or '.join(names)} {does}"
     why = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
     return f"{why} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
+
+
+def settled_by(runs: int) -> str:
+    """Return what would tell cells from one another that are too close to call, one of which has so few runs."""
+    return f"{FEW_RUNS} runs or more of each" if runs < FEW_RUNS else "more runs of each, on several machines of a kind"
 
 
 def front(

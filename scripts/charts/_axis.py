@@ -93,7 +93,7 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
         width=WIDTH,
         height=height(cells["label"]),
         data=cells.drop(columns="text"),
-        caption=f"Samples/s, × the cell that differs in its {axis} alone, {plain}; {counted}.",
+        caption=f"Samples/s, × what differs in its {axis} alone, {plain}; {counted}.",
         description=f"Dots on lines from 1, throughput of {' and '.join(map(_plainly, values))} over {plain}: "
         f"{spoken}.",
         finding=_finding(shown, axis, plain),

@@ -46,7 +46,7 @@ def readable(view: View, module: ModuleType) -> tuple[View, str]:
         alike = [known(key) in beside for key in view.runs[others].itertuples(index=False, name=None)]
         drawn |= pd.Series(alike, index=view.runs.index)
     runs = view.runs[drawn]
-    what = "cells" if rows else "machines"
+    what = "configurations" if rows else "machines"
     words = f" Of {len(ordered)} {what} the {best} lowest in {'cost' if by == 'cost_usd' else 'time'}, the {worst} "
     words += "highest and the base are drawn; all are in the tables."
     epochs, costs = (frame[frame["run"].isin(runs["run"])] for frame in (view.epochs, view.costs))

@@ -97,7 +97,7 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
         width=WIDTH,
         height=4.6,
         data=table,
-        caption="USD of the lowest cost that each study found, at today's prices; a point is one result or cell.",
+        caption="USD of the lowest cost that each study found, at today's prices; one result or configuration each.",
         finding=f"{fell} of {len(shown)} trainings cost clearly less than at first, at the same prices",
         notes=[f"First to last: {said}."],
         description=f"Lines of dollars a training by year: {said}.",

@@ -63,9 +63,9 @@ def count_runs(cells: pd.DataFrame) -> str:
     """Return in words how many runs stand behind each cell."""
     counts = sorted(set(cells.loc[cells["n"] > 0, "n"]))
     if counts == [1]:
-        return "one run per cell"
+        return "one run each"
     span = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    return f"medians of {span} runs per cell"
+    return f"medians of {span} runs each"
 
 
 def fastest(values: pd.DataFrame, value: str, view: View, does: str) -> str:

@@ -12,9 +12,14 @@ from scripts.charts._view import Chart
 from scripts.records import about
 from scripts.storage.words import printable
 
-#: Stand-ins in the drawing for the page's own colours.
+#: Stand-ins in the drawing for the page's own colours; black is what nobody chose a colour for, as keys of a legend.
 INK, FAINT, LINE = "#1b1f24", "#5f6873", "#d5dae0"
-_PAGE_COLOURS = {INK: "var(--ink, #1b1f24)", FAINT: "var(--faint, #5f6873)", LINE: "var(--line, #d5dae0)"}
+_PAGE_COLOURS = {
+    INK: "var(--ink, #1b1f24)",
+    "#000000": "var(--ink, #1b1f24)",
+    FAINT: "var(--faint, #5f6873)",
+    LINE: "var(--line, #d5dae0)",
+}
 
 #: Those of published runs only.
 _HISTORICAL_COLOURS = {"tensorflow-compiled": "#b0522d", "cntk": "#4d9a5b"}

@@ -12,7 +12,7 @@ from scripts.storage.numbers import number
 from scripts.storage.tables import records
 
 TITLE = "Throughput by batch size"
-MISSING = "no cell was trained at two batch sizes"
+MISSING = "no configuration was trained at two batch sizes"
 HELP = "Higher is faster; where a line is flat, a larger batch gains nothing."
 PANELS_BY = "train_seconds"
 

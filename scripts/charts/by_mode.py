@@ -4,7 +4,7 @@ from scripts.charts import _axis
 from scripts.charts._view import Chart, View
 
 TITLE = "Tuned against stock"
-MISSING = "no cell was trained both as stock and in another mode"
+MISSING = "no configuration was trained both as stock and in another mode"
 HELP = "Right of the dashed line is faster than stock."
 ROWS_BY, ALIKE = "train_seconds", "mode"
 

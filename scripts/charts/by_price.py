@@ -33,7 +33,7 @@ from scripts.storage.tables import records
 
 TITLE = "The same training at each price"
 MISSING = "it is priced in one way only"
-HELP = "Each row is a cell; further left is cheaper, and where its points lie apart the price made the difference."
+HELP = "Each row is a configuration; further left is cheaper, where its points lie apart the price made the difference."
 ROWS_BY = "cost_usd"
 
 #: Of a line of the legend.
@@ -78,7 +78,7 @@ def draw(view: View) -> Chart | None:
         height=height(order) + 0.3 + 0.22 * sum(name.count("\n") + 1 for name in names),
         data=cells.drop(columns="price"),
         caption=f"USD of the same training at {len(options)} prices; {count_runs(cells)}.",
-        description=f"Dots of USD for each cell: {spoken}.",
+        description=f"Dots of USD for each configuration: {spoken}.",
         finding=_finding(priced, options, view),
         notes=[
             f"{_clocks.paid(view.runs)} × each price, {_prices.billing(priced)}.",

@@ -31,7 +31,7 @@ from scripts.storage.tables import known, records
 TITLE = "Time against cost"
 MISSING = "no run has a time and a price"
 HELP = (
-    "Down is cheaper, left is faster; the line joins the lowest medians; of more than eight, only cells are named that "
+    "Down is cheaper, left is faster; the line joins the lowest medians; of more than eight, only those are named that "
     "no other is clearly better than."
 )
 
@@ -93,15 +93,15 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=_height(named),
         data=cells,
-        caption=f"USD and seconds; {len(named)} of {len(cells)} cells named; "
+        caption=f"USD and seconds; {len(named)} of {len(cells)} configurations named; "
         f"{count_runs(cells)}; {_prices.days(priced)}.",
         description=f"Scatter of time and cost: {every}. On the front: {', '.join(names)}.",
         finding=_finding(cells, priced, view),
         notes=[
             f"{_clocks.paid(view.runs)} and its cost at {view.price_label} ({_prices.dated(priced)}).",
-            f"No cell is clearly better than those that are named{_nor(len(front) - len(chosen))}."
+            f"None is clearly better than those that are named{_nor(len(front) - len(chosen))}."
             if len(cells) > _FEW
-            else f"No cell is clearly better than {' or '.join(view.name(cell) for cell in records(front))}.",
+            else f"None is clearly better than {' or '.join(view.name(cell) for cell in records(front))}.",
         ],
     )
 

@@ -1,5 +1,7 @@
 """What a dollar buys on each card that has a price: samples per USD, rented and owned."""
 
+from textwrap import fill
+
 import pandas as pd
 from plotnine import (
     aes,
@@ -31,6 +33,9 @@ HELP = "Further right is more work for the money."
 
 #: Ticks from here on would run into one another if written out.
 _LONG = 10_000
+
+#: Of a line below the axis: longer ones would leave the card of the chart.
+_LETTERS = 30
 
 #: More cards cannot be read at a glance.
 _MOST = 40
@@ -66,7 +71,7 @@ def draw(view: View) -> Chart | None:
         + scale_shape_manual(("o", "^", "s", *SHAPES[3:]))
         + scale_y_discrete(limits=list(reversed(order)), labels=wrapped)
         + scale_x_log10(labels=lambda ticks: [f"{tick / 1000:g}k" if tick >= _LONG else f"{tick:g}" for tick in ticks])
-        + labs(x=f"million {view.unit} per USD (log scale)", y="", color="price", shape="price")
+        + labs(x=fill(f"million {view.unit} per USD (log scale)", _LETTERS), y="", color="price", shape="price")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
         + theme(panel_grid_major_y=element_blank(), legend_position="bottom")
@@ -82,12 +87,12 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=height(order) + 0.6,
         data=best.drop(columns="at"),
-        caption=f"Million {view.unit} per USD of each card's lowest-cost cell; "
+        caption=f"Million {view.unit} per USD at each card's lowest cost; "
         f"medians of {best['n'].min()} to {best['n'].max()} runs.",
         description=f"Dots of {view.unit} per dollar: {spoken}.",
         finding=_finding(best, paid, options[0], view),
         notes=[
-            "Throughput × 3600 ÷ hourly price, of the machine and cell of the lowest cost with each card.",
+            "Throughput × 3600 ÷ hourly price, of the machine and configuration of the lowest cost with each card.",
             f"Precision: {precisions}.",
             f"{_prices.dated(paid.assign(region=''))}.".capitalize(),
             *doubted,

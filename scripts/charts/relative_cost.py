@@ -5,18 +5,18 @@ from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
 
 TITLE = "Relative cost"
-MISSING = "the base cell has no cost to compare with"
+MISSING = "the base has no cost to compare with"
 #: More rates than these are left to the table.
 _RATES = 9
 
-HELP = "Shorter bars are cheaper; the dashed line is the base cell."
+HELP = "Shorter bars are cheaper; the dashed line is the base."
 ROWS_BY = "cost_usd"
 
 
 def draw(view: View) -> Chart | None:
     priced = view.costs[view.costs["price_option"] == view.price_option]
     runs = view.runs.merge(priced[["run", "cost_usd", "usd_per_hour", "price_as_of"]], on="run", how="left")
-    drawn = _relative.bars(runs, "cost_usd", "cost, × the base cell", view)
+    drawn = _relative.bars(runs, "cost_usd", "cost, × the base", view)
     if drawn is None:
         return None
     figure, cells = drawn

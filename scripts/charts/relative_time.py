@@ -6,14 +6,14 @@ from scripts.charts._view import Chart, View
 from scripts.storage.numbers import number
 
 TITLE = "Relative time to train"
-MISSING = "the base cell has no time to compare with"
-HELP = "Shorter bars train faster; the dashed line is the base cell."
+MISSING = "the base has no time to compare with"
+HELP = "Shorter bars train faster; the dashed line is the base."
 ROWS_BY = "train_seconds"
 
 
 def draw(view: View) -> Chart | None:
     runs = view.runs.assign(train_seconds=view.runs["train_seconds"].where(view.runs["status"] == "done"))
-    drawn = _relative.bars(runs, "train_seconds", "time to train, × the base cell", view)
+    drawn = _relative.bars(runs, "train_seconds", "time to train, × the base", view)
     if drawn is None:
         return None
     figure, cells = drawn

@@ -27,7 +27,7 @@ from scripts.storage.axes import CELL
 from scripts.storage.tables import records
 
 TITLE = "Spread of the runs"
-MISSING = "no cell has two runs that are done"
+MISSING = "no configuration has two runs that are done"
 HELP = "Every point is a run; the closer together, the surer."
 ROWS_BY = "train_seconds"
 SHOWS_CONTROLS = True
@@ -74,7 +74,7 @@ def draw(view: View) -> Chart | None:
             limits=(low, high + (_LABEL if unstable else _LABEL / 2) * span),
             labels=lambda ticks: [f"{t:g}×" for t in ticks],
         )
-        + labs(x="time to train, × the cell's median", y="", shape="")
+        + labs(x="time to train, × the row's median", y="", shape="")
         + look()
         + theme(panel_grid_major_y=element_blank())
     )
@@ -85,15 +85,16 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=height(cells["label"]) + 0.4 * again,
         data=runs,
-        caption=f"Time to train of each run, × its cell's median; {counted}.",
-        description="Dot chart of the runs of each cell, spread of its times to train: "
+        caption=f"Time to train of each run, × the median of its row; {counted}.",
+        description="Dot chart of the runs of each configuration, spread of its times to train: "
         + "; ".join(f"{cell['label']} {cell['text']}" for cell in records(cells))
         + ".",
-        finding="From fastest to slowest run of a cell: "
+        finding="From fastest to slowest run of a configuration: "
         f"{_findings.span(min(apart), max(apart), 1, ' %')} of its median",
         notes=[
             "In words the spread, (longest − shortest) ÷ median.",
-            f"{unstable} of {len(cells)} cells unstable: above {100 * view.unstable_above:g} % within one measurement.",
+            f"{unstable} of {len(cells)} configurations unstable: above {100 * view.unstable_above:g} % within one "
+            "measurement.",
             *(["Triangles are the second measurement."] if again else []),
         ],
     )

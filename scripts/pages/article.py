@@ -33,22 +33,30 @@ def _plain(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     columns: dict[str, dict[str, Any]] = {str(column): {"title": str(column).replace("_", " ")} for column in frame}
     for column in frame.select_dtypes("number"):
         columns[str(column)]["digits"] = 4
+    for column, about in columns.items():
+        about["means"] = f"Column {column} of the table {name} that the study derives"
     return {"title": name.replace("_", " ").capitalize(), "about": "", "columns": columns}
 
 
 def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return a derived table as its section shows it: id, title, about, columns (title and class) and rows of texts.
+    """Return a derived table as its section shows it: id, title, about, columns and rows of texts.
+
+    A column has a title, a kind (its class) and what it means.
 
     `words` are an entry of words.schema.json: columns that it does not name are shown if it has `rest`.
     """
     columns: dict[str, dict[str, Any]] = dict(words["columns"])
     if "rest" in words:
-        columns |= {str(column): {"title": str(column)} | words["rest"] for column in frame if column not in columns}
+        rest = [str(column) for column in frame if column not in columns]
+        columns |= {column: {"title": workload_name(column)} | words["rest"] for column in rest}
     return {
         "id": name.replace("_", "-"),
         "title": words["title"],
         "about": words["about"],
-        "columns": [{"title": about["title"], "kind": _kind(about)} for about in columns.values()],
+        "columns": [
+            {"title": about["title"], "kind": _kind(about), "means": about.get("means", "")}
+            for about in columns.values()
+        ],
         "rows": [
             [_shown(row[column], column, columns[column], labels) for column in columns] for row in records(frame)
         ],

@@ -9,12 +9,19 @@ import pandas as pd
 from scripts.analysis import clocks, noise, summary, trainings, verdicts
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
+from scripts.pages import heads
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
 from scripts.studies import definition
 
 _RULE = ("increment_seconds", "minimum_seconds")
+
+#: Heads of columns of the tables that reports/scripts/ask.js makes, or how they begin.
+_HEADS = (
+    *("workload", "bought as", "lowest cost", "shortest time", "least time × cost", "time", "USD an hour"),
+    *("billed at least", "configuration", "USD", "s", "even at, USD an hour", "clearly less below, USD an hour"),
+)
 
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
 
@@ -48,6 +55,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "prices": _prices(inputs, machines),
             "cells": cells,
             "limits": limits.FIELDS,
+            "means": {head: heads.meaning(head) for head in _HEADS},
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,

@@ -53,5 +53,4 @@ def lines(found: Mapping[str, Any], at: str) -> list[str]:
 
 def page(found: Mapping[str, Any], at: str) -> str:
     """Return the page of a comparison."""
-    template = render.environment().get_template("compare.html.j2")
-    return template.render(found, name_of=name_of, axes=_axes, sentence=sentence(found["counts"], at))
+    return render.page("compare.html.j2", found, name_of=name_of, axes=_axes, sentence=sentence(found["counts"], at))

@@ -211,7 +211,7 @@ def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any]) -> str:
 def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:
     """Return the cheapest of one workload by each way to buy that has several priced; none of a single way.
 
-    Keys: option (its label), machine, near (how many are too close to it to call), usd, seconds, usd_per_hour and
+    Keys: option (its label), machine, near (which are too close to it to call), usd, seconds, usd_per_hour and
     minimum_seconds (the least that is billed; 0 where trainings follow one another).
     """
     found = []
@@ -221,7 +221,7 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
         cheapest = trainings.best(cells, inputs.judge)[0]
         shown = inputs.prices[inputs.prices["price_option"] == option].set_index("hardware")
         of = shown.loc[cells[0]["cell"]["hardware"]]
-        about = {"option": inputs.study["prices"][option].get("label", option), "near": cheapest["not_told"]}
+        about = {"option": inputs.study["prices"][option].get("label", option), "near": cheapest["near"]}
         least = of["minimum_seconds"]
         is_alone = not of["in_a_row"] and not pd.isna(least)
         found.append(cells[0] | about | {"minimum_seconds": float(least) if is_alone else 0.0})

@@ -76,10 +76,10 @@ def _weak(found: dict[str, Any], inputs: Inputs, warned: int) -> list[str]:
     runs = len(inputs.runs)
     known = [
         (found["failed"], f"{len(found['failed'])} of {runs} runs did not end as done"),
-        (found["untrained"], "cells of the grid without a run"),
+        (found["untrained"], "configurations without a run"),
         (found["synthetic"], "synthetic data"),
         (found["reduced"], "reduced scale"),
-        (found["single"], "one run per cell"),
+        (found["single"], "one run of each configuration"),
         (found["disturbed"], f"{len(found['disturbed'])} runs were disturbed and measured once more"),
         (warned, f"{warned} of {runs} runs have warnings"),
     ]

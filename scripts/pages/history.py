@@ -34,7 +34,11 @@ def named(
 def of_all(changes: Iterable[Mapping[str, Any]], machines: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return changes that all cells of a machine share (`trends.of_all`), as those of a cell."""
     return [
-        {"workload": "every workload", "name": f"every cell of {machines[one['hardware']]['label']}", "changes": [one]}
+        {
+            "workload": "every workload",
+            "name": f"every configuration of {machines[one['hardware']]['label']}",
+            "changes": [one],
+        }
         for one in changes
     ]
 
@@ -158,12 +162,12 @@ def rule(judged: Mapping[str, trends.Days]) -> str:
         return ""
     noises = "; ".join(
         f"{name}: {one.percent:.2g} % with a correlation of {one.correlation:.1f}, of {one.pairs} pairs of repetitions "
-        f"of {one.cells} cell{'s' * (one.cells != 1)}"
+        f"of {one.cells} configuration{'s' * (one.cells != 1)}"
         for name, one in judged.items()
     )
     return (
         f"A change is marked where a level of {trends.LEAST} repetitions or more is {100 * TIE:g} % or more from that "
-        f"of {trends.BEFORE} or more before, and further than repetitions differ by themselves: effects that all cells "
-        "of a machine share are taken out and looked at alone, the rest is judged by its variance and its correlation "
-        f"from one repetition to the next ({noises}; few of them are drawn towards an assumed 5 %)."
+        f"of {trends.BEFORE} or more before, and further than repetitions differ by themselves: effects that all "
+        "configurations of a machine share are taken out and looked at alone, the rest is judged by its variance and "
+        f"its correlation from one repetition to the next ({noises}; few of them are drawn towards an assumed 5 %)."
     )

@@ -6,7 +6,7 @@ import pandas as pd
 
 from scripts.analysis import clocks, money
 from scripts.analysis.names import price_words
-from scripts.costs.billing import DAYS_PER_MONTH
+from scripts.costs.billing import HOURS_PER_MONTH
 from scripts.pages.inputs import Inputs
 from scripts.storage import tables
 
@@ -33,7 +33,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "per_usd": any(row["samples_per_usd"] > 0 for row in rows),
         "targets": money.to_targets(inputs.runs, inputs.epochs, inputs.shown, study["targets"]),
         "own": money.rent_or_own(inputs.machines, prices),
-        "days_per_month": DAYS_PER_MONTH,
+        "hours_per_month": HOURS_PER_MONTH,
         "then_and_now": money.then_and_now(study, inputs.machines, prices),
         "option_labels": {option: about.get("label", option) for option, about in study["prices"].items()},
         "today_words": price_words(study, "today", inputs.labels) if "today" in study["prices"] else "",

@@ -83,4 +83,4 @@ def page(inputs: Inputs) -> str:
     templates, given = render.environment(), context(inputs)
     sections = [templates.get_template(f"sections/{name}.html.j2").make_module(given) for name in SECTIONS]
     contents = [*given["lead"], *(entry for section in sections for entry in getattr(section, "contents", []))]
-    return templates.get_template("page.html.j2").render(given, sections=sections, contents=contents)
+    return render.page("page.html.j2", given, sections=sections, contents=contents)

@@ -6,7 +6,7 @@ from typing import Any
 from scripts.analysis.names import workload_name
 from scripts.analysis.trainings import CHEAPEST, FASTEST
 from scripts.storage.numbers import duration, number
-from scripts.storage.words import markdown
+from scripts.storage.words import few, markdown
 
 #: Lines of a summary, at most.
 _LINES = 10
@@ -38,7 +38,7 @@ def _workload(name: str, given: list[Mapping[str, Any]]) -> str:
     for role in (CHEAPEST, FASTEST):
         one = best[role]
         of = [f"{number(one['usd'])} USD {markdown(one['of'])}", duration(one["seconds"]), _count(one["runs"], "run")]
-        of += [f"{one['not_told']} too close to call"] * bool(one["not_told"])
+        of += [f"too close to call: {markdown(few(one['near'], one['not_told']))}"] * bool(one["not_told"])
         words.append(f"{one['head']} {markdown(one['machine'])} ({', '.join(of)})")
     return f"- **{markdown(workload_name(name))}**: {'; '.join(words)}"
 

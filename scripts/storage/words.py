@@ -1,6 +1,7 @@
 """Texts of others (labels, logs, reasons of failures), made harmless where they are shown."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 #: Control characters, those that turn the direction of what follows, halves of characters, and what XML cannot hold.
@@ -20,6 +21,16 @@ def shortened(text: str, most: int) -> str:
         return text
     end = most // 2
     return f"{text[: most - end - 1]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"
+
+
+#: So many names are read; of more it is counted how many there are.
+NAMED = 3
+
+
+def few(names: Sequence[str], count: int | None = None) -> str:
+    """Return the first of some names, and how many more there are, of `count` where not all are given."""
+    more = max(len(names), count or 0) - min(len(names), NAMED)
+    return "; ".join(names[:NAMED]) + (f" and {more} more" if more else "")
 
 
 #: What Markdown reads anywhere in a line, what it reads at its beginning, and what GitHub makes a link, a mention, an

@@ -112,5 +112,5 @@ def write(asked: str) -> Path:
         "unread": unread,
         "most": trend.MOST,
     }
-    write_text(history.page, render.environment().get_template("history.html.j2").render(context))
+    write_text(history.page, render.page("history.html.j2", context))
     return history.page

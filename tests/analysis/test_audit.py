@@ -136,7 +136,7 @@ def test_first_epoch_far_above_the_rest(first: float, later: float | None, said:
 def test_single_runs_are_one_finding() -> None:
     table = facts({}, {"repeat": 2}, {"batch_size": 64}, {"hardware": "p100"})
     (found,) = of("single runs", audit.findings(table))
-    assert found == {"message": "2 of 3 cells have one run only: no spread is known"}
+    assert found == {"message": "2 of 3 configurations have one run only: no spread is known"}
 
 
 CUDNN = "cuDNN LSTM against plain LSTM"
@@ -183,15 +183,15 @@ def test_runs_of_one_cell_that_are_far_apart() -> None:
     (found,) = of("runs far apart", audit.findings(facts(*runs)))
     assert (found["workload"], found["hardware"]) == ("mnist", "k80")
     assert found["message"] == (
-        "the 2 runs of one cell lie 8.24 x apart, the fastest is k80/mnist_cntk: they differ in more than the cell, "
-        "or one is broken"
+        "the 2 runs of one configuration lie 8.24 x apart, the fastest is k80/mnist_cntk: they differ in more than it "
+        "says, or one is broken"
     )
 
 
 def test_run_that_took_no_time_is_infinitely_far_apart() -> None:
     runs = [{"status": "done", "train_seconds": seconds, "repeat": n} for n, seconds in enumerate((0.0, 5.0), 1)]
     (found,) = of("runs far apart", audit.findings(facts(*runs)))
-    assert found["message"].startswith("the 2 runs of one cell lie ∞ x apart")
+    assert found["message"].startswith("the 2 runs of one configuration lie ∞ x apart")
 
 
 def test_several_cards_that_do_more_than_as_many_single_ones() -> None:

@@ -52,9 +52,9 @@ def test_owning_pays_from_the_days_that_the_rent_says() -> None:
         columns=["hardware", "price_option", "purchase", "usd_per_hour"],
     )
     rented, spot = money.rent_or_own({"box": {"own": own}}, prices)
-    assert rented["days"] == pytest.approx(730 / 24)
+    assert (rented["hours"], rented["use"]) == (pytest.approx(730), 100)
     assert (rented["rented"], rented["owned"]) == (0.146, 0.776)
-    assert spot["days"] == float("inf"), "the energy alone is dearer"
+    assert spot["hours"] == float("inf"), "the energy alone is dearer"
     assert money.rent_or_own({"box": {}}, prices[prices["purchase"] != "owned"]) == []
 
 

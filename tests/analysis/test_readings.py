@@ -39,7 +39,7 @@ def test_any_difference_will_do_where_nothing_is_said_of_its_size() -> None:
             "same is read as no more than 5 % apart; often is read as in 50 % of the cases",
         ),
         ({"by": "seconds_usd"}, "the winner is read as the least time × cost"),
-        ({"check": "alike"}, "a similar pattern is read as the same side of the base cell, cell by cell"),
+        ({"check": "alike"}, "a similar pattern is read as the same side of the base, one by one"),
         ({"factor": 2}, ""),
     ],
 )

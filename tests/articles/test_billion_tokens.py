@@ -10,10 +10,12 @@ import pytest
 
 from scripts import importers
 from scripts.analysis import figures
+from scripts.articles.language_models.charts import billion_tokens
 from scripts.costs import prices, pricing
 from scripts.importers import facts
 from scripts.storage import tables
 from scripts.studies import articles, definition
+from tests.charts.test_charts import view
 
 PUBLISHED = definition.ROOT / "reports" / "published"
 NEMO = "NVIDIA-NeMo/Megatron-Bridge@067f987df0:docs/performance-summary-archive.md"
@@ -62,6 +64,22 @@ def test_dollars_of_a_billion_tokens_by_hand(
     printed = shown.derived["every_row"].set_index("run").loc[f"language-models#{line}"]
     assert printed["rate"] == rate
     assert printed[f"usd_{option}"] == pytest.approx(usd, abs=5e-4)
+
+
+def test_marks_that_are_the_same_are_one_and_the_title_is_of_what_is_drawn(shown: SimpleNamespace) -> None:
+    labels = {name: about["label"] for name, about in shown.study["prices"].items()}
+    chart = billion_tokens.draw(view(tables=shown.derived, prices=labels))
+    assert chart is not None
+    marks = chart.data[["workload", "card", "usd"]]
+    assert not marks.duplicated().any(), "two marks on one another"
+    gb200 = chart.data[chart.data["card"] == "GB200"]
+    assert set(gb200["at"]) == {"all of these: one provider"}, "CoreWeave alone rents it"
+    assert "One provider alone offers GB200" in " ".join(chart.notes)
+    table = shown.derived["billion"]
+    drawn = table[table["workload"].isin(chart.data["workload"])]
+    low = drawn.groupby("workload")["usd_lowest"].min()
+    assert f"{low.min():.1f} to {low.max():,.0f} USD" in chart.finding
+    assert set(chart.data["card"]) <= set(table["card"])
 
 
 def test_every_printed_row_is_shown_or_left_out_with_its_reason(shown: SimpleNamespace) -> None:

@@ -140,6 +140,29 @@ def test_result_wins_where_its_runs_tell_it_from_all_others(gap: float, wins: bo
     assert cheapest["than_first"].to_list() == ["", "more"]
 
 
+def test_newest_round_has_the_lowest_cost_of_each_benchmark_with_its_price_and_entry() -> None:
+    table = scored(
+        result(10),  # the round before
+        result(60, round="v3.0", submitter="Dear", card="h100"),
+        result(30, round="v3.0", submitter="Low", system="two boxes", accelerators=16),
+        result(90, round="v3.0", submitter="Alone", benchmark="x", card="l4"),  # without a price
+    )
+    prices = PRICES.assign(price_as_of="2026-01")
+    (row,) = rounds.newest(table, ABOUT, prices, "today").to_dict("records")
+    assert (row["machine"], row["usd"], row["usd_per_hour"]) == ("16 × a100, Low", 8.0, 1.0)
+    assert (row["price_as_of"], row["entry"]) == ("2026-01", "v3.0: Low/results/two boxes")
+    assert row["near"] == "none", "ten runs that are all alike tell"
+
+
+def test_newest_round_names_three_of_those_that_are_too_close_to_call() -> None:
+    """Twenty makers of one machine whose runs differ by 3 %, and one whose machine takes three times as long."""
+    rows = [noisy(60, 0.03, i, submitter=f"maker {i}") for i in range(20)]
+    table, prices = scored(*rows, noisy(180, 0.03, 20, submitter="slow")), PRICES.assign(price_as_of="2026-01")
+    (row,) = rounds.newest(table, ABOUT, prices, "today").to_dict("records")
+    named, _, more = row["near"].partition(" and ")
+    assert (len(named.split("; ")), more) == (3, "16 more")
+
+
 def test_generations_are_told_apart_by_how_far_makers_lie_apart() -> None:
     rng = np.random.default_rng(1)
     makers = [("a100", 60.0), ("h100", 20.0), ("a100", 60.0), ("h100", 19.0)]

@@ -228,16 +228,16 @@ def test_bars_are_medians_of_the_runs_that_are_done(name: str) -> None:
     chart = drawn(name, view(*rows, *jax, diverged))
     assert chart.data["ratio"].to_list() == pytest.approx([1.0, 0.5])
     assert chart.data["n"].to_list() == [3, 1]
-    assert "medians of 1 to 3 runs per cell" in said(chart)
+    assert "medians of 1 to 3 runs each" in said(chart)
 
 
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("relative_time", ["× TensorFlow · 1 vCPU (100 s)", "one run per cell"]),
+        ("relative_time", ["× TensorFlow · 1 vCPU (100 s)", "one run each"]),
         (
             "relative_cost",
-            ["× TensorFlow · 1 vCPU (0.00100 USD)", "one run per cell", "on-demand price",
+            ["× TensorFlow · 1 vCPU (0.00100 USD)", "one run each", "on-demand price",
              "1 vCPU 0.036 USD/h, 4 vCPUs 0.144 USD/h", "prices of 2026-01-02"],
         ),
         ("learning", ["2 runs", "Validation accuracy ends at 0.600 to 0.800", "published, 3 epochs",
@@ -377,7 +377,7 @@ def test_bars_show_the_value_in_its_unit(name: str, column: str, values: list[fl
     chart = drawn(name, view(*rows))
     assert chart.data["median"].to_list() == pytest.approx([float(word) for word in words])
     assert all(f"{label}{word}" in chart.description for label, word in zip(NAMES, words, strict=True))
-    assert "one run per cell" in said(chart)
+    assert "one run each" in said(chart)
 
 
 @pytest.mark.parametrize(
@@ -423,11 +423,11 @@ def test_front_holds_the_cells_that_none_beats_in_both() -> None:
         ["1 vCPU", "jax", False],
         ["4 vCPUs", "torch", False],
     ], "a machine without a price has no place"
-    assert "4 of 4 cells named" in said(chart)
+    assert "4 of 4 configurations named" in said(chart)
     assert "better than TensorFlow · 4 vCPUs or TensorFlow · 1 vCPU." in said(chart)
     assert "On the front: tensorflow 4 vCPUs, tensorflow 1 vCPU." in chart.description
     many = [run(batch_size=size, train_seconds=1000.0 + size) for size in (8, 16, 32, 64, 256)]
-    assert "2 of 9 cells named" in said(drawn("pareto", view(*THREE, slow, *many)))
+    assert "2 of 9 configurations named" in said(drawn("pareto", view(*THREE, slow, *many)))
 
 
 def test_cells_without_a_batch_size_stand_on_the_front_too() -> None:
@@ -533,7 +533,7 @@ def test_throughput_is_relative_to_the_cell_that_is_plain_on_the_axis(
     rows += [row | {"hardware": "cpu4", "samples_per_second": row["samples_per_second"] ** 2 / 1e4} for row in rows]
     chart = drawn(name, view(*rows))
     assert ratios(chart) == pytest.approx({"TensorFlow · 1 vCPU": 1.6, "TensorFlow · 4 vCPUs": 2.56})
-    assert f"its {axis} alone, {plain}; one run per cell" in said(chart)
+    assert f"its {axis} alone, {plain}; one run each" in said(chart)
     words = value.replace("_", " ")
     assert chart.description.endswith(
         f"of {words} over {plain}: TensorFlow · 1 vCPU 1.60×; TensorFlow · 4 vCPUs 2.56×."
@@ -557,7 +557,7 @@ def test_mode_is_compared_by_medians_and_shows_the_runs_of_both() -> None:
     rows = [row | {"repeat": i, "run": f"{row['mode']}{i}"} for i in (1, 2, 3) for row in tuned("jax", 10.0 * i, 40.0)]
     chart = drawn("by_mode", view(*rows))
     assert chart.data[["plain", "value", "ratio"]].to_numpy().tolist() == [[20.0, 40.0, 2.0]]
-    assert "medians of 3 runs per cell. Ticks are the single runs of both." in said(chart)
+    assert "medians of 3 runs each. Ticks are the single runs of both." in said(chart)
     assert _theme.svg(chart, "by_mode").count("stroke: var(--faint") == 6
 
 
@@ -620,7 +620,7 @@ def test_spread_shows_every_run_over_its_median() -> None:
     rows = [*repeats(95.0, 100.0, 104.0), *repeats(80.0, 100.0, 101.0, framework="jax"), run(framework="torch")]
     chart = drawn("spread", view(*rows))
     assert chart.data["ratio"].to_list() == pytest.approx([0.95, 1.0, 1.04, 0.8, 1.0, 1.01, 1.0])
-    assert "1 of 3 cells unstable: above 10 % within one measurement." in said(chart)
+    assert "1 of 3 configurations unstable: above 10 % within one measurement." in said(chart)
     assert chart.description.endswith(
         "TensorFlow · 1 vCPU 9.0 %; JAX · 1 vCPU 21.0 % unstable; PyTorch · 1 vCPU one run."
     )
@@ -629,13 +629,13 @@ def test_spread_shows_every_run_over_its_median() -> None:
 
 def test_limit_of_the_spread_is_that_of_the_study() -> None:
     rows = repeats(95.0, 100.0, 104.0)
-    assert "1 of 1 cells unstable: above 5 %" in said(drawn("spread", view(*rows, unstable_above=0.05)))
+    assert "1 of 1 configurations unstable: above 5 %" in said(drawn("spread", view(*rows, unstable_above=0.05)))
 
 
 def test_second_measurement_has_its_own_shape_and_is_judged_alone() -> None:
     chart = drawn("spread", view(*repeats(100.0, 104.0, 120.0, 124.0), repeats=2))
     assert chart.data["measurement"].to_list() == ["first measurement"] * 2 + ["second"] * 2
-    assert "0 of 1 cells unstable" in said(chart)
+    assert "0 of 1 configurations unstable" in said(chart)
     assert "Triangles are the second measurement." in said(chart)
     assert {"first measurement", "second"} <= words(chart)
 
@@ -724,6 +724,7 @@ def test_svg_holds_its_words_as_text_in_the_colours_of_the_page(svgs: dict[str, 
     assert {"TensorFlow · 1 vCPU", "JAX · 1 vCPU", *LINES} <= set(words)
     assert {" 1.00×", " 0.40×", " 1.50×"} <= {f" {(word or '').strip()}" for word in words}
     assert "var(--ink" in svg
+    assert [name for name, svg in svgs.items() if "#000000" in svg] == [], "not seen on the dark page"
 
 
 @pytest.mark.represented_by("pareto", "relative_cost", "dollars", "by_mode")

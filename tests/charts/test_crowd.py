@@ -95,7 +95,7 @@ def test_lines_of_more_kinds_than_there_are_styles() -> None:
 def test_of_a_front_of_many_some_are_named() -> None:
     made = charts.chart("pareto").draw(view(*SIZES, *BASE, catalogue=MANY))
     assert made is not None
-    assert "16 of 121 cells named" in made.caption
+    assert "16 of 121 configurations named" in made.caption
     assert made.notes[1].endswith("than those that are named, nor than 104 more.")
 
 
@@ -104,7 +104,7 @@ def test_fastest_slowest_and_base_stay() -> None:
     shown, words = _crowd.readable(view(*rows, *BASE, catalogue=MANY), charts.chart("relative_time"))
     left = shown.runs["hardware"].tolist()
     assert left == [*MACHINES[:28], *MACHINES[-11:], "cpu1"]
-    said = " Of 121 cells the 28 lowest in time, the 11 highest and the base are drawn; all are in the tables."
+    said = " Of 121 configurations the 28 lowest in time, the 11 highest and the base are drawn; all are in the tables."
     assert words == said
     assert set(shown.costs["run"]) <= set(shown.runs["run"])
 

@@ -145,7 +145,7 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     assert machines(cloud) == ["n1-standard-4"]
     assert "not tried on dearer machines" in done.stdout + done.stderr
     page = Read((cloud.project.path / "results/small/report.html").read_text()).text
-    assert "2 of 3 cells of the grid have no run." in page
+    assert "2 of 3 configurations have no run." in page
     assert "MNIST · MLP, JAX, b128-tuned: none on a dear GPU, a CPU; it failed on a GPU" in page
     told = cloud.project.run("./epd", "status", "small").stdout
     assert "not tried, as" in told

@@ -63,7 +63,7 @@ def test_findings_of_2017_07(imported: dict[str, Imported]) -> None:
     assert found[["kind", "workload", "message"]].values.tolist() == [
         ["missing columns", "lstm_text_generation", "no acc, val_loss, val_acc in any of its 9 logs"],
         ["missing columns", "text_generator_keras", "no acc, val_loss, val_acc in any of its 9 logs"],
-        ["single runs", "", "63 of 63 cells have one run only: no spread is known"],
+        ["single runs", "", "63 of 63 configurations have one run only: no spread is known"],
     ]
 
 
@@ -85,5 +85,5 @@ def test_findings_of_2017_11(imported: dict[str, Imported]) -> None:
         ["missing columns", "", "", "no acc, val_loss, val_acc in any of its 6 logs"],
         ["missing columns", "", "", "no acc, val_loss, val_acc in any of its 3 logs"],
         ["slow first epoch", "p100", "cntk", slow],
-        ["single runs", "", "", "39 of 39 cells have one run only: no spread is known"],
+        ["single runs", "", "", "39 of 39 configurations have one run only: no spread is known"],
     ]

@@ -87,4 +87,4 @@ def test_column_of_nothing_is_not_drawn() -> None:
     rows = [run(**nothing, hardware=machine, samples_per_second=100.0) for machine in ("gpu", "cpu1")]
     study = STUDY | {"import": {"format": "throughput_table"}, "prices": {}, "price": ""}
     heads = Read(report.page(inputs(study, runs(*rows)))).rows["cells"][0]
-    assert heads == ["workload", "cell", "status", "samples/s"]
+    assert heads == ["workload", "configuration", "status", "samples/s"]

@@ -70,7 +70,7 @@ def test_the_first_thing_is_a_sentence_of_what_all_cost() -> None:
     assert said in read.text
     assert read.text.index(said) < read.text.index("Every run")
     assert "Prices of given" not in read.text
-    assert "of 3 cells" not in read.text
+    assert "of 3 configurations" not in read.text
 
 
 def test_the_table_holds_every_run_the_dearest_first_and_all_together() -> None:

@@ -14,11 +14,12 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables of the page, cards by the names that people know."""
     about, option = study["mlperf"], study["price"]
-    scored = scores.scored(given.results, given.series)
     priced = list(card_prices.hourly(prices, option, about["accelerators"]))
     labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
+    scored = scores.scored(given.results, given.series, labels)
     found = {
         "generations": rounds.generations(scored, about, prices, option),
+        "newest": rounds.newest(scored, about, prices, option),
         "cheapest": rounds.cheapest(scored, about, prices, option),
         "trainings": rounds.trainings(scored, about, prices, option),
         "software": rounds.software(scored, about["submitter"]),

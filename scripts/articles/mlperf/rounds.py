@@ -17,6 +17,7 @@ from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, not_told
 from scripts.articles.mlperf import card_prices, scores
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
+from scripts.storage.words import NAMED, few
 
 #: What stands beside each score that is worked out here, as MLCommons' guidelines for messages about results ask.
 UNVERIFIED = "unverified"
@@ -36,6 +37,7 @@ _CHEAPEST = [
     *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
     *("fastest_minutes", "hours", "submitter", "system", "published"),
 ]
+_NEWEST = ["label", "machine", "minutes", "usd", "usd_per_hour", "price_as_of", "near", "entry"]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),
     *("minutes", "hours", "cards", "faster", "dearer"),
@@ -75,10 +77,10 @@ def _priced(scored: pd.DataFrame, usd_per_hour: Mapping[str, float]) -> pd.DataF
     return found
 
 
-def _near(judge: Judge, ordered: pd.DataFrame, power: float) -> int:
-    """Return how many of results, best first, are too close to it to call by their seconds x rate ** power."""
+def _near(judge: Judge, ordered: pd.DataFrame, power: float) -> pd.DataFrame:
+    """Return which of results, best first, are too close to it to call by their seconds x rate ** power."""
     values = [row["of"] * row["rate"] ** power for row in records(ordered)]
-    return len(not_told(judge, values[0], values[1:], list(map(str, ordered.index))))
+    return ordered.iloc[1:].iloc[not_told(judge, values[0], values[1:], list(map(str, ordered.index)))]
 
 
 def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
@@ -249,7 +251,7 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
                 "minutes": float(best["minutes"]),
                 "hours": float(best["hours"]),
                 "usd": float(best["usd"]),
-                "not_told": _near(judged, ordered, 1),
+                "not_told": len(_near(judged, ordered, 1)),
                 "than_first": than_first.word if than_first.told else "",
                 "usd_then": float(best["hours"]) * then.get(best["card"], np.nan),
                 "fastest_minutes": float(of_all[series, round_]),
@@ -259,10 +261,38 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
     return table.sort_values("series", key=_first_seen(scored), kind="stable", ignore_index=True)
 
 
+def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
+    """Return the priced result of the lowest cost of each series in the newest round that has a priced one.
+
+    Columns: label, machine, minutes, usd (at `option`), usd_per_hour (of one card) and price_as_of, near (which others
+    are too close to it to call; "none" where it is the cheapest), entry (where its logs lie in the round's repository).
+    """
+    found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
+    dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
+    judged = judge(found)
+    rows = []
+    for _, group in found[found["published"] == found["published"].max()].groupby("series", sort=False):
+        ordered = group.sort_values("usd", kind="stable")
+        best, near = ordered.iloc[0], _near(judged, ordered, 1)
+        rows.append(
+            {
+                "label": best["label"],
+                "machine": best["machine"],
+                "minutes": float(best["minutes"]),
+                "usd": float(best["usd"]),
+                "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
+                "price_as_of": str(dated[best["card"]]),
+                "near": few(near["machine"].to_list()) or "none",
+                "entry": f"{best['round']}: {best['submitter']}/results/{best['system']}",
+            }
+        )
+    return pd.DataFrame(rows, columns=_NEWEST)
+
+
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
     """Return the best priced results of each series in each round, by role, as `scripts.analysis.trainings` has them.
 
-    `runs` are those of the result, `usd_of_runs` what they cost.
+    `runs` are those of the result, `usd_of_runs` what they cost; of `near` there are the first.
     """
     usd_per_hour = card_prices.hourly(prices, option, about["accelerators"])
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
@@ -281,13 +311,14 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                     "of": PART if best["is_part"] else TRAINING,
                     "scale": UNVERIFIED,
                     "role": role,
-                    "head": MEASURED[role] if near else CALLED[role],
+                    "head": MEASURED[role] if len(near) else CALLED[role],
                     "card": best["card"],
                     "accelerators": int(best["accelerators"]),
                     "seconds": float(best["seconds"]),
                     "usd": float(best["usd"]),
                     "runs": int(best["runs"]),
-                    "not_told": near,
+                    "not_told": len(near),
+                    "near": list(near["machine"].head(NAMED)),
                     "usd_of_runs": [float(f"{usd:.6g}") for usd in best["of"] * best["rate"]],
                     "cells": len(group),
                     "date": best["published"],

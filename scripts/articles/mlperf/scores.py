@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -75,14 +76,18 @@ def score(benchmark: str, minutes: Sequence[float], factor: float = 1.0) -> Scor
     return Score(fmean(kept) * factor, len(minutes), failed)
 
 
-def scored(results: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
+def scored(
+    results: pd.DataFrame, about: Mapping[str, Any], cards: Mapping[str, str] = MappingProxyType({})
+) -> pd.DataFrame:
     """Return the results with what follows from them and `config/mlperf/series.yaml`; a row each, in their order.
+
+    `cards` are what cards are called, by their names here.
 
     Added columns: series and its label (empty if none has the benchmark in that round), is_part (whether it begins with
     a checkpoint, and is not all of that model's training), published (of the round),
     runs, failed, minutes (the score), why (there is none), hours (accelerators x minutes), init_share (initialisation
     over the median run), copy_of (round and system that handed in the same seconds before), compared (whether it is a
-    scored first appearance, closed, of a system that could be had).
+    scored first appearance, closed, of a system that could be had), machine (in words: cards and submitter).
     """
     table = results.reset_index(drop=True)
     named = [_series(row["benchmark"], row["round"], about) for row in records(table)]
@@ -93,6 +98,9 @@ def scored(results: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:
     table["series"] = named
     table["label"] = [about["series"][name]["label"] if name else "" for name in named]
     table["is_part"] = [bool(name) and about["series"][name].get("checkpoint", False) for name in named]
+    counts = table["accelerators"].astype("string").fillna("some")
+    named_cards = table["card"].map(lambda card: cards.get(card, card))
+    table["machine"] = counts + " × " + named_cards + ", " + table["submitter"]
     table["published"] = [str(about["rounds"][name]) for name in table["round"]]
     table["runs"] = [one.runs for one in made]
     table["failed"] = [one.failed for one in made]

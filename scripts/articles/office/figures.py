@@ -1,6 +1,7 @@
 """An owned machine against rented ones: what scaling, estimate and printed gains come to."""
 
 from collections.abc import Mapping
+from math import ceil, floor
 from typing import Any
 
 import pandas as pd
@@ -131,3 +132,18 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], given
     for row in records(derived["to_train"].drop_duplicates("workload")):
         found[f"samples_to_train_{row['workload']}"] = float(row["samples"])
     return found
+
+
+def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
+    """Return from how many hours of use a month the owned machine costs less than the rented ones for the same work.
+
+    By the printed gains, which have no spread: of a gain that may be read in two ways, both count.
+    """
+    gains, own = derived["gains"], study["machines"][study["office"]["owned"]]["own"]
+    hours = gains["break_even_days"].astype(float) * _HOURS_PER_DAY
+    first, last = (gains["label"].iloc[place] for place in (hours.argmin(), hours.argmax()))
+    return f"Yes, from {ceil(hours.max())} hours of use a month", (
+        f"By the printed gains it then does the same work for less than each of {gains['against'].nunique()} rented "
+        f"machines, below {floor(hours.min())} hours for less than none: first than {first}, last than {last}. "
+        f"The article reckons with {own['hours_per_month']:g} hours. Each gain is printed once: no spread is known."
+    )

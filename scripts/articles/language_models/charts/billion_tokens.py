@@ -31,6 +31,9 @@ HELP = "Further left is cheaper; each dot is the printed row of the highest spee
 #: More models are in the table.
 _MODELS = 6
 
+#: How a mark is called that is the same at each price, as one provider alone offers the card.
+_ALONE = "all of these: one provider"
+
 
 def draw(view: View) -> Chart | None:
     table = view.tables.get("billion", pd.DataFrame())
@@ -49,12 +52,15 @@ def draw(view: View) -> Chart | None:
     tall = tall[tall["workload"].isin(shown)]
     if tall.empty:
         return None
+    least = tall[tall["at"] == view.prices[options[0]]]
+    least = least.loc[least.groupby("workload", sort=False)["usd"].idxmin()]
+    tall, alone = _once(tall)
     names = [workload_name(name) for name in shown]
     cards = list(dict.fromkeys(tall.sort_values("usd", ascending=False)["card"]))
     tall = tall.assign(
         model=pd.Categorical(tall["workload"].map(workload_name), names),
         card=pd.Categorical(tall["card"], cards),
-        at=pd.Categorical(tall["at"], [view.prices[option] for option in options]),
+        at=pd.Categorical(tall["at"], [*(view.prices[option] for option in options), *[_ALONE] * bool(alone)]),
         usd=tall["usd"].astype(float),
     )
     figure = (
@@ -69,9 +75,9 @@ def draw(view: View) -> Chart | None:
         + look()
         + theme(panel_spacing_y=0.03)
     )
-    first = tall[tall["at"] == view.prices[options[0]]]
-    least = first.loc[first.groupby("model", observed=True)["usd"].idxmin()]
-    said = "; ".join(f"{row['model']} {number(row['usd'])} USD on {row['card']}" for row in records(least))
+    said = "; ".join(
+        f"{workload_name(row['workload'])} {number(row['usd'])} USD on {row['card']}" for row in records(least)
+    )
     rows = tall.groupby("model", observed=True)["card"].nunique()
     return Chart(
         figure=figure,
@@ -79,10 +85,22 @@ def draw(view: View) -> Chart | None:
         height=1.6 + float(sum(0.75 + 0.28 * count for count in rows)),
         data=tall.drop(columns="model"),
         caption="USD per billion tokens by card; one printed figure each, its highest speed.",
-        finding=f"From {number(least['usd'].min())} to {number(least['usd'].max())} USD a billion tokens, by model",
+        finding=f"At the lowest offer a billion tokens cost {number(least['usd'].min())} to "
+        f"{number(least['usd'].max())} USD, by model",
         notes=[
             f"The lowest cost of each, of printed rows that are not alike: {said}.",
+            f"Drawn are the first {len(shown)} of {table['workload'].nunique()} models, on cards with an offer: the "
+            "table has all.",
+            *(f"One provider alone offers {card}: lowest, median and list are one mark." for card in alone),
             "Formats, software and numbers of cards differ: the table says them. Priced by the card-hour.",
         ],
         description=f"Dots of dollars by card. {said}.",
     )
+
+
+def _once(tall: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Return the marks with one in the place of several of a card that are the same, and which cards these are."""
+    marks = tall.groupby(["workload", "card"], sort=False)["usd"]
+    same = (marks.transform("nunique") == 1) & (marks.transform("size") > 1)
+    once = tall[same].drop_duplicates(["workload", "card"]).assign(at=_ALONE)
+    return pd.concat([tall[~same], once]), list(dict.fromkeys(once["card"]))

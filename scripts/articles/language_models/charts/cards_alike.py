@@ -14,6 +14,7 @@ from plotnine import (
     scale_color_manual,
     scale_shape_manual,
     scale_y_log10,
+    theme,
 )
 
 from scripts.articles.language_models.figures import usd
@@ -54,9 +55,10 @@ def draw(view: View) -> Chart | None:
         + scale_shape_manual(SHAPES)
         + scale_y_log10(breaks=[0.25, 0.5, 1, 2], labels=["0.25×", "0.5×", "1×", "2×"])
         + coord_flip()
-        + labs(x="", y="newer card ÷ older card (log scale)", color="", shape="")
+        + labs(x="", y="newer ÷ older card (log)", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
+        + theme(legend_justification_top="right")
     )
     middle = tall.groupby(["pair", "what"], observed=True)["ratio"].median().unstack().reindex(columns=kinds)
     time = middle[_TIME]
