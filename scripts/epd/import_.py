@@ -185,7 +185,7 @@ def _write_back(console: "Console", folder: Path, place: Path) -> list[Path]:
     costs = tables.read(place / "costs.parquet").dropna(subset=["cost_usd"])
     usd = {run["run"]: (files[run["run"]], run["cost_usd"]) for run in tables.records(costs)}
     done = _write_cost.write(folder, usd)
-    console.print(f"cost_usd: written for {done.runs} runs of MLflow and W&B")
+    console.print(f"cost_usd: written for {done.runs} run{'' if done.runs == 1 else 's'} of MLflow and W&B")
     for line in done.left:
         console.print(f"cost_usd: not written into {line}", soft_wrap=True)
     return done.written

@@ -15,7 +15,7 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf"
 _METRIC = re.compile(
     r"(?i)(?<![a-z])(?:(?P<kind>train|val|valid|validation|eval|evaluation|test)(?:ing)?[ _/.-])?"
     r"(?P<what>loss|accuracy|acc)"
-    r"(?![@\d])(?: (?P<after>train|val)(?:ing|id(?:ation)?)?(?=\s*[:=]))?"
+    r"(?:/[a-z_]+)*(?![@\d])(?: (?P<after>train|val)(?:ing|id(?:ation)?)?(?=\s*[:=]))?"
     rf"(?: value)?['\"]?\s*[:=|]?\s*['\"(]?(?P<value>{_NUMBER})(?!\.?[\w%])"
 )
 

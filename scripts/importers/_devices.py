@@ -75,6 +75,19 @@ class Devices(NamedTuple):
     said: str
 
 
+def counted(run: dict[str, Any], folder: Path, name: PurePosixPath) -> dict[str, Any]:
+    """Return `run` with its number of cards: those that it names, or more that its log, parameters or arguments say."""
+    if "said" not in run:
+        return run
+    known = run.get("devices") or 0
+    found = run.get("devices_said") or of_settings(run.get("settings", {}))
+    found = found or (None if known else beside(folder, name))
+    run = {key: value for key, value in run.items() if key != "devices_said"}
+    if found is None or found.cards <= known:
+        return run
+    return run | {"devices": found.cards, "notes": [*run.get("notes", ()), f"{found.cards} cards, by {found.said}"]}
+
+
 def of_text(text: str) -> Devices | None:
     """Return the cards that a log or a script of a job names; None for none."""
     head = text[:_BEGINNING]

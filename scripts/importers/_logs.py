@@ -250,22 +250,9 @@ def _read(
     log = {"sha256": hashlib.sha256(data).hexdigest(), "hardware": given["hardware"]}
     runs = parse(Log(folder, name, data))
     return [
-        log | _completed(_timed(_counted(run, folder, name), time), given) if isinstance(run, dict) else run
+        log | _completed(_timed(_devices.counted(run, folder, name), time), given) if isinstance(run, dict) else run
         for run in runs
     ]
-
-
-def _counted(run: dict[str, Any], folder: Path, name: PurePosixPath) -> dict[str, Any]:
-    """Return `run` with its number of cards: those that it names, or more that its log, parameters or arguments say."""
-    if "said" not in run:
-        return run
-    known = run.get("devices") or 0
-    found = run.get("devices_said") or _devices.of_settings(run.get("settings", {}))
-    found = found or (None if known else _devices.beside(folder, name))
-    run = {key: value for key, value in run.items() if key != "devices_said"}
-    if found is None or found.cards <= known:
-        return run
-    return run | {"devices": found.cards, "notes": [*run.get("notes", ()), f"{found.cards} cards, by {found.said}"]}
 
 
 def _timed(run: dict[str, Any], time: _seconds.Given) -> dict[str, Any]:

@@ -94,12 +94,12 @@ _BOOSTER = re.compile(r"^(?:\[[^\]]*\]\s*)?\[(?P<count>\d+)\]\s+\S*[:#'-]|^(?P<o
 # `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[0/300][120/1251]`, `[120/1000]`; not `[11/25 12:00:00]`
 _COUNT = r"\d+(?:\.\d+)?[kKMG]|\d+"
 _BRACKETS = re.compile(
-    rf"(?P<epoch>\[\s*\d+\s*/\s*\d+\s*\]\s*)?\[\s*(?P<count>{_COUNT})\s*/\s*(?P<total>{_COUNT})\b(?! \d\d:\d\d)"
+    rf"(?P<epoch>\[\s*\d+\s*/\s*\d+\s*\]\s*)?\[\s*(?P<count>{_COUNT})\s*/\s*(?P<total>{_COUNT})\b(?!/\d| \d\d:\d\d)"
 )
 _STEP = re.compile(
     r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?|num_)?"
     r"(?P<word>iter(?:ation)?|it(?=\s*[:=])|step|batch|update|mini-?batch)s?"
-    r"(?:_num|_idx|_id)?['\"]?\s*[:=#]?\s*\[?\s*(?P<count>\d[\d,]*)\b(?!\s*(?:%|[kM]?i?B\b|m?s\b|sec|\.\d))"
+    r"(?:_num|_idx|_id)?['\"]?\s*[:=#]?\s*['\"]?\[?\s*(?P<count>\d[\d,]*)\b(?!\s*(?:%|[kM]?i?B\b|m?s\b|sec|\.\d))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d[\d,]*))?"
 )
 _EPOCH = re.compile(

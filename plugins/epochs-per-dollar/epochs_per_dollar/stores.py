@@ -96,7 +96,7 @@ def wandb_config(data: bytes) -> dict[str, Any]:
 def wandb_machine(data: bytes) -> dict[str, Any]:
     """Return the cards in W&B's file after its head, by the words of `wandb-metadata.json`: gpu, gpu_count, gpu_nvidia.
 
-    Since 0.20 an offline run has them in a record, and no such file.
+    An offline run of 0.31 has them in a record, and no such file.
     """
     found: dict[str, Any] = {}
     for record in wandb_records(data, WANDB_HEAD_BYTES)[0]:

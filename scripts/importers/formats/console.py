@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from scripts.importers import Imported, Layout, _console, _console_times, _devices, _logs, _metrics, _smi
-from scripts.importers._console_times import Steps
+from scripts.importers._console_steps import Steps, main_steps
 from scripts.importers._logs import Log, Refused, count
 from scripts.importers._seconds import Said
 
@@ -64,7 +64,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
         return
     text = _logs.text_of(log.data, lenient=True)
     found = _console.read(text)
-    steps = _console_times.main_steps(found)
+    steps = main_steps(found)
     named = [line.epoch for line in found if line.epoch is not None]
     # DeepSpeed says epoch=0 of all its steps.
     epochs = _metrics.epochs({"epoch": named}) if any(named) else None
@@ -93,7 +93,7 @@ def beside(folder: Path, steps: float) -> tuple[Said, str] | None:
             continue
         text = path.read_text(encoding="utf-8", errors="replace")
         found = _console.read(text)
-        counted = _console_times.main_steps(found)
+        counted = main_steps(found)
         if counted.rows and counted.rows[-1][1].total == steps:
             return _console_times.said(found, counted, None, text, None)[0], path.name
     return None

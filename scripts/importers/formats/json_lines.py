@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from scripts.importers import Imported, Layout, _console, _console_times, _logs, _metrics, _table, naming
+from scripts.importers import Imported, Layout, _console, _console_steps, _logs, _metrics, _table, naming
 from scripts.importers._logs import Log, Refused, count, finite, number
 from scripts.importers._recorder import lines
 from scripts.importers._seconds import Said
@@ -115,7 +115,7 @@ def _said(rows: Sequence[Mapping[str, Any]], steps: Sequence[float | None], epoc
         named = {naming.plain(key): value for key, value in row.items()}
         at = next((at for key in _CLOCK if (at := _table.moment(str(named.get(key, "")))) is not None), None)
         clock += [(at, done)] if at is not None else []
-    pace, since, words = _console_times.of_steps(_console_times.main_steps(_console.read(text)))
+    pace, since, words = _console_steps.of_steps(_console_steps.main_steps(_console.read(text)))
     stated, name = (elapsed(rows), "elapsed_time") if not since[0] else since
     return Said(
         stated=stated,

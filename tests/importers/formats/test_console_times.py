@@ -178,6 +178,17 @@ CLOCK = "the clock of its lines, from the first to the last"
         ),
         ("".join(f"step {n * 10} loss 0.5 elapsed 0:0{n}:00\n" for n in range(1, 6)), 300.0, "stated: elapsed", 50),
         ("".join(f"step {n * 10} loss 0.5 2.5 it/s\n" for n in range(1, 6)), 20.0, STEP, 50),
+        ("".join(f"10:0{n}:00 Epoch {n + 1}/5\n10:0{n}:59 loss 0.5\n" for n in range(5)), 299.0, CLOCK, None),
+        ("".join(f"[03/01/26 10:0{n}:00] INFO     step {n * 10}/50 loss=1.0\n" for n in range(1, 6)), 300.0, CLOCK, 50),
+        (
+            "".join(
+                f'[03/01 10:00:{n * 5:02d}][INFO] json_stats: {{"dt": 0.5, "epoch": "1/2", "iter": "{n * 10}/100", "loss": 3.2}}\n'
+                for n in range(1, 11)
+            ),
+            50.0,
+            CLOCK,
+            100,
+        ),
         ("".join(f"step {n * 10} loss 0.5 ms/step: 250\n" for n in range(1, 6)), 12.5, STEP, 50),
         ("".join(f"step {n * 10} loss 0.5 steps_per_sec=2.5\n" for n in range(1, 6)), 20.0, STEP, 50),
         ("".join(f"step {n * 10} loss 0.5 time: 23:5{n + 4}:00\n" for n in range(1, 6)), 300.0, CLOCK, 50),
