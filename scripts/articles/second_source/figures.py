@@ -75,7 +75,8 @@ def beside(study: Mapping[str, Any], runs: pd.DataFrame, rows: pd.DataFrame) -> 
     )
     columns = [*_CELL, "hardware", "batch_size", "rate", "by", "framework", "arithmetic"]
     columns += ["batch_per_card", "theirs", "unit", "published", "is_same_code", "ratio", *_ROW]
-    table: pd.DataFrame = found[columns].replace({"batch_per_card": {"": None}}).reset_index(drop=True)
+    found["batch_per_card"] = found["batch_per_card"].mask(found["batch_per_card"].eq(""))
+    table: pd.DataFrame = found[columns].reset_index(drop=True)
     return table
 
 
