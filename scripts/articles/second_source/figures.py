@@ -75,8 +75,9 @@ def beside(study: Mapping[str, Any], runs: pd.DataFrame, rows: pd.DataFrame) -> 
     )
     columns = [*_CELL, "hardware", "batch_size", "rate", "by", "framework", "arithmetic"]
     columns += ["batch_per_card", "theirs", "unit", "published", "is_same_code", "ratio", *_ROW]
-    known = found["batch_per_card"].mask(found["batch_per_card"].eq(""), None)
-    return found.assign(batch_per_card=known)[columns].reset_index(drop=True)
+    found["batch_per_card"] = found["batch_per_card"].mask(found["batch_per_card"].eq(""))
+    table: pd.DataFrame = found[columns].reset_index(drop=True)
+    return table
 
 
 def counts(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
