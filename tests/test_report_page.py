@@ -84,7 +84,7 @@ def test_published_study_is_short_as_it_opens(browser: Browser, path: Path) -> N
     page.close()
 
 
-#: Texts of charts that leave their card, or stand on one another.
+#: Texts of charts that leave their card, stand on one another, or on a point.
 UNREAD = """() => {
   document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
   document.querySelectorAll(".folded").forEach((all) => all.classList.remove("folded"));
@@ -92,8 +92,21 @@ UNREAD = """() => {
   for (const figure of document.querySelectorAll("figure")) {
     const card = figure.getBoundingClientRect();
     const texts = [...figure.querySelectorAll("svg text")].filter((text) => text.textContent.trim());
-    const boxes = texts.map((text) => [text.textContent.trim(), text.getBoundingClientRect()]);
+    const boxOf = (text) => { // without the blanks at its beginning
+      const range = document.createRange(), node = text.firstChild;
+      if (node.nodeType !== Node.TEXT_NODE) return text.getBoundingClientRect();
+      range.setStart(node, node.data.search(/\\S/));
+      range.setEnd(node, node.data.length);
+      return range.getBoundingClientRect();
+    };
+    const boxes = texts.map((text) => [text.textContent.trim(), boxOf(text)]);
+    const points = 'svg [id*="PathCollection"] > :is(g, path), svg [id*="PathCollection"] use';
+    const marks = [...figure.querySelectorAll(points)].map((mark) => mark.getBoundingClientRect());
     boxes.forEach(([name, box], place) => {
+      const covers = ({left, right, top, bottom, width, height}) =>
+        Math.min(box.right, right) - Math.max(box.left, left) > 0.35 * width &&
+        Math.min(box.bottom, bottom) - Math.max(box.top, top) > 0.35 * height;
+      if (marks.some(covers)) found.push(`${figure.id}: ${name} on a point`);
       if (box.left < card.left || box.right > card.right) found.push(`${figure.id}: ${name} leaves its card`);
       for (const [other, beside] of boxes.slice(place + 1)) {
         const wide = Math.min(box.right, beside.right) - Math.max(box.left, beside.left);
@@ -110,7 +123,7 @@ UNREAD = """() => {
 @pytest.mark.represented_by("two-cores-390", "index-1400")
 @pytest.mark.parametrize("width", [1400, 800, 390])
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
-def test_no_text_of_a_chart_is_cut_or_stands_on_another(browser: Browser, path: Path, width: int) -> None:
+def test_no_text_of_a_chart_is_cut_or_stands_on_another_or_on_a_point(browser: Browser, path: Path, width: int) -> None:
     page = opened(browser, path, width, "light")
     assert page.evaluate(UNREAD) == []
     page.close()

@@ -41,9 +41,11 @@ function begin() {
     return made("div", "card", made("span", "", head), made("strong", "", name), made("p", "", ...words));
   }
 
-  function sure(rows) {
-    const runs = rows[0].of.usd.length, near = rows.filter((row) => row.near).map((row) => row.name);
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${few(near)}; what would settle it: ${settledBy(runs)}` : ""}`);
+  /** How many runs the best has, and which are too close to it to call; `key` is what they are ranked by. */
+  function sure(rows, key) {
+    const runs = rows[0].of.usd.length, close = rows.filter((row) => row.near), near = close.map((row) => row.name);
+    const same = close.every((row) => row[key] === rows[0][key]), fewest = Math.min(...[rows[0], ...close].map((row) => row.of.usd.length));
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${few(near)}; what would settle it: ${same ? "nothing, all are the same" : settledBy(fewest)}` : ""}`);
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -83,8 +85,8 @@ function begin() {
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card(best(cheap, "cost").head, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap)),
-      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), priceOfSpeed(cheap, fast));
+    return made("div", "answers", card(best(cheap, "cost").head, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
+      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast, "seconds")), priceOfSpeed(cheap, fast));
   }
 
   /** The best by each way to buy, beside each other: one choice away nobody would see that another wins. */

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
-from scripts.analysis.verdicts import LESS, MORE, Judge, not_told, won
+from scripts.analysis.verdicts import LESS, MORE, Judge, not_told, settled_by, won
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
@@ -28,6 +28,9 @@ _DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least t
 
 #: What is said of it where others are too close to call: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
+
+#: What would settle which of several is cheapest that are billed the same.
+SAME = "nothing, all are the same"
 
 #: What a cost is of: a whole training, a part of one, or a million samples of what has its speed alone. A study may
 #: have another amount, as a billion tokens (`definition.per_samples`).
@@ -85,8 +88,8 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
 
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
-    usd_of_runs, near (the names of those that are too close to it to call), not_told (how many they are), said
-    (`verdicts.won`), cells, price_as_of.
+    usd_of_runs, near (the names of those that are too close to it to call), not_told (how many they are), settled_by
+    (what would tell them from it), said (`verdicts.won`), cells, price_as_of.
     """
     found = []
     for role, column in BY.items():
@@ -95,12 +98,13 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         places = not_told(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
         near = [others[place] for place in places]
         fewest = min(len(cell["of"]["usd"]) for cell in (first, *near))
+        settled = SAME if all(cell[column] == first[column] for cell in near) else settled_by(fewest)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
             | {"role": role, "head": MEASURED[role] if near else CALLED[role]}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
-            | {"near": [cell["machine"] for cell in near], "not_told": len(near)}
+            | {"near": [cell["machine"] for cell in near], "not_told": len(near), "settled_by": settled}
             | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), fewest)}
         )
     return found

@@ -9,6 +9,7 @@ from plotnine import (
     aes,
     geom_line,
     geom_point,
+    geom_segment,
     geom_text,
     ggplot,
     labs,
@@ -70,14 +71,17 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
     table["workload"] = pd.Categorical(table["workload"], shown)
     ends = table.groupby("workload", observed=True).tail(1)
     ends = ends.assign(
-        at=_apart(ends["usd"], table["usd"]), label=[workload_name(str(name)) for name in ends["workload"]]
+        at=_apart(ends["usd"], table["usd"]),
+        right=table["year"].max() + 0.4,  # of all points: a name stands on none
+        label=[workload_name(str(name)) for name in ends["workload"]],
     )
     years = list(range(int(table["year"].min()), int(table["year"].max()) + 2, 2))
     figure = (
         ggplot(table, aes("year", "usd", color="workload"))
         + geom_line(size=0.9)
         + geom_point(size=2)
-        + geom_text(aes(y="at", label="label"), data=ends, ha="left", nudge_x=0.15, size=TEXT)
+        + geom_segment(aes(xend="right", yend="at"), data=ends, linetype="dotted", size=0.5)
+        + geom_text(aes("right", "at", label="label"), data=ends, ha="left", nudge_x=0.1, size=TEXT)
         + scale_color_manual(COLOURS)
         + scale_x_continuous(breaks=years, labels=[str(year) for year in years], expand=(0.03, 0, 0.62, 0))
         + scale_y_log10(labels=lambda ticks: [number(tick, 2) for tick in ticks])

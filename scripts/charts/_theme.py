@@ -151,6 +151,8 @@ def svg(chart: Chart, name: str) -> str:
     # Ids made of hashes of coordinates differ where two processors round differently: they are numbered instead.
     numbers: dict[str, str] = {}
     text = _HASHED_ID.sub(lambda found: numbers.setdefault(found[0], f"{found[1]}{len(numbers)}"), text)
+    # A blank at the beginning of a text keeps it from its mark; SVG takes it away, but for a hard one.
+    text = re.sub(r"(<text\b[^>]*>)( +)", lambda found: found[1] + _HARD * len(found[2]), text)
     # Several charts share one page: their ids must differ.
     text = re.sub(r'\b(id="|url\(#|xlink:href="#)', rf"\g<1>{name}-", text)
     for drawn, page in _PAGE_COLOURS.items():

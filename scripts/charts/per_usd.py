@@ -71,7 +71,7 @@ def draw(view: View) -> Chart | None:
         + scale_shape_manual(("o", "^", "s", *SHAPES[3:]))
         + scale_y_discrete(limits=list(reversed(order)), labels=wrapped)
         + scale_x_log10(labels=lambda ticks: [f"{tick / 1000:g}k" if tick >= _LONG else f"{tick:g}" for tick in ticks])
-        + labs(x=fill(f"million {view.unit} per USD (log scale)", _LETTERS), y="", color="price", shape="price")
+        + labs(x=fill(f"million {view.unit} per USD", _LETTERS) + "\n(log scale)", y="", color="price", shape="price")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
         + theme(panel_grid_major_y=element_blank(), legend_position="bottom")

@@ -9,7 +9,6 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from scripts.analysis import verdicts
 from scripts.analysis.names import provider_name, run_name, workload_name
 from scripts.pages import heads
 from scripts.storage.numbers import duration, number, rounded
@@ -40,7 +39,7 @@ def environment() -> jinja2.Environment:
     made.policies["json.dumps_kwargs"] = {"sort_keys": False}  # workloads stand in the study's order
     made.filters |= {"duration": duration, "number": number, "rounded": rounded}
     made.filters |= {"provider": provider_name, "readable": workload_name, "run_name": run_name}
-    made.filters |= {"few": few, "settled_by": verdicts.settled_by}
+    made.filters["few"] = few
     made.filters["merge"] = lambda one, other: {**one, **other}
     made.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704, our own file
     made.globals["scripts"] = scripts(SCRIPTS)

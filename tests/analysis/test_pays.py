@@ -89,3 +89,16 @@ def test_best_value_is_told_apart_as_the_times_are(slower: float, near: int) -> 
     frame = runs(*(run(framework=name, repeat=i, train_seconds=s + i) for name, s in sides for i in range(1, 4)))
     cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
     assert [one["not_told"] for one in trainings.best(cells, noisy)] == [near] * 3
+
+
+@pytest.mark.parametrize(
+    ("seconds", "count", "settled"),
+    [(101.0, 3, "4 runs or more of each"), (101.0, 5, "more runs of each, on several machines of a kind"),
+     (100.0, 5, "nothing, all are the same")],
+)  # fmt: skip
+def test_what_would_settle_it_follows_from_the_runs(seconds: float, count: int, settled: str) -> None:
+    noisy = Judge(Noise(variance=0.02, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
+    sides = (("jax", 100.0), ("tensorflow", seconds))
+    frame = runs(*(run(framework=name, repeat=i, train_seconds=s) for name, s in sides for i in range(count)))
+    cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
+    assert {one["settled_by"] for one in trainings.best(cells, noisy)} == {settled}

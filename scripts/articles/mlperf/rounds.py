@@ -13,7 +13,7 @@ import pandas as pd
 
 from scripts.analysis import noise
 from scripts.analysis.trainings import BY, CALLED, MEASURED, PART, TRAINING
-from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, not_told
+from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, not_told, settled_by
 from scripts.articles.mlperf import card_prices, scores
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
@@ -319,6 +319,7 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                     "runs": int(best["runs"]),
                     "not_told": len(near),
                     "near": list(near["machine"].head(NAMED)),
+                    "settled_by": settled_by(int(best["runs"])),
                     "usd_of_runs": [float(f"{usd:.6g}") for usd in best["of"] * best["rate"]],
                     "cells": len(group),
                     "date": best["published"],

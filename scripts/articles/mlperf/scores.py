@@ -100,7 +100,7 @@ def scored(
     table["is_part"] = [bool(name) and about["series"][name].get("checkpoint", False) for name in named]
     counts = table["accelerators"].astype("string").fillna("some")
     named_cards = table["card"].map(lambda card: cards.get(card, card))
-    table["machine"] = counts + " × " + named_cards + ", " + table["submitter"]
+    table["machine"] = counts + " × " + named_cards + ", " + table["submitter"].str.replace("_", " ")
     table["published"] = [str(about["rounds"][name]) for name in table["round"]]
     table["runs"] = [one.runs for one in made]
     table["failed"] = [one.failed for one in made]
