@@ -62,7 +62,7 @@ def _measured(session: Session) -> Iterator[str]:
         if session.per_step is not None:
             each = session.per_step
             yield _row("", words.rate(rate.units_per_second * each.each, each.unit), f"{words.count(each.each)} a step")
-        yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, first steps")
+        yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, compilation, first steps")
         if rate.resumed_at:
             yield _row("resumed", f"at {words.count(rate.resumed_at)}", "the whole is that of a start at 0")
         if not rate.pauses and not session.came_to_its_end:
