@@ -477,6 +477,7 @@ def test_rate_is_said_in_what_a_step_goes_through(recorder: Recorder) -> None:
     said = re.search(r"([\d,.]+) tokens/s +12,288 a step", done.stderr)
     rate = recorder.record()["rate"]["units_per_second"]
     assert float(said[1].replace(",", "")) == pytest.approx(12_288 * rate, rel=0.01)
+    assert recorder.record()["per_step"] == {"each": 12_288, "unit": "tokens"}
 
 
 @pytest.mark.parametrize("text", ["tokens", "12", "12xx4 tokens", "-3 tokens"])
