@@ -318,6 +318,69 @@ def test_children_of_a_launcher_are_counted_and_ended(recorder: Recorder) -> Non
         assert not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE
 
 
+def test_pipeline_of_a_shell_is_one_run(recorder: Recorder) -> None:
+    """Its lines come as they are printed, its processes are counted, its exit code is the shell's, and all end."""
+    program = " ".join(recorder.program(COUNTS.format(n=100_000).replace(", flush=True", "")))
+    done = recorder.run("--minutes", "0.03", "--", "bash", "-c", f"{program} | tee log")
+    record = recorder.record()
+    assert done.returncode == 0
+    assert record["progress"]["unit"] == "step"
+    assert len(record["progress"]["points"]) > 10
+    assert record["use"]["processes"] >= 3
+    assert done.stdout.startswith("step 1/100000")
+    assert (recorder.folder / "log").read_text().startswith("step 1/100000")
+    assert not [one for one in psutil.process_iter() if program in " ".join(one.cmdline())]
+
+
+@pytest.mark.parametrize(("shell", "code"), [("set -o pipefail; ", 7), ("", 0)])
+def test_exit_code_of_a_pipeline_is_the_shell_s(recorder: Recorder, shell: str, code: int) -> None:
+    program = " ".join(recorder.program("print('step 1', flush=True); raise SystemExit(7)"))
+    assert recorder.run("--", "bash", "-c", f"{shell}{program} | cat").returncode == code
+
+
+#: Leaves its own group, as a program does that puts itself into the background.
+LEAVES = "import os, sys, time\nif os.fork(): os._exit(0)\nos.setsid()\n"
+
+
+def test_what_leaves_and_goes_on_printing_is_measured_and_ended(recorder: Recorder) -> None:
+    text = LEAVES + f"open({str(recorder.folder.parent / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    recorder.run("--minutes", "0.02", "--", *recorder.program(text + COUNTS.format(n=100_000)))
+    assert recorder.record()["whole"]["units"] == 100_000
+    pid = int((recorder.folder.parent / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_what_leaves_in_silence_is_named_and_no_whole(recorder: Recorder) -> None:
+    text = LEAVES + "for n in (0, 1, 2): os.close(n)\ntime.sleep(600)"
+    done = recorder.run("--", *recorder.program(text))
+    pid = int(re.search(r"left processes in the background \((\d+)\)", done.stderr)[1])
+    os.kill(pid, signal.SIGKILL)
+    assert "measured: it ended by itself" not in done.stderr
+    assert recorder.record()["whole"] is None
+
+
+def test_question_that_nobody_answers_is_repeated(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    from epochs_per_dollar import measuring
+
+    monkeypatch.setattr(measuring, "_QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(measuring, "_SET_UP_SECONDS", 0.5)
+    said: list[str] = []
+    words = ["bash", "-c", "echo 'wandb: (1) Create an account'; printf 'wandb: Enter your choice: '; exec sleep 600"]
+    measuring.Measurement(measuring.Asked(words, 0.5), said.append).run()
+    assert said[1] == "the last that it printed: 'wandb: Enter your choice:'"
+
+
+def test_time_that_is_left_is_all_that_is_known_of_a_bar_without_a_count(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from epochs_per_dollar import measuring, screen
+
+    monkeypatch.setattr(measuring, "_SET_UP_SECONDS", 0.5)
+    words = ["bash", "-c", "echo '[==>    ] ETA: 0:10:00'; exec sleep 600"]
+    found = measuring.Measurement(measuring.Asked(words, 0.5), lambda text: None).run()
+    assert "it says itself that 10 min are left: 10 min in all" in "\n".join(screen.measured(found))
+
+
 def test_what_grows_in_the_folder_is_read_where_nothing_is_printed(recorder: Recorder) -> None:
     text = """
     import time

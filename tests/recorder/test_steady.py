@@ -184,6 +184,68 @@ def test_how_long_the_whole_is(said: list[tuple[float, str]], command: str, unit
     assert read(*said, command=command).units == units
 
 
+@pytest.mark.parametrize(
+    ("command", "units"),
+    [
+        ("ppo.py --num_timesteps=1e6", 1_000_000),
+        ("ppo.py --max-steps 40", None),  # updates, and the count is one of the environment's steps
+    ],
+)
+def test_timesteps_have_arguments_of_their_own(command: str, units: float | None) -> None:
+    found = read(*((i, f"| misc/total_timesteps | {1024 * i} |") for i in range(1, 9)), command=command)
+    assert (found and found.units) == units
+
+
+def test_iterations_of_a_configuration_given_as_a_pair() -> None:
+    said = [(i, f"eta: 0:10:00  iter: {20 * i - 1}  total_loss: 1.2") for i in range(1, 9)]
+    assert read(*said, command="train_net.py SOLVER.MAX_ITER 600 OUTPUT_DIR out").units == 600
+
+
+def test_bars_of_epochs_and_of_batches_are_one_training() -> None:
+    said, now = [], 0.0
+    for epoch in range(3):
+        for step in range(0, 51, 5):
+            now += 1
+            said.append((now, bar("batches: ", step, 50)))
+        said.append((now, bar("Epochs: ", epoch + 1, 10)))
+    assert read(*said).units == 500
+
+
+def test_batches_may_be_those_of_one_epoch() -> None:
+    found = read(*((i, f"[batch={5 * i}/100]:") for i in range(1, 9)))
+    assert found.units == 100
+    assert "if these are the batches of all of it" in found.known_from
+
+
+def left(*said: tuple[float, str]) -> progress.Whole | None:
+    """Return the whole by what a program says is left, at the rate that its lines have."""
+    seen = progress.Progress()
+    for seconds, line in said:
+        seen.add(seconds, lines.read(line))
+    steps = seen.steps()
+    rate = steady.measure(steps.points())
+    return progress.whole_by_its_eta(steps, rate.units_per_second)
+
+
+def test_time_that_is_left_says_how_long_the_whole_is() -> None:
+    """600 iterations of 0.5 s, and four epochs of 200."""
+    detectron2 = [
+        (10 * i, f"eta: 0:{(300 - 10 * i) // 60:02d}:{(300 - 10 * i) % 60:02d}  iter: {20 * i}") for i in range(1, 9)
+    ]
+    assert left(*detectron2).units == 600
+    mmengine = [
+        (5 * i, f"Epoch(train) [1][{10 * i}/200] eta: 0:0{(400 - 5 * i) // 60}:{(400 - 5 * i) % 60:02d} loss: 2")
+        for i in range(1, 9)
+    ]
+    assert left(*mmengine).units == 800
+
+
+def test_time_that_is_left_of_an_epoch_is_not_that_of_the_whole() -> None:
+    said = [(5 * i, f"Epoch [1][{10 * i}/200] eta: 0:01:{(100 - 5 * i) % 60:02d} loss: 2") for i in range(1, 8)]
+    assert lines.read(said[0][1])[0].eta == 95
+    assert left(*said) is None
+
+
 def test_what_nobody_says_is_unknown() -> None:
     assert read(*((i, bar("Epoch 0: ", 100 * i, 1000)) for i in range(1, 9))) is None
     assert read(*((i, f"iter {i}: loss 2") for i in range(9))) is None

@@ -52,6 +52,13 @@ def _measured(session: Session) -> Iterator[str]:
         yield f"--pattern matches none of the lines that it prints{last}"
     if rate is None or steps is None:
         yield f"watched for {words.seconds(session.seconds)}: no progress could be read from what it prints"
+        if session.left_running:
+            pids = ", ".join(map(str, session.left_running))
+            yield f"  it ended and left processes in the background ({pids}): start it in the foreground, without nohup"
+            return
+        if session.said_left is not None and session.ended_by != "itself":
+            at, left = session.said_left
+            yield f"  it says itself that {words.seconds(left)} are left: {words.seconds(at + left)} in all"
         yield from _READINGS
     else:
         named = f" ({steps.name!r})" if steps.name else ""

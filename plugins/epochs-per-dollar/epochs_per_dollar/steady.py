@@ -185,10 +185,10 @@ def measure(points: Sequence[Point]) -> Rate | None:
     first, last = points[0], points[-1]
     # More than this process can have done: it went on from a checkpoint.
     resumed_at = first.done if first.done * each > 2 * first.seconds and first.done > intervals[0].units else 0.0
-    early, pauses = _early(pauses, resumed_at, last.done)
+    early, later = _early(pauses, resumed_at, last.done)
     once = began - (done - resumed_at) * each
     once += sum(pause.extra_seconds for pause in early if pause.seconds > began)
-    once -= sum(pause.extra_seconds for pause in pauses if pause.seconds <= began)
+    once -= sum(pause.extra_seconds for pause in later if pause.seconds <= began)
     return Rate(
         units_per_second=1 / each,
         once_seconds=max(0.0, once),
@@ -197,7 +197,7 @@ def measure(points: Sequence[Point]) -> Rate | None:
         steady_seconds=began,
         apart=apart if apart is not None else float("nan"),
         settled=apart is not None and apart <= AGREE,
-        pauses=_kinds(pauses, resumed_at, last.done),
+        pauses=_kinds(later, resumed_at, last.done),
         observed_units=last.done,
         observed_seconds=last.seconds,
         widest_units=max(one.units for one in intervals),
