@@ -1,5 +1,6 @@
 """`epd run` as a person calls it, on programs of a few lines."""
 
+import csv
 import errno
 import json
 import os
@@ -11,6 +12,7 @@ import sys
 import termios
 import textwrap
 import zipapp
+from datetime import date
 from pathlib import Path
 
 import psutil
@@ -329,7 +331,7 @@ def test_pipeline_of_a_shell_is_one_run(recorder: Recorder) -> None:
     assert record["use"]["processes"] >= 3
     assert done.stdout.startswith("step 1/100000")
     assert (recorder.folder / "log").read_text().startswith("step 1/100000")
-    assert not [one for one in psutil.process_iter() if program in " ".join(one.cmdline())]
+    assert not [one for one in psutil.process_iter(["cmdline"]) if program in " ".join(one.info["cmdline"] or [])]
 
 
 @pytest.mark.parametrize(("shell", "code"), [("set -o pipefail; ", 7), ("", 0)])
@@ -368,6 +370,38 @@ def test_question_that_nobody_answers_is_repeated(recorder: Recorder, monkeypatc
     words = ["bash", "-c", "echo 'wandb: (1) Create an account'; printf 'wandb: Enter your choice: '; exec sleep 600"]
     measuring.Measurement(measuring.Asked(words, 0.5), said.append).run()
     assert said[1] == "the last that it printed: 'wandb: Enter your choice:'"
+
+
+def test_disturbed_minute_says_so_everywhere_and_names_no_winner(recorder: Recorder) -> None:
+    """What is read off a program of 2 s, beside other programs that took half a core: terminal, page, ledger, sweep."""
+    from epochs_per_dollar import bill, page, record, screen, session, sweep
+    from epochs_per_dollar.lines import Tick
+    from epochs_per_dollar.machine import Machine, Meter, Nvml
+    from epochs_per_dollar.offers import read
+    from epochs_per_dollar.progress import Progress
+
+    def seen(other_cores: float) -> session.Session:
+        progress, meter = Progress(), Meter(0, Nvml())
+        meter.other_cpu_seconds = 60 * other_cores
+        for step in range(600):
+            progress.add(step / 10, [Tick("step", "step", step, 1000, "log lines")])
+        return session.look(["train"], progress, 60.0, "the minute", 130, Machine(2, "x", 8000), meter)
+
+    said = "disturbed: other programs kept 0.5 cores busy"
+    today, disturbed, quiet = date(2026, 11, 25), seen(0.5), seen(0.01)
+    for one, is_said in ((disturbed, True), (quiet, False)):
+        assert (said in screen.report(one, read(), None, today)) == is_said
+        shown = page.page(one, read(), today)
+        assert (said in shown) == is_said
+        # The title names the least offer only where nothing is in doubt.
+        assert ("as far as this session can say</title>" in shown) == is_said
+        assert (" on gce " in shown[: shown.index("</title>")]) != is_said
+        kept = recorder.folder / f"{is_said}.json"
+        kept.write_text(json.dumps(record.of(one)))
+        assert bill.billed(kept, 100.0).kind == ("disturbed" if is_said else "quiet")
+    small, large = (sweep.Point((("--batch", size),)) for size in "12")
+    table = sweep.report([(small, disturbed), *((point, quiet) for point in (small, large) for _ in range(4))], None)
+    assert "some are in doubt (disturbed): nothing is said to be faster" in table
 
 
 def test_time_that_is_left_is_all_that_is_known_of_a_bar_without_a_count(
@@ -456,8 +490,8 @@ def test_what_a_resumed_training_had_left_is_what_is_promised_and_paid(recorder:
     assert record["whole"]["process_seconds"] == record["seconds"] < 10
     assert record["whole"]["seconds"] > 40
     assert re.search(r"what was left\s+[\d.]+ s\s+measured: it ended by itself", done.stderr)
-    ledger = (recorder.data / "epochs-per-dollar" / "ledger.csv").read_text().splitlines()
-    row = dict(zip(ledger[0].split(","), ledger[1].split(","), strict=True))
+    with (recorder.data / "epochs-per-dollar" / "ledger.csv").open(newline="") as ledger:
+        (row,) = csv.DictReader(ledger)
     assert 0.5 < float(row["factor"]) < 2
 
 
@@ -541,6 +575,14 @@ def test_rate_is_said_in_what_a_step_goes_through(recorder: Recorder) -> None:
     rate = recorder.record()["rate"]["units_per_second"]
     assert float(said[1].replace(",", "")) == pytest.approx(12_288 * rate, rel=0.01)
     assert recorder.record()["per_step"] == {"each": 12_288, "unit": "tokens"}
+
+
+def test_amount_of_a_step_says_nothing_of_a_percent(recorder: Recorder) -> None:
+    text = COUNTS.format(n=50).replace("step {i}/50 loss 0.5", "Progress: {2 * i}%")
+    done = recorder.run("--per-step", "12x1024 tokens", "--", *recorder.program(text))
+    assert "--per-step is not used: the program counts by the percent" in done.stderr
+    assert "tokens/s" not in done.stderr
+    assert recorder.record()["per_step"] is None
 
 
 @pytest.mark.parametrize("text", ["tokens", "12", "12xx4 tokens", "-3 tokens"])

@@ -254,4 +254,5 @@ class Measurement:
         self._promised = found.process_seconds
         if self._promised is not None:
             what = "what was left" if found.rate and found.rate.resumed_at else "the whole"
-            self._say(f"{what} is expected to take {words.seconds(self._promised)}")
+            doubt = f", in doubt: {'; '.join(found.doubts)}" if found.doubts else ""
+            self._say(f"{what} is expected to take {words.seconds(self._promised)}{doubt}")

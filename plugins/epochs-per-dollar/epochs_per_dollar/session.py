@@ -19,6 +19,9 @@ class Amount(NamedTuple):
     unit: str
 
 
+#: Units of which nobody knows how many steps one is.
+_NO_STEPS = ("epoch", "percent", "trial")
+
 #: A share of one core that other programs took, above which a session is disturbed.
 _DISTURBED = 0.1
 
@@ -139,7 +142,9 @@ class Session:
             )
         others = self.other_cores
         if others is not None and others > _DISTURBED:
-            found.append(f"disturbed: other programs kept {others:.1f} cores busy")
+            found.append(
+                f"disturbed: other programs kept {others:.1f} cores busy, and its times may be those of a busy machine"
+            )
         found += [f"throttled: {by} slowed the GPU down in {share:.0%} of the time" for by, share in self.throttled]
         if (said := self._own_eta) is not None:
             found.append(said)
@@ -183,7 +188,7 @@ def look(
         rate,
         length,
         promised_seconds,
-        per_step,
+        None if steps and steps.unit in _NO_STEPS else per_step,
         measured_seconds,
         unmatched,
         None if rate else said_left,
