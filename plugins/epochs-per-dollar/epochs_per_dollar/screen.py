@@ -154,7 +154,7 @@ def _dollars(session: Session, all_offers: Sequence[Offer], usd_per_hour: float 
         return
     if usd_per_hour is not None:
         yield _row("costs here", words.usd(usd_per_hour * total / 3600), f"at {usd_per_hour:g} USD an hour")
-    same = offers.cheapest_of_each(offers.of(machine, all_offers, session.cards))
+    same = offers.cheapest_of_each(offers.of(machine, all_offers, session.cards), total)
     if not same:
         yield _row(
             "offers",
@@ -169,8 +169,8 @@ def _dollars(session: Session, all_offers: Sequence[Offer], usd_per_hour: float 
     )
     yield f"  {'provider':<12}{'machine':<34}{'purchase':<11}{'USD/hour':>9}{'the whole':>14}   price of"
     for offer in same[:_MOST_OFFERS]:
-        least = "  (the least that is billed)" if total < offer.minimum_seconds else ""
-        whole = f"{offer.usd_per_hour:>9.4g}{words.usd(offer.usd(total)):>14}   {offer.as_of}{least}"
+        billed = f"  ({rounding})" if (rounding := offer.rounding(total)) else ""
+        whole = f"{offer.usd_per_hour:>9.4g}{words.usd(offer.usd(total)):>14}   {offer.as_of}{billed}"
         yield f"  {offer.provider:<12}{offer.item:<34}{offer.purchase:<11}{whole}"
     if len(same) > _MOST_OFFERS:
         yield f"  and {len(same) - _MOST_OFFERS} more"
