@@ -1,6 +1,7 @@
 """`epd estimate RECORD`: the card and its rate are those of a measured minute."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,22 @@ def test_a_command_of_a_grid_has_its_own_step(tmp_path: Path) -> None:
     done = call("estimate", str(keep(tmp_path, run)), "--model", "Llama 3 8B", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["asked"]["measured"][0]["tokens_per_second_per_card"] == pytest.approx(10_400)
+
+
+def test_a_minute_that_was_told_its_step_needs_it_no_more(tmp_path: Path) -> None:
+    """The record of `epd run --per-step`; only its card and rate are those of another machine."""
+    given = ["--per-step", "8x12x1024 tokens", "--of", "20345", "--", sys.executable, "-c"]
+    loop = "import time\nfor i in range(20): print('step', i, flush=True), time.sleep(0.05)"
+    done = call("run", *given, loop, XDG_DATA_HOME=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    (file,) = tmp_path.glob("epochs-per-dollar/runs/*/run.json")
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps(record | {key: EIGHT[key] for key in ("rate", "use", "machine")}))
+    said = call("estimate", str(file), "--model", "Llama 3 8B", "--json")
+    assert said.returncode == 0, said.stderr
+    asked = json.loads(said.stdout)["asked"]
+    assert asked["measured"][0]["tokens_per_second_per_card"] == pytest.approx(10_400)
+    assert asked["tokens"] == 20_345 * 98_304
 
 
 def test_a_record_is_found_by_its_name(tmp_path: Path) -> None:

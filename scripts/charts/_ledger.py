@@ -21,7 +21,8 @@ from scripts.charts._view import Chart
 from scripts.records.ledger import NEAR, Training, summary
 from scripts.storage.numbers import number
 
-_SOUND, _DOUBTED = "sound by its own word", "in doubt by its own word"
+#: The shape of a dot for each kind of minute, which the recorder itself names.
+_SHAPES = {"quiet": "D", "disturbed": "o", "in doubt": "s"}
 
 #: Of the axis, beyond the points on either side.
 _ROOM = 1.3
@@ -36,14 +37,14 @@ def draw(rows: Sequence[Training]) -> Chart | None:
                 "label": row.label,
                 "promised": row.promised_seconds,
                 "took": row.taken_seconds,
-                "word": _DOUBTED if row.doubts else _SOUND,
+                "word": row.kind,
             }
             for row in told
         ]
     )
     if not len(table):
         return None
-    table["word"] = pd.Categorical(table["word"], [word for word in (_SOUND, _DOUBTED) if word in set(table["word"])])
+    table["word"] = pd.Categorical(table["word"], [word for word in _SHAPES if word in set(table["word"])])
     values = table[["promised", "took"]]
     ends = [values.min().min() / _ROOM, values.max().max() * _ROOM]
     band = pd.DataFrame({"x": ends, "low": [end / NEAR for end in ends], "high": [end * NEAR for end in ends]})
@@ -52,7 +53,7 @@ def draw(rows: Sequence[Training]) -> Chart | None:
         + geom_ribbon(aes("x", ymin="low", ymax="high"), data=band, inherit_aes=False, fill=LINE, alpha=0.6)
         + geom_abline(slope=1, intercept=0, color=FAINT, size=0.7)
         + geom_point(aes(shape="word"), color=COLOURS[0], size=2.6, stroke=0.8, fill="none")
-        + scale_shape_manual({_SOUND: "D", _DOUBTED: "o"})
+        + scale_shape_manual(_SHAPES)
         + scale_x_log10(labels=_seconds)
         + scale_y_log10(labels=_seconds)
         + labs(x="promised, s (log)", y="took, s (log)")

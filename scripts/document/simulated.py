@@ -16,8 +16,8 @@ def recorder_table(page: str) -> str:
     rows = ledger.newest(ledger.read(ROOT / "reports" / "ledger.csv"))
     lines = [
         f"Promised when {rows[0].measured_seconds:g} s had been measured, beside what the same process then took "
-        f"({rows[0].machine}, {rows[0].date}, one run each). *In doubt* is what the recorder itself said of one, "
-        "as that other programs kept a core busy:",
+        f"({rows[0].machine}, {rows[0].date}, one run each). *Disturbed* is what the recorder itself said of one "
+        "beside which other programs ran:",
         "",
         "| training | read from | promised | took | factor |",
         "| --- | --- | --- | --- | --- |",
@@ -27,7 +27,7 @@ def recorder_table(page: str) -> str:
         if row.promised_seconds is None:
             lines.append(f"{told} unknown | {took} | |")
             continue
-        doubt = ", in doubt" if row.doubts else ""
+        doubt = "" if row.kind == "quiet" else f", {row.kind}"
         lines.append(f"{told} {row.promised_seconds:.0f} s | {took} | {row.factor:.2f}{doubt} |")
     lines += ["", f"Promises are {ledger.summary(rows)}."]
     return made(page, lines)

@@ -23,7 +23,8 @@ def command(
 ) -> int:
     """Print what of a study's grid is done, running, failed and missing, also while a Snakemake trains.
 
-    With --json: study, price, and of each cell its path, hardware, states (state -> runs), reason, hours and usd.
+    With --json: study, price, and of each cell its path, hardware, states (state -> runs), reason, hours, usd, and
+    how many of its runs are outdated: trained by other code than that of now, and trained again.
 
     \b
     ./epd status
@@ -41,7 +42,7 @@ def command(
     name, settings = definition.read(given["study"], given)
     found = status.cells(name, settings, partial(is_alive, asked.checkpoints(given, profile, name)))
     if json:
-        keys = ("cell", "hardware", "states", "reason", "hours", "usd")
+        keys = ("cell", "hardware", "states", "reason", "hours", "usd", "outdated")
         _call.print_json(
             {"study": name, "price": settings["price"], "cells": [{k: row[k] for k in keys} for row in found]}
         )
@@ -49,4 +50,6 @@ def command(
     console = Console(markup=False, highlight=False)
     console.print(status.table(f"{name} ({settings['price']})", found))
     console.print(status.total(found))
+    if again := status.outdated(found):
+        console.print(again, soft_wrap=True)
     return 0

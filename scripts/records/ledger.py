@@ -10,6 +10,13 @@ from statistics import median
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
 
+#: Kinds of measured minutes, judged apart: without any doubt, beside other programs, in doubt for other reasons.
+KINDS = {
+    "quiet": "where nothing was in doubt",
+    "disturbed": "where other programs disturbed it",
+    "in doubt": "where it was in doubt otherwise",
+}
+
 #: Promised and taken that lie no further apart than this factor agree.
 NEAR = 1.15
 
@@ -41,6 +48,11 @@ class Training:
     def off(self) -> float | None:
         """Return how far both lie apart, as a factor of 1 or more."""
         return max(self.factor, 1 / self.factor) if self.factor else None
+
+    @property
+    def kind(self) -> str:
+        """Return of which of `KINDS` the measured minute was."""
+        return "disturbed" if "disturbed:" in self.doubts else "in doubt" if self.doubts else "quiet"
 
 
 COLUMNS = tuple(field.name for field in fields(Training))
@@ -96,14 +108,17 @@ def newest(rows: Sequence[Training]) -> list[Training]:
 
 
 def summary(rows: Iterable[Training]) -> str:
-    """Return in words how well promises held, by all that promised something."""
-    told = [row for row in rows if row.off is not None]
-    offs = [row.off for row in told if row.off is not None]
-    doubted = sum(bool(row.doubts) for row in told)
-    if not offs:
+    """Return in words how well promises held, by kind of minute, of all that promised something."""
+    offs: dict[str, list[float]] = {kind: [] for kind in KINDS}
+    for row in rows:
+        if row.off is not None:
+            offs[row.kind].append(row.off)
+    parts = [
+        f"off by a factor of {median(those):.2f} in the median, {max(those):.2f} at most, {KINDS[kind]} "
+        f"({sum(off <= NEAR for off in those)} of {len(those)} within {NEAR:g})"
+        for kind, those in offs.items()
+        if those
+    ]
+    if not parts:
         return "nothing was promised"
-    near = sum(off <= NEAR for off in offs)
-    return (
-        f"off by a factor of {median(offs):.2f} in the median, {max(offs):.2f} at most; "
-        f"{near} of {len(offs)} within {NEAR:g}{f'; {doubted} in doubt' if doubted else ''}"
-    )
+    return "; ".join(parts if offs["quiet"] else [*parts, "none was measured on a quiet machine"])

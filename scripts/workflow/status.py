@@ -18,6 +18,7 @@ from scripts.storage.numbers import number
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 from scripts.workflow import running
+from scripts.workflow.plan import Plan
 
 
 def rows(
@@ -56,6 +57,8 @@ def rows(
 def cells(name: str, config: Mapping[str, Any], is_alive: Callable[[str], bool]) -> list[dict[str, Any]]:
     """Return `rows` of a study by its config, with the hours that were used and what they cost (USD, None if unknown).
 
+    `outdated` counts the runs that were trained by other code than that of now: they are trained again.
+
     Raises InputError for a study that trains nothing.
     """
     if not definition.is_trained_here(dict(config)):
@@ -64,7 +67,9 @@ def cells(name: str, config: Mapping[str, Any], is_alive: Callable[[str], bool])
     definition.check_machines(f"study {name}", dict(config), catalogue)
     folder = Path("results") / name
     profiles = {machine: entry.get("clusters", {}) for machine, entry in catalogue.items()}
-    found = rows(grid.planned(name, dict(config), catalogue), folder, is_alive, profiles)
+    study = grid.planned(name, dict(config), catalogue)
+    found = rows(study, folder, is_alive, profiles)
+    plan = Plan(name, name, {name: dict(config)}, catalogue, "", [], {cell.path: cell for cell in study.cells})
     files = [file for row in found for file in row["files"]]
     runs, _, attempts = recorded.collect(stored.each(folder, files, recorded.rows), config["repeats"], folder)
     machines = definition.machines(dict(config), catalogue)
@@ -75,6 +80,7 @@ def cells(name: str, config: Mapping[str, Any], is_alive: Callable[[str], bool])
         usd = float(mine["usd"].sum(skipna=False))
         row["hours"] = float(mine["used_seconds"].sum()) / billing.SECONDS_PER_HOUR
         row["usd"] = None if usd != usd else usd
+        row["outdated"] = sum(not plan.is_current(str(file.parent)) for file in row["files"])
     return found
 
 
@@ -96,3 +102,16 @@ def total(found: Iterable[Mapping[str, Any]]) -> str:
     found = list(found)
     states: Counter[str] = sum((row["states"] for row in found), Counter())
     return f"{states.total()} runs of {len(found)} cells: {_counted(states.most_common())}"
+
+
+def outdated(found: Iterable[Mapping[str, Any]]) -> str:
+    """Return which runs of `cells` will be trained again and why, in a line; nothing where none will."""
+    counts = {row["cell"]: row["outdated"] for row in found if row["outdated"]}
+    if not counts:
+        return ""
+    runs, cells = sum(counts.values()), len(counts)
+    which = next(iter(counts)) if cells == 1 else f"{cells} cells"
+    return (
+        f"{runs} run{'s' * (runs != 1)} of {which} will be measured again: the code that trains, or a command or a "
+        "tracked file of its folder, has changed since"
+    )

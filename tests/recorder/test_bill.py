@@ -133,12 +133,40 @@ def test_ledger_says_how_well_promises_held(desk: Desk) -> None:
         desk.keep(f"run-{number}", RECORD | {"seconds": 75.0 + number})
         assert desk.bill(f"run-{number}", "--seconds", seconds).returncode == 0
     done = desk.bill()
-    assert done.stdout.splitlines()[-2] == "off by a factor of 1.25 in the median; 1 of 3 within 1.15"
+    said = "off by a factor of 1.25 in the median where nothing was in doubt (1 of 3 within 1.15)"
+    assert done.stdout.splitlines()[-2] == said
     assert len(done.stdout.splitlines()) == 6
     page = desk.ledger.with_suffix(".html").read_text()
     assert page.count("<circle") == 3
-    assert "Promises were off by a factor of 1.25 in the median; 1 of 3 within 1.15" in page
+    assert f"Promises were {said}" in page
     assert "http" not in page
+
+
+def test_disturbed_minutes_are_judged_apart(desk: Desk) -> None:
+    """Factors 1.1 of a quiet one, and 2 of one that its record says was disturbed: that is said wherever it stands."""
+    doubts = ["disturbed: other programs kept 0.5 cores busy"]
+    desk.keep("quiet", RECORD)
+    desk.keep("disturbed", RECORD | {"seconds": 76.0, "doubts": doubts})
+    desk.bill("quiet", "--seconds", "11000")
+    assert f"!  {doubts[0]}" in desk.bill("disturbed", "--seconds", "20000").stdout
+    assert [row["doubts"] for row in desk.rows()] == ["", *doubts]
+    done = desk.bill()
+    assert (
+        "off by a factor of 1.10 in the median where nothing was in doubt (1 of 1 within 1.15); "
+        "off by a factor of 2.00 in the median where other programs disturbed it (0 of 1 within 1.15)"
+    ) in done.stdout
+    assert [line.split()[-1] for line in done.stdout.splitlines()[1:3]] == ["quiet", "disturbed"]
+    page = desk.ledger.with_suffix(".html").read_text()
+    assert page.count("<td>disturbed") == page.count('r="3.5" stroke="var(--main)" fill="none"') == 1
+
+
+def test_a_ledger_from_before_there_were_doubts_is_read(desk: Desk) -> None:
+    desk.keep("one", RECORD)
+    desk.bill("one", "--seconds", "11000")
+    old = [line.rsplit(",", 1)[0] for line in desk.ledger.read_text().splitlines()]
+    assert old[0].endswith(",factor")
+    desk.ledger.write_text("\n".join(old) + "\n")
+    assert "1 of 1 within 1.15" in desk.bill().stdout
 
 
 def test_what_a_record_says_is_text_in_the_page(desk: Desk) -> None:
@@ -194,9 +222,9 @@ def test_what_cannot_be_billed_is_a_line(desk: Desk, record: Any, arguments: lis
     [
         ("", "line 1: a ledger begins with date,record,"),
         ("a,b\n", "line 1: a ledger begins with date,record,"),
-        ("{head}\n1,2\n", "line 2: it has 2 values, and 10 columns"),
-        ("{head}\nd,r,s,m,,-1,2,,,1\n", "line 2: promised_seconds must be a number above 0"),
-        ("{head}\nd,r,s,m,,5,2,,,\n", "line 2: factor must be a number above 0"),
+        ("{head}\n1,2\n", "line 2: it has 2 values, and 11 columns"),
+        ("{head}\nd,r,s,m,,-1,2,,,1,\n", "line 2: promised_seconds must be a number above 0"),
+        ("{head}\nd,r,s,m,,5,2,,,,\n", "line 2: factor must be a number above 0"),
         ("\x00\xff", "line 1: a ledger begins with"),
     ],
 )

@@ -1,5 +1,6 @@
 """`epd run` as a person calls it, on programs of a few lines."""
 
+import csv
 import errno
 import json
 import os
@@ -11,6 +12,7 @@ import sys
 import termios
 import textwrap
 import zipapp
+from datetime import date
 from pathlib import Path
 
 import psutil
@@ -318,6 +320,101 @@ def test_children_of_a_launcher_are_counted_and_ended(recorder: Recorder) -> Non
         assert not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE
 
 
+def test_pipeline_of_a_shell_is_one_run(recorder: Recorder) -> None:
+    """Its lines come as they are printed, its processes are counted, its exit code is the shell's, and all end."""
+    program = " ".join(recorder.program(COUNTS.format(n=100_000).replace(", flush=True", "")))
+    done = recorder.run("--minutes", "0.03", "--", "bash", "-c", f"{program} | tee log")
+    record = recorder.record()
+    assert done.returncode == 0
+    assert record["progress"]["unit"] == "step"
+    assert len(record["progress"]["points"]) > 10
+    assert record["use"]["processes"] >= 3
+    assert done.stdout.startswith("step 1/100000")
+    assert (recorder.folder / "log").read_text().startswith("step 1/100000")
+    assert not [one for one in psutil.process_iter(["cmdline"]) if program in " ".join(one.info["cmdline"] or [])]
+
+
+@pytest.mark.parametrize(("shell", "code"), [("set -o pipefail; ", 7), ("", 0)])
+def test_exit_code_of_a_pipeline_is_the_shell_s(recorder: Recorder, shell: str, code: int) -> None:
+    program = " ".join(recorder.program("print('step 1', flush=True); raise SystemExit(7)"))
+    assert recorder.run("--", "bash", "-c", f"{shell}{program} | cat").returncode == code
+
+
+#: Leaves its own group, as a program does that puts itself into the background.
+LEAVES = "import os, sys, time\nif os.fork(): os._exit(0)\nos.setsid()\n"
+
+
+def test_what_leaves_and_goes_on_printing_is_measured_and_ended(recorder: Recorder) -> None:
+    text = LEAVES + f"open({str(recorder.folder.parent / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    recorder.run("--minutes", "0.02", "--", *recorder.program(text + COUNTS.format(n=100_000)))
+    assert recorder.record()["whole"]["units"] == 100_000
+    pid = int((recorder.folder.parent / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_what_leaves_in_silence_is_named_and_no_whole(recorder: Recorder) -> None:
+    text = LEAVES + "for n in (0, 1, 2): os.close(n)\ntime.sleep(600)"
+    done = recorder.run("--", *recorder.program(text))
+    pid = int(re.search(r"left processes in the background \((\d+)\)", done.stderr)[1])
+    os.kill(pid, signal.SIGKILL)
+    assert "measured: it ended by itself" not in done.stderr
+    assert recorder.record()["whole"] is None
+
+
+def test_question_that_nobody_answers_is_repeated(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    from epochs_per_dollar import measuring
+
+    monkeypatch.setattr(measuring, "_QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(measuring, "_SET_UP_SECONDS", 0.5)
+    said: list[str] = []
+    words = ["bash", "-c", "echo 'wandb: (1) Create an account'; printf 'wandb: Enter your choice: '; exec sleep 600"]
+    measuring.Measurement(measuring.Asked(words, 0.5), said.append).run()
+    assert said[1] == "the last that it printed: 'wandb: Enter your choice:'"
+
+
+def test_disturbed_minute_says_so_everywhere_and_names_no_winner(recorder: Recorder) -> None:
+    """What is read off a program of 2 s, beside other programs that took half a core: terminal, page, ledger, sweep."""
+    from epochs_per_dollar import bill, page, record, screen, session, sweep
+    from epochs_per_dollar.lines import Tick
+    from epochs_per_dollar.machine import Machine, Meter, Nvml
+    from epochs_per_dollar.offers import read
+    from epochs_per_dollar.progress import Progress
+
+    def seen(other_cores: float) -> session.Session:
+        progress, meter = Progress(), Meter(0, Nvml())
+        meter.other_cpu_seconds = 60 * other_cores
+        for step in range(600):
+            progress.add(step / 10, [Tick("step", "step", step, 1000, "log lines")])
+        return session.look(["train"], progress, 60.0, "the minute", 130, Machine(2, "x", 8000), meter)
+
+    said = "disturbed: other programs kept 0.5 cores busy"
+    today, disturbed, quiet = date(2026, 11, 25), seen(0.5), seen(0.01)
+    for one, is_said in ((disturbed, True), (quiet, False)):
+        assert (said in screen.report(one, read(), None, today)) == is_said
+        shown = page.page(one, read(), today)
+        assert (said in shown) == is_said
+        # The title names the least offer only where nothing is in doubt.
+        assert ("as far as this session can say</title>" in shown) == is_said
+        assert (" on gce " in shown[: shown.index("</title>")]) != is_said
+        kept = recorder.folder / f"{is_said}.json"
+        kept.write_text(json.dumps(record.of(one)))
+        assert bill.billed(kept, 100.0).kind == ("disturbed" if is_said else "quiet")
+    small, large = (sweep.Point((("--batch", size),)) for size in "12")
+    table = sweep.report([(small, disturbed), *((point, quiet) for point in (small, large) for _ in range(4))], None)
+    assert "some are in doubt (disturbed): nothing is said to be faster" in table
+
+
+def test_time_that_is_left_is_all_that_is_known_of_a_bar_without_a_count(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from epochs_per_dollar import measuring, screen
+
+    monkeypatch.setattr(measuring, "_SET_UP_SECONDS", 0.5)
+    words = ["bash", "-c", "echo '[==>    ] ETA: 0:10:00'; exec sleep 600"]
+    found = measuring.Measurement(measuring.Asked(words, 0.5), lambda text: None).run()
+    assert "it says itself that 10 min are left: 10 min in all" in "\n".join(screen.measured(found))
+
+
 def test_what_grows_in_the_folder_is_read_where_nothing_is_printed(recorder: Recorder) -> None:
     text = """
     import time
@@ -393,8 +490,8 @@ def test_what_a_resumed_training_had_left_is_what_is_promised_and_paid(recorder:
     assert record["whole"]["process_seconds"] == record["seconds"] < 10
     assert record["whole"]["seconds"] > 40
     assert re.search(r"what was left\s+[\d.]+ s\s+measured: it ended by itself", done.stderr)
-    ledger = (recorder.data / "epochs-per-dollar" / "ledger.csv").read_text().splitlines()
-    row = dict(zip(ledger[0].split(","), ledger[1].split(","), strict=True))
+    with (recorder.data / "epochs-per-dollar" / "ledger.csv").open(newline="") as ledger:
+        (row,) = csv.DictReader(ledger)
     assert 0.5 < float(row["factor"]) < 2
 
 
@@ -477,6 +574,15 @@ def test_rate_is_said_in_what_a_step_goes_through(recorder: Recorder) -> None:
     said = re.search(r"([\d,.]+) tokens/s +12,288 a step", done.stderr)
     rate = recorder.record()["rate"]["units_per_second"]
     assert float(said[1].replace(",", "")) == pytest.approx(12_288 * rate, rel=0.01)
+    assert recorder.record()["per_step"] == {"each": 12_288, "unit": "tokens"}
+
+
+def test_amount_of_a_step_says_nothing_of_a_percent(recorder: Recorder) -> None:
+    text = COUNTS.format(n=50).replace("step {i}/50 loss 0.5", "Progress: {2 * i}%")
+    done = recorder.run("--per-step", "12x1024 tokens", "--", *recorder.program(text))
+    assert "--per-step is not used: the program counts by the percent" in done.stderr
+    assert "tokens/s" not in done.stderr
+    assert recorder.record()["per_step"] is None
 
 
 @pytest.mark.parametrize("text", ["tokens", "12", "12xx4 tokens", "-3 tokens"])

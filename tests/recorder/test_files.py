@@ -24,6 +24,23 @@ def looked(folder: Path, at: float = 100.0, began: float | None = None) -> list[
     return [(seconds, tick.done, tick.total) for seconds, tick in files.look(at)]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("log.json", '{"lr": 0.1, "step": 20, "max_steps": 90}\n{"step": 40, "max_steps": 90}\n', [(20, 90), (40, 90)]),
+        ("log.txt", '{"train_loss": 0.3, "epoch": 1}\n{"train_loss": 0.2, "epoch": 2}\n', [(1, None), (2, None)]),
+        ("train.log", "2026-11-25 14:00:00 INFO step 20/90 loss 0.3\nno step\n", [(20, 90)]),
+        ("config.json", '{\n  "epoch": 3,\n  "step": 4\n}\n', []),
+        ("notes.txt", "step 3 of 9 is to look\n", []),
+    ],
+)
+def test_logs_that_are_written_and_not_printed(
+    tmp_path: Path, name: str, text: str, found: list[tuple[float, float | None]]
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert [(done, total) for _, done, total in looked(tmp_path)] == found
+
+
 def test_events_of_tensorboard_have_their_own_times(tmp_path: Path) -> None:
     place = tmp_path / "runs" / "Nov24" / "events.out.tfevents.1764000000.host"
     place.parent.mkdir(parents=True)

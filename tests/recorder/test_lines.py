@@ -5,6 +5,7 @@ import re
 
 import pytest
 from epochs_per_dollar import lines
+from epochs_per_dollar.tables import Table
 
 #: What was printed, and what it says: (done, total, unit, epoch).
 PRINTED = {
@@ -74,6 +75,26 @@ PRINTED = {
     "Ray Tune 2, trials": ("Trial status: 7 TERMINATED | 2 RUNNING | 1 PENDING", (7, 10, "trial", None)),
     "what is left": ("50 more steps to go", (50, None, "step", None)),
     "what is left, after": ("steps left: 4,990", (4990, None, "step", None)),
+    "what is left, bare": ("480 to go, loss 2.1", (480, None, "step", None)),
+    "rich, its own columns": ("Training... \x1b[35m━━━━━━━━━━━━━\x1b[0m\x1b[90m╺━━━━━━━\x1b[0m  34% 0:00:12", (34, 100, "percent", None)),
+    "click": ("Training  [############------------------------]   34%  00:00:10", (34, 100, "percent", None)),
+    "a bar of an epoch in percent": ("Epoch 3 [=======>      ] 34%", (34, 100, "percent", 3)),
+    "percent in words": ("[INFO] Progress: 34.5% loss=0.3", (34.5, 100, "percent", None)),
+    "alive-progress": ("Training |█████████▌      | ▃▅▇ 170/500 [34%] in 5s (34.1/s, eta: 9s)", (170, 500, "unit", None)),
+    "progressbar2": (" 34% (170 of 500) |######      | Elapsed Time: 0:00:03 ETA:   0:00:06", (170, 500, "unit", None)),
+    "a bar of epochs": ("Epochs:  20%|██        | 2/10 [00:10<00:40, 5.0s/it]", (2, 10, "epoch", None)),
+    "OpenAI's baselines": ("| misc/total_timesteps    | 6144        |", (6144, None, "step", None)),
+    "baselines' DQN": ("| steps                   | 19899   |", (19899, None, "step", None)),
+    "detectron2": (
+        "\x1b[32m[11/25 14:00:00 d2.utils.events]: \x1b[0m eta: 0:10:00  iter: 19  total_loss: 1.2  time: 0.0201  lr: 0.00025  max_mem: 2143M",
+        (19, None, "step", None),
+    ),
+    "MMEngine": (
+        "11/25 14:00:00 - mmengine - INFO - Epoch(train)   [3][ 50/200]  base_lr: 1.0000e-03  eta: 0:01:00  time: 0.0201  loss: 2.1",
+        (50, 200, "unit", None),
+    ),
+    "Composer": ("[batch=20/100]:", (20, 100, "step", None)),
+    "fairseq, older": ("| epoch 001 |    100 / 500 loss=9.8, ppl=300.1, wps=4021, num_updates=100, lr=0.0001", (100, None, "step", 1)),
     "thousands": ("step 1,250 of 10,000 done", (1250, 10000, "step", None)),
 }  # fmt: skip
 
@@ -84,6 +105,10 @@ OTHER = (
     "Downloading data: 100%|██████████| 26.4M/26.4M [00:01<00:00, 20.1MB/s]",
     "Loading checkpoint from /data/runs/2026/11/24/model.pt",
     "Number of parameters: 124,439,808",
+    "   ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━ 34% 26.4/77.4 MB 20.1 MB/s eta 0:00:03",
+    "34%[======>             ] 12.3M  2.1MB/s    eta 3s",
+    "accuracy 34%, of which 12% are new",
+    "Time left: 10:12",
     "2026-11-24 12:00:00,123 INFO starting",
     "{'not': 'closed'",
     "[rank0]: Traceback (most recent call last):",
@@ -120,6 +145,66 @@ def test_what_is_no_progress_is_none(line: str) -> None:
 )
 def test_what_a_program_says_is_left_is_read(line: str, seconds: float | None) -> None:
     assert lines.read(line)[0].eta == seconds
+
+
+def test_a_bar_is_no_part_of_the_name_of_its_series() -> None:
+    """Else each width of it were another series."""
+    assert len({lines.read(f"Training |{'█' * n}{' ' * (9 - n)}| ▅ {n}/9 [{n}%]")[0].series for n in range(10)}) == 1
+    assert len({lines.read(f"Fit [{'#' * n}{'-' * (9 - n)}] {n}%")[0].series for n in range(10)}) == 1
+
+
+#: Tables as programs print them: heading and rows, and what the rows count.
+TABLES = {
+    "fastai": (
+        "epoch     train_loss  valid_loss  accuracy  time    \n"
+        "0         1.105678    0.812345    0.712000  00:05     \n"
+        "1         0.905678    0.712345    0.752000  00:05     ",
+        "epoch", [0, 1],
+    ),
+    "skorch": (
+        "  epoch    train_loss    valid_acc    valid_loss     dur\n"
+        "-------  ------------  -----------  ------------  ------\n"
+        "      1        \x1b[36m0.6868\x1b[0m       \x1b[32m0.6000\x1b[0m        \x1b[35m0.6740\x1b[0m  0.0452\n"
+        "      2        0.6706       0.6500        0.6500  0.0411",
+        "epoch", [1, 2],
+    ),
+    "spaCy": (
+        "E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  ENTS_P  ENTS_R  SCORE \n"
+        "---  ------  ------------  --------  ------  ------  ------  ------\n"
+        "  0       0          0.00     39.50    0.00    0.00    0.00    0.00\n"
+        "  0     200         12.41   2281.50   55.11   56.02   54.23    0.55",
+        "step", [0, 200],
+    ),
+    "scikit-learn's boosting": (
+        "      Iter       Train Loss   Remaining Time \n"
+        "         1           1.2613            2.70s\n"
+        "         2           1.1715            2.64s",
+        "step", [1, 2],
+    ),
+    "a search": (
+        "|   iter    |  target   |     x     |\n"
+        "-------------------------------------\n"
+        "| 1         | -7.135    | 2.834     |\n"
+        "| 2         | -7.78     | 2.0       |",
+        "step", [1, 2],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_rows_of_a_table_count_by_its_heading(kind: str) -> None:
+    text, unit, counts = TABLES[kind]
+    table = Table()
+    assert [lines.read(line) for line in text.splitlines()] == [[]] * len(text.splitlines())
+    found = [tick for line in text.splitlines() if (tick := table.read(line))]
+    assert [(tick.unit, tick.done) for tick in found] == [(unit, count) for count in counts]
+
+
+def test_numbers_without_a_heading_are_no_table() -> None:
+    table = Table()
+    assert [
+        table.read(line) for line in ("3 4 5", "name  kind  parameters", "1 2 3", "epoch is done", "2 of 3 left")
+    ] == [None] * 5
 
 
 def test_trials_are_series_of_their_own() -> None:

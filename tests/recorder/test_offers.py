@@ -51,7 +51,9 @@ def test_table_is_that_of_the_price_books() -> None:
 def test_offers_are_of_as_many_of_the_same_card() -> None:
     """An H100 of the SXM form: 10.97906 USD at Google, 6.88 at Amazon, 4.29 at Lambda, by the books' rows."""
     here = Machine(26, "", None, (Card("NVIDIA H100 80GB HBM3", 81_559),))
-    found = {(one.provider, one.purchase): one for one in offers.cheapest_of_each(offers.of(here, offers.read(), 1))}
+    found = {
+        (one.provider, one.purchase): one for one in offers.cheapest_of_each(offers.of(here, offers.read(), 1), 3600)
+    }
     on_demand = {provider: one.usd_per_hour for (provider, purchase), one in found.items() if purchase == "on-demand"}
     assert on_demand == {"gce": 10.97906, "aws": 6.88, "lambda": 4.29, "vast": 1.8, "paperspace": 5.95}
     assert all(one.cards == 1 for one in found.values())
@@ -80,6 +82,33 @@ def test_bill_is_of_increments_begun_and_a_minimum(
 ) -> None:
     offer = offers.Offer("p", "i", "", 0, 8, "", "on-demand", 3.6, "2026-01", increment, minimum)
     assert offer.usd(seconds) == pytest.approx(usd)
+
+
+def test_offers_stand_by_their_bills() -> None:
+    """Of ten minutes: an hour begun at 2 USD is dearer than ten minutes at 3 USD an hour; of 50 it is not."""
+    by_hour, by_second = (
+        offers.Offer(name, "i", "", 0, 8, "", "on-demand", usd, "2026-01", increment, 0)
+        for name, usd, increment in (("a", 2, 3600), ("b", 3, 1))
+    )
+    assert offers.cheapest_of_each([by_hour, by_second], 600) == [by_second, by_hour]
+    assert offers.cheapest_of_each([by_hour, by_second], 3000) == [by_hour, by_second]
+
+
+@pytest.mark.parametrize(
+    ("increment", "minimum", "seconds", "said"),
+    [
+        (900, 0, 1000, "30 min, billed by 15 min begun"),
+        (3600, 3600, 5, "1 h, the least that is billed"),
+        (3600, 3600, 3700, "2 h, billed by 1 h begun"),
+        (1, 60, 61.2, ""),
+        (60, 0, 5_999, ""),
+    ],
+)
+def test_more_than_the_time_is_billed_for_a_reason_that_is_said(
+    increment: float, minimum: float, seconds: float, said: str
+) -> None:
+    offer = offers.Offer("p", "i", "", 0, 8, "", "on-demand", 3.6, "2026-01", increment, minimum)
+    assert offer.rounding(seconds) == said
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,12 @@ class Training:
         every: int = 0,
         pause: float = 0.0,
         seed: int = 1,
+        compiled: tuple[int, ...] = (1,),
     ) -> None:
         chance = random.Random(seed)
         self.clock, now = [], start
         for step in range(1, steps + 1):
-            now += each * chance.lognormvariate(0, noise) + (first if step == 1 else 0)
+            now += each * chance.lognormvariate(0, noise) + (first if step in compiled else 0)
             if every and step % every == 0:
                 now += pause
             self.clock.append(now)
@@ -74,6 +75,54 @@ def test_evaluations_are_counted_by_their_cadence() -> None:
 def test_an_evaluation_that_was_seen_once_is_said_to_be() -> None:
     (pauses,) = Training(5_000, noise=0.02, every=900, pause=4.0).printed(5, until=70).pauses
     assert (pauses.count, pauses.known_by) == (1, "once")
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+@pytest.mark.parametrize("printed_every", [1, 5, 20])
+def test_noise_of_steps_is_no_pause(noise: float, printed_every: int) -> None:
+    """Of lognormal noise fewer than 0.1 in 1,000 steps are taken for one, also in a session of twelve lines."""
+    found, steps = 0, 0
+    for seed in range(60):
+        for lines_read in (12, 12, 12, 200):
+            training = Training(lines_read * printed_every, noise=noise, first=0, seed=1000 * seed + lines_read)
+            rate = training.printed(printed_every, until=1e9)
+            found += sum(pauses.count for pauses in rate.pauses)
+            steps += lines_read * printed_every
+    assert 1000 * found / steps < 0.1
+
+
+@pytest.mark.parametrize(("noise", "pause"), [(0.1, 1.0), (0.3, 2.0)])
+@pytest.mark.parametrize("printed_every", [1, 5])
+def test_pauses_that_stand_out_of_the_noise_are_found(noise: float, pause: float, printed_every: int) -> None:
+    """At steps of 0.05 s: of twelve in each of ten trainings."""
+    rates = [
+        Training(1_250, noise=noise, first=0, every=100, pause=pause, seed=seed).printed(printed_every, until=1e9)
+        for seed in range(10)
+    ]
+    found = [sum(pauses.count for pauses in rate.pauses) for rate in rates]
+    assert max(found) <= 12
+    assert sum(found) >= 0.95 * 120
+    assert median(rate.pauses[0].each_seconds for rate in rates) == pytest.approx(pause, rel=0.1)
+
+
+@pytest.mark.parametrize("compiled", [(1,), (2,), (1, 2, 4), (30,)])
+@pytest.mark.parametrize("every", [0, 200])
+@pytest.mark.parametrize("printed_every", [1, 5])
+def test_a_step_that_compiles_is_paid_once(compiled: tuple[int, ...], every: int, printed_every: int) -> None:
+    """Also if it is the second, and whatever pauses come later: a graph that is compiled again is no evaluation."""
+    training = Training(20_000, first=30.0, compiled=compiled, every=every, pause=4.0)
+    rate = training.printed(printed_every, until=training.clock[1_199])
+    assert rate.once_seconds == pytest.approx(8 + 30 * len(compiled), abs=0.5)
+    assert [(one.known_by, one.every_units) for one in rate.pauses] == ([("regular", 200)] if every else [])
+    assert rate.seconds_of(20_000) == pytest.approx(training.clock[-1], rel=0.01)
+
+
+def test_a_pause_of_a_resumed_training_is_counted_from_where_it_went_on() -> None:
+    """From 4,000 on: an evaluation at 4,500, and none before 4,700."""
+    points = [progress.Point(10 + 0.1 * step + (5 if step >= 500 else 0), 4_000 + step, 0) for step in range(0, 701, 5)]
+    rate = steady.measure(points)
+    assert rate is not None
+    assert [(one.known_by, one.every_units) for one in rate.pauses] == [("once", 500)]
 
 
 def test_a_session_that_is_still_speeding_up_is_not_settled() -> None:
@@ -133,6 +182,68 @@ def test_a_bar_of_all_steps_is_the_whole() -> None:
 )  # fmt: skip
 def test_how_long_the_whole_is(said: list[tuple[float, str]], command: str, units: float) -> None:
     assert read(*said, command=command).units == units
+
+
+@pytest.mark.parametrize(
+    ("command", "units"),
+    [
+        ("ppo.py --num_timesteps=1e6", 1_000_000),
+        ("ppo.py --max-steps 40", None),  # updates, and the count is one of the environment's steps
+    ],
+)
+def test_timesteps_have_arguments_of_their_own(command: str, units: float | None) -> None:
+    found = read(*((i, f"| misc/total_timesteps | {1024 * i} |") for i in range(1, 9)), command=command)
+    assert (found and found.units) == units
+
+
+def test_iterations_of_a_configuration_given_as_a_pair() -> None:
+    said = [(i, f"eta: 0:10:00  iter: {20 * i - 1}  total_loss: 1.2") for i in range(1, 9)]
+    assert read(*said, command="train_net.py SOLVER.MAX_ITER 600 OUTPUT_DIR out").units == 600
+
+
+def test_bars_of_epochs_and_of_batches_are_one_training() -> None:
+    said, now = [], 0.0
+    for epoch in range(3):
+        for step in range(0, 51, 5):
+            now += 1
+            said.append((now, bar("batches: ", step, 50)))
+        said.append((now, bar("Epochs: ", epoch + 1, 10)))
+    assert read(*said).units == 500
+
+
+def test_batches_may_be_those_of_one_epoch() -> None:
+    found = read(*((i, f"[batch={5 * i}/100]:") for i in range(1, 9)))
+    assert found.units == 100
+    assert "if these are the batches of all of it" in found.known_from
+
+
+def left(*said: tuple[float, str]) -> progress.Whole | None:
+    """Return the whole by what a program says is left, at the rate that its lines have."""
+    seen = progress.Progress()
+    for seconds, line in said:
+        seen.add(seconds, lines.read(line))
+    steps = seen.steps()
+    rate = steady.measure(steps.points())
+    return progress.whole_by_its_eta(steps, rate.units_per_second)
+
+
+def test_time_that_is_left_says_how_long_the_whole_is() -> None:
+    """600 iterations of 0.5 s, and four epochs of 200."""
+    detectron2 = [
+        (10 * i, f"eta: 0:{(300 - 10 * i) // 60:02d}:{(300 - 10 * i) % 60:02d}  iter: {20 * i}") for i in range(1, 9)
+    ]
+    assert left(*detectron2).units == 600
+    mmengine = [
+        (5 * i, f"Epoch(train) [1][{10 * i}/200] eta: 0:0{(400 - 5 * i) // 60}:{(400 - 5 * i) % 60:02d} loss: 2")
+        for i in range(1, 9)
+    ]
+    assert left(*mmengine).units == 800
+
+
+def test_time_that_is_left_of_an_epoch_is_not_that_of_the_whole() -> None:
+    said = [(5 * i, f"Epoch [1][{10 * i}/200] eta: 0:01:{(100 - 5 * i) % 60:02d} loss: 2") for i in range(1, 8)]
+    assert lines.read(said[0][1])[0].eta == 95
+    assert left(*said) is None
 
 
 def test_what_nobody_says_is_unknown() -> None:

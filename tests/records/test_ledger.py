@@ -40,16 +40,26 @@ def test_promises_are_judged_both_ways() -> None:
     """50 s that took 60 are off by 1.2, and so are 60 that took 50; what promised nothing has no say."""
     rows = [
         ROW,
-        replace(ROW, promised_seconds=60.0, taken_seconds=50.0, doubts="disturbed"),
+        replace(ROW, promised_seconds=60.0, taken_seconds=50.0),
         replace(ROW, promised_seconds=100.0, taken_seconds=102.0),
+        replace(
+            ROW, promised_seconds=50.0, taken_seconds=100.0, doubts="disturbed: other programs kept 0.5 cores busy"
+        ),
+        replace(ROW, promised_seconds=50.0, taken_seconds=75.0, doubts="not steady yet: measure longer"),
         replace(ROW, promised_seconds=None),
     ]
-    assert ledger.summary(rows) == "off by a factor of 1.20 in the median, 1.20 at most; 1 of 3 within 1.15; 1 in doubt"
-    assert ledger.summary(rows[3:]) == "nothing was promised"
+    assert ledger.summary(rows) == (
+        "off by a factor of 1.20 in the median, 1.20 at most, where nothing was in doubt (1 of 3 within 1.15); "
+        "off by a factor of 2.00 in the median, 2.00 at most, where other programs disturbed it (0 of 1 within 1.15); "
+        "off by a factor of 1.50 in the median, 1.50 at most, where it was in doubt otherwise (0 of 1 within 1.15)"
+    )
+    assert ledger.summary(rows[3:4]).endswith("(0 of 1 within 1.15); none was measured on a quiet machine")
+    assert ledger.summary(rows[5:]) == "nothing was promised"
     chart = _ledger.draw(rows)
     assert chart is not None
-    assert list(chart.data["took"]) == [60, 50, 102]
-    assert "n = 3 trainings" in chart.caption
+    assert list(chart.data["took"]) == [60, 50, 102, 100, 75]
+    assert list(chart.data["word"]) == [*["quiet"] * 3, "disturbed", "in doubt"]
+    assert "n = 5 trainings" in chart.caption
 
 
 @pytest.mark.parametrize(

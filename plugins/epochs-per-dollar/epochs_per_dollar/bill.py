@@ -121,6 +121,7 @@ def said(row: Row) -> str:
             f"  promised  {words.seconds(row.promised_seconds)}{dollars[0]}{minutes}",
             f"  paid      {paid}{dollars[1]}",
             f"  factor    {row.factor:.2f}",
+            *([f"  !  {row.doubts}"] if row.doubts else []),
             *_rate_doubts(row),
         ]
     )
@@ -181,6 +182,7 @@ def _row(path: Path, record: dict[str, Any], seconds: float | None, usd: float |
         promised_usd=promised_usd,
         paid_usd=usd,
         factor=factor,
+        doubts="; ".join(record.get("doubts") or []),
     )
 
 

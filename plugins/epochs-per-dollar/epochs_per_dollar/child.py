@@ -10,6 +10,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import select
 import signal
 import socket
@@ -22,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Callable
 
+from epochs_per_dollar.lines import plain
 from epochs_per_dollar.streams import TERMINAL_BYTES, Stream, terminal_like, widen
 from epochs_per_dollar.watching import STARTED, VARIABLE
 
@@ -85,9 +87,8 @@ class Child:
             VARIABLE: os.path.join(self._folder.name, "ticks"),
             STARTED: repr(time.time()),
         }
-        if not self.has_terminal:
-            # Python keeps back what it prints into a pipe, by the 8 KiB.
-            environment.setdefault("PYTHONUNBUFFERED", "1")
+        # Python keeps back what it prints into a pipe, by the 8 KiB: ours, and that of `python train.py | tee log`.
+        environment.setdefault("PYTHONUNBUFFERED", "1")
         if folder is not None:
             environment["PWD"] = str(folder)
         sys.stdout.flush()
@@ -219,9 +220,34 @@ class Child:
         return self._errors.tail.decode("utf-8", "replace")
 
     @property
-    def left_behind(self) -> bool:
-        """Whether the command has ended and something that it started still holds its output."""
-        return self._process.poll() is not None and bool(self._streams)
+    def last_line(self) -> str:
+        """The last line that it printed, also one without an end: it may be a question."""
+        latest = max(self._streams, key=lambda stream: stream.passed_at, default=self._errors)
+        printed = re.split(r"[\r\n]", latest.tail.decode("utf-8", "replace"))
+        return next((text for line in reversed(printed) if (text := plain(line))), "")
+
+    def strays(self) -> list[int]:
+        """Return the processes that it started and that have left its group: what it put into the background."""
+        return [pid for pid in self._living() if _group(pid) not in (self.pid, None)]
+
+    def _living(self) -> list[int]:
+        """Return the processes that it started and that run: known by their group, or a variable that they inherited.
+
+        Without /proc (macOS) none is known.
+        """
+        mark, found = f"{VARIABLE}={self._folder.name}/".encode(), []
+        for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+            with contextlib.suppress(OSError):
+                if name.isdigit() and _runs(name) and (os.getpgid(int(name)) == self.pid or mark in _environ(name)):
+                    found.append(int(name))
+        return sorted(found)
+
+    @property
+    def _lives(self) -> bool:
+        """Whether it, or something that it started, still runs: a launcher may end before its workers have saved."""
+        if self._process.poll() is None or (not os.path.isdir("/proc") and _group_lives(self.pid)):
+            return True
+        return bool(self._living())
 
     def end(self, first: int | None = signal.SIGINT, seconds: float = GRACE_SECONDS) -> None:
         """End the command as a person would, with Ctrl-C, and harder where that is not enough.
@@ -232,9 +258,14 @@ class Child:
         for number, grace in ((first, seconds), (signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, GRACE_SECONDS)):
             if number is not None:
                 self.send(number)
-            asked = time.monotonic()
-            self.follow(lambda _, asked=asked, grace=grace: time.monotonic() - asked >= grace)  # type: ignore[misc]
-            if self._process.poll() is not None and not _group_lives(self.pid):
+                for stray in self.strays():
+                    with contextlib.suppress(ProcessLookupError, PermissionError):
+                        os.kill(stray, number)
+            until = time.monotonic() + grace
+            self.follow(lambda _, until=until: time.monotonic() >= until)  # type: ignore[misc]
+            while self._lives and time.monotonic() < until:
+                time.sleep(READ_SECONDS)
+            if not self._lives:
                 return
 
     def close(self) -> int:
@@ -272,6 +303,24 @@ def _take_terminal(terminal: int, group: int) -> None:
     with contextlib.suppress(OSError):
         os.tcsetpgrp(terminal, group)
     signal.signal(signal.SIGTTOU, old)
+
+
+def _runs(name: str) -> bool:
+    """Return whether a process runs: one that has ended stays in the table until its parent asks for it."""
+    with open(f"/proc/{name}/stat", "rb") as file:
+        return file.read().rsplit(b")", 1)[1].split()[0] not in (b"Z", b"X")
+
+
+def _group(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
+
+
+def _environ(name: str) -> bytes:
+    with open(f"/proc/{name}/environ", "rb") as file:
+        return file.read()
 
 
 def _group_lives(group: int) -> bool:

@@ -80,6 +80,8 @@ def _one(asked: argparse.Namespace, setting: sweep.Point, command: Sequence[str]
         return _refused(error)
     if found.rate is not None and found.whole is None and found.ended_by == "the minute":
         found = _asked_for_its_length(found)
+    if asked.per_step and found.steps and found.per_step is None:
+        _say(f"--per-step is not used: the program counts by the {found.steps.unit}")
     by_itself = found.ended_by == "itself"
     if found.ended_by == "you":
         _say(f"ended by a signal to epd after {words.seconds(found.seconds)}")

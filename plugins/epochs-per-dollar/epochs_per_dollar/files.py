@@ -85,19 +85,24 @@ def _kind(name: str, folder: str) -> str | None:
         return "metric"
     if name == "trainer_state.json":
         return "state"
-    return "table" if name.endswith(".csv") else "lines" if name.endswith(".jsonl") else None
+    if name.endswith((".json", ".txt")):
+        return "rows"  # one JSON line after another, as Detectron2's metrics.json and DETR's log.txt
+    if name.endswith(".csv"):
+        return "table"
+    return "lines" if name.endswith((".jsonl", ".ndjson", ".log", ".out")) else None
 
 
 class _File:
     """One file, and how much of it has been read."""
 
     def __init__(self, path: Path, kind: str) -> None:
-        self._path = path
+        self._path, self._kind = path, kind
         self._added: Callable[[float], Iterator[tuple[float, Tick]]] = {
             "events": self._events,
             "state": self._state,
             "table": self._table,
             "lines": self._lines,
+            "rows": self._lines,
             "wandb": self._wandb,
             "database": self._database,
             "metric": self._metric,
@@ -141,7 +146,7 @@ class _File:
     def _lines(self, began: float) -> Iterator[tuple[float, Tick]]:
         seconds = time.time() - began
         for line in self._text():
-            for tick in lines.read(line):
+            for tick in lines.read(line) if self._kind == "lines" or line.startswith("{") else ():
                 yield seconds, tick._replace(series=f"{self._path.name} {tick.series}", source=self._path.name)
 
     def _wandb(self, began: float) -> Iterator[tuple[float, Tick]]:

@@ -28,7 +28,7 @@ class Row:
 
     `record` is the name of its record, its date and time. Dollars are None where no price of an hour is known, and
     seconds that were paid where an invoice alone was given. `factor` is paid over promised: of the seconds, or of the
-    dollars where only these are known.
+    dollars where only these are known. `doubts` are those of the record, empty where it has none.
     """
 
     date: str
@@ -41,6 +41,7 @@ class Row:
     promised_usd: float | None
     paid_usd: float | None
     factor: float
+    doubts: str = ""
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -52,9 +53,23 @@ class Row:
         """Return how far promised and paid lie apart, as a factor of 1 or more."""
         return max(self.factor, 1 / self.factor)
 
+    @property
+    def kind(self) -> str:
+        """Return of which of `KINDS` the measured minute was."""
+        return "disturbed" if "disturbed:" in self.doubts else "in doubt" if self.doubts else "quiet"
+
 
 COLUMNS = [field.name for field in fields(Row)]
-_TEXTS = ("date", "record", "read_from", "machine")
+_TEXTS = ("date", "record", "read_from", "machine", "doubts")
+#: Columns of ledgers that were begun before there were doubts in them.
+_OLD_COLUMNS = COLUMNS[:-1]
+
+#: Kinds of measured minutes, judged apart: without any doubt, beside other programs, in doubt for other reasons.
+KINDS = {
+    "quiet": "where nothing was in doubt",
+    "disturbed": "where other programs disturbed it",
+    "in doubt": "where it was in doubt otherwise",
+}
 _NEVER_EMPTY = ("promised_seconds", "factor")
 
 
@@ -67,16 +82,16 @@ def read(path: Path) -> list[Row]:
         return []
     except (OSError, ValueError, csv.Error) as error:
         raise LedgerError(f"{path}: it cannot be read: {error}") from None
-    if not lines or lines[0] != COLUMNS:
+    if not lines or lines[0] not in (COLUMNS, _OLD_COLUMNS):
         raise LedgerError(f"{path}: line 1: a ledger begins with {','.join(COLUMNS)}")
-    return [_row(path, number, line) for number, line in enumerate(lines[1:], 2)]
+    return [_row(path, number, lines[0], line) for number, line in enumerate(lines[1:], 2)]
 
 
-def _row(path: Path, number: int, line: Sequence[str]) -> Row:
-    if len(line) != len(COLUMNS):
-        raise LedgerError(f"{path}: line {number}: it has {len(line)} values, and {len(COLUMNS)} columns")
-    values: dict[str, Any] = dict(zip(COLUMNS, line))
-    for name in COLUMNS:
+def _row(path: Path, number: int, columns: Sequence[str], line: Sequence[str]) -> Row:
+    if len(line) != len(columns):
+        raise LedgerError(f"{path}: line {number}: it has {len(line)} values, and {len(columns)} columns")
+    values: dict[str, Any] = dict(zip(columns, line))
+    for name in columns:
         if name in _TEXTS:
             continue
         try:
@@ -127,20 +142,25 @@ def put(path: Path, row: Row) -> bool:
 
 
 def summary(rows: Sequence[Row]) -> str:
-    """Return how well promises held: the median factor, and how many lie within `NEAR`."""
-    offs = [row.off for row in rows]
-    near = sum(off <= NEAR for off in offs)
-    return f"off by a factor of {median(offs):.2f} in the median; {near} of {len(offs)} within {NEAR:g}"
+    """Return how well promises held, by kind of minute: the median factor, and how many lie within `NEAR`."""
+    parts = []
+    for kind, where in KINDS.items():
+        if offs := [row.off for row in rows if row.kind == kind]:
+            near = f"{sum(off <= NEAR for off in offs)} of {len(offs)} within {NEAR:g}"
+            parts.append(f"off by a factor of {median(offs):.2f} in the median {where} ({near})")
+    return "; ".join(parts)
 
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table for a terminal."""
-    lines = [f"{'date':<12}{'read from':<24}{'machine':<16}{'promised':>14}{'paid':>14}{'USD':>20}{'factor':>8}"]
+    lines = [
+        f"{'date':<12}{'read from':<24}{'machine':<16}{'promised':>14}{'paid':>14}{'USD':>20}{'factor':>8}  minute"
+    ]
     for row in rows:
         paid = "" if row.paid_seconds is None else words.seconds(row.paid_seconds)
         lines.append(
             f"{row.date:<12}{row.read_from[:22]:<24}{row.machine[:14]:<16}{words.seconds(row.promised_seconds):>14}"
-            f"{paid:>14}{_dollars(row):>20}{row.factor:>8.2f}"
+            f"{paid:>14}{_dollars(row):>20}{row.factor:>8.2f}  {row.kind}"
         )
     return "\n".join(lines)
 

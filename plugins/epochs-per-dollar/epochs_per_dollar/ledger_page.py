@@ -32,14 +32,25 @@ def page(rows: Sequence[Row]) -> str:
 
 
 def _table(rows: Sequence[Row]) -> str:
-    heads = ("Date", "Read from", "Machine", "Measured", "Promised", "Paid", "USD promised", "USD paid", "Factor")
+    heads = (
+        "Date",
+        "Read from",
+        "Machine",
+        "Measured",
+        "Promised",
+        "Paid",
+        "USD promised",
+        "USD paid",
+        "Factor",
+        "Minute",
+    )
     body = ""
     for row in rows:
         measured = None if row.measured_minutes is None else 60 * row.measured_minutes
         known = (measured, row.promised_seconds, row.paid_seconds)
         times = ["" if value is None else words.seconds(value) for value in known]
         dollars = ["" if value is None else words.usd(value) for value in (row.promised_usd, row.paid_usd)]
-        cells = (row.date, row.read_from, row.machine, *times, *dollars, f"{row.factor:.2f}")
+        cells = (row.date, row.read_from, row.machine, *times, *dollars, f"{row.factor:.2f}", row.kind)
         body += f"<tr>{''.join(f'<td>{escape(cell)}' for cell in cells)}"
     return f'<div class="wide"><table><tr>{"".join(f"<th>{head}" for head in heads)}{body}</table></div>'
 
@@ -49,6 +60,7 @@ def _chart(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
     pairs = [(row.promised_seconds, row.paid_seconds or row.promised_seconds) for row in rows]
+    fills = ["var(--main)" if row.kind == "quiet" else "none" for row in rows]
     low = floor(log10(min(map(min, pairs))) * 2) / 2 - 0.1
     high = ceil(log10(max(map(max, pairs))) * 2) / 2 + 0.1
     each, near = (_SIZE - _LEFT - _RIGHT) / (high - low), log10(ledger.NEAR)
@@ -58,8 +70,10 @@ def _chart(rows: Sequence[Row]) -> str:
         return f"{_LEFT + (promised - low) * each:.1f} {_SIZE - _BELOW - (paid - low) * each:.1f}"
 
     dots = "".join(
-        '<circle cx="{}" cy="{}" r="3.5" fill="var(--main)"/>'.format(*at(log10(promised), log10(paid)).split())
-        for promised, paid in pairs
+        '<circle cx="{}" cy="{}" r="3.5" stroke="var(--main)" fill="{}"/>'.format(
+            *at(log10(promised), log10(paid)).split(), fill
+        )
+        for (promised, paid), fill in zip(pairs, fills)
     )
     ticks = ""
     for seconds in _TICKS:
@@ -77,5 +91,6 @@ def _chart(rows: Sequence[Row]) -> str:
 <path d="M{at(low, low)}L{at(high, high)}" stroke="var(--faint)"/>{dots}{ticks}
 <text x="{_SIZE - _RIGHT}" y="{_SIZE - 8}" text-anchor="end">promised (log)</text>
 <text x="{_LEFT + 6}" y="{top + 12:.1f}">paid (log)</text>
-</svg><figcaption>n = {len(rows)} runs. The line is a promise kept, the band a factor of {ledger.NEAR:g}.
+</svg><figcaption>n = {len(rows)} runs. The line is a promise kept, the band a factor of {ledger.NEAR:g};
+open dots: the minute was disturbed, or in doubt otherwise.
 </figcaption></figure>"""

@@ -21,6 +21,8 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _LETTER = re.compile(r"[^\W\d_]")
 _LEVELS = {"DEBUG", "INFO", "WARNING", "root"}
 _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
+#: What draws a bar: blocks and spinners, and signs that stand in a row. A name keeps none of it.
+_DRAWN = re.compile(r"[\u2190-\u2bff\U0001f300-\U0001faff]+|[#=>.*_-]{3,}")
 _SIZES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 #: Units of downloads and of other things that are no training.
@@ -69,7 +71,7 @@ def _number(text: str) -> float:
 
 def _name(text: str) -> str:
     """Return how a series is called: its words, with # for numbers, without the time and level of a log's line."""
-    words = _DIGITS.sub("#", text).split()
+    words = _DIGITS.sub("#", _DRAWN.sub(" ", text)).split()
     while len(words) > 1 and (words[0].strip("[]|:") in _LEVELS or not _LETTER.search(words[0])):
         words.pop(0)
     return " ".join(words)[-60:]
@@ -112,15 +114,22 @@ _EPOCH_AND_STEP = re.compile(
 )
 # `pass 3/20`, `0.1k/50k`, `3 of 20`: nothing else was found in the line
 _OF = re.compile(rf"(?<![\w/.:-])(?P<count>{_COUNT})\s*(?:/|of|out of)\s*(?P<total>{_COUNT})(?![\w/.:%-])")
-# `steps left: 4990`, `50 iterations remaining`
+# `Training  [####------]  34%  00:00:10`, `Working... ━━━━━ 34% 0:00:12`, `Progress: 34.5%`: a bar, or such a word
+_PERCENT = re.compile(
+    r"^(?P<desc>.*?)(?:[\u2500-\u259f]{3,}|\[[#=>. *-]{5,}\]|\b(?i:progress|completed?|done|finished)\b[:=]?)\D*?"
+    r"(?<![\d.])(?P<count>\d{1,3}(?:\.\d+)?)\s?%"
+    r"|^\s*(?P<first>\d{1,3}(?:\.\d+)?)\s?%\s*(?:[|\[]?[\u2500-\u259f]|[|\[][#=>. *-]{5,}|(?i:done|complete))"
+)
+_BYTES = re.compile(r"\d\s?[kKMGT]i?B\b|\bB/s")
+# `steps left: 4990`, `50 iterations remaining`, `480 to go`
 _STEPS_WORD = r"(?:steps?|iterations?|iters?|batch(?:es)?|updates?)"
 _LEFT = re.compile(
     rf"(?i)\b{_STEPS_WORD}\s+(?:left|remaining|to go)\s*[:=]?\s*(?P<after>\d[\d,]*)\b"
-    rf"|(?P<before>\d[\d,]*)\s+(?:more\s+)?{_STEPS_WORD}\s+(?:left|remaining|to go)\b"
+    rf"|(?<![\d.:])(?P<before>\d[\d,]*)\s+(?:more\s+)?(?:{_STEPS_WORD}\s+)?(?:left|remaining|to go)\b"
 )
-# `|    total_timesteps      | 4096        |`, of stable-baselines3
+# `|    total_timesteps      | 4096        |`, of stable-baselines3 and OpenAI's baselines
 _ROW = re.compile(
-    r"^[|│┃]\s*(?:\w+/)?(?P<key>total_timesteps|num_timesteps|global_step)\s*[|│┃]\s*(?P<count>\d+)\s*[|│┃]"
+    r"^[|│┃]\s*(?:\w+/)?(?P<key>total_timesteps|num_timesteps|global_step|steps)\s*[|│┃]\s*(?P<count>\d+)\s*[|│┃]"
 )
 # `epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=35.1`
 _DEEPSPEED = re.compile(r"\bepoch=\d+/micro_step=\d+/global_step=(?P<count>\d+)")
@@ -148,6 +157,9 @@ _TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", 
 _BOOSTERS = "boosting log"
 
 
+_EPOCHS_BAR = re.compile(r"(?i)^\s*epochs?\s*:?\s*$")
+
+
 def _unit(per: str | None) -> str:
     """Return the unit of a bar's rate: `10it/s` and `0.1s/it` count steps."""
     name = (per or "it/s").replace("/s", "").replace("s/", "").strip("0123456789.?")
@@ -159,6 +171,8 @@ def _unit(per: str | None) -> str:
 def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
     if "%|" in line and (found := _BAR.match(line)):
         unit = _unit(found["per"])
+        # A bar of epochs, around those of their batches.
+        unit = "epoch" if unit == "step" and _EPOCHS_BAR.match(found["desc"]) else unit
         # YOLO's bar begins with the epoch: `1/20  2.1G  1.2 ...: 6%|`.
         if epoch.number is None and (begins := _OF.match(found["desc"].strip())):
             epoch = _Epoch(float(begins["count"]), float(begins["total"]))
@@ -167,7 +181,8 @@ def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
                 _name(found["desc"]), unit, _number(found["count"]), _number(found["total"]), "tqdm's bar", *epoch
             )
     elif "━" in line and not line[:1].isdigit() and (found := _RICH.match(line)):
-        yield Tick(_name(found["desc"]), "step", float(found["count"]), float(found["total"]), "rich's bar", *epoch)
+        unit = "epoch" if _EPOCHS_BAR.match(found["desc"]) else "step"
+        yield Tick(_name(found["desc"]), unit, float(found["count"]), float(found["total"]), "rich's bar", *epoch)
     elif line[:1].isdigit() and (found := _KERAS.match(line)):
         yield Tick("", "step", float(found["count"]), float(found["total"]), "Keras's bar", *epoch)
     elif "[" in line and (found := _OPEN_BAR.match(line)):
@@ -262,10 +277,10 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
         return found_ticks
     readers: tuple[Callable[[str, _Epoch], Tick | None], ...] = (_brackets, _step, _epochs)
     found_ticks = [tick for reader in readers if (tick := reader(line, epoch))]
-    if all(tick.unit == "epoch" for tick in found_ticks) and (tick := _of(line, named.end() if named else 0, epoch)):
-        found_ticks.append(tick)
-    if not found_ticks and (tick := _left(line, epoch)):
-        found_ticks.append(tick)
+    if all(tick.unit == "epoch" for tick in found_ticks):
+        more = _of(line, named.end() if named else 0, epoch) or _percent(line, epoch)
+        more = more or (None if found_ticks else _left(line, epoch))
+        found_ticks += [more] if more else []
     units: dict[str, Tick] = {}
     for tick in found_ticks:
         units.setdefault(tick.unit, tick)
@@ -293,6 +308,14 @@ def _left(line: str, epoch: _Epoch) -> Tick | None:
         return None
     count = float((found["after"] or found["before"]).replace(",", ""))
     return Tick(f"{_name(line[: found.start()])} left".strip(), "step", count, None, "log lines", *epoch)
+
+
+def _percent(line: str, epoch: _Epoch) -> Tick | None:
+    """Return what a bar says that has no count, but for a bar of bytes."""
+    found = None if "%" not in line or "%|" in line or _BYTES.search(line) else _PERCENT.search(line)
+    if not found or (done := float(found["count"] or found["first"])) > 100:
+        return None
+    return Tick(_name(found["desc"] or ""), "percent", done, 100.0, "a bar of percent", *epoch)
 
 
 def heard(text: str) -> tuple[float, Tick | None]:

@@ -11,18 +11,22 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Callable
 
-from epochs_per_dollar import lines, session, words
+from epochs_per_dollar import etas, lines, session, words
 from epochs_per_dollar.child import GRACE_SECONDS, MOST_READ_SECONDS, READ_SECONDS, Child
 from epochs_per_dollar.files import Files
 from epochs_per_dollar.machine import Machine, Meter, Nvml, look
 from epochs_per_dollar.progress import FEWEST_TICKS, Progress
 from epochs_per_dollar.session import Session
+from epochs_per_dollar.tables import Table
 
 #: Seconds that a program may take to begin its first step, beyond those that are measured.
 _SET_UP_SECONDS = 300.0
 
 #: A reading may be late by so much of the time that was measured.
 _LATE = 0.004
+
+#: Characters of a line of the program that are repeated.
+_MOST_OF_A_LINE = 100
 
 #: Seconds after which it is said that nothing has been read yet.
 _QUIET_SECONDS = 15.0
@@ -77,11 +81,14 @@ class Measurement:
         self._asked, self._say = asked, say
         self._progress = Progress()
         self._written = Progress()
+        self._table = Table()
+        self._said_left: tuple[float, float] | None = None
         nvml = Nvml()
         self._machine: Machine = look(nvml, asked.cores)
         self._first: float | None = None
         self._promised: float | None = None
         self._promised_at: float | None = None
+        self._left_running: list[int] = []
         self._said = self._over = self._is_printed = self._is_waiting = False
         self._tenth = 0
         self._has_matched = False
@@ -106,6 +113,7 @@ class Measurement:
         self._child.follow(self._is_over, self._each_second)
         self._meter.read(self._child.seconds, last=True)
         self._over = True
+        self._left_running = self._child.strays()
         if self._child.signalled:
             ended_by = "you"
             self._child.end(None)
@@ -155,10 +163,16 @@ class Measurement:
             asked.per_step,
             self._promised_at,
             None if self._asked.pattern is None or self._has_matched else self._last_line or "",
+            self._said_left,
+            self._left_running,
         )
 
     def _see(self, now: float, line: str) -> None:
         ticks = lines.read(line, self._asked.pattern)
+        if not ticks and self._asked.pattern is None:
+            ticks = [tick] if (tick := self._table.read(line)) else []
+            if not ticks and not self._over and (left := etas.read(lines.plain(line))) is not None:
+                self._said_left = now - self._child.started, left
         self._has_matched = self._has_matched or bool(ticks)
         if not self._over and (text := lines.plain(line)):
             self._last_line = text
@@ -199,6 +213,9 @@ class Measurement:
                 at = f"{datetime.now() + timedelta(seconds=left):%H:%M:%S}"
                 more = "" if self._asked.whole else f"; if none comes it is ended at {at}, for its start may take long"
                 self._say(f"no progress has been read yet{more} (--pattern and --terminal help some programs)")
+                # A program that asks for something waits, and a line without an end is seen here alone.
+                if last := self._child.last_line:
+                    self._say(f"the last that it printed: {last[:_MOST_OF_A_LINE]!r}")
             return left <= 0 and not self._asked.whole
         return False
 
@@ -237,4 +254,5 @@ class Measurement:
         self._promised = found.process_seconds
         if self._promised is not None:
             what = "what was left" if found.rate and found.rate.resumed_at else "the whole"
-            self._say(f"{what} is expected to take {words.seconds(self._promised)}")
+            doubt = f", in doubt: {'; '.join(found.doubts)}" if found.doubts else ""
+            self._say(f"{what} is expected to take {words.seconds(self._promised)}{doubt}")

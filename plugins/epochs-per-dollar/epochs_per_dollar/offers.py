@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from epochs_per_dollar import words
 from epochs_per_dollar.machine import Machine
 
 #: Cards as their drivers name them, and as offers do; the first that is found counts.
@@ -48,6 +49,10 @@ _CARDS = (
 )
 
 
+#: A bill that is above the time by less than this share, or a second, needs no word.
+_ROUNDED = 0.01
+
+
 @dataclass(frozen=True)
 class Offer:
     """What a provider asks for an hour of a machine (USD), on which day, and how it counts time (s)."""
@@ -64,10 +69,23 @@ class Offer:
     increment_seconds: float
     minimum_seconds: float
 
-    def usd(self, seconds: float) -> float:
-        """Return what is billed for so many seconds: every increment begun, at least the minimum."""
+    def billed_seconds(self, seconds: float) -> float:
+        """Return the time that is billed for so many seconds: every increment begun, at least the minimum."""
         begun = ceil(round(seconds / self.increment_seconds, 6)) * self.increment_seconds
-        return self.usd_per_hour * max(begun, self.minimum_seconds) / 3600
+        return max(begun, self.minimum_seconds)
+
+    def usd(self, seconds: float) -> float:
+        """Return what is billed for so many seconds."""
+        return self.usd_per_hour * self.billed_seconds(seconds) / 3600
+
+    def rounding(self, seconds: float) -> str:
+        """Return in words why clearly more is billed than so many seconds, nothing where that is not so."""
+        billed = self.billed_seconds(seconds)
+        if billed - seconds <= max(1.0, _ROUNDED * seconds):
+            return ""
+        each = words.seconds(self.increment_seconds)
+        why = "the least that is billed" if billed == self.minimum_seconds else f"billed by {each} begun"
+        return f"{words.seconds(billed)}, {why}"
 
 
 def read() -> list[Offer]:
@@ -113,9 +131,14 @@ def _is_same(offered: str, name: str) -> bool:
     return offered == name or name.startswith(f"{offered} ")
 
 
-def cheapest_of_each(offers: Sequence[Offer]) -> list[Offer]:
-    """Return the cheapest offer of each provider and purchase, cheapest first."""
+def by_bill(offers: Sequence[Offer], seconds: float) -> list[Offer]:
+    """Return offers by what they bill for so many seconds, and by their hour where that is the same."""
+    return sorted(offers, key=lambda one: (one.usd(seconds), one.usd_per_hour))
+
+
+def cheapest_of_each(offers: Sequence[Offer], seconds: float) -> list[Offer]:
+    """Return of each provider and purchase the offer that bills the least for so many seconds, the least first."""
     first: dict[tuple[str, str], Offer] = {}
-    for offer in sorted(offers, key=lambda one: one.usd_per_hour):
+    for offer in by_bill(offers, seconds):
         first.setdefault((offer.provider, offer.purchase), offer)
     return list(first.values())

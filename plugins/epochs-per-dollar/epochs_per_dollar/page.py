@@ -51,11 +51,10 @@ def _answer(session: Session, all_offers: Sequence[Offer]) -> str:
         return "How long the whole takes is not known"
     if session.doubts:
         return f"The whole takes about {words.seconds(total)}, as far as this session can say"
-    least = next(
-        (one for one in offers.of(session.machine, all_offers, session.cards) if one.purchase == "on-demand"), None
-    )
-    if least is None:
+    on_demand = [one for one in offers.of(session.machine, all_offers, session.cards) if one.purchase == "on-demand"]
+    if not on_demand:
         return f"The whole takes {words.seconds(total)}"
+    least = offers.by_bill(on_demand, total)[0]
     known = "" if session.machine.cards else ", if that is as fast as this one"
     costs = f"{words.usd(least.usd(total))} on {least.provider} {least.item}{known}"
     return f"The whole takes {words.seconds(total)}: {costs}"
@@ -66,14 +65,16 @@ def _table(session: Session, all_offers: Sequence[Offer]) -> str:
     same = offers.of(session.machine, all_offers, session.cards)
     if total is None or not same:
         return ""
+    same = offers.by_bill(same, total)
     what = "the same card" if session.machine.cards else "as many cores, if they are as fast as this one"
-    heads = ("Provider", "Machine", "Region", "Purchase", "USD/hour", "The whole", "Price of")
+    heads = ("Provider", "Machine", "Region", "Purchase", "USD/hour", "The whole", "Price of", "Billed")
     body = ""
     for one in same:
         cells = (one.provider, one.item, one.region, one.purchase, f"{one.usd_per_hour:.4g}", words.usd(one.usd(total)))
-        body += f"<tr>{''.join(f'<td>{escape(cell)}' for cell in (*cells, one.as_of))}"
+        body += f"<tr>{''.join(f'<td>{escape(cell)}' for cell in (*cells, one.as_of, one.rounding(total)))}"
     return (
-        f'<div class="wide"><table><caption>What the whole costs on machines of {what}: as billed, with minimums; spot '
+        f'<div class="wide"><table><caption>What the whole costs on machines of {what}: as billed, in '
+        "increments begun and at least a minimum, which the last column says where that is more than the time; spot "
         "without interruptions; without the minutes that a machine takes to start.</caption>"
         f"<tr>{''.join(f'<th>{head}' for head in heads)}{body}</table></div>"
     )

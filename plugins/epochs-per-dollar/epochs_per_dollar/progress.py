@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -13,6 +14,9 @@ FEWEST_TICKS = 3
 
 #: Of two series that count through the same time, the finer one is taken if it fills so much of the other's.
 _FILLS = 0.4
+
+#: A time that is left and differs by no more than this share from that of an epoch may be of the epoch.
+_NEAR_AN_END = 0.3
 
 #: Ticks that are kept of one series: a longer one loses every second, so that memory does not grow with its length.
 _KEPT_TICKS = 4_000
@@ -161,8 +165,9 @@ class Progress:
         total = steps.epochs_total or next((one.total for one in named if one.total), None)
         first = next((epoch for epoch in steps.epochs if epoch is not None), None)
         first = min((one.counts[0] for one in named), default=1.0) if first is None else first
-        # Who counts from 0 prints the last number: `Epoch 0/24` is the first of 25.
-        return last, total + 1 if total and first == 0 else total
+        # Who counts from 0 prints the last number: `Epoch 0/24` is the first of 25. A bar counts what is done.
+        is_bar = any(one.source.endswith("bar") for one in named)
+        return last, total + 1 if total and first == 0 and not is_bar else total
 
 
 class Whole(NamedTuple):
@@ -175,9 +180,11 @@ class Whole(NamedTuple):
 #: Arguments that say how long a training is, as programs call them.
 _STEP_ARGUMENTS = (
     *("max-steps", "num-steps", "total-steps", "train-steps", "steps"),
-    *("max-iters", "iters", "n-iters", "num-iterations", "max-iterations"),
+    *("max-iters", "max-iter", "iters", "n-iters", "num-iterations", "max-iterations", "max-update", "max-updates"),
 )
-_EPOCH_ARGUMENTS = ("epochs", "num-epochs", "max-epochs", "num-train-epochs", "n-epochs")
+#: And of reinforcement learning, where a step of the environment is not one of the training.
+_TIMESTEP_ARGUMENTS = ("total-timesteps", "num-timesteps", "timesteps", "total-env-steps")
+_EPOCH_ARGUMENTS = ("epochs", "num-epochs", "max-epochs", "max-epoch", "num-train-epochs", "n-epochs")
 
 
 def _argument(command: Sequence[str], names: Sequence[str]) -> tuple[float, str] | None:
@@ -185,8 +192,9 @@ def _argument(command: Sequence[str], names: Sequence[str]) -> tuple[float, str]
     found = None
     for place, word in enumerate(command):
         name, _, value = word.partition("=")
-        bare = name.lstrip("-").split(".")[-1].replace("_", "-")
-        if bare not in names or (not word.startswith("-") and not value):
+        bare = name.lstrip("-").split(".")[-1].replace("_", "-").lower()
+        # `--max-steps 9`, `max_steps=9`, `SOLVER.MAX_ITER 9`
+        if bare not in names or not (word.startswith("-") or value or "." in name):
             continue
         text = value or (command[place + 1] if place + 1 < len(command) else "")
         try:
@@ -238,11 +246,31 @@ def whole(
     if steps.goes_down and not steps.total and length and not (goes_on and steps.is_full):
         return Whole(length, f"{steps.source}, which count down")
     if steps.total and not (goes_on and steps.is_full):
-        one = "" if steps.name == "watch" or not steps.source.endswith("bar") else ", if there is one bar for all of it"
+        one = ""
+        if "bar" in steps.source.split() and steps.name != "watch":
+            one = ", if there is one bar for all of it"
+        elif re.search(r"\b(?:mini-?)?batch", steps.name):
+            one = ", if these are the batches of all of it (--epochs)"
         return Whole(steps.total, f"{steps.source}{one}")
-    if given := _argument(command, _STEP_ARGUMENTS):
+    if given := _argument(command, _TIMESTEP_ARGUMENTS if "timesteps" in steps.name else _STEP_ARGUMENTS):
         return Whole(given[0], given[1])
     return None
+
+
+def whole_by_its_eta(steps: Series, units_per_second: float) -> Whole | None:
+    """Return how long a training is that prints no total, but the time that it still takes (detectron2, MMEngine).
+
+    None where that may be the time of an epoch: it is about that of a lap, or a bar's.
+    """
+    if steps.eta is None or steps.source.endswith("bar"):
+        return None
+    at, left = steps.eta
+    done = next((point for point in reversed(steps.points()) if point.seconds <= at), steps.points()[0])
+    units = left * units_per_second
+    of_the_lap = (done.lap + 1) * (steps.lap_length or 0.0) - done.done
+    if units < 1 or (of_the_lap > 0 and abs(units - of_the_lap) <= max(_NEAR_AN_END * of_the_lap, units_per_second)):
+        return None
+    return Whole(float(round(done.done + units)), "the time that it says is left")
 
 
 def _begins_in_an_epoch(steps: Series) -> bool:

@@ -102,6 +102,7 @@ def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
         },
         "promised_seconds": session.promised_seconds if session.promised_seconds == session.promised_seconds else None,
         "measured_seconds": session.measured_seconds,
+        "per_step": session.per_step and session.per_step._asdict(),
         "usd_per_hour": usd_per_hour,
         "doubts": session.doubts,
         "use": {

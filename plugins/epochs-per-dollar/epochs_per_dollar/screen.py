@@ -52,6 +52,13 @@ def _measured(session: Session) -> Iterator[str]:
         yield f"--pattern matches none of the lines that it prints{last}"
     if rate is None or steps is None:
         yield f"watched for {words.seconds(session.seconds)}: no progress could be read from what it prints"
+        if session.left_running:
+            pids = ", ".join(map(str, session.left_running))
+            yield f"  it ended and left processes in the background ({pids}): start it in the foreground, without nohup"
+            return
+        if session.said_left is not None and session.ended_by != "itself":
+            at, left = session.said_left
+            yield f"  it says itself that {words.seconds(left)} are left: {words.seconds(at + left)} in all"
         yield from _READINGS
     else:
         named = f" ({steps.name!r})" if steps.name else ""
@@ -62,7 +69,7 @@ def _measured(session: Session) -> Iterator[str]:
         if session.per_step is not None:
             each = session.per_step
             yield _row("", words.rate(rate.units_per_second * each.each, each.unit), f"{words.count(each.each)} a step")
-        yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, first steps")
+        yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, compilation, first steps")
         if rate.resumed_at:
             yield _row("resumed", f"at {words.count(rate.resumed_at)}", "the whole is that of a start at 0")
         if not rate.pauses and not session.came_to_its_end:
@@ -147,7 +154,7 @@ def _dollars(session: Session, all_offers: Sequence[Offer], usd_per_hour: float 
         return
     if usd_per_hour is not None:
         yield _row("costs here", words.usd(usd_per_hour * total / 3600), f"at {usd_per_hour:g} USD an hour")
-    same = offers.cheapest_of_each(offers.of(machine, all_offers, session.cards))
+    same = offers.cheapest_of_each(offers.of(machine, all_offers, session.cards), total)
     if not same:
         yield _row(
             "offers",
@@ -162,8 +169,8 @@ def _dollars(session: Session, all_offers: Sequence[Offer], usd_per_hour: float 
     )
     yield f"  {'provider':<12}{'machine':<34}{'purchase':<11}{'USD/hour':>9}{'the whole':>14}   price of"
     for offer in same[:_MOST_OFFERS]:
-        least = "  (the least that is billed)" if total < offer.minimum_seconds else ""
-        whole = f"{offer.usd_per_hour:>9.4g}{words.usd(offer.usd(total)):>14}   {offer.as_of}{least}"
+        billed = f"  ({rounding})" if (rounding := offer.rounding(total)) else ""
+        whole = f"{offer.usd_per_hour:>9.4g}{words.usd(offer.usd(total)):>14}   {offer.as_of}{billed}"
         yield f"  {offer.provider:<12}{offer.item:<34}{offer.purchase:<11}{whole}"
     if len(same) > _MOST_OFFERS:
         yield f"  and {len(same) - _MOST_OFFERS} more"

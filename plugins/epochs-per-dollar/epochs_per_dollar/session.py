@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from epochs_per_dollar import etas, steady, words
 from epochs_per_dollar.machine import Machine, Meter
-from epochs_per_dollar.progress import Progress, Series, Whole, whole
+from epochs_per_dollar.progress import Progress, Series, Whole, whole, whole_by_its_eta
 from epochs_per_dollar.steady import Rate
 
 
@@ -18,6 +18,9 @@ class Amount(NamedTuple):
     each: float
     unit: str
 
+
+#: Units of which nobody knows how many steps one is.
+_NO_STEPS = ("epoch", "percent", "trial")
 
 #: A share of one core that other programs took, above which a session is disturbed.
 _DISTURBED = 0.1
@@ -52,6 +55,10 @@ class Session:
     measured_seconds: float | None = None
     #: The last line that the user's --pattern was tried on, of a pattern that has matched none.
     unmatched: str | None = None
+    #: When the program last said how long it still takes, and that (s), of one whose progress could not be read.
+    said_left: tuple[float, float] | None = None
+    #: Processes that the command started and left running when it ended by itself.
+    left_running: Sequence[int] = ()
 
     @property
     def whole_seconds(self) -> float | None:
@@ -77,6 +84,8 @@ class Session:
     @property
     def came_to_its_end(self) -> bool:
         """Whether the command ended well, by itself, and at the end of its training as far as is known."""
+        if self.rate is None and self.left_running:
+            return False
         return self.ended_by == "itself" and self.exit_code == 0 and not self.is_part
 
     @property
@@ -133,7 +142,9 @@ class Session:
             )
         others = self.other_cores
         if others is not None and others > _DISTURBED:
-            found.append(f"disturbed: other programs kept {others:.1f} cores busy")
+            found.append(
+                f"disturbed: other programs kept {others:.1f} cores busy, and its times may be those of a busy machine"
+            )
         found += [f"throttled: {by} slowed the GPU down in {share:.0%} of the time" for by, share in self.throttled]
         if (said := self._own_eta) is not None:
             found.append(said)
@@ -154,12 +165,18 @@ def look(
     per_step: Amount | None = None,
     measured_seconds: float | None = None,
     unmatched: str | None = None,
+    said_left: tuple[float, float] | None = None,
+    left_running: Sequence[int] = (),
 ) -> Session:
     """Work out what a session says."""
     steps = progress.steps()
     rate = steady.measure(steps.points()) if steps else None
     goes_on = ended_by != "itself"
-    length = whole(progress, steps, command, of, of_epochs, goes_on) if steps and rate else None
+    length = None
+    if steps and rate:
+        length = whole(progress, steps, command, of, of_epochs, goes_on)
+        if length is None and goes_on:
+            length = whole_by_its_eta(steps, rate.units_per_second)
     return Session(
         command,
         seconds,
@@ -171,7 +188,9 @@ def look(
         rate,
         length,
         promised_seconds,
-        per_step,
+        None if steps and steps.unit in _NO_STEPS else per_step,
         measured_seconds,
         unmatched,
+        None if rate else said_left,
+        left_running if ended_by == "itself" else (),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp, log
 from statistics import median
 from typing import NamedTuple
 
@@ -19,9 +20,16 @@ AGREE = 0.05
 #: A third is no rate with fewer intervals between ticks.
 FEWEST_INTERVALS = 3
 
-#: An interval is a pause if it is longer than its steps take by so many median absolute deviations (scaled to a
-#: standard deviation), by two steps, and by what a reading of the clock may be late (s).
-_DEVIATIONS, _STEPS, _LATE_SECONDS = 6.0, 2.0, 0.1
+#: An interval is a pause if it takes clearly longer than its steps: in logarithms by so many standard deviations of
+#: those around it (times of steps have a long tail; few intervals say less of it), and by two steps, and by what a
+#: reading of the clock may be late (s).
+_DEVIATIONS, _FEW, _STEPS, _LATE_SECONDS = 5.0, 6.0, 2.0, 0.1
+
+#: More than this no noise takes: a factor of 20,000, as a logarithm.
+_MOST_NOISE = 10.0
+
+#: A pause that did not come again in so many times the steps before it is paid once.
+_ONCE = 2.0
 
 #: Pauses whose distances differ by no more than this come regularly.
 _REGULAR = 0.2
@@ -121,8 +129,9 @@ def _is_pause(intervals: Sequence[_Interval]) -> list[bool]:
     for place, one in enumerate(intervals):
         near = intervals[max(0, place - 25) : place + 26]
         each = _median_each(near)
-        apart = median(abs(other.seconds - each * other.units) for other in near)
-        limit = max(1.4826 * _DEVIATIONS * apart, _STEPS * each, _LATE_SECONDS)
+        deviation = 1.4826 * median(log(other.each / each) for other in near if other.each >= each)
+        noise = exp(min(_DEVIATIONS * (1 + _FEW / len(near)) * deviation, _MOST_NOISE)) - 1
+        limit = max(noise * each * one.units, _STEPS * each, _LATE_SECONDS)
         marks.append(one.seconds - each * one.units > limit)
     return marks
 
@@ -162,25 +171,35 @@ def measure(points: Sequence[Point]) -> Rate | None:
     each = sum(one.seconds for one in steady) / sum(one.units for one in steady)
     began = steady[0].ends.seconds - steady[0].seconds
     pauses = [
-        Pause(one.ends.seconds, one.ends.done, one.seconds - one.units * each, one.at_lap)
+        Pause(
+            one.ends.seconds,
+            # What comes at the end of a lap comes before the next one has begun.
+            one.ends.done - one.units if one.at_lap else one.ends.done,
+            one.seconds - one.units * each,
+            one.at_lap,
+        )
         for one, paused in zip(intervals, marks)
-        if paused and one.ends.seconds > began
+        if paused and one.ends.seconds > steps[0].ends.seconds
     ]
     done = steady[0].ends.done - steady[0].units
-    first = points[0]
+    first, last = points[0], points[-1]
     # More than this process can have done: it went on from a checkpoint.
     resumed_at = first.done if first.done * each > 2 * first.seconds and first.done > intervals[0].units else 0.0
+    early, later = _early(pauses, resumed_at, last.done)
+    once = began - (done - resumed_at) * each
+    once += sum(pause.extra_seconds for pause in early if pause.seconds > began)
+    once -= sum(pause.extra_seconds for pause in later if pause.seconds <= began)
     return Rate(
         units_per_second=1 / each,
-        once_seconds=max(0.0, began - (done - resumed_at) * each),
+        once_seconds=max(0.0, once),
         resumed_at=resumed_at,
         first_seconds=first.seconds,
         steady_seconds=began,
         apart=apart if apart is not None else float("nan"),
         settled=apart is not None and apart <= AGREE,
-        pauses=_kinds(pauses, done, points[-1].done),
-        observed_units=points[-1].done,
-        observed_seconds=points[-1].seconds,
+        pauses=_kinds(later, resumed_at, last.done),
+        observed_units=last.done,
+        observed_seconds=last.seconds,
         widest_units=max(one.units for one in intervals),
     )
 
@@ -213,8 +232,21 @@ def _steady_from(steps: Sequence[_Interval]) -> tuple[int, float | None]:
     return 0, None
 
 
-def _kinds(pauses: Sequence[Pause], begun: float, done: float) -> tuple[Pauses, ...]:
-    """Return the pauses by kind: those at the ends of laps, and the others."""
+def _early(pauses: Sequence[Pause], start: float, done: float) -> tuple[Sequence[Pause], Sequence[Pause]]:
+    """Return the pauses that are paid once, and the others.
+
+    What came after a few steps, and not again in more than twice as many, was a compilation or the like: had it a
+    cadence, it would have been seen again. `start` and `done` are the counts at the start and at the end.
+    """
+    for place in range(len(pauses) - 1, -1, -1):
+        until = pauses[place + 1].done if place + 1 < len(pauses) else done
+        if _ONCE * (pauses[place].done - start) < until - pauses[place].done:
+            return pauses[: place + 1], pauses[place + 1 :]
+    return (), pauses
+
+
+def _kinds(pauses: Sequence[Pause], start: float, done: float) -> tuple[Pauses, ...]:
+    """Return the pauses by kind: those at the ends of laps, and the others, between two counts."""
     found = []
     for at_lap in (True, False):
         those = [pause for pause in pauses if pause.at_lap == at_lap]
@@ -223,13 +255,13 @@ def _kinds(pauses: Sequence[Pause], begun: float, done: float) -> tuple[Pauses, 
         each = sum(pause.extra_seconds for pause in those) / len(those)
         gaps = [later.done - earlier.done for earlier, later in zip(those, those[1:])]
         if not gaps:
-            every = those[0].done if those[0].done > 0 else done
+            every = max(those[0].done - start, done - those[0].done)
             found.append(Pauses(1, each, every, "laps" if at_lap else "once"))
             continue
         every = sum(gaps) / len(gaps)
         regular = max(gaps) - min(gaps) <= _REGULAR * every
         if not regular:
-            every = max(done - begun, 1e-9) / len(those)
+            every = max(done - start, 1e-9) / len(those)
         found.append(
             Pauses(len(those), each, every, "laps" if at_lap and regular else "regular" if regular else "irregular")
         )

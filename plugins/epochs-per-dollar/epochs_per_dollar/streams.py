@@ -19,8 +19,9 @@ _F_SETPIPE_SZ = 1031
 #: What a terminal holds, and a pipe where nobody says it.
 TERMINAL_BYTES, _PIPE_BYTES = 4096, 16384
 
-#: Text that is looked at in a second; of more, only that is passed on.
-_LOOKED_AT_BYTES = 64 << 10
+#: Text that is looked at in a second; of more, only that is passed on. After the first of a second of each reading the
+#: end counts: what a program prints before it goes on with its work.
+_LOOKED_AT_BYTES, _END_BYTES = 64 << 10, 6 << 10
 
 #: So much of the end of a stream is kept, for who asks why the command failed.
 _TAIL_BYTES = 4 << 10
@@ -34,6 +35,7 @@ class Stream:
         self.is_terminal = os.isatty(source)
         self._rest = self.tail = b""
         self._second, self._looked = -1.0, 0
+        self.passed_at = 0.0
 
     def pass_on(self) -> int:
         """Pass on what there is; return its bytes, -1 at the end of the stream."""
@@ -45,14 +47,17 @@ class Stream:
             chunk = b""  # The other end of a terminal has gone.
         if not chunk:
             return -1
-        now = time.monotonic()
+        now = self.passed_at = time.monotonic()
         self.tail = (self.tail + chunk[-_TAIL_BYTES:])[-_TAIL_BYTES:]
         _write(self.target, chunk)
         if now - self._second >= 1:
             self._second, self._looked = now, 0
-        if self._looked < _LOOKED_AT_BYTES:
-            self._looked += len(chunk)
-            self._look(now, chunk[-_LOOKED_AT_BYTES:])
+        if self._looked < 2 * _LOOKED_AT_BYTES:
+            end = chunk[-(_END_BYTES if self._looked >= _LOOKED_AT_BYTES else _LOOKED_AT_BYTES) :]
+            if len(end) < len(chunk):
+                self._rest = b""
+            self._looked += len(end)
+            self._look(now, end)
         else:
             self._rest = b""
         return len(chunk)

@@ -83,6 +83,6 @@ def report(sessions: Sequence[tuple[Point, Session]], usd_per_hour: float | None
     fewest = min(sum(point == setting for point, _ in sessions) for setting in settings)
     if fewest < FEWEST_REPEATS and len(settings) > 1:
         lines.append(f"  with {fewest} of each nothing is said to be faster: --repeats {FEWEST_REPEATS} or more")
-    if any(one.throttled for _, one in sessions):
-        lines.append("  some were throttled: nothing is said to be faster")
+    if why := sorted({doubt.split(":")[0] for _, one in sessions for doubt in one.doubts}):
+        lines.append(f"  some are in doubt ({', '.join(why)}): nothing is said to be faster")
     return "\n".join(lines)

@@ -38,4 +38,4 @@ def rate(per_second: float, unit: str) -> str:
 
 def plural(unit: str) -> str:
     """Return the name of more than one of a unit."""
-    return unit if unit.endswith("s") else f"{unit}s"
+    return unit if unit.endswith("s") or unit == "percent" else f"{unit}s"
