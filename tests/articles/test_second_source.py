@@ -10,7 +10,8 @@ import pytest
 
 from scripts.articles.second_source import figures
 from scripts.importers import facts
-from scripts.storage import tables
+from scripts.pages import article
+from scripts.storage import schemas, tables
 from scripts.studies import articles, definition
 from tests.importers.test_published import published
 from tests.made import run, runs
@@ -106,6 +107,15 @@ def test_every_row_is_shown_and_counted_once(shown: SimpleNamespace) -> None:
     told = shown.second_source_rows.dropna(subset="left_out")
     assert len(told) >= fate["rows"].iloc[2:].sum(), "who is left out has a reason"
     assert fate.loc["set beside", "rows"] == 65
+
+
+def test_the_page_has_every_row_with_its_place(shown: SimpleNamespace) -> None:
+    words = schemas.read_yaml(definition.ROOT / "reports" / "words" / "lambda-gpus.yaml", "words")
+    page = article.table("second_source_rows", shown.second_source_rows, words["second_source_rows"], {})
+    places = shown.rows["source"].str.partition(":")[2] + ", row " + shown.rows["row"]
+    assert [line[-1] for line in page["rows"]] == list(dict.fromkeys(places))
+    (line,) = [line for line in page["rows"] if line[-1] == "PyTorch/Detection/SSD/README.md#L663, row 6"]
+    assert line[:8] == ["SSD300", "—", "PyTorch", "V100 16 GB", "8", "—", "2,520.5", "images/s"]
 
 
 @pytest.mark.parametrize(
