@@ -91,7 +91,7 @@ PRINTED = {
     ),
     "MMEngine": (
         "11/25 14:00:00 - mmengine - INFO - Epoch(train)   [3][ 50/200]  base_lr: 1.0000e-03  eta: 0:01:00  time: 0.0201  loss: 2.1",
-        (50, 200, "unit", None),
+        (50, 200, "unit", 3),
     ),
     "Composer": ("[batch=20/100]:", (20, 100, "step", None)),
     "fairseq, older": ("| epoch 001 |    100 / 500 loss=9.8, ppl=300.1, wps=4021, num_updates=100, lr=0.0001", (100, None, "step", 1)),

@@ -57,6 +57,7 @@ def test_what_will_be_measured_again_is_a_line(tmp_path: Path, monkeypatch: pyte
     name, settings = definition.read("mine.yaml", {"trust": "all"})
     catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
     (cell,) = grid.planned(name, settings, catalogue).cells
+    commands.tracked.cache_clear()  # of a folder of this name that another test had
     trained = commands.code(commands.asked(settings["commands"]["gpt"], cell, cell.seed(1)))
     for repeat in (1, 2):
         folder = Path("results", name, cell.path, f"r{repeat}")

@@ -53,4 +53,10 @@ def files(study: Mapping[str, Any]) -> list[str]:
     about = [f"config/{name}" for name in ("cards.yaml", "language_models.yaml")]
     schemas = [f"config/schemas/{name}.schema.json" for name in ("cards", "language-models")]
     logged = [study["language_models"]["mlperf"]["source"]] if "mlperf" in study["language_models"] else []
-    return [study["language_models"]["source"], *logged, *about, *schemas, *map(str, books.every())]
+    return [
+        study["language_models"]["source"],
+        *logged,
+        *about,
+        *schemas,
+        *(f"config/prices/{book.name}" for book in books.every()),
+    ]
