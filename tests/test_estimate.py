@@ -71,6 +71,8 @@ def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
         (["--model", "Lama 3 8B", "--tokens", "2e9"], "'Lama 3 8B' is unknown: did you mean Llama 3 8B"),
         (["--model", "Llama 3 8B"], "--tokens: must be given"),
         ([*LLAMA, "--cards", "16", "--sequences", "8"], "--sequences: 8 on 16 cards is less than one a card and step"),
+        ([*LLAMA, "--sequences", "0.5"], "--sequences: 0.5 must be a whole number from 1"),
+        (["--model", "Llama 3 8B", "--tokens", "1"], "--tokens: 1 are less than one sequence of 4096 (--length)"),
         ([*LLAMA, "--sequences", "-1"], "--sequences: -1 must be sequences of a step on all cards, more than 0"),
         ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1 to 4,096"),
         ([*LLAMA, "--cards", "1000000"], "--cards: 1000000 must be a whole number from 1 to 4,096"),

@@ -27,6 +27,8 @@ function questionOf(given, data) {
   const asked = {...given, active, total: given.billion, layers: near.layers, width: near.width, model: "asked"};
   asked.gflop = gflopPerToken(asked);
   asked.state_gb = given.billion * data.state_bytes[given.task];
+  asked.kept_gb = asked.state_gb + (2 * asked.layers * given.length * asked.width) / 1e9; // and the BF16 inputs of a sequence's layers
+  if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   if (given.rate !== null) {
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
@@ -39,7 +41,7 @@ function questionOf(given, data) {
 
 /** How many cards hold what a training keeps of its parameters, beside activations. */
 function leastOf(asked, card, data) {
-  return Math.max(1, Math.ceil(asked.state_gb / (data.room * data.model.cards[card].memory_gb)));
+  return Math.max(1, Math.ceil(asked.kept_gb / (data.room * data.model.cards[card].memory_gb)));
 }
 
 /** Why a card is not answered; empty if it is. */
@@ -108,16 +110,28 @@ function machinesOf(card, provider, size, cards, data) {
   return count * size !== cards || (count > 1 && !isWhole) ? 0 : count;
 }
 
-/** The offers of a card whose machines make up so many: of a provider, purchase and size the newest, then the cheapest. */
+/** The cheapest region of each kind of offer; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
+function ofRegions(offers) {
+  const kinds = Map.groupBy ? Map.groupBy(offers, kindOf) : offers.reduce((map, one) => map.set(kindOf(one), [...(map.get(kindOf(one)) ?? []), one]), new Map());
+  return [...kinds.values()].map((each) => {
+    const newest = (isIt) => each.filter(isIt).map(({as_of}) => as_of).sort().at(-1) ?? "", everywhere = newest(({region}) => !region), somewhere = newest(({region}) => region);
+    const kept = each.filter((one) => one.as_of >= (one.region ? everywhere : somewhere));
+    return kept.reduce((low, one) => (one.usd_per_hour < low.usd_per_hour || (one.usd_per_hour === low.usd_per_hour && one.region < low.region) ? one : low));
+  });
+}
+
+const kindOf = ({provider, purchase, cards}) => [provider, purchase, cards].join("|");
+
+/** The offers of a card whose machines make up so many: of a provider, purchase, size and region the newest, then the cheapest. */
 function offersOf(card, cards, today, data) {
   const found = new Map();
   for (const row of data.offers[card] ?? []) {
     const machines = machinesOf(card, row.provider, row.cards, cards, data);
     if (!machines || monthsSince(row.as_of, today) > data.oldest_months) continue;
-    const key = [row.provider, row.purchase, row.cards].join("|"), other = found.get(key);
+    const key = `${kindOf(row)}|${row.region}`, other = found.get(key);
     if (!other || row.as_of > other.as_of || (row.as_of === other.as_of && row.usd_per_hour < other.usd_per_hour)) found.set(key, {...row, machines});
   }
-  return [...found.values()];
+  return ofRegions([...found.values()]);
 }
 
 /** What so many tokens cost on an offer at a rate a card: every increment begun, at least the minimum, of each machine. */
@@ -135,7 +149,7 @@ function quoted(asked, data, today) {
     const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
     const seconds = asked.tokens / (answer.middle * asked.cards);
     if (!first) return {...answer, at, seconds, offers: 0, spot, market};
-    return {...answer, at, seconds, offers: clouds.length, first: first.offer, usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
+    return {...answer, at, seconds, offers: clouds.length, first: first.offer, second: clouds[1], usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
       median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd, spot, market};
   });
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
@@ -149,12 +163,14 @@ function quoted(asked, data, today) {
   return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused};
 }
 
-/** Up to which price of its machines the best card keeps the lowest expected cost, and which one follows; null without another. */
+/** Up to which price of its machines the best offer keeps the lowest expected cost, and which follows, of any card; null without another. */
 function flipOf(rows, best, covariance) {
   const expected = (row) => row.usd * Math.exp(covariance[row.at][row.at] / 2), others = rows.filter((row) => row.offers && row !== best);
-  if (!others.length) return null;
-  const second = others.reduce((low, row) => (expected(row) < expected(low) ? row : low));
-  return {card: second.card, usd_per_hour: (best.first.machines * best.first.usd_per_hour * expected(second)) / expected(best)};
+  const follow = others.map((row) => ({usd: expected(row), card: row.card, provider: row.first.provider}));
+  if (best.second) follow.push({usd: (best.second.usd * expected(best)) / best.usd, card: best.card, provider: best.second.offer.provider});
+  if (!follow.length) return null;
+  const {usd, card, provider} = follow.reduce((low, one) => (one.usd < low.usd ? one : low)), now = best.first.machines * best.first.usd_per_hour;
+  return {card, provider, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
 }
 
 /** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, the most first; what it says of others counts. */
@@ -254,7 +270,7 @@ function beginQuote() {
   function reasons(asked, {best, rows, covariance}) {
     const words = [`80 % sure of ${usd(best.usd_low)} to ${usd(best.usd_high)} (of its speed: ${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
     const flips = flipOf(rows, best, covariance), market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
-    if (flips) words.push(`By the middle of the intervals ${flips.card} would cost less from ${shown(flips.usd_per_hour)} USD an hour on.`);
+    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${shown(flips.usd_per_hour)} USD an hour.`);
     if (market && market.market.usd < best.usd) words.push(`At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${market.card} (${provider(market.market.offer.provider)}, price of ${market.market.offer.as_of}).`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null) {
@@ -324,7 +340,7 @@ function beginQuote() {
     said.textContent = sentence(asked, found.best, found.rows);
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found, asked.cards), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.state_gb)} GB that the training keeps of its parameters (${data.state_bytes[asked.task]} bytes each), and a tenth for activations; whether that is enough no table prints.`),
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${data.state_bytes[asked.task]} bytes each) and of the inputs of a sequence's layers, and a tenth for the rest; whether that is enough no table prints.`),
       bars(found.rows.map(described)), notAnswered(found));
   }
 
@@ -347,7 +363,7 @@ function beginQuote() {
     const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
     const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
-    const instead = own && own !== best ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on yours` : "", what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
+    const instead = own && own !== best ? `; yours ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd)} and ${duration(own.seconds)}` : "", what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
     classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${shown(row.times)}× as fast`,
       more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
@@ -368,12 +384,12 @@ function beginQuote() {
     for (const [name, one] of Object.entries(forms)) {
       const kept = new URLSearchParams(location.hash.startsWith(`#${name}&`) ? location.hash.slice(name.length + 2) : "");
       for (const [key, value] of [...start[name], ...kept]) {
-        const field = one.elements[key];
+        const field = one.elements.namedItem(key); // `length` is one
         if (field && (!field.options || [...field.options].some((option) => option.value === value))) field.value = value;
         else denied.push(`${key}=${value}`);
       }
     }
-    if (location.hash.includes("=") && !Object.keys(forms).some((name) => location.hash.startsWith(`#${name}&`))) denied.push(decodeURIComponent(location.hash.slice(1)));
+    if (location.hash.includes("=") && !Object.keys(forms).some((name) => location.hash.startsWith(`#${name}&`))) denied.push(location.hash.slice(1));
     answer();
     answerClassic();
     if (denied.length) said.prepend(`The address asks for what is not known here (${denied.join(", ")}), and was not followed in that. `);
@@ -392,7 +408,7 @@ function beginQuote() {
   function copies(button, textOf, otherwise) {
     const label = button.textContent;
     button.addEventListener("click", async () => {
-      const copied = await navigator.clipboard?.writeText(textOf()).then(() => true, () => false);
+      const text = textOf(), copied = text !== null && (await navigator.clipboard?.writeText(text).then(() => true, () => false));
       button.textContent = copied ? "Copied" : otherwise;
       setTimeout(() => { button.textContent = label; }, 2000);
     });
@@ -400,8 +416,8 @@ function beginQuote() {
   copies(link, () => `${said.textContent} ${why.textContent} ${new URL(address("quote"), location.href).href}`, "Copy it from the address bar");
   copies(csv, () => {
     const {asked, problems} = questionOf(given(new FormData(form)), data);
-    return problems.length ? "" : csvOf(quoted(asked, data, today), asked);
-  }, "This browser allows no copy");
+    return problems.length ? null : csvOf(quoted(asked, data, today), asked);
+  }, "Nothing to copy");
   read();
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.costs import billing, book, books, cards, fields, ownership, spot
+from scripts.costs import billing, book, books, card_history, cards, fields, ownership, spot
 from scripts.costs.terms import Terms, read_terms
 from scripts.storage.errors import InputError
 
@@ -100,9 +100,15 @@ def _offered(
 ) -> dict[str, Any] | None:
     """Return the price of an hour of cards by what providers ask for one, None where nobody offers it.
 
-    The lowest offer is of one provider; the median is of none, and its range is from the lowest to the highest.
+    The lowest offer is of one provider; the median is of none, and its range is from the lowest to the highest. Offers
+    that are a year older than the newest price of the books are no longer known.
     """
-    asked = cards.offers(rows, gpus["model"], option.get("purchase", "on-demand"))
+    newest = max((card_history.day_of(row["as_of"]) for row in rows), default=None)
+    asked = [
+        offer
+        for offer in cards.offers(rows, gpus["model"], option.get("purchase", "on-demand"))
+        if newest and (newest - card_history.day_of(offer.as_of)).days <= card_history.KNOWN_DAYS
+    ]
     found = cards.chosen(cards.for_cards(asked, gpus["count"]), option)
     if not found:
         return None

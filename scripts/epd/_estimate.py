@@ -113,11 +113,13 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     if answers:
         lines.append("memory: of what is kept all cards have a part each; what activations take is in no table")
         lines.append(
-            "cards: those of the cheapest machine; the rate a card is taken to be the same on any number"
+            "cards: those of the cheapest machine, or as many as hold the training; the rate a card is taken to be the "
+            "same on any number, and how several machines are linked is not counted"
             if cards is None
             else f"cards: {cards}, of several whole machines where one has fewer; how these are linked is not counted"
         )
-    if prices := {bill["cheapest"]["as_of"] for one in answers if (bill := one["on_demand"])}:
+    ways = ("on_demand", "spot", "market")
+    if prices := {bill["cheapest"]["as_of"] for one in answers for way in ways if (bill := one[way])}:
         ages = dict.fromkeys(age(day, today) for day in (max(prices), min(prices)))
         lines.append(f"prices: {' to '.join(ages)}, with minimum and rounding of the bill, without a machine's start")
     return lines + [f"not answered: {one['card']}: {one['reason']}" for one in found["refused"]]
@@ -128,7 +130,7 @@ def _conclusion(found: Mapping[str, Any]) -> str:
         return str(found["choice"]["sentence"])
     if not found["answers"]:
         return ""
-    cards = found["asked"]["cards"]
-    if cards is not None:
-        return f"No offer: no cloud's machines of one kind make up {cards} cards; leave --cards out"
-    return f"No offer: no price of these cards is younger than {dollars.OLDEST_MONTHS} months"
+    asked = found["asked"]
+    of = f" of {asked['cards']} cards" if asked["cards"] else ""
+    without = f" but {', '.join(asked['without'])}" if asked["without"] else ""
+    return f"No offer: no cloud{without} asks a price{of} for these that is younger than {dollars.OLDEST_MONTHS} months"

@@ -126,7 +126,7 @@ def command(
     question.check_alike(known, measured)
     offered = estimates.offered()
     providers = sorted({row["provider"] for rows in offered.values() for row in rows})
-    left_out = [question.one_of("--without", one, tuple(providers)) for one in without or ()]
+    left_out = [question.one_of("--without", one.lower(), tuple(providers)) for one in without or ()]
     today = date.today()
     found = answer.answer(known, offered, asked, measured, cards, today, peak, sequences, left_out)
     if json:

@@ -144,7 +144,9 @@ def card(
             for one in (day.lowest, day.market)
         )
         shown.add_row(name, day.as_of, lowest, numbers.number(day.median), str(len(day.known)), market, read)
-    Console(markup=False, highlight=False).print(shown)
+    # What reads a pipe has no edge to keep to.
+    width = None if sys.stdout.isatty() else 200
+    Console(markup=False, highlight=False, width=width).print(shown)
     return 0
 
 

@@ -13,7 +13,7 @@ from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
 from scripts.estimate.linear import Array
 from scripts.estimate.points import Point
-from scripts.estimate.question import Question
+from scripts.estimate.question import MOST_CARDS, Question
 from scripts.estimate.rates import Rate, rates
 from scripts.storage.numbers import number, rounded
 
@@ -29,7 +29,7 @@ _MARGIN = 1.05
 #: Of the question's fields those that answers repeat.
 _ASKED = (
     "model", "kind", "active_billion", "total_billion", "layers", "width", "tokens", "length", "task", "precision",
-    "software", "state_bytes", "state_gb",
+    "software", "state_bytes", "state_gb", "sequence_gb",
 )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def answer(
     for place, rate in enumerate(found.answers):
         least = _least(known, question, rate.card, peak)
         most = inf if sequences is None else sequences
-        if least > (most if cards is None else cards):
+        if least > min(most, MOST_CARDS) if cards is None else least > cards:
             refused[rate.card] = _too_small(known, question, rate.card, least)
             continue
         of = dollars.of_rows(offered.get(rate.card, ()), today, cards, least, most, without)
@@ -115,14 +115,15 @@ def _memory_gb(known: Known, card: str) -> float:
 
 def _least(known: Known, question: Question, card: str, peak: Peak | None) -> int:
     """Return how many cards hold what a training keeps, or held what was measured, whichever is less."""
-    least = max(1, ceil(question.state_gb / (ROOM * _memory_gb(known, card))))
+    least = max(1, ceil(question.kept_gb / (ROOM * _memory_gb(known, card))))
     return min(least, peak.cards) if peak and _fits(known, card, peak.cards, peak) == "yes" else least
 
 
 def _too_small(known: Known, question: Question, card: str, least: int) -> str:
     return (
-        f"{question.state_gb:,.4g} GB of state ({question.state_bytes:g} bytes a parameter), and a tenth for "
-        f"activations, need {least} cards of {_memory_gb(known, card):g} GB"
+        f"{question.state_gb:,.4g} GB of state ({question.state_bytes:g} bytes a parameter), "
+        f"{question.sequence_gb:,.3g} of a sequence's layers and a tenth for the rest need {least} cards of "
+        f"{_memory_gb(known, card):g} GB"
     )
 
 
@@ -159,6 +160,7 @@ def _bill(bill: Bill | None) -> dict[str, Any] | None:
     return {
         "usd": usd | {"median": bill.median_usd, "dearest": bill.dearest_usd},
         "hours": bill.seconds / 3600,
+        "second": bill.second and {"provider": bill.second.provider, "usd": bill.second_usd},
         "offers": bill.offers,
         "cheapest": asdict(bill.cheapest),
     }
@@ -182,7 +184,7 @@ def _choice(
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
     if flips:
         said.append(
-            f"By the middle of the intervals {flips['card']} would cost less if those machines rose from "
+            f"{flips['card']} at {flips['provider']} is expected to cost less if those machines rise from "
             f"{number(flips['from_usd_per_hour'])} to {number(flips['usd_per_hour'])} USD an hour."
         )
     if market and _usd(market) < usd[found.first]:
@@ -204,15 +206,26 @@ def _choice(
 def _flips(
     answers: Sequence[Mapping[str, Any]], found: choice.Choice, usd: Array, covariance: Array
 ) -> dict[str, Any] | None:
-    """Return up to which price of its machines (USD an hour of all) the first card keeps the lowest expected cost."""
-    if len(answers) == 1:
+    """Return up to which price of its machines (USD an hour of all) the first offer keeps the lowest expected cost.
+
+    What follows is another card, or another provider of the same one.
+    """
+    more = np.exp(np.diag(covariance) / 2)
+    first = answers[found.first]
+    follow = [
+        (float(usd[place] * more[place]), one["card"], one["on_demand"]["cheapest"]["provider"])
+        for place, one in enumerate(answers)
+        if place != found.first
+    ]
+    if second := first["on_demand"]["second"]:
+        follow.append((second["usd"] * float(more[found.first]), first["card"], second["provider"]))
+    if not follow:
         return None
-    expected = usd * np.exp(np.diag(covariance) / 2)
-    second = min((place for place in range(len(usd)) if place != found.first), key=lambda place: float(expected[place]))
-    offer = answers[found.first]["on_demand"]["cheapest"]
-    share = float(expected[second] / expected[found.first])
+    least, card, provider = min(follow)
+    offer = first["on_demand"]["cheapest"]
     now = offer["usd_per_hour"] * offer["machines"]
-    return {"card": answers[second]["card"], "from_usd_per_hour": now, "usd_per_hour": now * share}
+    share = least / float(usd[found.first] * more[found.first])
+    return {"card": card, "provider": provider, "from_usd_per_hour": now, "usd_per_hour": now * share}
 
 
 def _place(card: str, offer: Mapping[str, Any]) -> str:
@@ -223,11 +236,14 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     bill = first["on_demand"]
     offer, usd = bill["cheapest"], bill["usd"]
     machine = _place(first["card"], offer)
-    cost = f"{number(usd['cheapest'])} USD ({number(usd['low'])} to {number(usd['high'])} by the 80 % of its speed)"
+    hours = number(first["hours"]["middle"])
+    cost = (
+        f"{number(usd['cheapest'])} USD ({number(usd['low'])} to {number(usd['high'])} by the 80 % of its speed) in "
+        f"{hours} h"
+    )
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
-        hours = number(first["hours"]["middle"])
-        return f"{which} with an answer and an offer: {machine}, {cost}, in {hours} h."
+        return f"{which} with an answer and an offer: {machine}, {cost}."
     between = _listed([first["card"], *rivals])
     if not falls:
         return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."

@@ -65,6 +65,9 @@ class Bill:
     """What the offers of a card come to at the middle rate (USD), and the cheapest at both ends of the interval."""
 
     cheapest: Offer
+    #: The offer that is the cheapest after it, and what that comes to; None of a single one.
+    second: Offer | None
+    second_usd: float | None
     usd: float
     usd_low: float
     usd_high: float
@@ -88,7 +91,7 @@ def of_rows(
     ones as have `at_least` so many. None has more than `at_most`, nor is it of a provider that is `without`. The same
     size at one provider is one offer, whatever its name, its region and its list.
     """
-    found: dict[tuple[str, str, int], Offer] = {}
+    found: dict[tuple[str, str, int, str], Offer] = {}
     for row in rows:
         size = int(row["cards"])
         wanted = ceil(at_least / size) * size if cards is None else cards
@@ -100,10 +103,24 @@ def of_rows(
             row["provider"], row["item"], row["region"], row["purchase"], size, float(row["usd_per_hour"]),
             row["as_of"], float(row["increment_seconds"]), float(row["minimum_seconds"]), machines,
         )  # fmt: skip
-        key = (offer.provider, offer.purchase, size)
+        key = (offer.provider, offer.purchase, size, offer.region)
         if key not in found or (_newness(offer) > _newness(found[key])):
             found[key] = offer
-    return list(found.values())
+    return _of_regions(found.values())
+
+
+def _of_regions(offers: Iterable[Offer]) -> list[Offer]:
+    """Return the cheapest region of each kind. A list without regions is of all: the newer of both counts."""
+    kinds: dict[tuple[str, str, int], list[Offer]] = {}
+    for offer in offers:
+        kinds.setdefault((offer.provider, offer.purchase, offer.cards), []).append(offer)
+    found = []
+    for each in kinds.values():
+        everywhere = max((one.as_of for one in each if not one.region), default="")
+        somewhere = max((one.as_of for one in each if one.region), default="")
+        kept = [one for one in each if one.as_of >= (everywhere if one.region else somewhere)]
+        found.append(min(kept, key=lambda one: (one.usd_per_hour, one.region)))
+    return found
 
 
 def _newness(offer: Offer) -> tuple[str, float]:
@@ -115,9 +132,10 @@ def bill(offers: Sequence[Offer], tokens: float, low: float, middle: float, high
     if not offers:
         return None
     prices = [offer.usd(tokens, middle) for offer in offers]
-    place = min(range(len(offers)), key=prices.__getitem__)
+    place, *others = sorted(range(len(offers)), key=prices.__getitem__)
     first = offers[place]
+    second, second_usd = (offers[others[0]], prices[others[0]]) if others else (None, None)
     return Bill(
-        first, prices[place], first.usd(tokens, high), first.usd(tokens, low),
+        first, second, second_usd, prices[place], first.usd(tokens, high), first.usd(tokens, low),
         median(prices), max(prices), len(offers), first.seconds(tokens, middle),
     )  # fmt: skip

@@ -36,7 +36,8 @@ class Known:
         """Return the model that a person, or a hub, calls so. Raises InputError with the nearest names."""
         names = {one: model for model, about in self.models.items() for one in (model, *about["names"])}
         known = {_plain(one) for one in names}
-        asked = name if _plain(name) in known else _of_hub(name)
+        tried = [name, _of_hub(name), re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", _of_hub(name))]
+        asked = next((one for one in tried if _plain(one) in known), name)
         return _named("--model", asked, names, "of any other say --billion, --layers and --width")
 
     def aged(self, kind: str, until: str, today: date) -> float:

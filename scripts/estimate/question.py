@@ -73,6 +73,16 @@ class Question:
         """What a training keeps of its parameters on all cards together, in GB; activations come on top."""
         return self.total_billion * self.state_bytes
 
+    @property
+    def sequence_gb(self) -> float:
+        """What one sequence leaves on all cards together where layers are computed again: the BF16 input of each."""
+        return 2 * self.layers * self.length * self.width / 1e9
+
+    @property
+    def kept_gb(self) -> float:
+        """What all cards together must hold at least, in GB."""
+        return self.state_gb + self.sequence_gb
+
     def on(self, card: str, precision: str = "", rate: float | None = None) -> Point:
         """Return the training on a card, with its rate (tokens a second and card) where that was measured."""
         gflop = gflop_per_token(self.active_billion, self.layers, self.width, self.length, self.task)
@@ -115,11 +125,12 @@ def ask(
     """Return the question that a person asks, by the name of a model or its numbers. Raises InputError."""
     if bool(model) == (billion is not None):
         raise InputError("--model NAME or --billion PARAMETERS must be given, and not both")
-    one_of("--precision", precision, PRECISIONS)
+    precision = one_of("--precision", precision.lower(), PRECISIONS)
     one_of("--task", task, TASKS)
     if positive("--tokens", tokens, "tokens of the whole training") > MOST_TOKENS:
         raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
-    positive("--length", length, "tokens of a sequence")
+    if tokens < positive("--length", length, "tokens of a sequence"):
+        raise InputError(f"--tokens: {tokens:g} are less than one sequence of {length:g} (--length)")
     lengths = sorted(point.length for point in known.points if point.length)
     if lengths and not lengths[0] / _BEYOND <= length <= lengths[-1]:
         raise InputError(f"--length: {length:g}: tables hold sequences of {lengths[0]:g} to {lengths[-1]:g} tokens")
@@ -146,7 +157,10 @@ def ask(
             )
     found = _CALLED.get(software.lower(), OTHER) if software not in SOFTWARE.values() else software
     if not software:
-        assumed.append("software: none was named, so that the interval holds for any (--software llm-foundry ...)")
+        assumed.append(
+            "software: none was named, so that the interval holds for any, and TPUs are answered for (--software "
+            "llm-foundry, or pytorch, which no table holds)"
+        )
     elif found == OTHER:
         assumed.append(f"software: no table holds {software!r}: taken for one of its own, as fast as others or not")
     if state_bytes is None:
@@ -180,6 +194,7 @@ def _by_numbers(known: Known, billion: float, active: float | None, kind: str, a
         raise InputError("--kind: how fast a hybrid (Mamba) is follows from no table well enough: measure it, epd run")
     if kind == "dense" and active is not None and active != billion:
         kind = "moe"
+        assumed.append("kind: a mixture of experts, as a token uses fewer parameters than there are")
     if kind == "moe" and active is None:
         raise InputError("--active: must be given of a mixture of experts: all parameters mislead by up to 6 times")
     active = positive("--active", billion if active is None else active, "billions of parameters that a token uses")
@@ -212,19 +227,21 @@ def check_cards(cards: int) -> int:
     return cards
 
 
-def number_of(option: str, text: str) -> float:
+def number_of(option: str, text: str, hint: str = "as 2e9, or 2B (K, M, B, T)") -> float:
     """Return a number as people write large ones: 2e9, 2,000,000,000 or 2B (K, M, B, T). Raises InputError."""
     plain = re.sub("[,_]", "", text.strip())
     last = plain[-1:]
     try:
         return float(plain[:-1]) * _TIMES[last] if last in _TIMES else float(plain)
     except ValueError:
-        raise InputError(f"{option}: {text!r} is no number: as 2e9, or 2B (K, M, B, T)") from None
+        raise InputError(f"{option}: {text!r} is no number: {hint}") from None
 
 
 def check_sequences(sequences: float, cards: int | None) -> float:
     """Return the sequences of a step on all cards. Raises InputError for less than one a card."""
     positive("--sequences", sequences, "sequences of a step on all cards")
+    if sequences != int(sequences):
+        raise InputError(f"--sequences: {sequences:g} must be a whole number from 1")
     if cards is not None and sequences < cards:
         raise InputError(
             f"--sequences: {sequences:g} on {cards} cards is less than one a card and step: such trainings run at a "
@@ -239,11 +256,8 @@ def measured(known: Known, question: Question, option: str, given: str) -> Point
     if not equals:
         raise InputError(f"{option}: {given!r}: must be CARD=RATE, tokens a second and card, as H100=10400")
     card, _, precision = name.partition(":")
-    try:
-        rate = float(text)
-    except ValueError:
-        raise InputError(f"{option}: {text!r} is no number: tokens a second and card, without a unit") from None
-    return check_rate(known, question, option, known.card(option, card), precision or question.precision, rate)
+    rate = number_of(option, text, "tokens a second and card, without a unit")
+    return check_rate(known, question, option, known.card(option, card), precision.lower() or question.precision, rate)
 
 
 def check_alike(known: Known, given: Sequence[Point]) -> None:

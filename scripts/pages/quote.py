@@ -15,7 +15,7 @@ SCRIPTS = ("engine.js", "elements.js", "estimate.js", "quote.js")
 
 #: What reports/scripts/quote.js needs of an offer.
 OFFER = (
-    *("provider", "item", "purchase", "cards", "usd_per_hour"),
+    *("provider", "item", "region", "purchase", "cards", "usd_per_hour"),
     *("as_of", "increment_seconds", "minimum_seconds"),
 )
 

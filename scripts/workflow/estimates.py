@@ -23,7 +23,7 @@ MACHINES = ROOT / "config" / "machines.csv"
 TRIALS = ROOT / "reports" / "estimates.json"
 
 #: The books of today's offers; of a machine the newest price counts.
-BOOKS = ("cards-2026-11", "current", "listed", "accelerators")
+BOOKS = ("cards-2026-11", "current", "listed", "accelerators", "a10g-2026-07")
 
 #: The book at whose prices trials pick machines: it stays as it is.
 TRIED_BOOK = "cards-2026-11"

@@ -40,12 +40,12 @@ BY_HAND = [
     (78, "lowest", 10.5, 4224, 690.499),  # Llama 3 70B, FP8, 64 GB200; CoreWeave: 42 USD for four
     (81, "lowest", 3.2, 1664, 534.188),  # the same, 64 H100; Hyperstack
     (81, "coreweave", 6.155, 1664, 1027.477),  # 49.24 USD for eight
-    (81, "median", 3.99, 1664, 666.066),  # of 3.2, 3.85, 3.99, 3.99, 6.155, 6.88 and 12.29
+    (81, "median", 5.0725, 1664, 846.772),  # of 3.2, 3.85, 3.99, 3.99, 6.155, 6.88, 10.979 and 12.29
     (40, "lowest", 3.2, 326, 2726.653),  # Llama 3.1 405B, FP8, 1,024 H100
     (39, "lowest", 10.5, 1166, 2501.429),  # the same, NVFP4, 256 GB200
     (47, "lowest", 7.4, 18534, 110.907),  # GPT-OSS 120B, MXFP8, 64 B300; Hyperstack
     (290, "lowest", 3.2, 12472.87, 71.266),  # LoRA of Llama 3 8B, one H100
-    (290, "median", 3.92, 12472.87, 87.301),  # of 3.2, 3.85, 3.99 and 4.29: who rents only eight is no offer of one
+    (290, "median", 4.14, 12472.87, 92.200),  # of 3.2, 3.85, 3.99, 4.29, 6.88 and 10.979: eight are no offer of one
     (296, "lowest", 3.2, 1007, 882.710),  # MPT 70B, 512 H100
     (405, "lowest", 1.79, 17807, 27.923),  # MPT 1B, eight A100 80 GB; RunPod
     (550, "lowest", 2.7, 7138.89, 105.058),  # Llama 3.1 8B, eight TPU v6e; Google: 21.6 USD for eight

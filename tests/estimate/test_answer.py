@@ -38,11 +38,29 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
     """Three times as fast, an H100 is worth three times the 1 USD of the other, within what noise adds."""
     offers = {"H100": [row("a", 1, 2)], "A100 80 GB": [row("b", 1, 1)]}
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))["choice"]
-    assert found["flips"] == {"card": "A100 80 GB", "from_usd_per_hour": 2, "usd_per_hour": pytest.approx(3, rel=0.02)}
-    assert "A100 80 GB would cost less if those machines rose from 2.00 to " in found["sentence"]
+    three = pytest.approx(3, rel=0.02)
+    assert found["flips"] == {"card": "A100 80 GB", "provider": "b", "from_usd_per_hour": 2, "usd_per_hour": three}
+    assert "A100 80 GB at b is expected to cost less if those machines rise from 2.00 to " in found["sentence"]
     dearer = offers | {"H100": [row("a", 1, found["flips"]["usd_per_hour"] * 1.001)]}
     assert of(dearer, ("H100", 7800), ("A100 80 GB", 2600))["choice"]["card"] == "A100 80 GB"
     assert of({"H100": [row("a", 1, 3)]})["choice"]["flips"] is None
+
+
+def test_another_provider_of_the_same_card_may_follow() -> None:
+    offers = {"H100": [row("a", 1, 2), row("c", 1, 2.5)], "A100 80 GB": [row("b", 1, 1)]}
+    found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
+    flips = {"card": "H100", "provider": "c", "from_usd_per_hour": 2, "usd_per_hour": pytest.approx(2.5)}
+    assert found["choice"]["flips"] == flips
+    (own,) = [one for one in found["answers"] if one["card"] == "H100"]
+    assert own["on_demand"]["second"]["usd"] == pytest.approx(own["on_demand"]["usd"]["cheapest"] * 1.25, rel=1e-3)
+
+
+def test_a_long_sequence_needs_memory_too() -> None:
+    """32 layers x 131,072 tokens x 4,096 x 2 bytes are 34.4 GB: with 64.2 GB of state too much for 0.9 x 80 GB."""
+    long = replace(ask(software="llm-foundry", state_bytes=8.0), length=131072.0)
+    found = answer.answer(TABLES, {}, long, [], 1, TODAY)
+    reasons = {one["card"]: one["reason"] for one in found["refused"]}
+    assert reasons["H100"].endswith("34.4 of a sequence's layers and a tenth for the rest need 2 cards of 80 GB")
 
 
 def test_a_market_place_stands_apart_and_is_named_where_it_asks_less() -> None:

@@ -55,6 +55,16 @@ def test_one_machine_of_a_provider_is_one_offer_by_its_newest_price() -> None:
     assert sorted((one.purchase, one.usd_per_hour) for one in found) == [("on-demand", 3), ("spot", 1)]
 
 
+def test_the_cheapest_region_counts_and_a_list_without_regions_is_of_all() -> None:
+    spot = [
+        row("gce", 1, 6.6, region="us-central1", purchase="spot", as_of="2026-09-26"),
+        row("gce", 1, 3.4, region="us-east4", purchase="spot", as_of="2026-05-20"),
+    ]
+    assert [one.usd_per_hour for one in dollars.of_rows(spot, TODAY)] == [3.4]
+    newer = row("gce", 1, 5, purchase="spot", as_of="2026-11-01")
+    assert [one.usd_per_hour for one in dollars.of_rows([*spot, newer], TODAY)] == [5]
+
+
 def test_prices_of_more_than_a_year_are_no_offers() -> None:
     assert dollars.of_rows([row("a", 1, 2, as_of="2024-03"), row("b", 1, 2, as_of="2025-11")], TODAY) == []
     assert len(dollars.of_rows([row("b", 1, 2, as_of="2025-12")], TODAY)) == 1
