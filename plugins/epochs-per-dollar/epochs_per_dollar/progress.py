@@ -225,6 +225,8 @@ def whole(
     if steps.unit == "epoch":
         if of_epochs:
             return Whole(of_epochs, "--epochs")
+        if steps.laps[-1] > 0:
+            return None  # They begin anew, as of each fold: of how many is not known.
         if steps.total:
             return Whole(steps.total, steps.source)
         given = _argument(command, _EPOCH_ARGUMENTS)
@@ -251,6 +253,8 @@ def whole(
             one = ", if there is one bar for all of it"
         elif re.search(r"\b(?:mini-?)?batch", steps.name):
             one = ", if these are the batches of all of it (--epochs)"
+        elif epochs_given := _argument(command, _EPOCH_ARGUMENTS):
+            one = f", if it counts through all of {epochs_given[1]}"
         return Whole(steps.total, f"{steps.source}{one}")
     if given := _argument(command, _TIMESTEP_ARGUMENTS if "timesteps" in steps.name else _STEP_ARGUMENTS):
         return Whole(given[0], given[1])
