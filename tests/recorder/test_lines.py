@@ -272,3 +272,20 @@ def test_odd_json_is_no_progress(line: str) -> None:
 def test_a_series_is_named_without_the_time_and_level_of_its_lines() -> None:
     tick = lines.read("[2026-11-25 01:00:00] INFO train: epoch=3 it=120/900 loss=0.3")[0]
     assert tick.series.startswith("train:")
+
+
+def test_of_a_flood_each_of_some_readings_is_seen_by_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 readings of 200 kB in one second, each of which ends with a step, the first and eight more."""
+    from epochs_per_dollar import streams
+
+    monkeypatch.setattr(streams.time, "monotonic", lambda: 5.0)
+    chunks = iter([(f"tensor {'0.1 ' * 20}\n" * 2000 + f"step {number}\n").encode() for number in range(40)])
+    monkeypatch.setattr(streams.os, "read", lambda source, count: next(chunks))
+    monkeypatch.setattr(streams, "_write", lambda target, chunk: None)
+    seen: list[str] = []
+    with open("/dev/null") as nothing:
+        stream = streams.Stream(nothing.fileno(), 1, lambda now, line: seen.append(line), 1 << 20)
+        for _ in range(40):
+            stream.pass_on()
+    assert [line for line in seen if line.startswith("step")] == [f"step {number}" for number in range(9)]
+    assert {line for line in seen if not line.startswith("step")} == {f"tensor {'0.1 ' * 20}"}, "none is cut"
