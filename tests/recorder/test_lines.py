@@ -82,7 +82,7 @@ PRINTED = {
     "percent in words": ("[INFO] Progress: 34.5% loss=0.3", (34.5, 100, "percent", None)),
     "alive-progress": ("Training |█████████▌      | ▃▅▇ 170/500 [34%] in 5s (34.1/s, eta: 9s)", (170, 500, "unit", None)),
     "progressbar2": (" 34% (170 of 500) |######      | Elapsed Time: 0:00:03 ETA:   0:00:06", (170, 500, "unit", None)),
-    "a bar of epochs": ("Epochs:  20%|██        | 2/10 [00:10<00:40, 5.0s/it]", (2, 10, "epoch", None)),
+    "a bar of epochs": ("Epochs:  20%|██        | 2/10 [00:10<00:40, 5.0s/it]", (2, 10, "step", None)),
     "OpenAI's baselines": ("| misc/total_timesteps    | 6144        |", (6144, None, "step", None)),
     "baselines' DQN": ("| steps                   | 19899   |", (19899, None, "step", None)),
     "detectron2": (

@@ -212,6 +212,11 @@ def test_bars_of_epochs_and_of_batches_are_one_training() -> None:
     assert read(*said).units == 500
 
 
+def test_a_bar_called_epoch_may_be_that_of_its_batches() -> None:
+    said = [(60 * epoch + i, bar("Epoch: ", 10 * i, 400)) for epoch in range(2) for i in range(41)]
+    assert read(*said, command="train.py --epochs 5").units == 2000
+
+
 def test_batches_may_be_those_of_one_epoch() -> None:
     found = read(*((i, f"[batch={5 * i}/100]:") for i in range(1, 9)))
     assert found.units == 100

@@ -158,9 +158,6 @@ _TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", 
 _BOOSTERS = "boosting log"
 
 
-_EPOCHS_BAR = re.compile(r"(?i)^\s*epochs?\s*:?\s*$")
-
-
 def _unit(per: str | None) -> str:
     """Return the unit of a bar's rate: `10it/s` and `0.1s/it` count steps."""
     name = (per or "it/s").replace("/s", "").replace("s/", "").strip("0123456789.?")
@@ -172,8 +169,6 @@ def _unit(per: str | None) -> str:
 def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
     if "%|" in line and (found := _BAR.match(line)):
         unit = _unit(found["per"])
-        # A bar of epochs, around those of their batches.
-        unit = "epoch" if unit == "step" and _EPOCHS_BAR.match(found["desc"]) else unit
         # YOLO's bar begins with the epoch: `1/20  2.1G  1.2 ...: 6%|`.
         if epoch.number is None and (begins := _OF.match(found["desc"].strip())):
             epoch = _Epoch(float(begins["count"]), float(begins["total"]))
@@ -182,8 +177,7 @@ def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
                 _name(found["desc"]), unit, _number(found["count"]), _number(found["total"]), "tqdm's bar", *epoch
             )
     elif "━" in line and not line[:1].isdigit() and (found := _RICH.match(line)):
-        unit = "epoch" if _EPOCHS_BAR.match(found["desc"]) else "step"
-        yield Tick(_name(found["desc"]), unit, float(found["count"]), float(found["total"]), "rich's bar", *epoch)
+        yield Tick(_name(found["desc"]), "step", float(found["count"]), float(found["total"]), "rich's bar", *epoch)
     elif line[:1].isdigit() and (found := _KERAS.match(line)):
         yield Tick("", "step", float(found["count"]), float(found["total"]), "Keras's bar", *epoch)
     elif "[" in line and (found := _OPEN_BAR.match(line)):

@@ -158,7 +158,12 @@ class Progress:
 
     def epochs(self, steps: Series) -> tuple[float | None, float | None]:
         """Return the last epoch that was named and how many there are, None where no line says it."""
-        named = [one for one in self.series.values() if one.unit == "epoch" and one is not steps]
+        # Beside a finer count a bar that is called so counts epochs; alone it may be that of the batches of one.
+        named = [
+            one
+            for one in self.series.values()
+            if one is not steps and (one.unit == "epoch" or one.name.lower() in ("epoch", "epochs"))
+        ]
         last = max((one.counts[-1] for one in named), default=None)
         if last is None:
             last = next((epoch for epoch in reversed(steps.epochs) if epoch is not None), None)
