@@ -197,6 +197,11 @@ def test_timesteps_have_arguments_of_their_own(command: str, units: float | None
     assert (found and found.units) == units
 
 
+@pytest.mark.parametrize("command", ["dqn.py --num_timesteps=40000", "dqn.py --max-steps 40000"])
+def test_steps_of_a_table_may_be_either(command: str) -> None:
+    assert read(*((i, f"| steps | {200 * i} |") for i in range(1, 9)), command=command).units == 40_000
+
+
 def test_iterations_of_a_configuration_given_as_a_pair() -> None:
     said = [(i, f"eta: 0:10:00  iter: {20 * i - 1}  total_loss: 1.2") for i in range(1, 9)]
     assert read(*said, command="train_net.py SOLVER.MAX_ITER 600 OUTPUT_DIR out").units == 600

@@ -261,7 +261,10 @@ def whole(
         elif epochs_given := _argument(command, _EPOCH_ARGUMENTS):
             one = f", if it counts through all of {epochs_given[1]}"
         return Whole(steps.total, f"{steps.source}{one}")
-    if given := _argument(command, _TIMESTEP_ARGUMENTS if "timesteps" in steps.name else _STEP_ARGUMENTS):
+    # A table's `steps`, without more, may be either.
+    names = () if "timesteps" in steps.name else _STEP_ARGUMENTS
+    names += _TIMESTEP_ARGUMENTS if "timesteps" in steps.name or steps.name in ("steps", "global_step") else ()
+    if given := _argument(command, names):
         return Whole(given[0], given[1])
     return None
 
