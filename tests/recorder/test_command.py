@@ -334,6 +334,21 @@ def test_pipeline_of_a_shell_is_one_run(recorder: Recorder) -> None:
     assert not [one for one in psutil.process_iter(["cmdline"]) if program in " ".join(one.info["cmdline"] or [])]
 
 
+def test_ctrl_c_ends_all_of_a_pipeline(recorder: Recorder) -> None:
+    program = " ".join(recorder.program(COUNTS.format(n=100_000)))
+    words = [sys.executable, "-m", "epochs_per_dollar", "run", "--", "bash", "-c", f"{program} | tee log"]
+    with subprocess.Popen(words, cwd=recorder.folder, env=recorder.environment, stdout=-1, stderr=-1, text=True) as ran:
+        for line in ran.stdout:
+            if line.startswith("step 30/"):
+                ran.send_signal(signal.SIGINT)
+                break
+        ran.stdout.read()
+        said = ran.stderr.read()
+    assert ran.returncode == 128 + signal.SIGINT
+    assert "steady rate" in said
+    assert not [one for one in psutil.process_iter(["cmdline"]) if program in " ".join(one.info["cmdline"] or [])]
+
+
 @pytest.mark.parametrize(("shell", "code"), [("set -o pipefail; ", 7), ("", 0)])
 def test_exit_code_of_a_pipeline_is_the_shell_s(recorder: Recorder, shell: str, code: int) -> None:
     program = " ".join(recorder.program("print('step 1', flush=True); raise SystemExit(7)"))

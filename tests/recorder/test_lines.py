@@ -82,7 +82,7 @@ PRINTED = {
     "percent in words": ("[INFO] Progress: 34.5% loss=0.3", (34.5, 100, "percent", None)),
     "alive-progress": ("Training |█████████▌      | ▃▅▇ 170/500 [34%] in 5s (34.1/s, eta: 9s)", (170, 500, "unit", None)),
     "progressbar2": (" 34% (170 of 500) |######      | Elapsed Time: 0:00:03 ETA:   0:00:06", (170, 500, "unit", None)),
-    "a bar of epochs": ("Epochs:  20%|██        | 2/10 [00:10<00:40, 5.0s/it]", (2, 10, "epoch", None)),
+    "a bar of epochs": ("Epochs:  20%|██        | 2/10 [00:10<00:40, 5.0s/it]", (2, 10, "step", None)),
     "OpenAI's baselines": ("| misc/total_timesteps    | 6144        |", (6144, None, "step", None)),
     "baselines' DQN": ("| steps                   | 19899   |", (19899, None, "step", None)),
     "detectron2": (
@@ -95,6 +95,21 @@ PRINTED = {
     ),
     "Composer": ("[batch=20/100]:", (20, 100, "step", None)),
     "fairseq, older": ("| epoch 001 |    100 / 500 loss=9.8, ppl=300.1, wps=4021, num_updates=100, lr=0.0001", (100, None, "step", 1)),
+    "tqdm of an own form": ("train:  34%|███▍      | 170/500", (170, 500, "step", None)),
+    "ProgressMeter.jl": ("Progress:  34%|██████████████▎           |  ETA: 0:00:12", (34, 100, "percent", None)),
+    "torchtune": ("1|120|Loss: 1.2345:  12%|█▏        | 120/1000 [00:12<01:28, 10.0it/s]", (120, 1000, "step", None)),
+    "NeMo": (
+        "Epoch 0: :  12%|█▏        | 12/100 [00:12<01:28, v_num=1-2, reduced_train_loss=2.3, global_step=11.0]",
+        (12, 100, "step", 0),
+    ),
+    "MaxText": ("completed step: 12, seconds: 1.234, TFLOP/s/device: 100.1, Tokens/s/device: 1000.1, total_weights: 123, loss: 10.1", (12, None, "step", None)),
+    "LitGPT": ("Epoch 1 | iter 120 step 30 | loss train: 1.2, val: n/a | iter time: 100.1 ms (step) remaining time: 0:10:00", (120, None, "step", 1)),
+    "torchtitan": ("\x1b[36m[titan] 2026-11-25 14:00:00,1 - root - INFO - step: 10  loss: 10.1  memory: 50.1GiB(60.2%)  tps: 1,000  mfu: 10.1%\x1b[0m", (10, None, "step", None)),
+    "OpenCLIP": ("2026-11-25,14:00:00 | INFO | Train Epoch: 0 [   64000/10968539 (1%)] Data (t): 0.1 Batch (t): 0.2, 100/s", (64_000, 10_968_539, "unit", 0)),
+    "JSON after a time": ('2026-11-25 14:00:00 INFO {"step": 120, "loss": 2.1, "max_steps": 5000}', (120, 5000, "step", None)),
+    "JSON after a logger": ('INFO:root:{"step": 120, "loss": 2.1}', (120, None, "step", None)),
+    "episodes": ("Episode 120 reward: 21.3 epsilon: 0.1", (120, None, "episode", None)),
+    "rounds of clients": ("[ROUND 12/100] loss 0.3", (12, 100, "round", None)),
     "thousands": ("step 1,250 of 10,000 done", (1250, 10000, "step", None)),
 }  # fmt: skip
 
@@ -109,6 +124,7 @@ OTHER = (
     "34%[======>             ] 12.3M  2.1MB/s    eta 3s",
     "accuracy 34%, of which 12% are new",
     "Time left: 10:12",
+    "finished with an accuracy of 34%",
     "2026-11-24 12:00:00,123 INFO starting",
     "{'not': 'closed'",
     "[rank0]: Traceback (most recent call last):",
@@ -138,6 +154,8 @@ def test_what_is_no_progress_is_none(line: str) -> None:
         (PRINTED["a time, a level and short names"][0], 720),
         ("step 5/100 ETA: 1 day, 2:00:00", 93_600),
         ("step 5/100 | remaining 1h 2m 3s", 3723),
+        (PRINTED["LitGPT"][0], 600),
+        (PRINTED["detectron2"][0], 600),
         ("step 5/100 | eta 2.5 hours", 9000),
         (PRINTED["nanoGPT"][0], None),
         ("step 5/100 beta: 0.9", None),
@@ -244,7 +262,8 @@ def test_endless_line_is_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ['{"step": 1e400}', '{"step": -1}', '{"step": true}', '{"step": "12"}', "{" * 500 + "}" * 500]
+    "line",
+    ['{"step": 0.5}', '{"step": 1e400}', '{"step": -1}', '{"step": true}', '{"step": "12"}', "{" * 500 + "}" * 500],
 )
 def test_odd_json_is_no_progress(line: str) -> None:
     assert lines.read(line) == []
@@ -253,3 +272,20 @@ def test_odd_json_is_no_progress(line: str) -> None:
 def test_a_series_is_named_without_the_time_and_level_of_its_lines() -> None:
     tick = lines.read("[2026-11-25 01:00:00] INFO train: epoch=3 it=120/900 loss=0.3")[0]
     assert tick.series.startswith("train:")
+
+
+def test_of_a_flood_each_of_some_readings_is_seen_by_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 40 readings of 200 kB in one second, each of which ends with a step, the first and eight more."""
+    from epochs_per_dollar import streams
+
+    monkeypatch.setattr(streams.time, "monotonic", lambda: 5.0)
+    chunks = iter([(f"tensor {'0.1 ' * 20}\n" * 2000 + f"step {number}\n").encode() for number in range(40)])
+    monkeypatch.setattr(streams.os, "read", lambda source, count: next(chunks))
+    monkeypatch.setattr(streams, "_write", lambda target, chunk: None)
+    seen: list[str] = []
+    with open("/dev/null") as nothing:
+        stream = streams.Stream(nothing.fileno(), 1, lambda now, line: seen.append(line), 1 << 20)
+        for _ in range(40):
+            stream.pass_on()
+    assert [line for line in seen if line.startswith("step")] == [f"step {number}" for number in range(9)]
+    assert {line for line in seen if not line.startswith("step")} == {f"tensor {'0.1 ' * 20}"}, "none is cut"

@@ -178,6 +178,7 @@ def test_a_bar_of_all_steps_is_the_whole() -> None:
         ([(i, f"iter {10 * i}: loss 2.0, time 1ms") for i in range(9)], "train.py --max_iters=5000", 5000),
         ([(i, f"epoch {i}: loss 2.0") for i in range(1, 5)], "train.py --num-epochs 90", 90),
         ([(i, f"step {10 * i}/700 loss 2.0") for i in range(9)], "", 700),
+        ([(i, f"Train: 0 [ {10 * i}/500 ( 4%)]  Loss: 6.9") for i in range(9)], "train.py --epochs 30", 15_000),
     ],
 )  # fmt: skip
 def test_how_long_the_whole_is(said: list[tuple[float, str]], command: str, units: float) -> None:
@@ -196,6 +197,11 @@ def test_timesteps_have_arguments_of_their_own(command: str, units: float | None
     assert (found and found.units) == units
 
 
+@pytest.mark.parametrize("command", ["dqn.py --num_timesteps=40000", "dqn.py --max-steps 40000"])
+def test_steps_of_a_table_may_be_either(command: str) -> None:
+    assert read(*((i, f"| steps | {200 * i} |") for i in range(1, 9)), command=command).units == 40_000
+
+
 def test_iterations_of_a_configuration_given_as_a_pair() -> None:
     said = [(i, f"eta: 0:10:00  iter: {20 * i - 1}  total_loss: 1.2") for i in range(1, 9)]
     assert read(*said, command="train_net.py SOLVER.MAX_ITER 600 OUTPUT_DIR out").units == 600
@@ -209,6 +215,11 @@ def test_bars_of_epochs_and_of_batches_are_one_training() -> None:
             said.append((now, bar("batches: ", step, 50)))
         said.append((now, bar("Epochs: ", epoch + 1, 10)))
     assert read(*said).units == 500
+
+
+def test_a_bar_called_epoch_may_be_that_of_its_batches() -> None:
+    said = [(60 * epoch + i, bar("Epoch: ", 10 * i, 400)) for epoch in range(2) for i in range(41)]
+    assert read(*said, command="train.py --epochs 5").units == 2000
 
 
 def test_batches_may_be_those_of_one_epoch() -> None:
@@ -244,6 +255,16 @@ def test_time_that_is_left_of_an_epoch_is_not_that_of_the_whole() -> None:
     said = [(5 * i, f"Epoch [1][{10 * i}/200] eta: 0:01:{(100 - 5 * i) % 60:02d} loss: 2") for i in range(1, 8)]
     assert lines.read(said[0][1])[0].eta == 95
     assert left(*said) is None
+
+
+def test_epochs_that_begin_anew_are_not_the_whole() -> None:
+    """As those of each fold: of how many is not known."""
+    assert read(*((10 * fold + i, f"fold {fold} Epoch {i}/9") for fold in range(2) for i in range(1, 10))) is None
+
+
+def test_a_count_beside_epochs_that_were_asked_for_may_be_of_one() -> None:
+    found = read(*((i, f"step {10 * i}/700") for i in range(9)), command="train.py --epochs 3")
+    assert (found.units, found.known_from) == (700, "log lines, if it counts through all of --epochs=3")
 
 
 def test_what_nobody_says_is_unknown() -> None:

@@ -9,7 +9,9 @@ APART = 2.0
 
 _CLOCK = r"(?:(?P<days>\d+)\s*days?,\s*)?(?P<clock>\d+(?::\d\d){1,2})\b"
 _UNITS = r"(?P<units>(?:\d+(?:\.\d+)?\s*(?:d|h|m|s|days?|hours?|hrs?|min(?:ute)?s?|sec(?:ond)?s?)\b[\s,]*)+)"
-_SAID = re.compile(rf"(?i)\b(?:eta|remaining|time[ _]left)\b['\")]?\s*[:=]?\s*['\"(]?\s*(?:{_CLOCK}|{_UNITS})")
+_SAID = re.compile(
+    rf"(?i)\b(?:eta|remaining(?:[ _]time)?|time[ _]left)\b['\")]?\s*[:=]?\s*['\"(]?\s*(?:{_CLOCK}|{_UNITS})"
+)
 # tqdm's: `[00:12<01:28, 10.0it/s]`
 _BAR = re.compile(r"\[[\d:]+<(?P<clock>\d+(?::\d\d){1,2})")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])")

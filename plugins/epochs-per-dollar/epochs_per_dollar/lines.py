@@ -80,7 +80,7 @@ def _name(text: str) -> str:
 # `Epoch 3:  12%|█▏        | 120/1000 [00:12<01:28, 10.0it/s, loss=2.3]`
 _BAR = re.compile(
     r"^(?P<desc>.*?):?\s*\d+%\|[^|]*\|\s*(?P<count>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?)\s*"
-    r"\[[\d:]+<[^,\]]*(?:,\s*(?P<rate>[\d.?]+)\s*(?P<per>[^,\]\s]+))?"
+    r"(?:\[[\d:]+<[^,\]]*(?:,\s*(?P<rate>[\d.?]+)\s*(?P<per>[^,\]\s]+))?|$)"
 )
 # `120it [00:12, 10.0it/s]`
 _OPEN_BAR = re.compile(
@@ -100,7 +100,7 @@ _BRACKETS = re.compile(
 )
 _STEP = re.compile(
     r"(?i)(?<![\w/-])(?:global[_ ]?|train(?:ing)?[_ ]?|num_)?"
-    r"(?P<word>iter(?:ation)?|it(?=\s*[:=])|step|batch|update|mini-?batch)s?"
+    r"(?P<word>iter(?:ation)?|it(?=\s*[:=])|step|batch|update|mini-?batch|episode|generation|round)s?"
     r"(?:_num|_idx|_id)?['\"]?\s*[:=#]?\s*['\"]?\[?\s*(?P<count>\d[\d,]*)\b(?!\s*(?:%|[kM]?i?B\b|m?s\b|sec|\.\d))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d[\d,]*))?"
 )
@@ -116,9 +116,10 @@ _EPOCH_AND_STEP = re.compile(
 _OF = re.compile(rf"(?<![\w/.:-])(?P<count>{_COUNT})\s*(?:/|of|out of)\s*(?P<total>{_COUNT})(?![\w/.:%-])")
 # `Training  [####------]  34%  00:00:10`, `Working... ━━━━━ 34% 0:00:12`, `Progress: 34.5%`: a bar, or such a word
 _PERCENT = re.compile(
-    r"^(?P<desc>.*?)(?:[\u2500-\u259f]{3,}|\[[#=>. *-]{5,}\]|\b(?i:progress|completed?|done|finished)\b[:=]?)\D*?"
+    r"^(?P<desc>.*?)(?:[\u2500-\u259f]{3,}|\[[#=>. *-]{5,}\]|\b(?i:progress|completed?|done|finished)\b)[\s:=|(\[]*"
     r"(?<![\d.])(?P<count>\d{1,3}(?:\.\d+)?)\s?%"
-    r"|^\s*(?P<first>\d{1,3}(?:\.\d+)?)\s?%\s*(?:[|\[]?[\u2500-\u259f]|[|\[][#=>. *-]{5,}|(?i:done|complete))"
+    r"|^(?:(?P<name>[^%\d]*?):)?\s*(?P<first>\d{1,3}(?:\.\d+)?)\s?%\s*"
+    r"(?:[|\[]?[\u2500-\u259f]|[|\[][#=>. *-]{5,}|(?i:done|complete))"
 )
 _BYTES = re.compile(r"\d\s?[kKMGT]i?B\b|\bB/s")
 # `steps left: 4990`, `50 iterations remaining`, `480 to go`
@@ -157,9 +158,6 @@ _TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", 
 _BOOSTERS = "boosting log"
 
 
-_EPOCHS_BAR = re.compile(r"(?i)^\s*epochs?\s*:?\s*$")
-
-
 def _unit(per: str | None) -> str:
     """Return the unit of a bar's rate: `10it/s` and `0.1s/it` count steps."""
     name = (per or "it/s").replace("/s", "").replace("s/", "").strip("0123456789.?")
@@ -171,8 +169,6 @@ def _unit(per: str | None) -> str:
 def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
     if "%|" in line and (found := _BAR.match(line)):
         unit = _unit(found["per"])
-        # A bar of epochs, around those of their batches.
-        unit = "epoch" if unit == "step" and _EPOCHS_BAR.match(found["desc"]) else unit
         # YOLO's bar begins with the epoch: `1/20  2.1G  1.2 ...: 6%|`.
         if epoch.number is None and (begins := _OF.match(found["desc"].strip())):
             epoch = _Epoch(float(begins["count"]), float(begins["total"]))
@@ -181,8 +177,7 @@ def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
                 _name(found["desc"]), unit, _number(found["count"]), _number(found["total"]), "tqdm's bar", *epoch
             )
     elif "━" in line and not line[:1].isdigit() and (found := _RICH.match(line)):
-        unit = "epoch" if _EPOCHS_BAR.match(found["desc"]) else "step"
-        yield Tick(_name(found["desc"]), unit, float(found["count"]), float(found["total"]), "rich's bar", *epoch)
+        yield Tick(_name(found["desc"]), "step", float(found["count"]), float(found["total"]), "rich's bar", *epoch)
     elif line[:1].isdigit() and (found := _KERAS.match(line)):
         yield Tick("", "step", float(found["count"]), float(found["total"]), "Keras's bar", *epoch)
     elif "[" in line and (found := _OPEN_BAR.match(line)):
@@ -193,8 +188,10 @@ def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
 
 def _rows(line: str) -> dict[str, Any] | None:
     """Return what a line of JSON says; a printed dictionary of Python is read as one where it can be."""
-    if not (line.startswith("{") and line.endswith("}")):
+    begin = line.find("{")  # after the time and level of a log's line
+    if begin < 0 or not line.endswith("}") or (begin and not line[begin - 1].isspace() and line[begin - 1] != ":"):
         return None
+    line = line[begin:]
     for text, is_python in ((line, False), (line.replace("'", '"'), True)):
         try:
             row = json.loads(text)
@@ -226,6 +223,8 @@ def _json(row: dict[str, Any]) -> Iterator[Tick]:
     total = next((value for _, value in _numbers(row, _TOTAL_KEYS)), None)
     epoch = next((value for _, value in _numbers(row, ("epoch",))), None)
     for key, value in _numbers(row, _STEP_KEYS):
+        if value != int(value):
+            continue  # a part of an epoch, as fairseq's `update`
         yield Tick(_name(f"JSON {key}{' eval' if _is_aside(row) else ''}"), "step", value, total, "JSON lines", epoch)
         return
     if epoch is not None and not _is_aside(row):
@@ -262,8 +261,8 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
     if not any(character.isdigit() for character in line):
         return []
     row = _rows(line)
-    if row is not None:
-        return list(_json(row))
+    if row is not None and ((ticks := list(_json(row))) or line.startswith("{")):
+        return ticks
     named = next(_EPOCH.finditer(line), None)
     epoch = _Epoch(float(named["count"]), _total(named)) if named else _Epoch()
     if not named and (named := _EPOCH_AND_STEP.search(line)):
@@ -312,10 +311,10 @@ def _left(line: str, epoch: _Epoch) -> Tick | None:
 
 def _percent(line: str, epoch: _Epoch) -> Tick | None:
     """Return what a bar says that has no count, but for a bar of bytes."""
-    found = None if "%" not in line or "%|" in line or _BYTES.search(line) else _PERCENT.search(line)
+    found = None if "%" not in line or _BAR.match(line) or _BYTES.search(line) else _PERCENT.search(line)
     if not found or (done := float(found["count"] or found["first"])) > 100:
         return None
-    return Tick(_name(found["desc"] or ""), "percent", done, 100.0, "a bar of percent", *epoch)
+    return Tick(_name(found["desc"] or found["name"] or ""), "percent", done, 100.0, "a bar of percent", *epoch)
 
 
 def heard(text: str) -> tuple[float, Tick | None]:
@@ -356,7 +355,8 @@ def _step(line: str, epoch: _Epoch) -> Tick | None:
     if not found:
         return None
     name = _name(f"{line[: found.start()]} {found['word'].lower()} #{_words(line[found.end() :])}")
-    return Tick(name, "step", float(found["count"].replace(",", "")), _total(found), "log lines", *epoch)
+    unit = word if (word := found["word"].lower()) in ("episode", "generation", "round") else "step"
+    return Tick(name, unit, float(found["count"].replace(",", "")), _total(found), "log lines", *epoch)
 
 
 def _total(found: Match[str]) -> float | None:

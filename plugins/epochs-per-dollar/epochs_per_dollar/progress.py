@@ -158,7 +158,12 @@ class Progress:
 
     def epochs(self, steps: Series) -> tuple[float | None, float | None]:
         """Return the last epoch that was named and how many there are, None where no line says it."""
-        named = [one for one in self.series.values() if one.unit == "epoch" and one is not steps]
+        # Beside a finer count a bar that is called so counts epochs; alone it may be that of the batches of one.
+        named = [
+            one
+            for one in self.series.values()
+            if one is not steps and (one.unit == "epoch" or one.name.lower() in ("epoch", "epochs"))
+        ]
         last = max((one.counts[-1] for one in named), default=None)
         if last is None:
             last = next((epoch for epoch in reversed(steps.epochs) if epoch is not None), None)
@@ -225,6 +230,8 @@ def whole(
     if steps.unit == "epoch":
         if of_epochs:
             return Whole(of_epochs, "--epochs")
+        if steps.laps[-1] > 0:
+            return None  # They begin anew, as of each fold: of how many is not known.
         if steps.total:
             return Whole(steps.total, steps.source)
         given = _argument(command, _EPOCH_ARGUMENTS)
@@ -251,8 +258,13 @@ def whole(
             one = ", if there is one bar for all of it"
         elif re.search(r"\b(?:mini-?)?batch", steps.name):
             one = ", if these are the batches of all of it (--epochs)"
+        elif epochs_given := _argument(command, _EPOCH_ARGUMENTS):
+            one = f", if it counts through all of {epochs_given[1]}"
         return Whole(steps.total, f"{steps.source}{one}")
-    if given := _argument(command, _TIMESTEP_ARGUMENTS if "timesteps" in steps.name else _STEP_ARGUMENTS):
+    # A table's `steps`, without more, may be either.
+    names = () if "timesteps" in steps.name else _STEP_ARGUMENTS
+    names += _TIMESTEP_ARGUMENTS if "timesteps" in steps.name or steps.name in ("steps", "global_step") else ()
+    if given := _argument(command, names):
         return Whole(given[0], given[1])
     return None
 

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import termios
@@ -19,9 +20,9 @@ _F_SETPIPE_SZ = 1031
 #: What a terminal holds, and a pipe where nobody says it.
 TERMINAL_BYTES, _PIPE_BYTES = 4096, 16384
 
-#: Text that is looked at in a second; of more, only that is passed on. After the first of a second of each reading the
-#: end counts: what a program prints before it goes on with its work.
-_LOOKED_AT_BYTES, _END_BYTES = 64 << 10, 6 << 10
+#: Text that is looked at in a second. Of more, so many readings are looked at by their ends alone: what a program
+#: prints before it goes on with its work stands there.
+_LOOKED_AT_BYTES, _END_BYTES, _ENDS = 64 << 10, 2 << 10, 8
 
 #: So much of the end of a stream is kept, for who asks why the command failed.
 _TAIL_BYTES = 4 << 10
@@ -52,11 +53,12 @@ class Stream:
         _write(self.target, chunk)
         if now - self._second >= 1:
             self._second, self._looked = now, 0
-        if self._looked < 2 * _LOOKED_AT_BYTES:
+        if self._looked < _LOOKED_AT_BYTES + _ENDS * _END_BYTES:
             end = chunk[-(_END_BYTES if self._looked >= _LOOKED_AT_BYTES else _LOOKED_AT_BYTES) :]
-            if len(end) < len(chunk):
-                self._rest = b""
             self._looked += len(end)
+            if len(end) < len(chunk):
+                # What is left of a line that was cut has other numbers than the line.
+                self._rest, end = b"", re.split(rb"[\r\n]", end, maxsplit=1)[-1]
             self._look(now, end)
         else:
             self._rest = b""
