@@ -44,7 +44,7 @@ def lines(known: Known) -> list[str]:
 
 def steady(known: Known, model: str, card: str, precision: str, length: float) -> float:
     """Return tokens a second and card of a model of the tables, by its own rows and those of others."""
-    asked = question.ask(known, model=model, tokens=1.0, precision=precision, length=length)
+    asked = question.ask(known, model=model, tokens=length, precision=precision, length=length)
     others, own = ([point for point in known.points if (point.model == model) is is_own] for is_own in (False, True))
     (said,), _ = linear.predict(linear.fit(others, known.cards), [asked.on(card)], own)
     return exp(said)

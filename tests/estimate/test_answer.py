@@ -58,7 +58,7 @@ def test_another_provider_of_the_same_card_may_follow() -> None:
 def test_a_long_sequence_needs_memory_too() -> None:
     """32 layers x 131,072 tokens x 4,096 x 2 bytes are 34.4 GB: with 64.2 GB of state too much for 0.9 x 80 GB."""
     long = replace(ask(software="llm-foundry", state_bytes=8.0), length=131072.0)
-    found = answer.answer(TABLES, {}, long, [], 1, TODAY)
+    found = answer.answer(TABLES, {}, long, [long.on("H100", rate=3000.0)], 1, TODAY)
     reasons = {one["card"]: one["reason"] for one in found["refused"]}
     assert reasons["H100"].endswith("34.4 of a sequence's layers and a tenth for the rest need 2 cards of 80 GB")
 
