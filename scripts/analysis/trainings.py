@@ -78,6 +78,7 @@ def _by_workload(
                 "of": of,
                 "usd_per_hour": float(first["usd_per_hour"]),
                 "price_as_of": str(first["price_as_of"]),
+                "provider": str(first["provider"]),
             }
             | {column: float(np.median(values)) for column, values in of.items()}
         )
@@ -89,7 +90,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
 
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
     usd_of_runs, near (the names of those that are too close to it to call), not_told (how many they are), settled_by
-    (what would tell them from it), said (`verdicts.won`), cells, price_as_of.
+    (what would tell them from it), said (`verdicts.won`), cells, price_as_of, provider.
     """
     found = []
     for role, column in BY.items():
@@ -100,7 +101,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         fewest = min(len(cell["of"]["usd"]) for cell in (first, *near))
         settled = SAME if all(cell[column] == first[column] for cell in near) else settled_by(fewest)
         found.append(
-            {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of")}
+            {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of", "provider")}
             | {"role": role, "head": MEASURED[role] if near else CALLED[role]}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}

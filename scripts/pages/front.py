@@ -26,6 +26,7 @@ def answers(studies: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, An
         for workload in dict.fromkeys(one["workload"] for one in shown):
             of_it = [one for one in shown if one["workload"] == workload]
             last = [one for one in of_it if one["date"] == max(each["date"] for each in of_it)]
+            dates = [one["price_as_of"] for one in last if one["role"] in ROLES]
             rows.setdefault(last[0]["of"], []).append(
                 {
                     "workload": workload,
@@ -34,7 +35,7 @@ def answers(studies: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, An
                     "title": study["title"],
                     "date": last[0]["date"],
                     "price": last[0]["price"],
-                    "price_as_of": max(one["price_as_of"] for one in last),
+                    "price_as_of": [str(min(dates)), str(max(dates))],
                     "best": {role: next(one for one in last if one["role"] == role) for role in ROLES},
                 }
             )

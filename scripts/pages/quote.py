@@ -1,5 +1,6 @@
 """The front door: what the page needs to quote by itself, and what it says where scripts are off."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -78,7 +79,10 @@ def _worked(
         f"{software}, {count} card{'s' * (count > 1)}"
     )
     choice = told["choice"]
-    return {"asks": asks, "sentence": choice["sentence"] if choice else "No card that can be answered for has a price."}
+    if not choice:
+        return {"asks": asks, "sentence": "No card that can be answered for has a price."}
+    named = re.sub(r"\bat ([a-z][a-z-]+)\b", lambda found: f"at {provider_name(found[1])}", choice["sentence"])
+    return {"asks": asks, "sentence": named}
 
 
 def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class Study(Part):
         "What the page answers first: whether one machine (framework, batch size, mode, precision, number"
         " of devices) costs less than another, all else alike; of MLPerf, whether newer cards do",
     )
+    caution: Text = key("What makes figures of the page doubtful: said beside its answer")
     data: Literal["real", "synthetic", "real-or-synthetic"] = key(
         "real fails where the data cannot be had; real-or-synthetic then trains on synthetic data and says so",
         default="real",

@@ -157,6 +157,16 @@ def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace)
     assert printed.loc[printed["usd_then"].isna(), "then_of"].eq("").all()
 
 
+def test_whole_trainings_are_as_their_makers_state_them(shown: SimpleNamespace) -> None:
+    """Meta's 1.3 million hours of Llama 3 8B at 3.20 USD are 4.16 million; printed: 15e12 / 14,451 / 3600 = 288,331."""
+    found = shown.derived["stated"].set_index(["model", "published"])
+    row = found.loc[("Llama 3 8B", "2024-04")]
+    assert row["usd_lowest"] == pytest.approx(4_160_000)
+    assert row["printed_hours"] == pytest.approx(288_331, abs=1)
+    assert row["times"] == pytest.approx(1_300_000 / 288_331, rel=1e-4)
+    assert len(found) == 8
+
+
 def test_mlperfs_results_stand_beside_the_printed_speeds(shown: SimpleNamespace) -> None:
     """One H100 result of 8B with a sequence a card: 10,807 tokens a second, 10^9 in 25.703 card-hours of 3.20 USD."""
     found = shown.derived["beside_mlperf"].set_index(["benchmark", "card"])

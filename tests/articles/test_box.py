@@ -94,8 +94,8 @@ def test_answer_is_from_which_use_on_owning_costs_less_than_every_rented_machine
     study = {"machines": {"box": {"own": {"hours_per_month": 240}}}, "office": {"owned": "box"}}
     word, words = figures.answer(study, {"gains": gains})
     assert word == "Yes, from 103 hours of use a month"
-    assert "less than each of 2 rented machines, below 36 hours for less than none" in words
-    assert "first than spot, last than a cloud." in words
+    assert "less on it than on each of 2 rented machines; below 36 hours it costs more than on any" in words
+    assert "The first to cost more is spot, the last a cloud." in words
     assert "reckons with 240 hours" in words
 
 

@@ -29,6 +29,7 @@ def tables(
     about, rows = study["language_models"], printed(study, runs, costs, given)
     return {
         "billion": billion(rows, about["first"], study["price"]),
+        "stated": stated(rows, given, study),
         "whole": whole(rows, about["trainings"], study),
         "alike": comparisons.alike(rows, study),
         "formats": comparisons.formats(rows),
@@ -124,6 +125,36 @@ def whole(rows: pd.DataFrame, asked: Mapping[str, Any], study: Mapping[str, Any]
         hours = scaled["card_hours"] / scaled["devices"].astype("Float64")
         made.append(scaled.assign(hours=hours.astype("Float64")).sort_values([options[0], "card_hours"]))
     return pd.concat(made, ignore_index=True)
+
+
+def stated(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return whole trainings with the card-hours that their makers state, at the prices of today.
+
+    Columns: model, published, tokens (10^12), card, card_hours, usd(option) of each price option, printed_hours (of as
+    many tokens at the highest printed speed of pre-training the model on the card; missing without one), times, source.
+    """
+    options = [usd(option) for option in study["prices"]]
+    names = pd.Series([given.models.get(given.rows[run]["model"], {}).get("name", "") for run in rows["run"]])
+    is_whole = pd.Series([given.rows[run]["task"] == "pretrain" for run in rows["run"]])
+    found = []
+    for row in given.stated:
+        tokens, hours = float(row["tokens"]), float(row["card_hours"])
+        here = rows[rows["card"].eq(row["card"]) & rows["devices"].ge(8)]
+        per_hour = here[options].div(here["card_hours"], axis=0).median()
+        speed = rows.loc[rows["card"].eq(row["card"]) & names.eq(row["model"]) & is_whole, "rate"].max()
+        printed_hours = tokens / speed / SECONDS_PER_HOUR
+        found.append(
+            {key: row[key] for key in ("model", "published", "card", "source")}
+            | {
+                "tokens": tokens / 1e12,
+                "card_hours": hours,
+                "printed_hours": printed_hours,
+                "times": hours / printed_hours,
+            }
+            | {option: hours * per_hour[option] for option in options}
+        )
+    columns = ["model", "published", "tokens", "card", "card_hours", *options, "printed_hours", "times", "source"]
+    return pd.DataFrame(found, columns=columns)
 
 
 def per_parameter(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> pd.DataFrame:

@@ -16,13 +16,15 @@ from scripts.studies.definition import ROOT
 class Given:
     """The printed `rows` by their run, and what is known beside them.
 
-    `logged` are speeds out of MLPerf's logs (none where not asked for), `peaks` those of cards (TFLOP/s by arithmetic);
-    `models` are by their printed names: `name`, `kind` (dense or moe) and `active_billion` parameters, those without
-    left out; `offers` are what clouds ever asked for a card on demand, by its name in the study's machines.
+    `logged` are speeds out of MLPerf's logs and `stated` whole trainings (none where not asked for); `peaks` are those
+    of cards (TFLOP/s by arithmetic); `models` are by their printed names: `name`, `kind` (dense or moe) and
+    `active_billion` parameters, those without left out; `offers` are what clouds ever asked for a card on demand, by
+    its name in the study's machines.
     """
 
     rows: Mapping[str, Mapping[str, str]]
     logged: Sequence[Mapping[str, str]]
+    stated: Sequence[Mapping[str, str]]
     peaks: Mapping[str, Mapping[str, float]]
     models: Mapping[str, Mapping[str, Any]]
     offers: Mapping[str, Sequence[Offer]]
@@ -46,4 +48,8 @@ def read(study: Mapping[str, Any]) -> Given:
     priced = [row for book_file in books.every() for row in book.read([book_file])]
     named = dict.fromkeys(machine["gpus"]["model"] for machine in study["machines"].values() if "gpus" in machine)
     offers = {name: cards_for_rent.offers(priced, name) for name in named}
-    return Given(rows, logged, peaks | {name: peaks[card] for name, card in cards["names"].items()}, models, offers)
+    stated = study["language_models"].get("stated")
+    whole = [row for _, row in read_csv(ROOT / stated)] if stated else []
+    return Given(
+        rows, logged, whole, peaks | {name: peaks[card] for name, card in cards["names"].items()}, models, offers
+    )

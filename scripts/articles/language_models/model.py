@@ -40,6 +40,7 @@ class LanguageModels(Part):
         "The card that the question is about, and the one that it is compared with, as the table calls them"
     )
     trainings: Annotated[dict[str, Training], Filled] = need("Whole trainings: name -> what it is")
+    stated: Text = key("Whole trainings with the hours of a card that their makers state (.csv)")
     mlperf: MLPerf = key("Speeds out of MLPerf's logs that stand beside the printed ones")
 
 
@@ -52,11 +53,9 @@ def files(study: Mapping[str, Any]) -> list[str]:
     """Return the table of printed rows, and what is known of its cards and models."""
     about = [f"config/{name}" for name in ("cards.yaml", "language_models.yaml")]
     schemas = [f"config/schemas/{name}.schema.json" for name in ("cards", "language-models")]
-    logged = [study["language_models"]["mlperf"]["source"]] if "mlperf" in study["language_models"] else []
-    return [
-        study["language_models"]["source"],
-        *logged,
-        *about,
-        *schemas,
-        *(f"config/prices/{book.name}" for book in books.every()),
+    asked = study["language_models"]
+    beside = [
+        *([asked["mlperf"]["source"]] if "mlperf" in asked else []),
+        *([asked["stated"]] if "stated" in asked else []),
     ]
+    return [asked["source"], *beside, *about, *schemas, *(f"config/prices/{book.name}" for book in books.every())]

@@ -143,7 +143,8 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     hours = gains["break_even_days"].astype(float) * _HOURS_PER_DAY
     first, last = (gains["label"].iloc[place] for place in (hours.argmin(), hours.argmax()))
     return f"Yes, from {ceil(hours.max())} hours of use a month", (
-        f"By the printed gains it then does the same work for less than each of {gains['against'].nunique()} rented "
-        f"machines, below {floor(hours.min())} hours for less than none: first than {first}, last than {last}. "
+        f"By the printed gains the same work then costs less on it than on each of {gains['against'].nunique()} rented "
+        f"machines; below {floor(hours.min())} hours it costs more than on any. The first to cost more is {first}, the "
+        f"last {last}. "
         f"The article reckons with {own['hours_per_month']:g} hours. Each gain is printed once: no spread is known."
     )

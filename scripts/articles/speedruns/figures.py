@@ -321,7 +321,7 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     return (
         f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
         f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}). {'; '.join(said)}. On eight H100 "
-        "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3. By its own "
+        "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3-8. By its own "
         f"{first['log_runs']} logs the newest {first['track']} took {number(first['log_usd'])} USD, "
         f"{number(first['log_times'])} times less; {on_its_day}.",
     )
