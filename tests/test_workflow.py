@@ -344,9 +344,9 @@ def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_pat
     costs = {row[1]: row[6].strip() for row in read.rows["cost"][1:]}
     assert costs["JAX · our workstation"] == "0.818", "54 s over the 66 s of the base"
     assert costs["PyTorch · our workstation"] == "1.00"
-    ((machine, option, *_, days),) = read.rows["own"][1:]
+    ((machine, option, *_, hours),) = read.rows["own"][1:]
     assert (machine, option) == ("our workstation", "rented")
-    assert 0 < float(days) < 30.5
+    assert 0 < float(hours) < 730
     assert {"#short", "#seen", "#cost", "#own", "#cells", "#audit", "#prices"} <= set(read.links)
 
 
