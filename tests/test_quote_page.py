@@ -105,10 +105,10 @@ ASK = (
 )
 
 
-def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page) -> None:
+def test_a_hundred_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     rng = np.random.default_rng(37)
     answered = undecided = 0
-    for _ in range(200):
+    for _ in range(100):
         asked = drawn(rng)
         expected, found = told(asked), page.evaluate(ASK, [asked, TODAY])
         assert (found is None) == (expected is None), asked
@@ -146,8 +146,8 @@ def test_two_hundred_questions_at_random_are_answered_as_python_does(page: Page)
                 assert found["flips"]["usd_per_hour"] == pytest.approx(choice["flips"]["usd_per_hour"], rel=1e-9)
             undecided += not choice["decided"]
         answered += 1
-    assert answered > 80
-    assert undecided > 20
+    assert answered > 40
+    assert undecided > 10
 
 
 def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:

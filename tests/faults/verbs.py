@@ -64,6 +64,7 @@ ELSEWHERE = {
     "epd run": "writes one folder, under another name first: tests/recorder",
     "epd bill": "writes one file, under another name first: tests/recorder",
     "epd forget": "removes, and writes nothing",
+    "elsewhere": "writes one file, under another name first, as the quote does",
 }
 
 
