@@ -2,9 +2,10 @@
 
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -120,7 +121,8 @@ class Stage:
         """Call all verbs."""
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             for step in self.calls:
-                self.call(step)
+                with chdir(os.curdir):  # `epd` goes to the folder of the project
+                    self.call(step)
 
 
 def _tables(folder: Path, *names: str) -> list[str]:
