@@ -176,6 +176,45 @@ def test_what_a_record_says_is_text_in_the_page(desk: Desk) -> None:
     assert "<script>" not in desk.ledger.with_suffix(".html").read_text()
 
 
+@pytest.mark.parametrize("text", ["\x1b]0;x\x07", "a\u202eb", "=1+1", "@SUM(1)", "a\nb"])
+def test_what_a_record_says_moves_no_terminal_and_no_table(desk: Desk, text: str) -> None:
+    desk.keep("one", RECORD | {"progress": RECORD["progress"] | {"source": text}, "doubts": [text]})
+    said = desk.bill("one", "--seconds", "9000").stdout
+    (row,) = desk.rows()
+    for shown in (row["read_from"], row["doubts"], *said.splitlines()):
+        assert shown.isprintable()
+        assert shown[:1] not in ("=", "@")
+    assert len(desk.ledger.read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("place", [".ledger.csv.lock", "ledger.csv"])
+def test_what_is_no_file_is_never_written_to_or_waited_for(desk: Desk, tmp_path: Path, place: str) -> None:
+    """A link where the lock is could name anything; a pipe would never end."""
+    (tmp_path / "precious").write_text("mine")
+    desk.keep("one", RECORD)
+    path = desk.ledger.with_name(place)
+    path.symlink_to(tmp_path / "precious") if "lock" in place else os.mkfifo(path)
+    done = desk.bill("one", "--seconds", "9000")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+def test_ledger_that_others_may_not_read_stays_so(desk: Desk) -> None:
+    desk.keep("one", RECORD)
+    desk.bill("one", "--seconds", "9000")
+    desk.ledger.chmod(0o600)
+    desk.bill("one", "--seconds", "8000")
+    assert desk.ledger.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("whole", [5, [], "x", {}])
+def test_records_that_are_none_are_passed_over(desk: Desk, whole: Any) -> None:
+    desk.keep("2026-11-21", RECORD | {"whole": whole})
+    desk.keep("2026-11-20", RECORD)
+    assert desk.bill("--usd", "12.40").returncode == 0
+
+
 def test_two_at_once_lose_nothing(desk: Desk) -> None:
     names = [f"run-{number}" for number in range(8)]
     for number, name in enumerate(names):
@@ -201,6 +240,7 @@ def test_two_at_once_lose_nothing(desk: Desk) -> None:
         (RECORD, ["one", "--seconds"], "argument --seconds: expected one argument"),
         (RECORD, ["one", "two"], "unrecognized arguments: two"),
         ("{", ["one", "--seconds", "3"], "it is no record"),
+        ("[" * 100_000, ["one", "--seconds", "3"], "it is no record"),
         ("[1]", ["one", "--seconds", "3"], "it is no record of epd run"),
         ({"clock": "observed"}, ["one", "--seconds", "3"], "it is no record of epd run"),
         (RECORD | {"whole": {"seconds": float("nan")}}, ["one", "--seconds", "3"], "it is no record of epd run"),
@@ -225,6 +265,8 @@ def test_what_cannot_be_billed_is_a_line(desk: Desk, record: Any, arguments: lis
         ("{head}\n1,2\n", "line 2: it has 2 values, and 11 columns"),
         ("{head}\nd,r,s,m,,-1,2,,,1,\n", "line 2: promised_seconds must be a number above 0"),
         ("{head}\nd,r,s,m,,5,2,,,,\n", "line 2: factor must be a number above 0"),
+        ("{head}\nd,r,\x1b[2J,m,,5,2,,,1,\n", "line 2: read_from holds what a terminal or a table would obey"),
+        ("{head}\nd,r,=1+1,m,,5,2,,,1,\n", "line 2: read_from holds what a terminal or a table would obey"),
         ("\x00\xff", "line 1: a ledger begins with"),
     ],
 )

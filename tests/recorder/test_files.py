@@ -41,6 +41,27 @@ def test_logs_that_are_written_and_not_printed(
     assert [(done, total) for _, done, total in looked(tmp_path)] == found
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("trainer_state.json", b"[]"),
+        ("trainer_state.json", b"[" * 100_000),
+        ("metrics.csv", b"step,loss\n1," + b"9" * 200_000 + b"\n"),
+        ("metrics.csv", b"step,loss\n1,\0\n"),
+        ("events.out.tfevents.1", b"\xff" * 1_000),
+        ("run-1.wandb", b"\xff" * 40_000),
+        ("mlflow.db", b"SQLite format 3\0" + b"\xff" * 5_000),
+        ("metrics/loss", b"a b c\n"),
+        ("log.jsonl", b"[" * 100_000 + b"\n"),
+    ],
+)
+def test_files_of_others_by_these_names_end_no_training(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "train.log").write_text("step 20/90\n")
+    assert (20, 90) in [(done, total) for _, done, total in looked(tmp_path)]
+
+
 def test_events_of_tensorboard_have_their_own_times(tmp_path: Path) -> None:
     place = tmp_path / "runs" / "Nov24" / "events.out.tfevents.1764000000.host"
     place.parent.mkdir(parents=True)

@@ -33,6 +33,10 @@ _EXAMPLES = """examples:
 _OTHER_RATE = 1.5
 
 
+#: More than a record holds.
+_MOST_BYTES = 16 << 20
+
+
 class BillError(Exception):
     """What cannot be billed; the text says why."""
 
@@ -88,7 +92,9 @@ def _list() -> int:
     print(f"{ledger.table(rows)}\n{ledger.summary(rows)}")
     with contextlib.suppress(OSError):  # what is printed is all there is
         part = page_file().with_name(f".{page_file().name}-{os.getpid()}")
-        part.write_text(ledger_page.page(rows), encoding="utf-8")
+        part.unlink(missing_ok=True)
+        with part.open("x", encoding="utf-8") as file:  # a link there could name anything
+            file.write(ledger_page.page(rows))
         part.replace(page_file())
         print(f"chart of promised and paid: {page_file()}")
     return 0
@@ -172,17 +178,17 @@ def _row(path: Path, record: dict[str, Any], seconds: float | None, usd: float |
     measured = record.get("measured_seconds") if took is not None else record["seconds"]
     machine = record["machine"]
     return Row(
-        date=record["provenance"]["ended_at"][:10],
-        record=_called(record),
-        read_from=record["progress"]["source"],
-        machine=_kind(machine, record["use"]["cards"]),
+        date=words.harmless(record["provenance"]["ended_at"][:10]),
+        record=words.harmless(_called(record)),
+        read_from=words.harmless(record["progress"]["source"]),
+        machine=words.harmless(_kind(machine, record["use"]["cards"])),
         measured_minutes=None if measured is None else measured / 60,
         promised_seconds=promised,
         paid_seconds=paid,
         promised_usd=promised_usd,
         paid_usd=usd,
         factor=factor,
-        doubts="; ".join(record.get("doubts") or []),
+        doubts=words.harmless("; ".join(record.get("doubts") or [])),
     )
 
 
@@ -211,8 +217,11 @@ def _called(record: dict[str, Any]) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        if path.exists() and not path.is_file():  # a pipe would never end
+            raise ValueError
+        with path.open("rb") as file:
+            found = json.loads(file.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "it is no record"
         raise BillError(f"{path}: {reason}") from None
     if not isinstance(found, dict) or found.get("clock") != "observed":
@@ -235,9 +244,9 @@ def _newest(measured_to_its_end: bool) -> Path:
     for path in sorted(folder().glob("*/run.json"), reverse=True):
         try:
             seconds, took = _promise(_read(path))
-        except (BillError, KeyError, TypeError):
+        except (BillError, KeyError, TypeError, AttributeError):
             continue
-        if seconds is not None:
+        if isinstance(seconds, (int, float)):
             promised.append(path)
             if took is not None and measured_to_its_end:
                 return path

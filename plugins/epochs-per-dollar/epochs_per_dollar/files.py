@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import struct
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -49,8 +48,8 @@ class Files:
             file = self._read.setdefault(path, _File(path, kind))
             try:
                 yield from file.added(self._began)
-            except (OSError, ValueError, IndexError, struct.error):
-                continue  # Half written, or another kind of file by this name.
+            except Exception:  # noqa: S112
+                continue  # Half written, or another kind of file by this name: no reason to end a training.
 
     def _growing(self) -> Iterator[tuple[Path, str]]:
         left, folders = _MOST_ENTRIES, [(self._folder, 0)]

@@ -45,6 +45,8 @@ class Row:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
+            if name in _TEXTS and value != words.harmless(value):
+                raise ValueError(f"{name} holds what a terminal or a table would obey")
             if name not in _TEXTS and value is not None and not 0 < value < 1e15:
                 raise ValueError(f"{name} must be a number above 0")
 
@@ -76,6 +78,8 @@ _NEVER_EMPTY = ("promised_seconds", "factor")
 def read(path: Path) -> list[Row]:
     """Return the rows of a ledger, none where there is no file. Raises LedgerError for what is no ledger."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would never end
+            raise OSError("it is not a file")
         with path.open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
     except FileNotFoundError:
@@ -111,9 +115,13 @@ def _told(value: Any) -> Any:
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the ledger: who writes to it meanwhile waits."""
-    with path.with_name(f".{path.name}.lock").open("w") as lock:
+    # A link there could name anything.
+    lock = os.open(path.with_name(f".{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
 
 
 def put(path: Path, row: Row) -> bool:
@@ -126,14 +134,17 @@ def put(path: Path, row: Row) -> bool:
         rows = read(path)
         others = [one for one in rows if one.record != row.record]
         part = path.with_name(f".{path.name}-{os.getpid()}")
+        part.unlink(missing_ok=True)
         try:
-            with part.open("w", encoding="utf-8", newline="") as file:
+            with part.open("x", encoding="utf-8", newline="") as file:
                 writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
                 writer.writeheader()
                 for one in sorted([*others, row], key=lambda one: one.record):
                     writer.writerow({name: _told(value) for name, value in asdict(one).items()})
                 file.flush()
                 os.fsync(file.fileno())
+            if path.exists():
+                part.chmod(path.stat().st_mode & 0o777)
             part.replace(path)
         except OSError:
             part.unlink(missing_ok=True)

@@ -36,6 +36,12 @@ def rate(per_second: float, unit: str) -> str:
     return f"{seconds(1 / per_second)} a{'n' if unit[:1] in 'aeiou' else ''} {unit}"
 
 
+def harmless(text: str) -> str:
+    """Return a text of others as a terminal shows it, and a table does not reckon with it."""
+    shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@")) else shown
+
+
 def plural(unit: str) -> str:
     """Return the name of more than one of a unit."""
     return unit if unit.endswith("s") or unit == "percent" else f"{unit}s"
