@@ -111,6 +111,30 @@ PRINTED = {
     "episodes": ("Episode 120 reward: 21.3 epsilon: 0.1", (120, None, "episode", None)),
     "rounds of clients": ("[ROUND 12/100] loss 0.3", (12, 100, "round", None)),
     "thousands": ("step 1,250 of 10,000 done", (1250, 10000, "step", None)),
+    "thousands without a word": ("trained on 12,040 of 50,000 samples, loss 2.3", (12_040, 50_000, "unit", None)),
+    "thousands in brackets, with commas": ("train [12,800/50,000] loss 2.3", (12_800, 50_000, "unit", None)),
+    "YOLO of today": (
+        "\x1b[K      3/40         0G      1.341      2.345      1.456         12        640: 42% ━━━━━─────── 25/60 20.1it/s 1.2s<1.7s",
+        (25, 60, "step", 3),
+    ),
+    "tqdm, logged": ("2026-11-25T14:00:00 - 0 - INFO :: Progress on:train 1.20kit/4.00kit rate:20.0it/s remaining:02:20 elapsed:01:00 postfix:loss=2.3", (1200, 4000, "step", None)),
+    "tqdm, with the epoch behind": ("Steps:  12%|█▏  | 120/1000 [00:12<01:28, 10.0it/s, epoch=2, loss=0.1]", (120, 1000, "step", None)),
+    "PyTorch's first tutorial": ("[2,  4000] loss: 1.843", (4000, None, "step", 2)),
+    "Marian": ("[2026-11-25 14:00:00] Ep. 1 : Up. 1,200 : Sen. 64,000 : Cost 8.1 : Time 12.3s : 5200.12 words/s", (1200, None, "step", None)),
+    "Darknet": (" 120: 12.312000, 13.100000 avg loss, 0.000100 rate, 0.500000 seconds, 7680 images, 2.1 hours left", (120, None, "step", None)),
+    "ESPnet": ("[host] 2026-11-25 14:00:00,123 (trainer:732) INFO: 2epoch:train:51-100batch: iter_time=1.2e-04, loss=99.1", (100, None, "step", None)),
+    "a count before its word": ("2026-11-25 14:00:00 train | 0.123 | 1200it | 20.0 it/s", (1200, None, "step", None)),
+    "gensim": ("2026-11-25 14:00:00,123 : INFO : EPOCH 3 - PROGRESS: at 12.34% examples, 400000 words/s, in_qsize 5", (12.34, 100, "percent", 3)),
+    "Chainer": ("     total [#########.........................................] 19.00%", (19, 100, "percent", None)),
+    "a percent behind an epoch": ("Epoch 3/4 [ 34%] loss=2.3", (34, 100, "percent", 3)),
+    "Optuna": ("[I 2026-11-25 14:00:00,123] Trial 12 finished with value: 0.1 and parameters: {'lr': 0.1}. Best is trial 3 with value: 0.1.", (12, None, "trial", None)),
+    "a size before the count": ("lr 0.001 batch 32 step 120 loss 2.3", (120, None, "step", None)),
+    "a total behind a count without": ("step 120 (batch 20/100) loss 2.3", (20, 100, "step", None)),
+    "PaddleClas": ("[2026/11/25 14:00:00] ppcls INFO: [Train][Epoch 3/20][Iter: 10/100]lr(LinearWarmup): 0.001, CELoss: 4.6, ips: 640.1 samples/s, eta: 0:01:00", (10, 100, "step", 3)),
+    "PaddleOCR": ("[2026/11/25 14:00:00] ppocr INFO: epoch: [3/20], global_step: 110, lr: 0.0001, acc: 0.1, avg_batch_cost: 0.05 s", (110, None, "step", 3)),
+    "nanochat, the epoch behind": ("step 00120/02000 (6.00%) | loss: 10.1 | dt: 50.12ms | tok/sec: 1,023,456 | epoch: 1 | total time: 0.10m | eta: 1.6m", (120, 2000, "step", None)),
+    "fairseq's JSON": ('{"epoch": 2, "update": 1.325, "loss": "9.1", "num_updates": "530", "lr": "0.0001"}', (530, None, "step", 2)),
+    "RSL-RL": ("\x1b[1m            Learning iteration 12/300             \x1b[0m", (12, 300, "step", None)),
 }  # fmt: skip
 
 #: What says nothing about how far a training is.
@@ -124,6 +148,8 @@ OTHER = (
     "34%[======>             ] 12.3M  2.1MB/s    eta 3s",
     "accuracy 34%, of which 12% are new",
     "Time left: 10:12",
+    "Speed: 20.0 it/s, 20 steps/s, 3 steps per second",
+    "epoch with an accuracy of (34%)",
     "finished with an accuracy of 34%",
     "2026-11-24 12:00:00,123 INFO starting",
     "{'not': 'closed'",
@@ -137,6 +163,13 @@ def test_progress_is_read_off_what_is_printed(kind: str) -> None:
     line, (done, total, unit, epoch) = PRINTED[kind]
     (tick,) = [tick for tick in lines.read(line) if tick.unit == unit]
     assert (tick.done, tick.total, tick.epoch) == (done, total, epoch)
+
+
+@pytest.mark.parametrize("count", ["3.0.0/10", "./.", "3/", f"{'9' * 400}/9", "²/3"])
+def test_bars_of_no_number_are_no_steps(count: str) -> None:
+    assert {tick.unit for tick in lines.read(f"  3%|▎  | {count} [00:03<01:37, 10.00it/s]") if tick.done < 1e15} <= {
+        "percent"
+    }
 
 
 @pytest.mark.parametrize("line", OTHER)
@@ -159,10 +192,41 @@ def test_what_is_no_progress_is_none(line: str) -> None:
         ("step 5/100 | eta 2.5 hours", 9000),
         (PRINTED["nanoGPT"][0], None),
         ("step 5/100 beta: 0.9", None),
+        ("Progress: 12.3% words/sec/thread: 123 lr: 0.1 avg.loss: 2.3 ETA:   1h 2m 3s", 3723),
+        ("Progress: 12.3% words/sec/thread: 123 lr: 0.1 avg.loss: 2.3 ETA:   1h 2m33s", 3753),
+        ("Progress: 12.3%  words/sec/thread: 123  lr: 0.1  loss: 2.3  eta: 1h3m ", 3780),
+        (f"step 5/100 eta: {'9' * 400} days", None),
     ],
 )
 def test_what_a_program_says_is_left_is_read(line: str, seconds: float | None) -> None:
-    assert lines.read(line)[0].eta == seconds
+    left = lines.read(line)[0].eta
+    assert (left and left.seconds) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [("0:01:37", 1), ("1 day, 2:00:00", 1), ("12s", 1), ("1h 3m", 60), ("2 days", 86_400), ("1.6m", 0)],
+)
+def test_what_is_left_is_known_as_far_as_it_is_printed(text: str, unit: float) -> None:
+    assert lines.read(f"step 5/100 eta: {text}")[0].eta.unit == unit
+
+
+@pytest.mark.parametrize(
+    ("line", "each"),
+    [
+        (PRINTED["fairseq"][0], 1101),
+        (PRINTED["fairseq, older"][0], 500),
+        (PRINTED["fairseq's JSON"][0], 400),
+        ('{"step": 130, "epoch": 0.325}', 400),
+        ('{"step": 130, "epoch": 0.3}', None),  # of one digit, which may be a third off
+        ('{"step": 130, "epoch": 3}', None),
+        ("epoch 2 step 50 loss 0.3 acc 34/64", None),
+        (PRINTED["PaddleOCR"][0], None),
+    ],
+)
+def test_a_count_that_goes_on_says_how_long_an_epoch_is(line: str, each: float | None) -> None:
+    (tick,) = [tick for tick in lines.read(line) if tick.unit == "step"]
+    assert tick.each_epoch == (each and pytest.approx(each))
 
 
 def test_a_bar_is_no_part_of_the_name_of_its_series() -> None:
@@ -206,6 +270,12 @@ TABLES = {
         "| 2         | -7.78     | 2.0       |",
         "step", [1, 2],
     ),
+    "DeepXDE": (
+        "Step      Train loss              Test loss               Test metric\n"
+        "0         [1.00e+00, 2.00e-01]    [1.00e+00, 2.00e-01]    []  \n"
+        "1000      [1.00e-01, 2.00e-02]    [1.00e-01, 2.00e-02]    []  ",
+        "step", [0, 1000],
+    ),
 }  # fmt: skip
 
 
@@ -221,8 +291,9 @@ def test_rows_of_a_table_count_by_its_heading(kind: str) -> None:
 def test_numbers_without_a_heading_are_no_table() -> None:
     table = Table()
     assert [
-        table.read(line) for line in ("3 4 5", "name  kind  parameters", "1 2 3", "epoch is done", "2 of 3 left")
-    ] == [None] * 5
+        table.read(line)
+        for line in ("3 4 5", "name  kind  parameters", "1 2 3", "epoch is done", "2 of 3 left", "E # LOSS", "1 ² 3")
+    ] == [None] * 7
 
 
 def test_trials_are_series_of_their_own() -> None:
@@ -263,7 +334,7 @@ def test_endless_line_is_cut() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ['{"step": 0.5}', '{"step": 1e400}', '{"step": -1}', '{"step": true}', '{"step": "12"}', "{" * 500 + "}" * 500],
+    ['{"step": 0.5}', '{"step": 1e400}', '{"step": -1}', '{"step": true}', '{"step": "a"}', "{" * 500 + "}" * 500],
 )
 def test_odd_json_is_no_progress(line: str) -> None:
     assert lines.read(line) == []

@@ -31,7 +31,7 @@ _NO_STEPS = re.compile(r"^(?:[kMGT]?i?B|bytes?|files?|shards?|examples? to)$")
 #: What a program calls work that is part of a training and not its steps.
 ASIDE = re.compile(
     r"(?i)\b(?:eval\w*|valid\w*|val|test\w*|sanity|predict\w*|generat\w*|download\w*|loading|load|map|filter|tokeni[sz]\w*|"
-    r"sav\w+|checkpoint\w*|compil\w*|preprocess\w*|extract\w*|resolv\w*|fetch\w*)\b"
+    r"infer\w*|sav\w+|checkpoint\w*|compil\w*|preprocess\w*|extract\w*|resolv\w*|fetch\w*)\b"
 )
 
 
@@ -40,8 +40,9 @@ class Tick(NamedTuple):
 
     `series` names the bar or the kind of line, without its numbers: counts of one series follow each other.
     `unit` is what is counted (step, epoch, round, sample, token), `source` the form that was read.
-    `epoch` is the number of the epoch that the same line names, `epochs` of how many. `eta` is what the program
-    says that it still takes (s).
+    `epoch` is the number of the epoch that the same line names, before the count, and `epochs` of how many;
+    `each_epoch` is how many units an epoch has, of a count that goes on from epoch to epoch. `eta` is what the program
+    says that it still takes.
     """
 
     series: str
@@ -51,12 +52,19 @@ class Tick(NamedTuple):
     source: str
     epoch: float | None = None
     epochs: float | None = None
-    eta: float | None = None
+    each_epoch: float | None = None
+    eta: etas.Left | None = None
 
 
 class _Epoch(NamedTuple):
     number: float | None = None
     of: float | None = None
+    #: Where its words begin in the line.
+    place: int = 0
+
+    def before(self, place: int) -> tuple[float | None, float | None]:
+        """Return number and total for a count at `place`: of an epoch that is named after it, it is no part."""
+        return (self.number, self.of) if self.place <= place else (None, None)
 
 
 def plain(line: str) -> str:
@@ -77,24 +85,30 @@ def _name(text: str) -> str:
     return " ".join(words)[-60:]
 
 
+# As tqdm writes counts of whatever unit: 120, 1.50k
+_AMOUNT = r"\d+(?:\.\d+)?[kMGT]?"
 # `Epoch 3:  12%|█▏        | 120/1000 [00:12<01:28, 10.0it/s, loss=2.3]`
 _BAR = re.compile(
-    r"^(?P<desc>.*?):?\s*\d+%\|[^|]*\|\s*(?P<count>[\d.]+[kMGT]?)/(?P<total>[\d.]+[kMGT]?)\s*"
+    rf"^(?P<desc>.*?):?\s*\d+%\|[^|]*\|\s*(?P<count>{_AMOUNT})/(?P<total>{_AMOUNT})\s*"
     r"(?:\[[\d:]+<[^,\]]*(?:,\s*(?P<rate>[\d.?]+)\s*(?P<per>[^,\]\s]+))?|$)"
 )
 # `120it [00:12, 10.0it/s]`
 _OPEN_BAR = re.compile(
-    r"^(?:(?P<desc>.*?):\s*)?(?P<count>[\d.]+[kMGT]?)\s?(?P<unit>[A-Za-z]+) "
+    rf"^(?:(?P<desc>.*?):\s*)?(?P<count>{_AMOUNT})\s?(?P<unit>[A-Za-z]+) "
     r"\[[\d:]+, *(?P<rate>[\d.?]+)\s*(?P<per>[^,\]\s]+)"
 )
-# `Epoch 1/4 ━━━━━╸━━━━ 120/1000 0:00:12 • 0:01:28 10.0it/s`
-_RICH = re.compile(r"^(?P<desc>.*?)\s*[━╸╺]{4,}\s*(?P<count>\d+)/(?P<total>\d+)\b")
+# `Epoch 1/4 ━━━━━╸━━━━ 120/1000 0:00:12 • 0:01:28 10.0it/s`, YOLO's of today: `640: 12% ━─────────── 12/200 10.1it/s`
+_RICH = re.compile(r"^(?P<desc>.*?)\s*[━╸╺─]{4,}\s*(?P<count>\d+)/(?P<total>\d+)\b")
+# `Progress on:train 1.00kit/10.0kit rate:20.0it/s remaining:07:30`: tqdm where it is logged
+_LOGGED_BAR = re.compile(
+    rf"\bProgress on:(?P<desc>.*?)\s*(?P<count>{_AMOUNT})(?P<unit>[A-Za-z]*)/(?P<total>{_AMOUNT})(?P=unit)\s"
+)
 # `120/1000 ━━━━━━━━━━━━ 5s 3ms/step - loss: 2.3`, `120/1000 [==>....] - ETA: 5s`, `1000/1000 - 5s - loss: 2.3`
 _KERAS = re.compile(r"^(?P<count>\d+)/(?P<total>\d+)\s+(?:━|\[[=>.]|- \d+m?s\b)")
 # `[12]  train-rmse:0.31`, `12:  learn: 0.52  total: 1.2s  remaining: 5s`
 _BOOSTER = re.compile(r"^(?:\[[^\]]*\]\s*)?\[(?P<count>\d+)\]\s+\S*[:#'-]|^(?P<other>\d+):\s+(?:learn|test):")
 # `Train Epoch: 1 [640/60000 (1%)]`, `Epoch: [0][  10/5005]`, `[0/300][120/1251]`, `[120/1000]`; not `[11/25 12:00:00]`
-_COUNT = r"\d+(?:\.\d+)?[kKMG]|\d+"
+_COUNT = r"\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?[kKMG]|\d+"
 _BRACKETS = re.compile(
     rf"(?P<epoch>\[\s*\d+\s*/\s*\d+\s*\]\s*)?\[\s*(?P<count>{_COUNT})\s*/\s*(?P<total>{_COUNT})\b(?!/\d| \d\d:\d\d)"
 )
@@ -112,15 +126,19 @@ _EPOCH = re.compile(
 _EPOCH_AND_STEP = re.compile(
     r"(?i)(?:\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\s*\]|^(?:train|test|val\w*|eval\w*):?\s*(?P<alone>\d+))(?=\s*\[\s*\d+\s*/\s*\d+)"
 )
+# `epoch 001:  100 / 1101 loss=2.3 ... num_updates=100` of fairseq: the one is of an epoch, the other goes on
+_WITHIN = re.compile(r"\W*\d+\s*/\s*(?P<total>\d+)\b")
 # `pass 3/20`, `0.1k/50k`, `3 of 20`: nothing else was found in the line
-_OF = re.compile(rf"(?<![\w/.:-])(?P<count>{_COUNT})\s*(?:/|of|out of)\s*(?P<total>{_COUNT})(?![\w/.:%-])")
+_OF = re.compile(rf"(?<![\w/.,:-])(?P<count>{_COUNT})\s*(?:/|of|out of)\s*(?P<total>{_COUNT})(?![\w/.:%-]|,\d)")
 # `Training  [####------]  34%  00:00:10`, `Working... ━━━━━ 34% 0:00:12`, `Progress: 34.5%`: a bar, or such a word
 _PERCENT = re.compile(
     r"^(?P<desc>.*?)(?:[\u2500-\u259f]{3,}|\[[#=>. *-]{5,}\]|\b(?i:progress|completed?|done|finished)\b)[\s:=|(\[]*"
-    r"(?<![\d.])(?P<count>\d{1,3}(?:\.\d+)?)\s?%"
+    r"(?:at\s)?(?<![\d.])(?P<count>\d{1,3}(?:\.\d+)?)\s?%"
     r"|^(?:(?P<name>[^%\d]*?):)?\s*(?P<first>\d{1,3}(?:\.\d+)?)\s?%\s*"
     r"(?:[|\[]?[\u2500-\u259f]|[|\[][#=>. *-]{5,}|(?i:done|complete))"
 )
+# `Epoch 1/4 [ 34%] loss 2.3`, after the words of the epoch
+_PERCENT_OF_EPOCH = re.compile(r"\W*[\[(|]\s*(?P<count>\d{1,3}(?:\.\d+)?)\s?%\s*[\])|]")
 _BYTES = re.compile(r"\d\s?[kKMGT]i?B\b|\bB/s")
 # `steps left: 4990`, `50 iterations remaining`, `480 to go`
 _STEPS_WORD = r"(?:steps?|iterations?|iters?|batch(?:es)?|updates?)"
@@ -128,30 +146,33 @@ _LEFT = re.compile(
     rf"(?i)\b{_STEPS_WORD}\s+(?:left|remaining|to go)\s*[:=]?\s*(?P<after>\d[\d,]*)\b"
     rf"|(?<![\d.:])(?P<before>\d[\d,]*)\s+(?:more\s+)?(?:{_STEPS_WORD}\s+)?(?:left|remaining|to go)\b"
 )
+# `1-50batch`, `1200 it`, `190 iter`: the count before its word, where nothing else was found in the line
+_BEFORE_ITS_WORD = re.compile(
+    r"(?i)(?<![\w./,-])(?<!\d:)(?:\d+-)?(?P<count>\d[\d,]*)\s?"
+    r"(?P<word>iter(?:ation)?|it|step|batche?|update)s?\b(?!\s*(?:/|per\b|left|remaining|to go))"
+)
+# `[2,  2000] loss: 2.173` of PyTorch's tutorials, `Ep. 1 : Up. 100 : Sen. 6,400` of Marian
+_EPOCH_AND_COUNT = re.compile(
+    r"^\[\s*(?P<epoch>\d+)\s*,\s*(?P<count>\d+)\s*\]\s*(?:\w+ )?\w*loss\b|\bEp\. (?P<ep>\d+) : Up\. (?P<up>\d[\d,]*)"
+)
+# `12: 900.1, 950.2 avg loss` of Darknet
+_NUMBERED = re.compile(r"^(?P<count>\d+):\s+(?:[\d.]+, .*)?(?:\w+[ _])?loss\b")
 # `|    total_timesteps      | 4096        |`, of stable-baselines3 and OpenAI's baselines
 _ROW = re.compile(
     r"^[|│┃]\s*(?:\w+/)?(?P<key>total_timesteps|num_timesteps|global_step|steps)\s*[|│┃]\s*(?P<count>\d+)\s*[|│┃]"
 )
 # `epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=35.1`
 _DEEPSPEED = re.compile(r"\bepoch=\d+/micro_step=\d+/global_step=(?P<count>\d+)")
+# Optuna's: `Trial 3 finished with value: 0.1`, `Trial 4 pruned.`
+_SEARCH = re.compile(r"\bTrial (?P<count>\d+) (?:finished with|pruned|failed)\b")
 # Ray Tune's: `Trial train_5a7f3_00000 finished iteration 3 at 2026-...`,
 # `Number of trials: 9/10 (2 RUNNING, 7 TERMINATED)`, `Trial status: 7 TERMINATED | 2 RUNNING | 1 PENDING`
 _TRIAL = re.compile(r"^Trial (?P<trial>\S+) finished iteration (?P<count>\d+)\b")
 _TRIALS = re.compile(r"^(?:Number of trials: \d+/(?P<total>\d+)|Trial status:)(?P<states>.*)")
 _STATES = re.compile(r"(\d+) ([A-Z]+)")
 _STEP_KEYS = (
-    *(
-        "step",
-        "global_step",
-        "train_step",
-        "iter",
-        "iteration",
-        "_step",
-        "steps",
-        "num_steps",
-        "update",
-        "current_steps",
-    ),
+    *("step", "global_step", "train_step", "iter", "iteration", "_step", "steps", "num_steps", "num_updates", "update"),
+    *("current_steps", "batch", "batch_idx"),
 )
 _WRITTEN = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _TOTAL_KEYS = ("max_steps", "total_steps", "num_training_steps", "total_iters", "max_iters")
@@ -169,21 +190,30 @@ def _unit(per: str | None) -> str:
 def _bars(line: str, epoch: _Epoch) -> Iterator[Tick]:
     if "%|" in line and (found := _BAR.match(line)):
         unit = _unit(found["per"])
-        # YOLO's bar begins with the epoch: `1/20  2.1G  1.2 ...: 6%|`.
-        if epoch.number is None and (begins := _OF.match(found["desc"].strip())):
-            epoch = _Epoch(float(begins["count"]), float(begins["total"]))
         if not _NO_STEPS.match(unit):
-            yield Tick(
-                _name(found["desc"]), unit, _number(found["count"]), _number(found["total"]), "tqdm's bar", *epoch
-            )
-    elif "━" in line and not line[:1].isdigit() and (found := _RICH.match(line)):
-        yield Tick(_name(found["desc"]), "step", float(found["count"]), float(found["total"]), "rich's bar", *epoch)
+            yield _bar(found, unit, "tqdm's bar", epoch)
+    elif ("━" in line or "───" in line) and (found := _RICH.match(line)):
+        yield _bar(found, "step", "rich's bar", epoch)
     elif line[:1].isdigit() and (found := _KERAS.match(line)):
-        yield Tick("", "step", float(found["count"]), float(found["total"]), "Keras's bar", *epoch)
+        yield Tick("", "step", float(found["count"]), float(found["total"]), "Keras's bar", epoch.number, epoch.of)
     elif "[" in line and (found := _OPEN_BAR.match(line)):
         unit = _unit(found["unit"])
         if not _NO_STEPS.match(unit):
-            yield Tick(_name(found["desc"] or ""), unit, _number(found["count"]), None, "tqdm's bar", *epoch)
+            yield _bar(found, unit, "tqdm's bar", epoch)
+    elif "Progress on:" in line and (found := _LOGGED_BAR.search(line)):
+        unit = _unit(found["unit"])
+        if not _NO_STEPS.match(unit):
+            yield _bar(found, unit, "tqdm's logged bar", epoch)
+
+
+def _bar(found: Match[str], unit: str, source: str, epoch: _Epoch) -> Tick:
+    """Return what a bar says; YOLO's begins with the epoch: `1/20  2.1G  1.2 ...: 6%|`."""
+    desc, groups = found["desc"] or "", found.groupdict()
+    number, of = epoch.before(found.start("count"))
+    if number is None and (begins := _OF.match(desc.strip())):
+        number, of = _number(begins["count"]), _number(begins["total"])
+    total = _number(groups["total"]) if groups.get("total") else None
+    return Tick(_name(desc), unit, _number(found["count"]), total, source, number, of)
 
 
 def _rows(line: str) -> dict[str, Any] | None:
@@ -192,14 +222,14 @@ def _rows(line: str) -> dict[str, Any] | None:
     if begin < 0 or not line.endswith("}") or (begin and not line[begin - 1].isspace() and line[begin - 1] != ":"):
         return None
     line = line[begin:]
-    for text, is_python in ((line, False), (line.replace("'", '"'), True)):
+    for text in (line, line.replace("'", '"')):
         try:
             row = json.loads(text)
         except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
-            if is_python:  # Transformers 5 prints {'loss': '6.134', 'epoch': '0.32'}
-                row = {key: _number_in(value) for key, value in row.items()}
+            # Transformers 5 prints {'loss': '6.134', 'epoch': '0.32'}, fairseq {"num_updates": "100"}.
+            row = {key: _number_in(value) for key, value in row.items()}
             # What is nested counts as well: `{"progress": {"step": 3}}`.
             return {
                 **{key: value for part in row.values() if isinstance(part, dict) for key, value in part.items()},
@@ -222,10 +252,16 @@ def _numbers(row: dict[str, Any], keys: tuple[str, ...]) -> Iterator[tuple[str, 
 def _json(row: dict[str, Any]) -> Iterator[Tick]:
     total = next((value for _, value in _numbers(row, _TOTAL_KEYS)), None)
     epoch = next((value for _, value in _numbers(row, ("epoch",))), None)
+    # A part of an epoch says how long one is, if it has three digits: fairseq's `update`, `epoch` of others.
+    parts = [
+        value for _, value in _numbers(row, ("update", "epoch")) if len(f"{value}".replace(".", "").strip("0")) > 2
+    ]
     for key, value in _numbers(row, _STEP_KEYS):
         if value != int(value):
-            continue  # a part of an epoch, as fairseq's `update`
-        yield Tick(_name(f"JSON {key}{' eval' if _is_aside(row) else ''}"), "step", value, total, "JSON lines", epoch)
+            continue
+        name = _name(f"JSON {key}{' eval' if _is_aside(row) else ''}")
+        each = float(round(value / parts[0])) if parts and parts[0] != int(parts[0]) else None
+        yield Tick(name, "step", value, total, "JSON lines", epoch, each_epoch=each)
         return
     if epoch is not None and not _is_aside(row):
         total = next((value for _, value in _numbers(row, ("num_epochs", "max_epochs", "epochs"))), None)
@@ -264,9 +300,9 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
     if row is not None and ((ticks := list(_json(row))) or line.startswith("{")):
         return ticks
     named = next(_EPOCH.finditer(line), None)
-    epoch = _Epoch(float(named["count"]), _total(named)) if named else _Epoch()
+    epoch = _Epoch(float(named["count"]), _total(named), named.start()) if named else _Epoch()
     if not named and (named := _EPOCH_AND_STEP.search(line)):
-        epoch = _Epoch(float(named["count"] or named["alone"]), _total(named))
+        epoch = _Epoch(float(named["count"] or named["alone"]), _total(named), named.start())
     ticks = list(_bars(line, epoch))
     if ticks:
         return ticks
@@ -276,10 +312,16 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
         return found_ticks
     readers: tuple[Callable[[str, _Epoch], Tick | None], ...] = (_brackets, _step, _epochs)
     found_ticks = [tick for reader in readers if (tick := reader(line, epoch))]
+    end = named.end() if named else 0
     if all(tick.unit == "epoch" for tick in found_ticks):
-        more = _of(line, named.end() if named else 0, epoch) or _percent(line, epoch)
-        more = more or (None if found_ticks else _left(line, epoch))
+        more = _of(line, end, epoch) or _percent(line, epoch, end if named else None)
+        more = more or (None if found_ticks else _left(line, epoch)) or _before_its_word(line, epoch)
         found_ticks += [more] if more else []
+    elif named and (within := _WITHIN.match(line, end)):
+        each = _number(within["total"])
+        found_ticks = [
+            tick._replace(each_epoch=each) if tick.unit == "step" and not tick.total else tick for tick in found_ticks
+        ]
     units: dict[str, Tick] = {}
     for tick in found_ticks:
         units.setdefault(tick.unit, tick)
@@ -287,11 +329,20 @@ def _read(line: str, pattern: Pattern[str] | None = None) -> list[Tick]:
 
 
 def _tables(line: str) -> Iterator[Tick]:
-    """Yield what lines of DeepSpeed, of reinforcement learning and of searches say."""
+    """Yield what lines of a form of their own say: of reinforcement learning, of searches, of some programs."""
     if line[:1] in "|│┃" and (found := _ROW.match(line)):
         yield Tick(found["key"], "step", float(found["count"]), None, "a table's rows")
     elif "/global_step=" in line and (found := _DEEPSPEED.search(line)):
         yield Tick("DeepSpeed global_step", "step", float(found["count"]), None, "log lines")
+    elif found := _EPOCH_AND_COUNT.search(line):
+        count = _number(found["count"] or found["up"])
+        # Marian's updates go on, and those of the tutorials begin anew.
+        name, number = ("[epoch, #]", float(found["epoch"])) if found["epoch"] else ("Up. #", None)
+        yield Tick(name, "step", count, None, "log lines", number)
+    elif found := _NUMBERED.match(line):
+        yield Tick("#: loss", "step", float(found["count"]), None, "log lines")
+    elif found := _SEARCH.search(line):
+        yield Tick("Trial #", "trial", float(found["count"]), None, "log lines")
     elif line.startswith("Trial ") and (found := _TRIAL.match(line)):
         yield Tick(f"Trial {found['trial']}", "iteration", float(found["count"]), None, "Ray Tune's lines")
     elif found := _TRIALS.match(line):
@@ -306,15 +357,28 @@ def _left(line: str, epoch: _Epoch) -> Tick | None:
     if not found:
         return None
     count = float((found["after"] or found["before"]).replace(",", ""))
-    return Tick(f"{_name(line[: found.start()])} left".strip(), "step", count, None, "log lines", *epoch)
+    name = f"{_name(line[: found.start()])} left".strip()
+    return Tick(name, "step", count, None, "log lines", *epoch.before(found.start()))
 
 
-def _percent(line: str, epoch: _Epoch) -> Tick | None:
-    """Return what a bar says that has no count, but for a bar of bytes."""
-    found = None if "%" not in line or _BAR.match(line) or _BYTES.search(line) else _PERCENT.search(line)
-    if not found or (done := float(found["count"] or found["first"])) > 100:
+def _before_its_word(line: str, epoch: _Epoch) -> Tick | None:
+    found = None if _BYTES.search(line) else _BEFORE_ITS_WORD.search(line)
+    if not found:
         return None
-    return Tick(_name(found["desc"] or found["name"] or ""), "percent", done, 100.0, "a bar of percent", *epoch)
+    name, count = _name(f"{line[: found.start()]} # {found['word'].lower()}"), _number(found["count"])
+    return Tick(name, "step", count, None, "log lines", *epoch.before(found.start()))
+
+
+def _percent(line: str, epoch: _Epoch, end: int | None) -> Tick | None:
+    """Return what a bar says that has no count, but for a bar of bytes, or what stands behind an epoch at `end`."""
+    if "%" not in line or _BAR.match(line) or _BYTES.search(line):
+        return None
+    found = _PERCENT.search(line) or (None if end is None else _PERCENT_OF_EPOCH.match(line, end))
+    groups = found.groupdict() if found else {}
+    if not found or (done := float(groups["count"] or groups["first"])) > 100:
+        return None
+    name = _name(groups.get("desc") or groups.get("name") or "")
+    return Tick(name, "percent", done, 100.0, "a bar of percent", epoch.number, epoch.of)
 
 
 def heard(text: str) -> tuple[float, Tick | None]:
@@ -347,20 +411,24 @@ def _brackets(line: str, epoch: _Epoch) -> Tick | None:
     if before.endswith(("epoch", "epochs", "epoch:")) and not found["epoch"]:
         return None
     # Counters in brackets are of steps, or of samples where they go up in batches: the line does not say which.
-    return Tick(_name(f"{before}[]"), "unit", _number(found["count"]), _number(found["total"]), "log lines", *epoch)
+    count, total = _number(found["count"]), _number(found["total"])
+    return Tick(_name(f"{before}[]"), "unit", count, total, "log lines", *epoch.before(found.start("count")))
 
 
 def _step(line: str, epoch: _Epoch) -> Tick | None:
-    found = _STEP.search(line)
+    # `batch 32 step 100`, `step 10, batch 3/100`: the one may be a size, and the other says more.
+    every = _STEP.finditer(line)
+    found = min(every, key=lambda one: (not one["total"], one["word"].lower() == "batch"), default=None)
     if not found:
         return None
     name = _name(f"{line[: found.start()]} {found['word'].lower()} #{_words(line[found.end() :])}")
     unit = word if (word := found["word"].lower()) in ("episode", "generation", "round") else "step"
-    return Tick(name, unit, float(found["count"].replace(",", "")), _total(found), "log lines", *epoch)
+    count = _number(found["count"])
+    return Tick(name, unit, count, _total(found), "log lines", *epoch.before(found.start()))
 
 
 def _total(found: Match[str]) -> float | None:
-    return float(found["total"].replace(",", "")) if found["total"] else None
+    return _number(found["total"]) if found["total"] else None
 
 
 def _of(line: str, begin: int, epoch: _Epoch) -> Tick | None:
@@ -369,7 +437,8 @@ def _of(line: str, begin: int, epoch: _Epoch) -> Tick | None:
     if not found or _number(found["count"]) > _number(found["total"]):
         return None
     name = _name(f"{line[: found.start()]} #")
-    return Tick(name, "unit", _number(found["count"]), _number(found["total"]), "log lines", *epoch)
+    count, total = _number(found["count"]), _number(found["total"])
+    return Tick(name, "unit", count, total, "log lines", *epoch.before(found.start()))
 
 
 def _words(rest: str) -> str:
@@ -383,4 +452,4 @@ def _epochs(line: str, epoch: _Epoch) -> Tick | None:
     if not found:
         return None
     name = _name(f"{line[: found.start()]} epoch #{_words(line[found.end() :])}")
-    return Tick(name, "epoch", float(found["count"]), _total(found), "log lines", *epoch)
+    return Tick(name, "epoch", float(found["count"]), _total(found), "log lines", epoch.number, epoch.of)

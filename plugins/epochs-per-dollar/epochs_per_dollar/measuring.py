@@ -172,7 +172,7 @@ class Measurement:
         if not ticks and self._asked.pattern is None:
             ticks = [tick] if (tick := self._table.read(line)) else []
             if not ticks and not self._over and (left := etas.read(lines.plain(line))) is not None:
-                self._said_left = now - self._child.started, left
+                self._said_left = now - self._child.started, left.seconds
         self._has_matched = self._has_matched or bool(ticks)
         if not self._over and (text := lines.plain(line)):
             self._last_line = text

@@ -17,6 +17,9 @@ _MOST_OFFERS = 8
 #: Characters of a line of the program that are repeated.
 _MOST_OF_A_LINE = 100
 
+#: A share of the session that its first steps took less than later ones, from which on it is said.
+_FASTER = 0.02
+
 #: A share of the time that a card waits for one core, from which on it is said.
 _STALLED = 0.1
 
@@ -70,6 +73,8 @@ def _measured(session: Session) -> Iterator[str]:
             each = session.per_step
             yield _row("", words.rate(rate.units_per_second * each.each, each.unit), f"{words.count(each.each)} a step")
         yield _row("paid once", words.seconds(rate.once_seconds), "start, set-up, compilation, first steps")
+        if rate.faster_seconds >= _FASTER * session.seconds:
+            yield _row("first steps", f"{words.seconds(rate.faster_seconds)} less", "than they take at the steady rate")
         if rate.resumed_at:
             yield _row("resumed", f"at {words.count(rate.resumed_at)}", "the whole is that of a start at 0")
         if not rate.pauses and not session.came_to_its_end:

@@ -120,7 +120,9 @@ class Session:
         left = max(0.0, total - seconds)
         if not etas.contradicts(said, left, of_the_lap):
             return None
-        return f"the program itself says that {words.seconds(said)} are left, and this says {words.seconds(left)}"
+        return (
+            f"the program itself says that {words.seconds(said.seconds)} are left, and this says {words.seconds(left)}"
+        )
 
     @property
     def other_cores(self) -> float | None:

@@ -65,12 +65,14 @@ class Rate:
 
     `units_per_second` without pauses, from `steady_seconds` after the start on; `apart` is how far the three thirds
     of that time lie apart; `settled` says whether they agree. `once_seconds` is what is paid once: start, first step,
-    compilation, warm-up. `resumed_at` is the count from which it went on, 0 for a start anew. `widest_units` is how
+    compilation, warm-up; `faster_seconds` is what the first steps took less than they would at that rate, as of shorter
+    sequences. `resumed_at` is the count from which it went on, 0 for a start anew. `widest_units` is how
     far two ticks lie apart at most.
     """
 
     units_per_second: float
     once_seconds: float
+    faster_seconds: float
     resumed_at: float
     first_seconds: float
     steady_seconds: float
@@ -83,7 +85,7 @@ class Rate:
 
     def seconds_of(self, units: float) -> float:
         """Return how long a training of so many units takes (s), its start and pauses with it."""
-        return self.once_seconds + units / self.units_per_second + self.pause_seconds_of(units)
+        return self.once_seconds - self.faster_seconds + units / self.units_per_second + self.pause_seconds_of(units)
 
     def pause_seconds_of(self, units: float) -> float:
         """Return how much of that are pauses."""
@@ -189,9 +191,12 @@ def measure(points: Sequence[Point]) -> Rate | None:
     once = began - (done - resumed_at) * each
     once += sum(pause.extra_seconds for pause in early if pause.seconds > began)
     once -= sum(pause.extra_seconds for pause in later if pause.seconds <= began)
+    # Until the first count came, less what that count stands for: so much was paid once, however fast what followed.
+    least = max(0.0, first.seconds - (first.done - resumed_at) * each)
     return Rate(
         units_per_second=1 / each,
-        once_seconds=max(0.0, once),
+        once_seconds=max(least, once),
+        faster_seconds=max(0.0, least - once),
         resumed_at=resumed_at,
         first_seconds=first.seconds,
         steady_seconds=began,

@@ -10,7 +10,7 @@ _UNITS = {
     **dict.fromkeys(("step", "steps", "iter", "iteration", "it", "#", "batch", "update"), "step"),
     **dict.fromkeys(("epoch", "epochs"), "epoch"),
 }
-_BETWEEN = re.compile(r"[\s|│┃]+")
+_BETWEEN = re.compile(r"(?:[\s|│┃\[\]]|,(?=\s|$))+")
 _VALUE = re.compile(r"[-+]?(?:\d[\d.,:]*(?:e[-+]?\d+)?|nan|inf)[a-z%]?", re.IGNORECASE)
 
 #: The column that counts is one of the first: where names have two words, the place of a later one is not known.
@@ -32,7 +32,7 @@ class Table:
         if not any(_VALUE.fullmatch(word) for word in words):
             self._head(words)
             return None
-        if self._column is None or len(words) <= self._column or not words[self._column].isdigit():
+        if self._column is None or len(words) <= self._column or not re.fullmatch("[0-9]+", words[self._column]):
             return None
         # Words beside the numbers, as of an evaluation's result, are a row of something else.
         if sum(bool(_VALUE.fullmatch(word)) for word in words) < len(words) - 1:
