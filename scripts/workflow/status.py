@@ -84,8 +84,9 @@ def cells(name: str, config: Mapping[str, Any], is_alive: Callable[[str], bool])
     return found
 
 
-def _counted(states: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states)
+def _counted(states: Iterable[tuple[str, int]], outdated: int) -> str:
+    told = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states)
+    return f"{told} ({outdated} outdated)" if outdated else told
 
 
 def table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
@@ -93,7 +94,7 @@ def table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
     shown = Table("cell", "runs", "hours", "USD", "why", title=title)
     for row in found:
         spent = [number(row["hours"]), "" if row["usd"] is None else number(row["usd"])] if row["files"] else ["", ""]
-        shown.add_row(row["cell"], _counted(row["states"].items()), *spent, printable(row["reason"]))
+        shown.add_row(row["cell"], _counted(row["states"].items(), row["outdated"]), *spent, printable(row["reason"]))
     return shown
 
 
@@ -101,7 +102,8 @@ def total(found: Iterable[Mapping[str, Any]]) -> str:
     """Return how many runs of `cells` are in each state, in words."""
     found = list(found)
     states: Counter[str] = sum((row["states"] for row in found), Counter())
-    return f"{states.total()} runs of {len(found)} cells: {_counted(states.most_common())}"
+    old = sum(row["outdated"] for row in found)
+    return f"{states.total()} runs of {len(found)} cells: {_counted(states.most_common(), old)}"
 
 
 def outdated(found: Iterable[Mapping[str, Any]]) -> str:

@@ -196,6 +196,9 @@ def test_what_is_no_progress_is_none(line: str) -> None:
         ("Progress: 12.3% words/sec/thread: 123 lr: 0.1 avg.loss: 2.3 ETA:   1h 2m33s", 3753),
         ("Progress: 12.3%  words/sec/thread: 123  lr: 0.1  loss: 2.3  eta: 1h3m ", 3780),
         (f"step 5/100 eta: {'9' * 400} days", None),
+        (PRINTED["Darknet"][0], 7560),
+        ("step 5/100, 1h 2m left", 3720),
+        ("step 5/100, 3 left to do in 5 s", None),
     ],
 )
 def test_what_a_program_says_is_left_is_read(line: str, seconds: float | None) -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,10 +66,16 @@ def test_what_will_be_measured_again_is_a_line(tmp_path: Path, monkeypatch: pyte
         whole = made.failed_record(cell=asdict(cell), repeat=repeat, batch_size=1)
         record.write(folder, whole | {"provenance": whole["provenance"] | {"code": trained}}, [], [])
 
-    def said() -> str:
+    def found() -> list[dict[str, Any]]:
         commands.tracked.cache_clear()
-        return status.outdated(status.cells(name, settings, lambda run: False))
+        return status.cells(name, settings, lambda run: False)
+
+    def said() -> str:
+        return status.outdated(found())
 
     assert said() == ""
+    assert status.total(found()) == "2 runs of 1 cells: 2 failed"
     Path("gpt", "train.py").write_text("print(2)\n")
     assert said().startswith(f"2 runs of {cell.path} will be measured again: the code that trains, or a command or a ")
+    assert status.total(found()) == "2 runs of 1 cells: 2 failed (2 outdated)"
+    assert list(status.table("", found()).columns[1].cells) == ["2 failed (2 outdated)"]

@@ -9,6 +9,7 @@ import signal
 from collections.abc import Sequence
 from math import prod
 
+from epochs_per_dollar import words
 from epochs_per_dollar.session import Amount
 
 _DESCRIPTION = """Run a training for a minute, unchanged, and say what the whole takes and costs.
@@ -25,10 +26,7 @@ _EXAMPLES = """examples:
 
 
 def positive(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
+    value = words.number(text)
     if not 0 < value < 1e12:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return value

@@ -16,6 +16,8 @@ _UNITS = r"(?P<units>(?:\d+(?:\.\d+)?\s*(?:d|h|m|s|days?|hours?|hrs?|min(?:ute)?
 _SAID = re.compile(
     rf"(?i)\b(?:eta|remaining(?:[ _]time)?|time[ _]left)\b['\")]?\s*[:=]?\s*['\"(]?\s*(?:{_CLOCK}|{_UNITS})"
 )
+# `2.1 hours left`, `1h 2m remaining`
+_BEHIND = re.compile(rf"(?i)(?<![\d.:]){_UNITS}(?:left|remaining|to go)\b")
 # tqdm's: `[00:12<01:28, 10.0it/s]`
 _BAR = re.compile(r"\[[\d:]+<(?P<clock>\d+(?::\d\d){1,2})")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])")
@@ -43,10 +45,11 @@ def _read(line: str) -> Left | None:
     if "<" in line and (found := _BAR.search(line)):
         return Left(_clock(found["clock"]), 1.0)
     found = _SAID.search(line)
+    if found and found["clock"]:
+        return Left(86_400.0 * float(found["days"] or 0) + _clock(found["clock"]), 1.0)
+    found = found or _BEHIND.search(line)
     if not found:
         return None
-    if found["clock"]:
-        return Left(86_400.0 * float(found["days"] or 0) + _clock(found["clock"]), 1.0)
     parts = _PART.findall(found["units"].lower())
     least, unit = parts[-1]
     seconds = sum(float(number) * _SECONDS[name] for number, name in parts)

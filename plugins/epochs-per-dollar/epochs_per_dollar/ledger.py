@@ -98,10 +98,7 @@ def _row(path: Path, number: int, columns: Sequence[str], line: Sequence[str]) -
     for name in columns:
         if name in _TEXTS:
             continue
-        try:
-            values[name] = float(values[name]) if values[name] or name in _NEVER_EMPTY else None
-        except ValueError:
-            values[name] = float("nan")
+        values[name] = words.number(values[name]) if values[name] or name in _NEVER_EMPTY else None
     try:
         return Row(**values)
     except ValueError as error:

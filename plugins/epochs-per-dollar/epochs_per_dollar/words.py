@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
+
 
 def seconds(value: float) -> str:
     """Return a duration in two units: 0.42 s, 8.2 s, 3 min 12 s, 5 h 20 min, 3 d 4 h."""
@@ -34,6 +38,11 @@ def rate(per_second: float, unit: str) -> str:
     if per_second >= 1:
         return f"{per_second:,.3g} {plural(unit)}/s" if per_second < 1000 else f"{per_second:,.0f} {plural(unit)}/s"
     return f"{seconds(1 / per_second)} a{'n' if unit[:1] in 'aeiou' else ''} {unit}"
+
+
+def number(text: str) -> float:
+    """Return a number as it is written, and none (NaN) for what Python takes beside: `1_0`, digits of other scripts."""
+    return float(text) if _NUMBER.fullmatch(text) else float("nan")
 
 
 def harmless(text: str) -> str:
