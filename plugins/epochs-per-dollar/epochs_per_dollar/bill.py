@@ -199,7 +199,7 @@ def _promise(record: dict[str, Any]) -> tuple[float | None, float | None]:
     by_itself = record["ended_by"] == "itself" and record["exit_code"] == 0
     if by_itself and (whole is None or whole == record["seconds"]):
         return record["promised_seconds"], record["seconds"]
-    return record["promised_seconds"] or whole, None
+    return whole if record["promised_seconds"] is None else record["promised_seconds"], None
 
 
 def _kind(machine: dict[str, Any], cards: int) -> str:
