@@ -136,6 +136,7 @@ def test_python_without_the_packages_is_told_what_sets_them_up(tmp_path: Path) -
             ["prices", "card", "--offers", "--chart", "a.png"],
             "prices card: --chart draws the history: not with --offers",
         ),
+        (["prices", "card", "--chart", "a.png"], "cards have a cloud's price, on-demand: must be 1 to 4"),
         (["prices", "card", "--chart", "a.jpg"], "prices card: --chart: 'a.jpg': must end with .png or .svg"),
         (["quote", "--jsn"], "No such option: --jsn"),
     ],

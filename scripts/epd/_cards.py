@@ -14,6 +14,9 @@ from scripts.epd import _call
 from scripts.storage.files import write_bytes, write_text
 from scripts.storage.numbers import number
 
+#: More cards one below another are no longer read.
+DRAWN = 4
+
 
 def offers(purchases: Sequence[str]) -> dict[str, list[Offer]]:
     """Return what all committed price books ask for an hour of each card, bought in these ways."""

@@ -144,8 +144,9 @@ def card(
         return 0
     history = {name: days for name in asked if (days := card_history.days(found[name]))}
     if chart:
-        if not history:
-            raise InputError(f"prices card: --chart: no cloud has a {purchase} price of {', '.join(asked)}")
+        if not 0 < len(history) <= _cards.DRAWN:
+            there = f"{len(history)} cards have a cloud's price, {purchase}"
+            raise InputError(f"prices card: --chart: {there}: must be 1 to {_cards.DRAWN}")
         _cards.write_chart(history, purchase, Path(_call.from_here(chart)))
     _cards.show_history(history, json)
     return 0

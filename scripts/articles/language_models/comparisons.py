@@ -98,10 +98,10 @@ def lengths(rows: pd.DataFrame) -> pd.DataFrame:
 def releases(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
     """Return what later releases of NeMo print where all but the release and the split is alike (`_SAME_RELEASE`).
 
-    A row for each release after the first of a series, two of one month each by itself. Columns: `_SAME_RELEASE`, kind
-    (dense, moe, or other where the model's parameters are not known), format, than (the first release), since (its
-    month), framework (this one), published, is_last, faster (× the first), step (× the release before), cost (× the
-    first, at any price).
+    A row for each release after the first of a series, two of one month each by itself; the series by what they gained
+    in all. Columns: `_SAME_RELEASE`, kind (dense, moe, or other where the model's parameters are not known), format,
+    than (the first release), since (its month), framework (this one), published, is_last, faster (× the first), step
+    (× the release before), cost (× the first, at any price).
     """
     numbered = rows[rows["framework"].str.fullmatch(r"NeMo-\d+\.[\d.]+")].dropna(subset=_SAME_RELEASE)
     made: list[dict[str, Any]] = []
@@ -113,12 +113,13 @@ def releases(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
             found = {axis: row[axis] for axis in (*_SAME_RELEASE, "format", "framework", "published")}
             found |= {"kind": about.get("kind", "other")}
             found |= {"than": each[0]["framework"], "since": each[0]["published"], "is_last": row is each[-1]}
+            found |= {"end": each[-1]["rate"] / each[0]["rate"]}
             faster = row["rate"] / each[0]["rate"]
             made.append(found | {"faster": faster, "step": row["rate"] / before["rate"], "cost": 1 / faster})
     columns = [*_SAME_RELEASE, "format", "kind", "than", "since", "framework", "published", "is_last"]
     columns += ["faster", "step", "cost"]
-    table = pd.DataFrame(made, columns=columns)
-    return table.sort_values(["kind", "faster"], ascending=[True, False], kind="stable", ignore_index=True)
+    table = pd.DataFrame(made, columns=[*columns, "end"])
+    return table.sort_values(["kind", "end"], ascending=[True, False], kind="stable", ignore_index=True)[columns]
 
 
 def rounds(given: Given) -> pd.DataFrame:
