@@ -174,8 +174,9 @@ rule refresh_prices:
         as_of=[
             f"--as-of={date}" for date in config["catalogue_as_of"].split(",") if date
         ],
+        gpuhunt=["--gpuhunt", config["gpuhunt"]] if config["gpuhunt"] else [],
     message:
         "refresh config/prices/current.csv"
     shell:
-        "python -m scripts.refresh_prices {params.catalogue:q} {params.as_of:q} "
+        "python -m scripts.refresh_prices {params.catalogue:q} {params.as_of:q} {params.gpuhunt:q} "
         "--book config/prices/current.csv |& tee {log}"

@@ -1,8 +1,9 @@
-"""Refresh the current price book from SkyPilot's public catalogue of cloud prices.
+"""Refresh the current price book from public catalogues of cloud prices: SkyPilot's, and gpuhunt's.
 
 What is wanted is listed in config/prices/catalogue.yaml. A price that fails a check is refused, with the
 reason, and the last good one stays; so do all prices of a provider whose catalogue cannot be had or used.
-Exit code 1 if that is so of every provider.
+Where a provider has both catalogues, prices are SkyPilot's, and what gpuhunt's says differently is shown.
+Exit code 1 if no provider could be refreshed.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from rich.console import Console
 
-from scripts.costs import book, books, catalogue, renewal, repository
+from scripts.costs import book, books, catalogue, gpuhunt, renewal, repository
 from scripts.storage import errors, schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -35,6 +36,15 @@ class File(NamedTuple):
     name: str
     content: bytes
     as_of: str = ""
+
+
+class Read(NamedTuple):
+    """What a catalogue says of a provider: its rows, what is wanted of them, of which day they are, and whose."""
+
+    catalogue: catalogue.Catalogue
+    wanted: dict[str, Any]
+    as_of: str
+    source: str
 
 
 def read_wanted(path: Path) -> dict[str, Any]:
@@ -110,18 +120,54 @@ def fetch(root: str, cloud: str, known: repository.Repository | None) -> File:
         raise InputError(f"{path}: {error.strerror}") from error
 
 
-def refresh(
-    old: pd.DataFrame, file: File, provider: str, about: dict[str, Any], as_of: str, note: str
-) -> tuple[pd.DataFrame, list[renewal.Change]]:
-    """Return the new rows of one provider, and what changed. Raises InputError when its catalogue is of no use."""
-    notes = "; ".join(filter(None, (about.get("note", ""), note)))
-    source = f"SkyPilot catalogue {file.name}, sha256 {hashlib.sha256(file.content).hexdigest()[:8]}"
+def skypilot(root: str, about: dict[str, Any], known: repository.Repository | None, as_of: str) -> Read:
+    """Return what SkyPilot's catalogue says of a provider. Raises InputError where it cannot be had, or is no table."""
+    file = fetch(root, about["catalogue"], known)
     try:
         text = file.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{file.place}: not text: {error.reason} at byte {error.start}") from error
     table = catalogue.read(text, file.place, zones="regions" in about)
-    return renewal.renew(old, table, provider, about, as_of, f"{source} ({notes})" if notes else source)
+    return Read(table, about, as_of or file.as_of, f"SkyPilot catalogue {file.name}, {_digest(file.content)}")
+
+
+def of_gpuhunt(root: str, about: dict[str, Any], past: str) -> Read:
+    """Return what gpuhunt's catalogue says of a provider: its newest version, or a past one. Raises InputError."""
+    provider, at = about["gpuhunt"], root.rstrip("/")
+    if not root:
+        raise InputError("gpuhunt's catalogue is not asked beside a folder of SkyPilot's: --gpuhunt says where it is")
+    is_here = "://" not in root
+    if past:
+        version = past
+    elif is_here:
+        there = [path.parent.name for path in Path(root).glob(f"{provider}/*/catalog.zip")]
+        if not there:
+            raise InputError(f"{root}: must have {provider}/<version>/catalog.zip; there is none")
+        version = gpuhunt.newest(there)
+    else:
+        version = repository.download(f"{at}/{provider}/version").decode("utf-8", "replace").strip()
+    as_of = gpuhunt.day(version)
+    name = gpuhunt.name(provider, version, root)
+    place = f"{at}/{name}"
+    try:
+        content = Path(place).read_bytes() if is_here else repository.download(place)
+    except OSError as error:
+        raise InputError(f"{place}: {error.strerror}") from error
+    table = gpuhunt.read(gpuhunt.unpacked(content, place, provider), f"{place}: {provider}.csv")
+    return Read(table, gpuhunt.whole(about), as_of, f"gpuhunt catalogue {name}, {_digest(content)}")
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256 {hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def second(rows: pd.DataFrame, root: str, about: dict[str, Any]) -> Iterable[str]:
+    """Return what gpuhunt's catalogue says differently of a provider's prices, or why it was not asked, as lines."""
+    try:
+        read = of_gpuhunt(root, about, "")
+    except InputError as error:
+        return [f"not compared: {error}"]
+    return renewal.differing(rows, read.catalogue, read.wanted, f"gpuhunt of {read.as_of}")
 
 
 def main() -> int:
@@ -132,6 +178,18 @@ def main() -> int:
         metavar="FOLDER or URL",
         help="where it is: a folder with <cloud>/vms.csv, <cloud>_vms*.csv or v<version>/<cloud>/vms.csv, the address "
         "of such versions on GitHub, of which the newest counts (%(default)s), or any address above <cloud>/vms.csv",
+    )
+    parser.add_argument(
+        "--gpuhunt",
+        metavar="FOLDER or URL",
+        help="where gpuhunt's catalogue is: above <provider>/<version>/catalog.zip, of which the newest counts "
+        f"({gpuhunt.URL}; beside a folder of --catalogue, nowhere)",
+    )
+    parser.add_argument(
+        "--past",
+        default="",
+        metavar="VERSION",
+        help="all prices by this version of gpuhunt's catalogue, as 20260818-42, for a --book of its own",
     )
     parser.add_argument(
         "--book", type=Path, required=True, help="price book to refresh (.csv); made if it is not there"
@@ -145,7 +203,7 @@ def main() -> int:
         default=[],
         metavar="[PROVIDER=]DATE",
         help="date of the catalogue, of all providers or of one; may stand several times (from GitHub without it: the "
-        "day on which a file last changed)",
+        "day on which a file last changed; gpuhunt's versions are dated)",
     )
     parser.add_argument(
         "--note",
@@ -157,7 +215,14 @@ def main() -> int:
     options = parser.parse_args()
     wanted = read_wanted(options.wanted)
     old = read_book(options.book)
+    if options.past:
+        gpuhunt.day(options.past)
+        wanted = {provider: about for provider, about in wanted.items() if "gpuhunt" in about}
+    by_skypilot = [provider for provider, about in wanted.items() if "catalogue" in about and not options.past]
     local = "://" not in options.catalogue
+    root = options.gpuhunt if options.gpuhunt is not None else "" if local and by_skypilot else gpuhunt.URL
+    if "://" not in root and root and not Path(root).is_dir():
+        raise InputError(f"--gpuhunt: {root}: no such folder")
     if local and not Path(options.catalogue).is_dir():
         raise InputError(f"--catalogue: {options.catalogue}: no such folder")
     known = repository.Repository(options.catalogue) if options.catalogue.startswith(f"{repository.RAW}/") else None
@@ -166,7 +231,7 @@ def main() -> int:
     for provider, as_of in dates.items():
         if as_of:
             check_date(as_of)
-        elif known is None:
+        elif known is None and provider in by_skypilot:
             raise InputError(
                 "--as-of (catalogue_as_of): must be given for a folder or a plain address: the date of its catalogue "
                 f"of {provider}"
@@ -176,10 +241,14 @@ def main() -> int:
     for provider, about in wanted.items():
         last = old[old["provider"] == provider]
         try:
-            file = fetch(options.catalogue, about["catalogue"], known)
-            as_of = dates[provider] or file.as_of
-            print(f"{provider}, catalogue of {as_of}", flush=True)
-            rows, changes = refresh(last, file, provider, about, as_of, notes[provider])
+            if provider in by_skypilot:
+                read = skypilot(options.catalogue, about, known, dates[provider])
+            else:
+                read = of_gpuhunt(root, about, options.past)
+            print(f"{provider}, catalogue of {read.as_of}", flush=True)
+            note = "; ".join(filter(None, (about.get("note", ""), notes[provider])))
+            source = f"{read.source} ({note})" if note else read.source
+            rows, changes = renewal.renew(last, read.catalogue, provider, read.wanted, read.as_of, source)
         except InputError as error:
             kept = f"all {len(last)} prices kept from the last book" if len(last) else "no prices"
             print(f"  {provider} not refreshed: {error}; {kept}")
@@ -189,6 +258,9 @@ def main() -> int:
         for change in changes:
             if change.kind != "confirmed":
                 print(f"  {change.kind:9}{change.text}")
+        if provider in by_skypilot and "gpuhunt" in about and root:
+            for line in second(rows, root, about):
+                print(f"  {line}")
         counts.update(change.kind for change in changes)
         frames.append(rows)
     for provider in sorted(set(old["provider"]) - set(wanted)):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -131,6 +130,14 @@ def test_python_without_the_packages_is_told_what_sets_them_up(tmp_path: Path) -
         (["status", "--", "-n"], "--: what follows is for Snakemake, and epd status does not call it"),
         (["prices", "show", "cpu0"], "prices: machine: 'cpu0' is unknown: it is one of cpu1, "),
         (["prices", "card", "H9"], "prices card: 'H9' is unknown: it is one of A10, "),
+        (["prices"], "Missing command. (epd prices --help)"),
+        (["prices", "--check", "card"], "prices: --check stands alone, without card"),
+        (
+            ["prices", "card", "--offers", "--chart", "a.png"],
+            "prices card: --chart draws the history: not with --offers",
+        ),
+        (["prices", "card", "--chart", "a.png"], "cards have a cloud's price, on-demand: must be 1 to 4"),
+        (["prices", "card", "--chart", "a.jpg"], "prices card: --chart: 'a.jpg': must end with .png or .svg"),
         (["quote", "--jsn"], "No such option: --jsn"),
     ],
 )
@@ -270,12 +277,6 @@ def test_history_of_a_card_is_that_of_all_books() -> None:
         "market_provider": None,
         "new": {"coreweave": 10.5},
     }
-
-
-def test_a_card_that_nobody_priced_for_long_is_said() -> None:
-    done = call("prices", "card", "K80", "--check")
-    assert done.returncode == 1
-    assert re.fullmatch(r"prices: K80: its newest price is \d{3,4} days old\n", done.stderr)
 
 
 #: Types words and a tab, and prints what bash makes of them.

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import threading
+import zipfile
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -407,6 +408,125 @@ def test_no_network(kept: Desk) -> None:
     assert code == 1
     assert "http://127.0.0.1:9/gcp/vms.csv: could not be fetched: ConnectionError; all 4 prices kept" in said
     assert kept.book.read_text() == BOOK
+
+
+#: As gpuhunt 0.1.34 wrote them: tests/costs/test_gpuhunt.py.
+HUNTED = ROOT / "tests" / "costs" / "gpuhunt"
+NEBIUS = "gpu-h100-sxm 8gpu-128vcpu-1600gb"
+
+
+def hunt(folder: Path, provider: str, version: str, *edits: tuple[str, str]) -> None:
+    """Lay a version of a provider's catalogue where gpuhunt has it."""
+    text = (HUNTED / f"{provider}.csv").read_bytes().decode()
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / provider / version / "catalog.zip"
+    path.parent.mkdir(parents=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"{provider}.csv", text)
+
+
+@pytest.fixture
+def hunted(kept: Desk, tmp_path: Path) -> Path:
+    """A folder of gpuhunt's catalogue: Google and Lambda have both, Nebius is of gpuhunt alone."""
+    both = WANTED.replace("catalogue: gcp\n", "catalogue: gcp\n  gpuhunt: gcp\n")
+    both = both.replace("catalogue: lambda\n", "catalogue: lambda\n  gpuhunt: lambdalabs\n")
+    kept.wanted.write_text(f"{both}nebius:\n  gpuhunt: nebius\n  regions: [eu-north1]\n  machines: [{NEBIUS}]\n")
+    folder = tmp_path / "gpuhunt"
+    for provider in ("gcp", "lambdalabs", "nebius"):
+        hunt(folder, provider, "20260218-42")
+    return folder
+
+
+def test_two_catalogues_that_disagree_are_shown(kept: Desk, hunted: Path) -> None:
+    code, said, _ = kept.run("--as-of", "2026-02-01", "--gpuhunt", str(hunted))
+    assert code == 0
+    assert "  differs  gpu on-demand: 1.29 of 2026-02-01, 1.99 in gpuhunt of 2026-02-18 (+54.3 %)\n" in said
+    assert said.count("differs") == 1, "n1 and a2 are the same in both"
+    assert kept.rows()["gpu on-demand"] == ("1.29", "2026-02-01"), "the first catalogue's price stays"
+
+
+def test_a_provider_of_gpuhunt_alone_has_the_day_of_its_version(kept: Desk, hunted: Path) -> None:
+    hunt(hunted, "nebius", "20260219-7", ("23.6", "24.8"))
+    code, said, _ = kept.run("--as-of", "2026-02-01", "--gpuhunt", str(hunted))
+    assert code == 0
+    assert "nebius, catalogue of 2026-02-19\n" in said
+    assert kept.rows()[f"{NEBIUS} on-demand"] == ("24.8", "2026-02-19")
+    assert kept.rows()[f"{NEBIUS} spot"] == ("10", "2026-02-19")
+    content = (hunted / "nebius" / "20260219-7" / "catalog.zip").read_bytes()
+    assert f"gpuhunt catalogue nebius/20260219-7/catalog.zip, sha256 {hashlib.sha256(content).hexdigest()[:8]}" in (
+        kept.book.read_text()
+    )
+
+
+def test_an_older_version_of_gpuhunt_replaces_nothing(kept: Desk, hunted: Path, tmp_path: Path) -> None:
+    kept.run("--as-of", "2026-02-01", "--gpuhunt", str(hunted))
+    hunt(tmp_path / "older", "nebius", "20260117-1", ("23.6", "24.8"))
+    _, said, _ = kept.run("--as-of", "2026-02-01", "--gpuhunt", str(tmp_path / "older"))
+    assert "is of 2026-01-17, older than the book's 2026-02-18; all 2 prices kept" in said
+    assert f"lambda\n  not compared: {tmp_path / 'older'}: must have lambdalabs/<version>/catalog.zip" in said.replace(
+        ", catalogue of 2026-02-01", ""
+    )
+    assert kept.rows()[f"{NEBIUS} on-demand"] == ("23.6", "2026-02-18")
+
+
+def test_what_cannot_be_right_in_gpuhunts_catalogue_is_refused(kept: Desk, hunted: Path) -> None:
+    kept.run("--as-of", "2026-02-01", "--gpuhunt", str(hunted))
+    hunt(hunted, "nebius", "20260301-1", ("eu-north1,23.6", "eu-north1,2.36"))
+    _, said, _ = kept.run("--as-of", "2026-02-01", "--gpuhunt", str(hunted))
+    assert f"refused  {NEBIUS} eu-north1 on-demand" in said
+    assert "kept 23.6 of 2026-02-18" in said
+    assert kept.rows()[f"{NEBIUS} on-demand"] == ("23.6", "2026-02-18")
+
+
+def test_gpuhunt_is_not_asked_beside_a_folder(kept: Desk, hunted: Path) -> None:
+    code, said, _ = kept.run("--as-of", "2026-02-01")
+    assert code == 0
+    assert "nebius not refreshed: gpuhunt's catalogue is not asked beside a folder of SkyPilot's" in said
+    assert "differs" not in said
+    assert "not compared" not in said
+
+
+def test_a_book_of_the_past_is_of_one_version(kept: Desk, hunted: Path, tmp_path: Path) -> None:
+    hunt(hunted, "nebius", "20260219-7", ("23.6", "24.8"))
+    kept.book = tmp_path / "books" / "past.csv"
+    (tmp_path / "books" / "current.csv").unlink()
+    code, said, _ = kept.run("--past", "20260218-42", "--gpuhunt", str(hunted))
+    assert code == 0, said
+    assert kept.rows() == {
+        "a2 on-demand": ("4", "2026-02-18"),
+        "a2 spot": ("2", "2026-02-18"),
+        "n1 on-demand": ("0.1", "2026-02-18"),
+        "n1 spot": ("0.06", "2026-02-18"),
+        "gpu on-demand": ("1.99", "2026-02-18"),
+        f"{NEBIUS} on-demand": ("23.6", "2026-02-18"),
+        f"{NEBIUS} spot": ("10", "2026-02-18"),
+    }
+
+
+def test_gpuhunts_newest_version_is_asked_of_its_address(kept: Desk, hunted: Path, github: str, tmp_path: Path) -> None:
+    """A server on this machine, laid out as gpuhunt's bucket."""
+    served = tmp_path / "served" / "v3"
+    hunted.rename(served)
+    for provider in ("gcp", "lambdalabs", "nebius"):
+        (served / provider / "version").write_text("20260218-42\n")
+    at = github.partition("/raw/")[0]
+    code, said, _ = kept.run("--gpuhunt", f"{at}/v3", root=github)
+    assert code == 0
+    assert kept.rows()[f"{NEBIUS} on-demand"] == ("23.6", "2026-02-18")
+    (served / "nebius" / "version").write_text("latest\n")
+    _, said, _ = kept.run("--gpuhunt", f"{at}/v3", root=github)
+    assert "nebius not refreshed: gpuhunt: 'latest' is no version of its catalogue" in said
+    assert "all 2 prices kept" in said
+
+
+def test_the_same_catalogue_keeps_what_was_noted_of_it(kept: Desk) -> None:
+    kept.run("--as-of", "2026-03-01", "--note", "gce=read by hand")
+    noted = kept.book.read_text()
+    assert "(read by hand)" in noted
+    kept.run("--as-of", "2026-03-01")
+    assert kept.book.read_text() == noted
 
 
 def prices() -> Path | None:

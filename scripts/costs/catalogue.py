@@ -7,7 +7,7 @@ without its accelerators, which stand in rows without an InstanceType: a machine
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,24 +47,38 @@ def read(text: str, file: str, *, zones: bool) -> Catalogue:
 
     Raises InputError when it is no such table, is empty or lacks a column. A bad row spoils only itself.
     """
+    raw, places = lines(text, file, (*_NEEDED, *(["AvailabilityZone"] if zones else [])))
+    return of_lines(raw.assign(AvailabilityZone=raw["AvailabilityZone" if zones else "Region"]), places, file)
+
+
+def lines(text: str, file: str, needed: Sequence[str]) -> tuple[pd.DataFrame, set[int]]:
+    """Return the lines of a table as text, with the `line` of each, and on which lines anything stands.
+
+    Raises InputError when it is no such table, is empty or lacks a column that is needed.
+    """
     try:
         reader = csv.reader(io.StringIO(text))
         header = next(reader, [])
-        lines = [(reader.line_num, line) for line in reader if line]
+        found = [(reader.line_num, line) for line in reader if line]
     except csv.Error as error:
         raise InputError(f"{file}: not a CSV file: {error}") from error
-    missing = [name for name in (*_NEEDED, *(["AvailabilityZone"] if zones else [])) if name not in header]
+    missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(f"{file}:1: column {missing[0]} is missing; there is {','.join(header)[:200] or 'nothing'}")
-    whole = [(place, line) for place, line in lines if len(line) == len(header)]
+    whole = [(place, line) for place, line in found if len(line) == len(header)]
     if not whole:
         raise InputError(f"{file}: has no rows")
     raw = pd.DataFrame([line for _, line in whole], columns=header, dtype=str)
     raw["line"] = [place for place, _ in whole]
-    zone = raw["AvailabilityZone" if zones else "Region"]
+    return raw, {place for place, _ in found}
+
+
+def of_lines(raw: pd.DataFrame, places: set[int], file: str) -> Catalogue:
+    """Return the catalogue of lines with the columns of a `vms.csv`; what stands at another of the places is broken."""
+    zone = raw["AvailabilityZone"]
     count = pd.to_numeric(raw["AcceleratorCount"].replace("", "0"), errors="coerce")
     usable = count.notna() & (raw["Region"] != "") & (zone != "")
-    bad = sorted({place for place, _ in lines} - set(raw["line"][usable]))
+    bad = sorted(places - set(raw["line"][usable]))
     rows = pd.DataFrame(
         {
             "line": raw["line"],
@@ -94,8 +108,9 @@ def _once(rows: pd.DataFrame, file: str) -> pd.DataFrame:
     fault = f"{file}:" + last.astype(str) + ": is not what line " + first.astype(str) + " says of the same zone"
     for name in ("price", "spot"):
         differ = same[name].transform("nunique") > 1
-        rows[name] = rows[name].where(~differ)
-        rows[f"{name}_fault"] = rows[f"{name}_fault"].where(~differ, fault)
+        # one row may have the price, and another one the spot price
+        rows[name] = same[name].transform("first").where(~differ)
+        rows[f"{name}_fault"] = same[f"{name}_fault"].transform("max").where(~differ, fault)
     return rows[rows["line"] == first]
 
 

@@ -13,6 +13,10 @@ from scripts.storage.errors import InputError
 LARGEST_MOVE = 0.5
 
 
+#: Two catalogues that are no further apart (share of the first) say the same.
+SAME = 0.01
+
+
 @dataclass(frozen=True)
 class Change:
     """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words."""
@@ -72,7 +76,7 @@ def renew(
                 "currency": "USD",
                 "per": "hour",
                 "as_of": as_of,
-                "source": source,
+                "source": _source(before, now["rate"], as_of, source),
                 "inferred": "",
             }
         )
@@ -90,6 +94,33 @@ def renew(
         if place not in found
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)), changes
+
+
+def differing(rows: pd.DataFrame, catalogue: Catalogue, wanted: dict[str, Any], name: str) -> list[str]:
+    """Return which prices of a provider another catalogue has otherwise, a line each.
+
+    On demand alone, beyond `SAME`: a spot price is another one every hour.
+    """
+    key = ["item", "region", "purchase"]
+    other = offers(catalogue, wanted)
+    both = rows.merge(other[other["rate"] != ""], on=key, suffixes=("", "_other"))
+    both = both[both["purchase"] == "on-demand"]
+    found = []
+    for row in both.sort_values(key).to_dict("records"):
+        ours, theirs = float(row["rate"]), float(row["rate_other"])
+        if abs(theirs - ours) > SAME * ours:
+            words = " ".join(filter(None, (row["item"], row["region"])))
+            found.append(
+                f"differs  {words} on-demand: {row['rate']} of {row['as_of']}, {row['rate_other']} in {name}"
+                f" ({100 * (theirs / ours - 1):+.1f} %)"
+            )
+    return found
+
+
+def _source(before: dict[Any, Any] | None, rate: str, as_of: str, source: str) -> str:
+    """Return the source of a price: what was noted of it stays where the same catalogue says the same."""
+    same = before and before["rate"] == rate and before["as_of"] == as_of and before["source"].startswith(source)
+    return before["source"] if before and same else source
 
 
 def _move(before: str, now: str) -> str:

@@ -59,6 +59,39 @@ def show(
     return 0
 
 
+@app.callback(invoke_without_command=True)
+def prices(
+    context: typer.Context,
+    check: Annotated[
+        bool, typer.Option("--check", help="Say which cards have no price of the last 60 days; exit code 1 if any.")
+    ] = False,
+) -> int:
+    """Say how old prices are, or go on to a sub-command."""
+    from scripts.storage.errors import InputError
+
+    if context.invoked_subcommand:
+        if check:
+            raise InputError(f"prices: --check stands alone, without {context.invoked_subcommand}")
+        return 0
+    if not check:
+        raise InputError("Missing command. (epd prices --help)")
+    import sys
+    from datetime import date
+
+    from scripts.costs import card_history
+    from scripts.epd import _cards
+
+    cards = card_history.of_late(_cards.offers(["on-demand"]))
+    old = card_history.old(cards, date.today())
+    if not old:
+        print(f"prices: all {len(cards)} cards have a price of the last {card_history.OLD_DAYS} days")
+        return 0
+    aged = ", ".join(f"{name} {days}" for name, days in sorted(old.items(), key=lambda item: -item[1]))
+    said = f"{len(old)} of {len(cards)} cards have no price of the last {card_history.OLD_DAYS} days"
+    print(f"prices: {said}; days since the newest: {aged}", file=sys.stderr)
+    return 1
+
+
 @app.command()
 def card(
     names: Annotated[
@@ -66,87 +99,56 @@ def card(
         typer.Argument(metavar="[CARD]...", help="As config/machines.csv calls it, or how its name begins: H100."),
     ] = None,
     purchase: Annotated[str, typer.Option(help="on-demand or spot.")] = "on-demand",
-    check: Annotated[
-        bool, typer.Option("--check", help="Say which cards have no price of the last 60 days; exit code 1 if any.")
+    offers: Annotated[
+        bool, typer.Option("--offers", help="What each provider asks, by region, on demand and as spot; not by date.")
     ] = False,
+    chart: Annotated[str, typer.Option(metavar="FILE", help="Draw the history as .png or .svg, too.")] = "",
     json: _call.Json = False,
 ) -> int:
     """Print what an hour of a card cost by date, from all committed books; without one, of each card of the last year.
 
     Of each day the offers that were read, and the lowest and the median of what was known of clouds: the newest offer
     of each, of its largest machine of up to eight cards, by the card-hour; market places stand apart. A quote of
-    several cards takes whole machines alone, and may find none as low. With --json: a list of such days.
+    several cards takes whole machines alone, and may find none as low. With --offers: of each provider, size and region
+    the newest price, and what other sources say of it. With --json: a list of either.
 
     \b
     ./epd prices card H100
     ./epd prices card B200 GB200 --json
-    ./epd prices card --check
+    ./epd prices card H100 --offers
+    ./epd prices card H100 --chart h100.png
     """
-    import sys
-    from datetime import date
+    from pathlib import Path
 
-    from rich.console import Console
-    from rich.table import Table
-
-    from scripts.costs import book, books, card_history, cards
-    from scripts.storage import numbers
+    from scripts.costs import card_history
+    from scripts.epd import _cards
     from scripts.storage.errors import InputError
     from scripts.studies import definition
 
     definition.known("prices card", "--purchase", [purchase], ["on-demand", "spot"])
-    rows = [row for file in books.every() for row in book.read([file])]
-    today = date.today()
-    offers = {name: cards.offers(rows, name, purchase) for name in cards.known()}
-    ages = {name: age for name, of in offers.items() if (age := card_history.age(of, today)) is not None}
-    asked = [name for name, age in ages.items() if age <= card_history.KNOWN_DAYS]
+    if chart and offers:
+        raise InputError("prices card: --chart draws the history: not with --offers")
+    if chart and Path(chart).suffix not in (".png", ".svg"):
+        raise InputError(f"prices card: --chart: {chart!r}: must end with .png or .svg")
+    found = _cards.offers(["on-demand", "spot"] if offers else [purchase])
+    asked = list(card_history.of_late(found))
     if names:
         begins = {
-            given: [name for name in offers if f"{name} ".lower().startswith(f"{given} ".lower())] for given in names
+            given: [name for name in found if f"{name} ".lower().startswith(f"{given} ".lower())] for given in names
         }
         if unknown := [given for given, of in begins.items() if not of]:
-            raise InputError(f"prices card: {unknown[0]!r} is unknown: it is one of {', '.join(offers)}")
+            raise InputError(f"prices card: {unknown[0]!r} is unknown: it is one of {', '.join(found)}")
         asked = list(dict.fromkeys(name for of in begins.values() for name in of))
-    if check:
-        old = [name for name in asked if ages.get(name, card_history.OLD_DAYS) >= card_history.OLD_DAYS]
-        for name in old:
-            said = f"its newest price is {ages[name]} days old" if name in ages else "no book has a price of it"
-            print(f"prices: {name}: {said}", file=sys.stderr)
-        if not old:
-            print(f"prices: {len(asked)} cards have a price of the last {card_history.OLD_DAYS} days")
-        return 1 if old else 0
-    found = [(name, day) for name in asked for day in card_history.days(offers[name])]
-    if json:
-        _call.print_json(
-            [
-                {
-                    "card": name,
-                    "as_of": day.as_of,
-                    "lowest_usd_per_hour": day.lowest.usd_per_hour,
-                    "lowest_provider": day.lowest.provider,
-                    "median_usd_per_hour": day.median,
-                    "offers": len(day.known),
-                    "market_usd_per_hour": day.market and day.market.usd_per_hour,
-                    "market_provider": day.market and day.market.provider,
-                    "new": {offer.provider: offer.usd_per_hour for offer in day.new},
-                }
-                for name, day in found
-            ]
-        )
+    if offers:
+        _cards.show_offers({name: card_history.asked(found[name]) for name in asked}, json)
         return 0
-    shown = Table()
-    for title in ("card", "as of", "lowest of clouds", "median", "of", "market place"):
-        shown.add_column(title, no_wrap=True)
-    shown.add_column("read that day, USD an hour")
-    for name, day in found:
-        read = ", ".join(f"{offer.provider} {numbers.number(offer.usd_per_hour)}" for offer in day.new)
-        lowest, market = (
-            "—" if one is None else f"{numbers.number(one.usd_per_hour)} {one.provider}"
-            for one in (day.lowest, day.market)
-        )
-        shown.add_row(name, day.as_of, lowest, numbers.number(day.median), str(len(day.known)), market, read)
-    # What reads a pipe has no edge to keep to.
-    width = None if sys.stdout.isatty() else 200
-    Console(markup=False, highlight=False, width=width).print(shown)
+    history = {name: days for name in asked if (days := card_history.days(found[name]))}
+    if chart:
+        if not 0 < len(history) <= _cards.DRAWN:
+            there = f"{len(history)} cards have a cloud's price, {purchase}"
+            raise InputError(f"prices card: --chart: {there}: must be 1 to {_cards.DRAWN}")
+        _cards.write_chart(history, purchase, Path(_call.from_here(chart)))
+    _cards.show_history(history, json)
     return 0
 
 
@@ -156,13 +158,20 @@ def refresh(
     as_of: Annotated[
         str, typer.Option(metavar="DATE", help="... and its date, or one for each provider: 2026-05-20,aws=2025-10.")
     ] = "",
+    gpuhunt: Annotated[str, typer.Option(metavar="FOLDER", help="Where the catalogue of gpuhunt lies already.")] = "",
 ) -> int:
-    """Make config/prices/current.csv anew from a public catalogue; prices that cannot be right are refused.
+    """Make config/prices/current.csv anew from public catalogues; prices that cannot be right are refused.
+
+    Where SkyPilot's catalogue and that of gpuhunt have one price otherwise, both are shown. Beside a folder of
+    SkyPilot's, that of gpuhunt is asked only where it lies already, too.
 
     \b
     ./epd prices refresh
     ./epd prices refresh --catalogue skypilot-catalog/catalogs --as-of 2026-05-20
     """
-    folder = _call.from_here(catalogue) if catalogue and "://" not in catalogue else catalogue
-    given = {"catalogue": folder, "catalogue_as_of": as_of}
+
+    def here(place: str) -> str:
+        return _call.from_here(place) if place and "://" not in place else place
+
+    given = {"catalogue": here(catalogue), "catalogue_as_of": as_of, "gpuhunt": here(gpuhunt)}
     return _call.become(_call.words(["refresh_prices"], "local", given))

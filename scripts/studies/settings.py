@@ -24,6 +24,7 @@ class Settings(Part):
     logs_dir: str = key("For `snakemake import_published`: a folder that holds the published logs already", "")
     catalogue: str = key("For `snakemake refresh_prices`: a folder that holds the SkyPilot catalogue already", "")
     catalogue_as_of: str = key("The day of that catalogue, or for each provider its own: 2026-05-20,aws=2025-10", "")
+    gpuhunt: str = key("For `snakemake refresh_prices`: a folder that holds the catalogue of gpuhunt already", "")
     kit_python: str = key(
         "For `snakemake kit`: the Python of the machine that it is carried to; 3.12-aarch64 for ARM (GH200)", "3.12"
     )

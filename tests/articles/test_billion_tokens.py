@@ -10,7 +10,7 @@ import pytest
 
 from scripts import importers
 from scripts.analysis import figures
-from scripts.articles.language_models.charts import billion_tokens
+from scripts.articles.language_models.charts import billion_tokens, software_alone
 from scripts.costs import prices, pricing
 from scripts.importers import facts
 from scripts.storage import tables
@@ -189,20 +189,80 @@ def test_longer_sequences_cost_more_a_token(shown: SimpleNamespace) -> None:
 
 
 def test_releases_are_compared_where_all_else_is_alike(shown: SimpleNamespace) -> None:
-    """Speeds as the tables of NeMo 25.11 to 26.08 print them (FP8-MX is MXFP8); 46 series by a count of the rows."""
+    """Speeds as the tables of NeMo 25.11 to 26.08 print them (FP8-MX is MXFP8); 48 series of 222 rows, counted."""
     found = shown.derived["releases"]
     last = found[found["is_last"]].set_index(["workload", "card", "devices", "format"])
-    assert len(last) == 46
+    assert (len(last), len(found)) == (48, 222 - 48)
     by_hand = {
         ("Qwen_3_30B_A3B_pre-training_at_4096", "GB200", 8, "MXFP8"): 39936 / 23766,
-        ("Llama_3_70B_pre-training_at_8192", "H100", 64, "FP8"): 1664 / 1639,
-        ("DeepSeek_V3_pre-training_at_4096", "B200", 256, "MXFP8"): 3328 / 2790,
+        ("Llama_3_70B_pre-training_at_8192", "H100", 64, "FP8"): 1664 / 1621,
+        ("DeepSeek_V3_pre-training_at_4096", "B200", 256, "MXFP8"): 3328 / 2689,
     }
     for key, faster in by_hand.items():
         assert last.loc[key, "faster"] == pytest.approx(faster)
         assert last.loc[key, "cost"] == pytest.approx(1 / faster)
     lost = last[last["faster"] < 1].index.get_level_values("workload")
     assert any(name.startswith("GPT") for name in lost), "GPT-OSS on H100s: 5,984 tokens a second became 5,824"
+
+
+def test_what_a_release_lost_is_shown_and_not_made_a_gain(shown: SimpleNamespace) -> None:
+    """GPT-OSS 120B in MXFP8 on 64 GB300: 33,166 tokens a second in 26.06, 20,288 in 26.06.01, 33,024 in 26.08."""
+    found = shown.derived["releases"]
+    of = found[found["workload"].eq("GPT-OSS_120B_pre-training_at_4096") & found["card"].eq("GB300")]
+    of = of[of["format"] == "MXFP8"].set_index("framework")
+    assert set(of["than"]) == {"NeMo-26.06"}
+    assert of["step"].to_dict() == pytest.approx({"NeMo-26.06.01": 20288 / 33166, "NeMo-26.08": 33024 / 20288})
+    assert of.loc["NeMo-26.08", "faster"] == pytest.approx(33024 / 33166)
+    chart = software_alone.draw(view(tables=shown.derived))
+    assert "GPT-OSS 120B in 26.06.01" in " ".join(chart.notes)
+
+
+def test_rounds_of_mlperf_are_compared_where_submitter_cards_and_batch_are_the_same(shown: SimpleNamespace) -> None:
+    """Medians of tokens a second and card, out of the logs: NVIDIA's 8 H100 in v4.0 and v4.1, Dell's 8 B200 in v5.1."""
+    found = shown.derived["rounds"].set_index(["benchmark", "submitter", "card", "cards", "round"])
+    nvidia = found.loc[("llama2_70b_lora", "NVIDIA", "H100", 8, "v4.1")]
+    assert (nvidia["since"], nvidia["logged"], nvidia["results"]) == ("v4.0", 2273, 2)
+    assert nvidia["faster"] == pytest.approx(2273 / 2236)
+    dell = found.loc[("llama2_70b_lora", "Dell", "B200", 8, "v5.1")]
+    assert (dell["logged"], dell["results"]) == (6411, 4)  # of 6,636, 6,411 and 6,327; 5,505 in v5.0
+    assert dell["cost"] == pytest.approx(5505 / 6411)
+    # 405B on 512 GB200: another batch in each round
+    assert "GB200" not in found.loc["llama31_405b"].index.get_level_values("card")
+
+
+def test_from_llm_foundry_to_nemo_on_one_card(shown: SimpleNamespace) -> None:
+    """Model TFLOP/s of an H100 as the tables print them; the most of each software and format."""
+    found = shown.derived["since"]
+    large = found[found["size"] == "MPT 70b and Llama 3 70B"]
+    assert set(large["card"]) == {"H100"}
+    told = [tuple(row) for row in large[["framework", "model", "format", "length", "tflops"]].to_numpy()]
+    assert told == [
+        ("llm-foundry", "MPT 70b", "BF16", 2048, 428),
+        ("NeMo-25.09", "Llama 3 70B", "not stated", 8192, 727),
+        ("NeMo-26.02.01", "Llama 3 70B", "FP8", 8192, 736),
+        ("NeMo-AutoModel", "Llama 3 70B", "BF16", 8192, 389),
+    ]
+    assert large["cost"].tolist() == pytest.approx([1, 428 / 727, 428 / 736, 428 / 389])
+    assert found.loc[found["size"] == "MPT 7b and Llama 3 8B", "tflops"].tolist() == [459, 725, 744]
+
+
+def test_of_two_releases_of_a_month_the_later_is_the_newest(shown: SimpleNamespace) -> None:
+    """GPT-OSS 120B, BF16, 64 cards: NeMo 26.04.01 prints 16,640 on GB200 and 5,824 on H100; 26.04 15,938 and 5,810."""
+    alike = shown.derived["alike"]
+    row = alike[alike["workload"].eq("GPT-OSS_120B_pre-training_at_4096") & alike["card"].eq("GB200")]
+    (row,) = row[row["than"].eq("H100") & row["format"].eq("BF16") & row["batch_size"].eq(81920)].to_dict("records")
+    assert (row["framework"], row["faster"]) == ("NeMo-26.04.01", pytest.approx(16640 / 5824))
+
+
+def test_offers_stand_by_provider_and_region(shown: SimpleNamespace) -> None:
+    """CoreWeave's eight B200 as cards-2026-11 has them: 68.80 USD on demand, 34.11 as spot."""
+    found = shown.derived["by_region"]
+    (row,) = found[found["card"].eq("B200") & found["provider"].eq("CoreWeave")].to_dict("records")
+    assert (row["cards"], row["region"], row["market"]) == (8, "north-america", "cloud")
+    assert (row["on_demand"], row["spot"]) == (pytest.approx(8.6), pytest.approx(34.11 / 8))
+    assert (row["as_of"], row["spot_as_of"]) == ("2026-09-20", "2026-09-20")
+    assert set(found["card"]) >= {"GB200", "TPU v6e", "A100 SXM 80GB"}
+    assert not found["card"].isin(["GB300", "TPU7x"]).any(), "nobody offers one"
 
 
 def test_formats_of_one_card_are_compared_at_any_price(shown: SimpleNamespace) -> None:

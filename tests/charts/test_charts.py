@@ -95,7 +95,7 @@ TABLES = {
             ("B_pre-training", "dense", "NeMo-26.02", "2026-02", "NeMo-26.04", "2026-04", True, 0.8, 1.25),
         ],
         columns=["workload", "kind", "than", "since", "framework", "published", "is_last", "faster", "cost"],
-    ).assign(card="H100", format="BF16", devices=8),
+    ).assign(card="H100", format="BF16", devices=8, step=[2.0, 0.8]),
     "formats": pd.DataFrame(
         [("H100", "FP8", "BF16", 1.25), ("B200", "FP8", "BF16", 1.5), ("B200", "NVFP4", "FP8", 1.2)],
         columns=["card", "format", "than", "faster"],

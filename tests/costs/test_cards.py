@@ -122,3 +122,41 @@ def test_age_is_that_of_the_newest_offer() -> None:
     offers = [offer("a", 1.0, "2026-05"), offer("b", 2.0, "2026-09-26")]
     assert card_history.age(offers, date(2026, 11, 25)) == card_history.OLD_DAYS
     assert card_history.age([], date(2026, 11, 25)) is None
+
+
+def test_what_a_provider_asks_is_by_size_region_and_way() -> None:
+    """CoreWeave and Google as cards-2026-11 has them: eight H100 at 49.24 and 19.71 as spot, one as spot at 6.571."""
+    ways = [offer for way in ("on-demand", "spot") for offer in cards.offers(ROWS, "H100 SXM", way)]
+    found = {(one.provider, one.cards, one.region): one for one in card_history.asked(ways)}
+    coreweave = found["coreweave", 8, "north-america"]
+    assert (coreweave.on_demand.usd_per_hour, coreweave.spot.usd_per_hour) == (49.24 / 8, 19.71 / 8)
+    google = found["gce", 1, "us-central1"]
+    assert (google.on_demand, google.spot.usd_per_hour, google.spot.as_of) == (None, 6.571, "2026-09-26")
+    assert {one.provider for one in card_history.asked(ways)} >= {"lambda", "azure", "aws", "vast"}
+
+
+def test_two_sources_that_disagree_are_both_shown() -> None:
+    """RunPod's H100 in two lists of autumn 2026: 3.49 on 7 October, 3.99 on 9 November."""
+    newer, older = offer("a", 3.99, "2026-11-09", 1), offer("a", 3.49, "2026-10-07", 1)
+    same, ancient = offer("a", 3.98, "2026-11-01", 1), offer("a", 2.0, "2026-08-10", 1)
+    (one,) = card_history.asked([older, same, ancient, newer])
+    assert (one.on_demand, one.otherwise) == (newer, [older])
+
+
+def test_an_offer_of_a_year_before_the_newest_is_not_asked_any_more() -> None:
+    (one,) = card_history.asked([offer("a", 1.0, "2024-05"), offer("b", 2.0, "2026-06-01")])
+    assert one.provider == "b"
+
+
+def test_books_that_nobody_refreshes_grow_old() -> None:
+    there = {
+        "A": [offer("a", 1.0, "2026-09-26")],
+        "B": [offer("b", 2.0, "2026-05")],
+        "C": [offer("c", 3.0, "2018")],
+        "D": [],
+    }
+    late = card_history.of_late(there)
+    assert list(late) == ["A", "B"]
+    assert card_history.old(late, date(2026, 11, 24)) == {"B": 207}
+    assert card_history.old(late, date(2026, 11, 25)) == {"A": 60, "B": 208}
+    assert set(card_history.old(late, date(2036, 1, 1))) == {"A", "B"}

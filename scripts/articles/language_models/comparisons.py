@@ -4,6 +4,7 @@ Taken only between rows that are alike in all but what is compared; one figure a
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,9 @@ _SAME_CARD = ["workload", "framework", "card", "devices", "batch_size"]
 _SAME_BUT_LENGTH = ["card", "framework", "precision", "devices"]
 _SAME_RELEASE = ["workload", "card", "precision", "devices", "batch_size"]
 _SAME_SHARE = ["workload", "framework", "card", "precision", "batch_size"]
+
+#: Of a month the later release has the later name.
+_NEWEST_LAST = ["published", "framework"]
 
 #: Arithmetic as makers name it, and by which another one of the same card is measured: the first that was printed.
 FORMATS = {"bfloat16": "BF16", "fp8": "FP8", "mxfp8": "MXFP8", "nvfp4": "NVFP4"}
@@ -37,7 +41,7 @@ def alike(rows: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:
     known = rows.dropna(subset=_ALIKE)
     options = [usd(option) for option in study["prices"]]
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for _, group in known.sort_values("published", kind="stable").groupby(_ALIKE, sort=False):
+    for _, group in known.sort_values(_NEWEST_LAST, kind="stable").groupby(_ALIKE, sort=False):
         each = sorted(records(group.drop_duplicates("card", keep="last")), key=lambda row: ages[row["card"]])
         for place, old in enumerate(each):
             for new in each[place + 1 :]:
@@ -59,7 +63,7 @@ def formats(rows: pd.DataFrame) -> pd.DataFrame:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     order = list(FORMATS.values())
     known = rows.dropna(subset=[*_SAME_CARD, "precision"])
-    for _, group in known.sort_values("published", kind="stable").groupby(_SAME_CARD, sort=False):
+    for _, group in known.sort_values(_NEWEST_LAST, kind="stable").groupby(_SAME_CARD, sort=False):
         each = group.drop_duplicates("format", keep="last").set_index("format")
         there = [name for name in order if name in each.index]
         for name in there[1:]:
@@ -94,24 +98,80 @@ def lengths(rows: pd.DataFrame) -> pd.DataFrame:
 def releases(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
     """Return what later releases of NeMo print where all but the release and the split is alike (`_SAME_RELEASE`).
 
-    A row for each release after the first of a series. Columns: `_SAME_RELEASE`, kind (dense, moe, or other where the
-    model's parameters are not known), format, than (the first release), framework (this one), published, is_last,
-    faster (× the first), cost (× the first, at any price).
+    A row for each release after the first of a series, two of one month each by itself; the series by what they gained
+    in all. Columns: `_SAME_RELEASE`, kind (dense, moe, or other where the model's parameters are not known), format,
+    than (the first release), since (its month), framework (this one), published, is_last, faster (× the first), step
+    (× the release before), cost (× the first, at any price).
     """
     numbered = rows[rows["framework"].str.fullmatch(r"NeMo-\d+\.[\d.]+")].dropna(subset=_SAME_RELEASE)
     made: list[dict[str, Any]] = []
     for _, group in numbered.groupby(_SAME_RELEASE, sort=False):
-        # A minor release of the month replaces the one before; a row that a release prints twice counts once.
-        each = records(group.sort_values(["published", "framework"]).drop_duplicates("published", keep="last"))
-        for row in each[1:]:
+        # a row that a release prints twice counts once
+        each = records(group.sort_values(["published", "framework"]).drop_duplicates("framework", keep="last"))
+        for before, row in pairwise(each):
             about = given.models.get(given.rows[row["run"]]["model"], {})
             found = {axis: row[axis] for axis in (*_SAME_RELEASE, "format", "framework", "published")}
+            found |= {"kind": about.get("kind", "other")}
+            found |= {"than": each[0]["framework"], "since": each[0]["published"], "is_last": row is each[-1]}
+            found |= {"end": each[-1]["rate"] / each[0]["rate"]}
             faster = row["rate"] / each[0]["rate"]
-            found |= {"kind": about.get("kind", "other"), "than": each[0]["framework"], "since": each[0]["published"]}
-            made.append(found | {"is_last": row is each[-1], "faster": faster, "cost": 1 / faster})
-    columns = [*_SAME_RELEASE, "format", "kind", "than", "since", "framework", "published", "is_last", "faster", "cost"]
-    table = pd.DataFrame(made, columns=columns)
-    return table.sort_values(["kind", "faster"], ascending=[True, False], kind="stable", ignore_index=True)
+            made.append(found | {"faster": faster, "step": row["rate"] / before["rate"], "cost": 1 / faster})
+    columns = [*_SAME_RELEASE, "format", "kind", "than", "since", "framework", "published", "is_last"]
+    columns += ["faster", "step", "cost"]
+    table = pd.DataFrame(made, columns=[*columns, "end"])
+    return table.sort_values(["kind", "end"], ascending=[True, False], kind="stable", ignore_index=True)[columns]
+
+
+def rounds(given: Given) -> pd.DataFrame:
+    """Return what later rounds of MLPerf logged: one submitter's results of a benchmark on as many of the same cards.
+
+    A row for each round after the first of a series. Columns: benchmark, submitter, card, cards, sequences (of a step),
+    since (the first round), round, results (in both rounds), logged (median tokens a second and card), faster (× the
+    median of the first), cost (× the first, at any price).
+    """
+    series = ["benchmark", "submitter", "card", "cards", "sequences"]
+    logged = pd.DataFrame(given.logged, columns=["round", *series, "tokens_per_second_per_card"])
+    speed = logged["tokens_per_second_per_card"].astype(float)
+    numbers = {name: logged[name].astype(int) for name in ("cards", "sequences")}
+    each = logged.assign(speed=speed, **numbers).groupby([*series, "round"])["speed"].agg(["median", "size"])
+    found = []
+    for _, of in each.reset_index().groupby(series, sort=False):
+        first, *later = records(of.sort_values("round"))
+        for row in later:
+            faster = row["median"] / first["median"]
+            line = {name: row[name] for name in (*series, "round")} | {"since": first["round"], "logged": row["median"]}
+            found.append(line | {"results": first["size"] + row["size"], "faster": faster, "cost": 1 / faster})
+    columns = [*series, "since", "round", "results", "logged", "faster", "cost"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def since(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what each software gets out of one card, by models of about one size (`since` of the study).
+
+    Of each size, software and format the pre-training row of the most model FLOP/s, as each table counts them. Columns:
+    size, those of `printed`, model, length (tokens; missing where not stated), work (model FLOP/s × those of the size's
+    first row) and cost (dollars of as much arithmetic × the first, at any price).
+    """
+    asked = study["language_models"].get("since")
+    columns = ["size", *rows.columns, "model", "length", "work", "cost"]
+    if asked is None:
+        return pd.DataFrame(columns=columns)
+    of = [given.rows[run] for run in rows["run"]]
+    known = rows.assign(
+        model=pd.Series([given.models.get(row["model"], {}).get("name") for row in of], dtype="string"),
+        length=pd.to_numeric(pd.Series([row["sequence_length"] for row in of])).astype("Int64"),
+        software=rows["framework"].str.replace(r"-[\d.]+$", "", regex=True),
+    )
+    known = known[known["card"].eq(asked["card"]) & pd.Series([row["task"] == "pretrain" for row in of])]
+    made = []
+    for models in asked["models"]:
+        here = known[known["model"].isin(models)].dropna(subset="tflops")
+        best = here.loc[here.groupby(["software", "format"])["tflops"].idxmax()]
+        best = best.sort_values(["published", "tflops"], kind="stable")
+        if len(best):
+            work = best["tflops"] / best["tflops"].iloc[0]
+            made.append(best.assign(size=" and ".join(models), work=work, cost=1 / work))
+    return pd.concat(made, ignore_index=True)[columns] if made else pd.DataFrame(columns=columns)
 
 
 def beside_mlperf(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from scripts.articles.language_models.comparisons import FORMATS, usd
 from scripts.articles.language_models.given import Given
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.costs.card_history import day_of
-from scripts.costs.cards import Offer, chosen, for_cards
+from scripts.costs.cards import MARKETS, Offer, chosen, for_cards
 from scripts.storage.numbers import TIE, number
 
 #: A price of the day is dated within so many days of it.
@@ -36,9 +36,12 @@ def tables(
         "tokens_scale": comparisons.tokens_scale(rows),
         "lengths": comparisons.lengths(rows),
         "releases": comparisons.releases(rows, given),
+        "rounds": comparisons.rounds(given),
+        "since": comparisons.since(rows, given, study),
         "beside_mlperf": comparisons.beside_mlperf(rows, given, study),
         "per_parameter": per_parameter(rows, given, study),
         "offers": offers(study, prices),
+        "by_region": by_region(given),
         "every_row": rows,
     }
 
@@ -210,6 +213,31 @@ def offers(study: Mapping[str, Any], prices: pd.DataFrame) -> pd.DataFrame:
         rows.append(row)
     columns = ["card", "cards", "lowest", "median", "highest", "provider", "providers", "as_of", "source"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def by_region(given: Given) -> pd.DataFrame:
+    """Return what each provider asks for an hour of each card, by the size of its machine and the region.
+
+    Columns: card, provider, market (whether anybody lets cards there), cards, region, on_demand and its as_of, spot and
+    its spot_as_of (USD a card-hour, the newest; missing where there is none), otherwise (what other rows of the books
+    say of the same).
+    """
+    found = []
+    for card, each in given.asked.items():
+        for one in each:
+            line = {
+                "card": card,
+                "provider": provider_name(one.provider),
+                "cards": one.cards,
+                "region": one.region or None,
+            }
+            line |= {"market": "market place" if one.provider in MARKETS else "cloud"}
+            for offer, way, day in ((one.on_demand, "on_demand", "as_of"), (one.spot, "spot", "spot_as_of")):
+                line |= {way: offer.usd_per_hour, day: offer.as_of} if offer else {}
+            said = [f"{number(offer.usd_per_hour)} ({offer.as_of})" for offer in one.otherwise]
+            found.append(line | {"otherwise": ", ".join(said) or None})
+    columns = ["card", "provider", "market", "cards", "region", "on_demand", "as_of", "spot", "spot_as_of", "otherwise"]
+    return pd.DataFrame(found, columns=columns)
 
 
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:

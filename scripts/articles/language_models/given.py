@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.costs import book, books
+from scripts.costs import book, books, card_history
 from scripts.costs import cards as cards_for_rent
+from scripts.costs.card_history import Asked
 from scripts.costs.cards import Offer
 from scripts.storage.files import read_csv
 from scripts.storage.schemas import read_yaml
@@ -18,8 +19,8 @@ class Given:
 
     `logged` are speeds out of MLPerf's logs and `stated` whole trainings (none where not asked for); `peaks` are those
     of cards (TFLOP/s by arithmetic); `models` are by their printed names: `name`, `kind` (dense or moe) and
-    `active_billion` parameters, those without left out; `offers` are what clouds ever asked for a card on demand, by
-    its name in the study's machines.
+    `active_billion` parameters, those without left out; `offers` are what was ever asked for a card on demand, by its
+    name in the study's machines, and `asked` what each provider asked of late, as spot too.
     """
 
     rows: Mapping[str, Mapping[str, str]]
@@ -28,6 +29,7 @@ class Given:
     peaks: Mapping[str, Mapping[str, float]]
     models: Mapping[str, Mapping[str, Any]]
     offers: Mapping[str, Sequence[Offer]]
+    asked: Mapping[str, Sequence[Asked]]
 
 
 def read(study: Mapping[str, Any]) -> Given:
@@ -48,8 +50,9 @@ def read(study: Mapping[str, Any]) -> Given:
     priced = [row for book_file in books.every() for row in book.read([book_file])]
     named = dict.fromkeys(machine["gpus"]["model"] for machine in study["machines"].values() if "gpus" in machine)
     offers = {name: cards_for_rent.offers(priced, name) for name in named}
+    spot = {name: cards_for_rent.offers(priced, name, "spot") for name in named}
+    asked = {name: card_history.asked([*offers[name], *spot[name]]) for name in named}
     stated = study["language_models"].get("stated")
     whole = [row for _, row in read_csv(ROOT / stated)] if stated else []
-    return Given(
-        rows, logged, whole, peaks | {name: peaks[card] for name, card in cards["names"].items()}, models, offers
-    )
+    all_peaks = peaks | {name: peaks[card] for name, card in cards["names"].items()}
+    return Given(rows, logged, whole, all_peaks, models, offers, asked)

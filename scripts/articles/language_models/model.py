@@ -31,6 +31,15 @@ class MLPerf(Part):
     benchmarks: Annotated[dict[str, Raced], Filled] = need("Benchmark -> what it is set beside")
 
 
+class Since(Part):
+    """What later software gets out of one card, by models of about one size."""
+
+    card: Text = need("The card, as the table calls it")
+    models: Annotated[list[Names], Field(min_length=1)] = need(
+        "Sizes: of each the models of config/language_models.yaml that are about as large"
+    )
+
+
 class LanguageModels(Part):
     """Tables of language models' speed."""
 
@@ -41,6 +50,7 @@ class LanguageModels(Part):
     )
     trainings: Annotated[dict[str, Training], Filled] = need("Whole trainings: name -> what it is")
     stated: Text = key("Whole trainings with the hours of a card that their makers state (.csv)")
+    since: Since = key("What later software gets out of one card")
     mlperf: MLPerf = key("Speeds out of MLPerf's logs that stand beside the printed ones")
 
 

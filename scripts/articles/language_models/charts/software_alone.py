@@ -16,11 +16,15 @@ from plotnine import (
 from scripts.charts._lines import COLOURS, SHAPES
 from scripts.charts._theme import INK, WIDTH, look
 from scripts.charts._view import Chart, View
+from scripts.storage.tables import records
 
 SCOPE = "study"
 TITLE = "What software alone does"
 MISSING = "no row is printed by two releases"
 HELP = "Each dot is the newest release over the first of one model and card; left of the dashed line it costs less."
+
+#: A loss of less (share of the speed) may be chance: each end is one printed figure.
+_CLEAR = 0.05
 
 #: Series of fewer models are told by the table alone.
 KINDS = {"dense": "dense", "moe": "mixtures of experts"}
@@ -51,6 +55,12 @@ def draw(view: View) -> Chart | None:
     said = " and ".join(f"{value:.2f}× ({kind})" for kind, value in middle.items())
     first, last = table["since"].min(), table["published"].max()
     worse = int((table["cost"] > 1).sum())
+    steps = view.tables["releases"]
+    lost = steps[steps["step"] < 1 - _CLEAR]
+    models = [
+        f"{row['workload'].split('_pre-training')[0].replace('_', ' ')} in {row['framework'].removeprefix('NeMo-')}"
+        for row in records(lost)
+    ]
     return Chart(
         figure=figure,
         width=WIDTH,
@@ -60,6 +70,8 @@ def draw(view: View) -> Chart | None:
         finding=f"Newer releases alone cost {said} the dollars, medians",
         notes=[
             f"In {worse} of {len(table)} series the newest release costs more than the first.",
+            f"{len(lost)} of {len(steps)} steps from one release to the next lost {_CLEAR:.0%} of the speed or more"
+            + (f": {', '.join(dict.fromkeys(models))}." if models else "."),
             "Each end is one printed figure; how a model is split over its cards changes with the release.",
         ],
         description=f"Dots of the newest release's dollars over the first's, by model. Medians: {said}.",
