@@ -90,7 +90,7 @@ def _counted(states: Iterable[tuple[str, int]]) -> str:
 
 def table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
     """Return the table of `cells` as a terminal shows it."""
-    shown = Table("cell", "runs", "hours", "USD", "why", title=title)
+    shown = Table("configuration", "runs", "hours", "USD", "why", title=title)
     for row in found:
         spent = [number(row["hours"]), "" if row["usd"] is None else number(row["usd"])] if row["files"] else ["", ""]
         shown.add_row(row["cell"], _counted(row["states"].items()), *spent, printable(row["reason"]))
@@ -101,7 +101,7 @@ def total(found: Iterable[Mapping[str, Any]]) -> str:
     """Return how many runs of `cells` are in each state, in words."""
     found = list(found)
     states: Counter[str] = sum((row["states"] for row in found), Counter())
-    return f"{states.total()} runs of {len(found)} cells: {_counted(states.most_common())}"
+    return f"{states.total()} runs of {len(found)} configurations: {_counted(states.most_common())}"
 
 
 def outdated(found: Iterable[Mapping[str, Any]]) -> str:
@@ -110,7 +110,7 @@ def outdated(found: Iterable[Mapping[str, Any]]) -> str:
     if not counts:
         return ""
     runs, cells = sum(counts.values()), len(counts)
-    which = next(iter(counts)) if cells == 1 else f"{cells} cells"
+    which = next(iter(counts)) if cells == 1 else f"{cells} configurations"
     return (
         f"{runs} run{'s' * (runs != 1)} of {which} will be measured again: the code that trains, or a command or a "
         "tracked file of its folder, has changed since"
