@@ -302,7 +302,7 @@ def test_frameworks_are_compared_with_that_of_the_base() -> None:
     read = Read(page(run(), run(framework="jax", samples_per_second=40_000.0), run(framework="jax", hardware="cpu4")))
     assert read.rows["axes"] == [["workload", "1 vCPU"], ["MNIST · MLP", "4.00×"]]
     assert "JAX over TensorFlow" in read.text
-    assert "One run on either side" in read.text
+    assert "One run a side" in read.text
 
 
 def test_spread_shows_every_run_and_what_is_unstable() -> None:
