@@ -10,7 +10,7 @@ const GLANCE = "All at a glance";
 const MOST_COLUMNS = 8;
 
 /** A machine that wins at less than this share of its price wins at none that anybody asks: scripts/analysis/trainings.py. */
-const LEAST_SHARE = 0.01;
+const LEAST_SHARE = 0.1;
 
 /** Settings of a form as the engine takes them; what is empty or no number is null. */
 function stateOf(fields, limits) {

@@ -34,7 +34,7 @@ MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured",
 SAME = "nothing, all are the same"
 
 #: A machine that wins at less than this share of its price wins at none that anybody asks.
-LEAST_SHARE = 0.01
+LEAST_SHARE = 0.1
 
 #: What a cost is of: a whole training, a part of one, or a million samples of what has its speed alone. A study may
 #: have another amount, as a billion tokens (`definition.per_samples`).

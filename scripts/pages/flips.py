@@ -22,13 +22,12 @@ def of_answer(name: str, answer: Answer) -> str:
     if not answer.flips:
         return ""
     (flip,) = answer.flips
-    now = f"USD an hour (now {number(flip.now)})"
+    now = f"USD an hour of {name} (now {number(flip.now)})"
     if flip.below:
         until = "up to" if answer.word == "Yes" else "below"
-        than = "cheaper in half of the pairs or more, and dearer in none,"
-        return f" {name} is {than} {until} {number(flip.below)} {now}."
+        return f" It pays, cheaper in half of the pairs or more and dearer in none, {until} {number(flip.below)} {now}."
     even = f"by the medians it is cheaper in half of the pairs below {number(flip.even)} {now}"
-    return f" No price is known at which {name} clearly pays; {even}."
+    return f" No price is known at which it clearly pays; {even}."
 
 
 def of_cards(answer: Answer) -> str:

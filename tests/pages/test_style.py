@@ -47,3 +47,16 @@ def test_a_print_has_what_is_folded(browser: Browser, written: Path) -> None:  #
     assert page.locator("#inside").is_visible()
     assert not page.locator("nav").is_visible()
     page.close()
+
+
+def test_a_print_has_its_bars_and_light_colours_also_from_a_dark_page(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+    style = (ROOT / "reports" / "style.css").read_text()
+    cell = "<table class='heat'><tbody><tr><th>w</th><td class='n' style='--heat: 0%'>1.00×</td></tr></tbody></table>"
+    bar = "<div class='bar'><span>a</span><span class='track'><i style='width: 50%'></i></span></div>"
+    (tmp_path / "page.html").write_text(f"<!doctype html><style>{style}</style><body>{cell}{bar}")
+    page = opened(browser, tmp_path / "page.html", 800, "dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    of = "([selector, key]) => getComputedStyle(document.querySelector(selector))[key]"
+    assert {page.evaluate(of, [one, "printColorAdjust"]) for one in (".heat td", ".track i")} == {"exact"}
+    assert page.evaluate(of, [".heat td", "backgroundColor"]) == "color(srgb 0.737255 0.85098 0.960784)", "#bcd9f5"
+    page.close()

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import noise
-from scripts.analysis.trainings import BY, CALLED, MEASURED, PART, TRAINING
+from scripts.analysis.trainings import BY, CALLED, LEAST_SHARE, MEASURED, PART, TRAINING
 from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, settled_by, undecided, why
 from scripts.articles.mlperf import card_prices, scores
 from scripts.storage.axes import CELL
@@ -227,7 +227,9 @@ def _shares(rows: Sequence[Mapping[str, Any]], judge: Judge) -> dict[str, list[f
         pays.append(judge.wins_below(new, old) if is_priced else np.nan)
         back = judge.wins_below(old, new) if is_priced else np.nan
         dearer.append(1 / back if back else np.inf)
-    below = [row["usd_per_hour"] * share or np.nan for row, share in zip(rows, pays, strict=True)]
+    below = [
+        row["usd_per_hour"] * share if share >= LEAST_SHARE else np.nan for row, share in zip(rows, pays, strict=True)
+    ]
     return {"pays_share": pays, "dearer_share": dearer, "pays_below": below}
 
 
