@@ -14,7 +14,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("records", nargs="*", type=Path, help="run.json files; else lines of stdin")
     parser.add_argument("--folder", required=True, type=Path, help="folder of the study, above all records")
-    parser.add_argument("--repeats", required=True, type=int, help="runs of a cell's first measurement")
+    parser.add_argument("--repeats", required=True, type=int, help="runs of a configuration's first measurement")
     parser.add_argument("--runs", required=True, type=Path, help="table to write (.parquet; .csv beside it)")
     parser.add_argument("--epochs", required=True, type=Path, help="likewise")
     parser.add_argument("--attempts", required=True, type=Path, help="likewise")

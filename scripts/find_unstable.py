@@ -48,7 +48,7 @@ def main() -> int:
     )
     parser.add_argument("--folder", required=True, type=Path, help="folder of the study, above all records")
     parser.add_argument("--above", required=True, type=float, help="share of the median")
-    parser.add_argument("--repeats", required=True, type=int, help="runs of a cell's first measurement")
+    parser.add_argument("--repeats", required=True, type=int, help="runs of a configuration's first measurement")
     parser.add_argument(
         "--disturbed", action="store_true", help="runs beside which another process used the machine, too"
     )

@@ -154,6 +154,7 @@ def main() -> int:
         help="studies that claims name (JSON), runs and costs of each",
     )
     parser.add_argument("--elsewhere", type=Path, help="estimates of machines that were not measured (.json)")
+    parser.add_argument("--quoted", help="what its machines are called on the front door (JSON), of a published study")
     options = parser.parse_args()
     print("writing the report", flush=True)
     study = json.loads(options.study)
@@ -181,6 +182,7 @@ def main() -> int:
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
         elsewhere=schemas.read_json(read_text(options.elsewhere), options.elsewhere) if options.elsewhere else [],
         logs=facts.read(options.facts) if options.facts and definition.is_folder(study) else pd.DataFrame(),
+        quoted=json.loads(options.quoted) if options.quoted else None,
     )
     verdicts, today = judge(
         study, inputs, figures.figures(study, derived, prices, runs, given), compared(options.compared)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from scripts.analysis import clocks, trainings
 from scripts.analysis.verdicts import LESS, not_told
 from scripts.costs import billing, ownership, spot
-from scripts.pages import report
+from scripts.pages import first, report
 from scripts.pages.ask import context
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
@@ -469,3 +469,30 @@ def test_data_of_a_page_are_small_json(study: Inputs) -> None:
     data = text.partition('id="ask-data">')[2].partition("</script>")[0]
     assert len(json.loads(data)["cells"]) == 12
     assert "<" not in data
+
+
+def test_price_at_which_another_wins_is_in_sight_and_the_same_without_scripts(page: Page, study: Inputs) -> None:
+    page.locator("#ask [type=reset]").click()
+    (panel,) = [one for one in first.context(study)["panels"] if one["workload"] == "mnist_mlp"]
+    assert panel["flip"].endswith(").")
+    assert panel["flip"] in page.locator("#asked").inner_text()
+    static = " ".join((page.locator("#first .static .panel").first.text_content() or "").split())
+    assert panel["flip"] in static
+    page.select_option("[name=by]", "time")
+    assert panel["flip"] not in page.locator("#asked").inner_text(), "no price changes the order of times"
+    page.locator("#ask [type=reset]").click()
+
+
+def test_what_single_runs_leave_open_is_not_called_close(page: Page) -> None:
+    """Why two are not clearly different is said by the script as Python says it (`verdicts.why`)."""
+    script = (
+        "([counts, level]) => { const row = (n, usd) => ({usd, of: {usd: Array(n).fill(usd)}});"
+        " const [first, ...rows] = counts.map((n, i) => row(n, 1 + i)); return whyNot(first, rows, 'usd', {level}) }"
+    )
+    for counts, level, words in (
+        ([1, 1], 0.004, "too few runs to tell"),
+        ([6, 6, 12], 0.004, "too close to call"),
+        ([6, 6, 1], 0.004, "too close to call or too few runs to tell"),
+        ([6, 6], -1.0, "all runs disturbed"),
+    ):
+        assert page.evaluate(script, [counts, level]) == words

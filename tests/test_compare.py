@@ -136,7 +136,7 @@ def test_page_json_and_exit_code(tmp_path: Path) -> None:
         "scripts.epd", "compare", f"{old}:on-demand", f"{new}:on-demand", "--output", str(tmp_path / "page.html")
     )
     assert done.returncode == 1, "something got worse"
-    assert "1 cell compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
+    assert "1 configuration compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
     told = json.loads((tmp_path / "page.json").read_text())
     assert told["counts"][states.SLOWER] == 1
     html = (tmp_path / "page.html").read_text()
@@ -165,7 +165,7 @@ def test_costs_that_a_state_lacks_are_not_called_equal(tmp_path: Path) -> None:
     done = called("scripts.epd", "compare", str(old), str(new), "--output", str(tmp_path / "page.html"))
     assert f"0 faster, 1 slower; costs are not compared: {new} has none" in done.stdout
     assert "dearer" not in done.stdout
-    assert f"not compared: 1 cell in {old} only" in done.stdout
+    assert f"not compared: 1 configuration in {old} only" in done.stdout
     assert "dearer" not in json.loads((tmp_path / "page.json").read_text())["counts"]
 
 

@@ -40,7 +40,7 @@ SAID = {
     "./epd prices show cpu1 gce-t4x1": "gce-t4x1",
     "./epd prices card H100": "H100 SXM",
     "./epd prices card H100 --offers": "H100 SXM",
-    "./epd status": "24 runs of 24 cells: 24 missing",
+    "./epd status": "24 runs of 24 configurations: 24 missing",
     "./epd stop": "study local: no job runs or waits on this machine",
     "./epd compare two-cores@cpu1 two-cores@cpu2": "two-cores@cpu2 against two-cores@cpu1: ",
     "./epd compare local@2026-11-23T021015Z local": "history/local/2026-11-23T021015Z: no such folder",

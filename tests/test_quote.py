@@ -99,9 +99,9 @@ def test_dry_run_beside_a_call_at_work_says_so_in_a_note(fresh: Project) -> None
 
 
 def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> None:
-    assert "4 runs of 4 cells: 4 done" in trained.run("./epd", "status", "tiny").stdout
+    assert "4 runs of 4 configurations: 4 done" in trained.run("./epd", "status", "tiny").stdout
     trained.edit("config/studies/tiny.yaml", "frameworks: [jax, tensorflow]", "frameworks: [jax, tensorflow, torch]")
-    assert "6 runs of 6 cells: 4 done, 2 missing" in trained.run("./epd", "status", "tiny").stdout
+    assert "6 runs of 6 configurations: 4 done, 2 missing" in trained.run("./epd", "status", "tiny").stdout
 
 
 @pytest.mark.nightly

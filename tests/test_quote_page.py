@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from datetime import date
 from math import ceil
@@ -283,3 +284,12 @@ def test_without_scripts_it_shows_worked_examples(browser: Browser, page: Page) 
     assert not plain.locator("form").first.is_visible()
     assert "USD" in plain.locator("#worked li").first.inner_text()
     context.close()
+
+
+def test_figures_have_no_more_digits_than_their_interval_bears(page: Page) -> None:
+    page.goto(page.url.partition("#")[0] + "#quote&tokens=1234")
+    page.locator("#said", has_text="USD").wait_for()
+    shown = re.findall(r"([\d,.]*\d) (?:USD|h|days|min)\b", page.locator("#said").inner_text())
+    assert len(shown) > 1
+    for text in shown:
+        assert len(text.replace(",", "").replace(".", "").strip("0")) <= 2, text

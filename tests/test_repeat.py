@@ -273,4 +273,4 @@ def test_study_that_was_trained_is_trained_anew(trained: Project) -> None:
     assert "2 repetitions" in page.text
     for state in (f"tiny@{old}", f"history/tiny/{old}"):
         compared = trained.run("./epd", "compare", state, "tiny", check=False)
-        assert "1 cell compared" in compared.stdout + compared.stderr
+        assert "1 configuration compared" in compared.stdout + compared.stderr

@@ -114,10 +114,8 @@ def test_one_run_names_no_winner() -> None:
     read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
     few = "Too few runs to tell which of 2 is"
     assert f"MNIST · MLP: {few} cheapest. {few} fastest" in read.text
-    assert "Price of speed too close to call in time and cost" in read.text
-    assert "4 vCPUs took less time in 0 of 1 configurations (1 too close to call)" in read.text, (
-        "one run a side may be far off"
-    )
+    assert "Price of speed too few runs to tell in time and cost" in read.text
+    assert "4 vCPUs took less time in 0 of 1 configurations (1 undecided)" in read.text, "one run a side may be far off"
     far = Read(page(run(), run(hardware="cpu4", train_seconds=5.0)))
     assert "4 vCPUs took less time in 1 of 1 configurations" in far.text, "but not by twenty times"
 
@@ -126,10 +124,10 @@ def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
     read = Read(page(run(train_seconds=102.0), run(hardware="cpu4")))
     assert (
         "Shortest time measured TensorFlow · 4 vCPUs 100 s each, 4.00 USD per 1,000 trainings · 1 run · "
-        "too close to call: "
+        "too few runs to tell: "
         "TensorFlow · 1 vCPU" in read.text
     )
-    assert "4 vCPUs took less time in 0 of 1 configurations (1 too close to call)" in read.text
+    assert "4 vCPUs took less time in 0 of 1 configurations (1 undecided)" in read.text
     assert "Two configurations are clearly different where their medians differ by 5 % or more" in read.text
     assert "runs of this project's own on two cores" in read.text
 
@@ -304,7 +302,7 @@ def test_frameworks_are_compared_with_that_of_the_base() -> None:
     read = Read(page(run(), run(framework="jax", samples_per_second=40_000.0), run(framework="jax", hardware="cpu4")))
     assert read.rows["axes"] == [["workload", "1 vCPU"], ["MNIST · MLP", "4.00×"]]
     assert "JAX over TensorFlow" in read.text
-    assert "One run on either side" in read.text
+    assert "One run a side" in read.text
 
 
 def test_spread_shows_every_run_and_what_is_unstable() -> None:

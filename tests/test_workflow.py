@@ -67,7 +67,7 @@ def test_cell_that_is_not_in_the_study_is_named(fresh: Project) -> None:
         "snakemake", "-n", "results/tiny/mnist_mlp/cpu8/jax/b128/r1/run.json", "--config", "study=tiny", check=False
     )
     assert done.returncode != 0
-    assert "study tiny has no cell mnist_mlp/cpu8/jax/b128" in done.stdout + done.stderr
+    assert "study tiny has no configuration mnist_mlp/cpu8/jax/b128" in done.stdout + done.stderr
     assert "KeyError" not in done.stdout + done.stderr
 
 

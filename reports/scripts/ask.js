@@ -9,6 +9,9 @@ const GLANCE = "All at a glance";
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
+/** A machine that wins at less than this share of its price wins at none that anybody asks: scripts/analysis/trainings.py. */
+const LEAST_SHARE = 0.1;
+
 /** Settings of a form as the engine takes them; what is empty or no number is null. */
 function stateOf(fields, limits) {
   const value = (name) => fields.get(name) ?? "";
@@ -41,17 +44,17 @@ function begin() {
     return made("div", "card", made("span", "", head), made("strong", "", name), made("p", "", ...words));
   }
 
-  /** How many runs the best has, and which are too close to it to call; `key` is what they are ranked by. */
+  /** How many runs the best has, and which are not clearly different from it; `key` is what they are ranked by. */
   function sure(rows, key) {
     const runs = rows[0].of.usd.length, close = rows.filter((row) => row.near), near = close.map((row) => row.name);
     const same = close.every((row) => row[key] === rows[0][key]), fewest = Math.min(...[rows[0], ...close].map((row) => row.of.usd.length));
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · too close to call: ${few(near)}; what would settle it: ${same ? "nothing, all are the same" : settledBy(fewest)}` : ""}`);
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(rows[0], close, key, data.rule)}: ${few(near)}; what would settle it: ${same ? "nothing, all are the same" : settledBy(fewest)}` : ""}`);
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
   function against(row, other, key, words) {
     const told = toldApart(row.of[key], other.of[key], data.rule, [row.cell.hardware, other.cell.hardware]);
-    return told ? `${words} ${shown(row[key] / other[key])}× as ${key === "usd" ? "much" : "long"}` : `is too close to call in ${key === "usd" ? "cost" : "time"}`;
+    return told ? `${words} ${shown(row[key] / other[key])}× as ${key === "usd" ? "much" : "long"}` : `is not clearly different in ${key === "usd" ? "cost" : "time"}`;
   }
 
   function sentence(state, rows, times, unit) {
@@ -79,7 +82,7 @@ function begin() {
     const measured = [...cheap, ...fast].some((row) => row.near) ? " measured" : "";
     if (cheap[0].cell === fast[0].cell) return card(head, `nothing${measured}`, "one configuration has both");
     const alike = [...(near(fast, cheap) ? ["time"] : []), ...(near(cheap, fast) ? ["cost"] : [])].join(" and ");
-    if (alike) return card(head, "too close to call", `in ${alike}`);
+    if (alike) return card(head, whyNot(cheap[0], [fast[0]], null, data.rule), `in ${alike}`);
     return card(head, `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed${measured}`);
   }
 
@@ -95,9 +98,9 @@ function begin() {
     if (found.length < 2) return [];
     const hasLeast = found.some(([option, [first]]) => data.prices[option][first.cell.hardware]?.minimum_seconds);
     const lines = found.map(([option, rows]) => {
-      const [first] = rows, near = rows.filter((row) => row.near).map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
+      const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (too close to call: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key, data.rule)}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 && !asked().is_rate ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
@@ -167,7 +170,7 @@ function begin() {
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is too close to it to call; where none stands, all are.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
+    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is not clearly different from it; where none stands, that is all of them.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -180,15 +183,30 @@ function begin() {
     return element;
   }
 
-  /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
-  function wins(rows) {
+  /** The best of each machine, and below which price of its hour it wins clearly over that of each other one; null for none. */
+  function turning(rows) {
     const firsts = rows.filter((row) => row.even_at !== null);
-    const below = (row) => winsBelow(row, firsts.filter((other) => other.cell.hardware !== row.cell.hardware), data.rule);
-    const line = (row) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below(row)].map((value) => made("td", "n", shown(value)))];
-    if (!firsts.length) return [];
+    return firsts.map((row) => ({row, below: winsBelow(row, firsts.filter((other) => other !== row), data.rule)}));
+  }
+
+  /** At which price another machine wins, in a sentence: scripts/pages/flips.py. */
+  function flip(found) {
+    const share = ({row, below}) => (below ?? row.even_at) / row.usd_per_hour, hasPrice = ({below, row}) => below >= LEAST_SHARE * row.usd_per_hour;
+    const rivals = found.slice(1).map((one) => (hasPrice(one) ? one : {...one, below: null}));
+    if (!rivals.length) return "";
+    const {row, below} = rivals.reduce((most, one) => (hasPrice(one) - hasPrice(most) || share(one) - share(most)) > 0 ? one : most);
+    const name = data.machines[row.cell.hardware], now = shown(row.usd_per_hour);
+    return below !== null ? `${name} wins if an hour of it costs less than ${shown(below)} USD (now ${now}).`
+      : `No price is known at which another wins clearly; by its lowest median ${name} costs less below ${shown(row.even_at)} USD an hour (now ${now}).`;
+  }
+
+  /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
+  function wins(found) {
+    const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below].map((value) => made("td", "n", shown(value)))];
+    if (!found.length) return [];
     return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
       made("p", "about", "Each machine by its lowest median. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price)."), stacked(table("At which price would another machine cost less", "",
-      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], firsts.map(line))))];
+      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], found.map(line))))];
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */
@@ -214,7 +232,7 @@ function begin() {
     }
     const fields = new FormData(form), state = stateOf(fields, data.limits), rows = ask(data, state);
     const about = data.workloads[state.workload];
-    const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} samples` : about.unit;
+    const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} ${about.noun}` : about.unit;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
@@ -223,9 +241,10 @@ function begin() {
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : " for 1,000 times as many samples"}, × the lowest, time. Dots are runs; dark is the lowest, lighter what is too close to it to call.`;
-      show(sentence(state, rows, times, unit), cards(state, rows, times), ...ways(state, times), made("p", "about", what), ...bars(state, rows, times),
-        ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(rows.filter((row) => !row.out)));
+      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the dark bar is the lowest, lighter ones are not clearly different from it.`;
+      const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
+      show(sentence(state, rows, times, unit), ...(turns ? [made("p", "", turns)] : []), cards(state, rows, times), ...ways(state, times), made("p", "about", what), ...bars(state, rows, times),
+        ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }
 
@@ -259,7 +278,8 @@ function begin() {
     for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
     const uses = new Set(Object.values(prices).filter((price) => price.own).map((price) => price.own.hours_per_month));
     form.elements.hours.placeholder = [...uses].join(" or ") || "none is owned";
-    const samples = data.workloads[form.elements.workload.value].samples;
+    const {samples, noun} = asked();
+    form.elements.samples.parentElement.firstChild.textContent = noun;
     const until = form.elements.accuracy.value !== "";
     form.elements.samples.disabled = samples === null || until;
     form.elements.samples.placeholder = until ? "until the accuracy" : samples === null ? "not recorded" : shown(samples, 4);

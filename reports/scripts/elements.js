@@ -11,9 +11,19 @@ function shown(value, digits = 3) {
   return value.toLocaleString("en-US", {minimumFractionDigits: decimals, maximumFractionDigits: decimals});
 }
 
-function duration(seconds) {
-  for (const [unit, size] of [["days", 86400], ["h", 3600], ["min", 60]]) if (seconds >= 2 * size) return `${shown(seconds / size)} ${unit}`;
-  return `${shown(seconds)} s`;
+/** How many digits of a number an interval bears: two, and three where its ends lie within a quarter: scripts/estimate/rates.py. */
+function digitsWithin(low, high) {
+  return high <= 1.25 * low ? 3 : 2;
+}
+
+/** A number with so many significant digits, zeros for the rest of a large one: scripts/storage/numbers.py. */
+function rounded(value, digits = 3) {
+  return shown(Number(value.toPrecision(digits)), digits);
+}
+
+function duration(seconds, write = shown) {
+  for (const [unit, size] of [["days", 86400], ["h", 3600], ["min", 60]]) if (seconds >= 2 * size) return `${write(seconds / size)} ${unit}`;
+  return `${write(seconds)} s`;
 }
 
 /** The first of some names, and how many more there are: scripts/storage/words.py. */

@@ -123,12 +123,20 @@ function won(names, does, of, runs) {
   return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
-/** What would tell cells from one another that are too close to call: scripts/analysis/verdicts.py. */
+/** Why some rows (one or more) are not clearly different from another: scripts/analysis/verdicts.py. What is the same by `key` is close. */
+function whyNot(first, rows, key, rule) {
+  if (rows.every((row) => key && row[key] === first[key])) return "too close to call";
+  if (rule.level < 0) return "all runs disturbed";
+  const hasFew = (row) => Math.min(first.of.usd.length, row.of.usd.length) < 4;
+  return [...(rows.every(hasFew) ? [] : ["too close to call"]), ...(rows.some(hasFew) ? ["too few runs to tell"] : [])].join(" or ");
+}
+
+/** What would tell cells from one another that are not clearly different: scripts/analysis/verdicts.py. */
 function settledBy(runs) {
   return runs < 4 ? "4 runs or more of each" : "more runs of each, on several machines of a kind";
 }
 
-/** By what is ranked: its values, what its best is called and does if it has won, and if others are too close to it to call. */
+/** By what is ranked: its values, what its best is called and does if it has won, and if others are not clearly different. */
 const ROLES = {
   cost: {key: "usd", role: "cheapest", does: "is cheapest", measured: "lowest cost measured"},
   time: {key: "seconds", role: "fastest", does: "is fastest", measured: "shortest time measured"},
@@ -159,7 +167,7 @@ function winsBelow(row, others, rule) {
 
 /** Return the configurations of a workload that have a price: {cell, name, usd_per_hour, seconds, usd, of, out, near}.
  *
- * Those within deadline and budget come first, best first; `near` is what is too close to the best to call. The best of each
+ * Those within deadline and budget come first, best first; `near` is what is not clearly different from the best. The best of each
  * machine has `even_at`, the price (USD an hour) of its machine at which it would cost what the cheapest of another does. */
 function ask(data, state) {
   const workload = data.workloads[state.workload], prices = data.prices[state.option] ?? {};

@@ -243,7 +243,10 @@ function beginQuote() {
   const data = JSON.parse(document.getElementById("quote-data").textContent), form = document.getElementById("quote");
   const [said, why, place, link] = ["said", "why", "quoted", "link"].map((name) => document.getElementById(name));
   const classic = document.getElementById("classic"), [classicSaid, classicPlace] = ["classic-said", "classic-quoted"].map((name) => document.getElementById(name));
-  const today = new Date().toISOString().slice(0, 10), usd = (value) => `${shown(value)} USD`;
+  const today = new Date().toISOString().slice(0, 10);
+  // Of a row as many digits as its interval bears; of others' money two.
+  const digitsOf = ({low, high, usd_low, usd_high}) => digitsWithin(low ?? usd_low, high ?? usd_high);
+  const usd = (value, row) => `${rounded(value, row ? digitsOf(row) : 2)} USD`, time = (row) => duration(row.seconds, (value) => rounded(value, digitsOf(row)));
 
   function given(fields) {
     const number = (name) => (fields.get(name) === "" ? null : Number(fields.get(name)));
@@ -261,21 +264,21 @@ function beginQuote() {
 
   function sentence(asked, best, rows) {
     const near = rows.filter((row) => row.near).map((row) => row.card), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
-    const what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
-    const instead = own ? `, for ${usd(own.usd)} and ${duration(own.seconds)} on ${own.card}` : "";
+    const what = `about ${usd(best.usd, best)} and ${time(best)}`;
+    const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
     if (!near.length) return `Rent ${machine(best, asked.cards)}: ${what}${instead}.`;
     return `Too close to call between ${named([best.card, ...near])}. Lowest expected: ${machine(best, asked.cards)}, ${what}${instead}.`;
   }
 
   function reasons(asked, {best, rows, covariance}) {
-    const words = [`80 % sure of ${usd(best.usd_low)} to ${usd(best.usd_high)} (of its speed: ${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
+    const words = [`80 % sure of ${usd(best.usd_low, best)} to ${usd(best.usd_high, best)} (of its speed: ${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
     const flips = flipOf(rows, best, covariance), market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
-    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${shown(flips.usd_per_hour)} USD an hour.`);
+    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${rounded(flips.usd_per_hour)} USD an hour.`);
     if (market && market.market.usd < best.usd) words.push(`At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${market.card} (${provider(market.market.offer.provider)}, price of ${market.market.offer.as_of}).`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null) {
       const other = quoted({...asked, precision: "fp8"}, data, today).best;
-      if (other && other.usd < best.usd) words.push(`If FP8 will do: ${other.card}, about ${usd(other.usd)} and ${duration(other.seconds)}.`);
+      if (other && other.usd < best.usd) words.push(`If FP8 will do: ${other.card}, about ${usd(other.usd, other)} and ${time(other)}.`);
     }
     return words.join(" ");
   }
@@ -300,7 +303,7 @@ function beginQuote() {
         mark.style.left = percent(row.usd);
         track.append(fill, mark);
       }
-      const right = row.offers ? `${usd(row.usd)} · ${duration(row.seconds)}` : `no cloud offers so many · ${duration(row.seconds)}`;
+      const right = row.offers ? `${usd(row.usd, row)} · ${time(row)}` : `no cloud offers so many · ${time(row)}`;
       const element = made("div", `bar quote${row.is_best ? " best" : ""}${row.near ? " near" : ""}`, made("span", "", row.name, made("small", "", row.about)), track, made("span", "n", right, made("small", "", row.more ?? "")));
       element.setAttribute("role", "listitem");
       return element;
@@ -313,10 +316,10 @@ function beginQuote() {
   }
 
   function described(row) {
-    const many = row.offers > 1 ? `; ${row.offers} offers, median ${shown(row.median_usd)}, to ${shown(row.dearest_usd)}` : "; 1 offer";
-    const other = [row.spot && `spot ${shown(row.spot.usd)} at ${provider(row.spot.offer.provider)}, if never preempted`, row.market && `market place ${shown(row.market.usd)} at ${provider(row.market.offer.provider)}`].filter(Boolean);
-    const more = [row.offers ? `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${shown(row.middle)} tokens/s`};
+    const many = row.offers > 1 ? `; ${row.offers} offers, median ${rounded(row.median_usd, digitsOf(row))}, to ${rounded(row.dearest_usd, digitsOf(row))}` : "; 1 offer";
+    const other = [row.spot && `spot ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}, if never preempted`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`].filter(Boolean);
+    const more = [row.offers ? `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
+    return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s`};
   }
 
   function tries({rows, covariance}, cards) {
@@ -363,10 +366,10 @@ function beginQuote() {
     const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
     const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
-    const instead = own && own !== best ? `; yours ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd)} and ${duration(own.seconds)}` : "", what = `about ${usd(best.usd)} and ${duration(best.seconds)}`;
+    const instead = own && own !== best ? `; yours ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
     classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
-    const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${shown(row.times)}× as fast`,
-      more: `${shown(row.usd_low)} to ${shown(row.usd_high)} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
+    const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
+      more: `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
     const shownRows = described.filter(isShown), rest = described.filter((row) => !isShown(row));
     const more = made("details", "", made("summary", "", `${rest.length} machines that market places alone offer`), bars(rest, most));

@@ -41,7 +41,7 @@ def over_base(by: str, price: str, study: Mapping[str, Any], runs: pd.DataFrame,
     The base cell itself is left out, and so is a workload without one, or whose base is free.
     """
     if "base" not in study:
-        raise InputError(f"claims: by: {by!r} is over the base cell, and the study has no base")
+        raise InputError(f"claims: by: {by!r} is over the base configuration, and the study has no base")
     cells = values(RELATIVE[by], price, runs, costs)
     base = select(cells[cells["value"] > 0], study["base"]).drop_duplicates("workload")
     both = cells[~cells.index.isin(base.index)].merge(base, on="workload", suffixes=("", "_base"))

@@ -20,7 +20,7 @@ A claim of a study's config has the words (`says`) and a check:
 Two sides that both name a workload are compared across workloads; `relative_time` and `relative_cost` (over the base
 cell of the same workload, as the charts of these names) can be.
 
-Where two measured values are compared, they may be too close to call (`verdicts`): then the case is undecided. What an
+Where two measured values are compared, they may not be clearly different (`verdicts`): that case is undecided. What an
 article says of single runs of its own is checked on these figures, as they cannot carry more, and worded so. `factor`,
 `times`, `word` and `between` are limits: a case holds where the whole interval of its ratio (`Judge.reach`) lies within
 them, fails where it lies outside, and is undecided where it reaches over one. A case in which a cell takes part whose
@@ -328,7 +328,7 @@ class _Case:
                 least, most = readings.WORDS["same"]
                 open_, true = False, 1 / most <= ratio <= most / least
             elif claim["check"] == "same":
-                # That two are too close to call is no proof: only an interval within the margin is.
+                # That two are not clearly different is no proof: only an interval within the margin is.
                 open_ = compared is None or not (compared.told or compared.word == TIED)
                 true = compared is not None and compared.word == TIED
             elif limits:

@@ -197,7 +197,7 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
 
     Keys beside the cell's: `once` and `rate` (medians: s, samples/s) of the tuned cell, `stock_once` and `stock_rate`,
     `part` (of a published training that `samples` are), `words`, and `samples`: None where tuned ends sooner from the
-    start, or never, or the rates, or the starts, are too close to call. Validation and warm-up are taken for the same.
+    start, or never, or the rates, or the starts, do not clearly differ. Validation and warm-up are taken for the same.
     """
     from scripts.analysis.verdicts import LESS, MORE, TIED
 
@@ -218,7 +218,7 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
         if not compared.told:
             words = compared.mark
         elif not start.told and start.word != TIED:
-            words = f"{'faster' if rate > stock_rate else 'slower'} a sample; its start is too close to call"
+            words = f"{'faster' if rate > stock_rate else 'slower'} a sample; its start: {start.mark}"
         elif rate > stock_rate and start.word == MORE:
             samples = (once - stock_once) / (1 / stock_rate - 1 / rate)
             words = f"from {number(samples, 2)} samples on"

@@ -106,6 +106,6 @@ def words(part: float) -> str:
     """Return how far off what is extrapolated from a part may be."""
     between = reach(part)
     if between is None:
-        return "how far that is off is not measured, and not in the ranges"
+        return "how far off that is was not measured, and is not in the ranges"
     low, high = (number(one) for one in between)
     return f"off by a factor of {low} to {high} at most in {100 * COVERAGE:g} % of workloads, which intervals count"

@@ -61,7 +61,7 @@ def compare(old: State, new: State) -> dict[str, Any]:
 
     `cells` are the rows of those that both have: their axes, `old_seconds`, `new_seconds`, `old_usd`, `new_usd`
     (medians; None without a cost), and by `time` and `cost` the ratio new / old, its 95 % interval and the word: of
-    `FASTER` ... `DEARER`, empty where they are too close to call. `rule` are the words of the rule. `unlike` names what
+    `FASTER` ... `DEARER`, empty where they do not clearly differ. `rule` are the words of the rule. `unlike` names what
     differs where cells are no measurement of one thing, `only` the cells that one of them has, `changed` what else did
     (versions, machine).
 

@@ -119,7 +119,7 @@ def _of_runs(groups: Any, column: str) -> pd.DataFrame:
 def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, Any] | None]:
     """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
 
-    `not_told` in it are the others that are too close to it to call: without any it has won; `flattered` is by which
+    `not_told` in it are the others that are not clearly different: without any it has won; `flattered` is by which
     share chance makes the smallest of several look too small; `compared` how many cells there are.
     """
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(map(str, table["workload"].unique()))
@@ -138,7 +138,7 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
 
 
 def count_wins(table: pd.DataFrame, base_hardware: str, column: str, judge: Judge) -> dict[str, tuple[int, int, int]]:
-    """Return for each other machine (cells with a smaller value than the base machine's, too close to call, compared).
+    """Return for each other machine (cells with a smaller value than the base machine's, undecided, compared).
 
     Compared are cells that differ in the machine alone and have a value on both.
     """

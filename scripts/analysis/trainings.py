@@ -4,15 +4,16 @@ A training is one of full length, billed alone as its provider does, unless the 
 trainings follow one another (`scripts.costs.prices.price_runs`); of MLPerf, to its target, by the card-hour.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
-from scripts.analysis.verdicts import LESS, MORE, Judge, not_told, settled_by, won
+from scripts.analysis.verdicts import FEW_RUNS, LESS, MORE, NOT_TOLD, TOO_FEW, Judge, settled_by, undecided, why, won
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
@@ -26,11 +27,14 @@ BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 CALLED = {CHEAPEST: "cheapest", FASTEST: "fastest", VALUE: "least time × cost"}
 _DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least time × cost"}
 
-#: What is said of it where others are too close to call: that its median is the smallest, and no more.
+#: What is said of it where others are not clearly different: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
 #: What would settle which of several is cheapest that are billed the same.
 SAME = "nothing, all are the same"
+
+#: A machine that wins at less than this share of its price wins at none that anybody asks.
+LEAST_SHARE = 0.1
 
 #: What a cost is of: a whole training, a part of one, or a million samples of what has its speed alone. A study may
 #: have another amount, as a billion tokens (`definition.per_samples`).
@@ -89,26 +93,67 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
 
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
-    usd_of_runs, near (the names of those that are too close to it to call), not_told (how many they are), settled_by
-    (what would tell them from it), said (`verdicts.won`), cells, price_as_of, provider.
+    usd_of_runs, near (the names of those that are not clearly different from it), not_told (how many they are), why
+    (`verdicts.why` they are not), settled_by (what would tell them from it), said (`verdicts.won`), cells, price_as_of,
+    provider.
     """
     found = []
     for role, column in BY.items():
         first, *others = sorted(cells, key=lambda cell: cell[column])
         machines = [cell["cell"]["hardware"] for cell in (first, *others)]
-        places = not_told(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
-        near = [others[place] for place in places]
+        reasons = undecided(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
+        near = [others[place] for place in reasons]
         fewest = min(len(cell["of"]["usd"]) for cell in (first, *near))
-        settled = SAME if all(cell[column] == first[column] for cell in near) else settled_by(fewest)
+        is_same = all(cell[column] == first[column] for cell in near)
+        settled = SAME if is_same else settled_by(fewest)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of", "provider")}
             | {"role": role, "head": MEASURED[role] if near else CALLED[role]}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near), "settled_by": settled}
+            | {"why": why([NOT_TOLD] if near and is_same else reasons.values())}
             | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), fewest)}
         )
     return found
+
+
+@dataclass(frozen=True)
+class Flip:
+    """At which price of its hour (USD) a machine wins, over all others or over one (`than`).
+
+    `below` that price it wins clearly, 0 where the rule names none; at `even` its lowest median costs as much as that
+    of the others; `now` is the price it has.
+    """
+
+    hardware: str
+    now: float
+    even: float
+    below: float
+    than: str = ""
+
+    @property
+    def share(self) -> float:
+        """To which share its price must fall, by the rule where that names a price."""
+        return (self.below or self.even) / self.now
+
+
+def flip(cells: Sequence[Mapping[str, Any]], judge: Judge) -> Flip | None:
+    """Return which other machine wins first as its price falls; None where all is one machine, or something is free.
+
+    `cells` are those of one workload (`by_workload`), the cheapest first. Of each machine its cheapest is compared.
+    """
+    firsts = {cell["cell"]["hardware"]: cell for cell in reversed(cells)}
+    if len(firsts) < 2 or not all(cell["usd"] > 0 for cell in firsts.values()):
+        return None
+    found = []
+    for name, cell in firsts.items():
+        if cell is not cells[0]:
+            others = [other for machine, other in firsts.items() if machine != name]
+            share = min(judge.wins_below(cell["of"]["usd"], one["of"]["usd"], _machines(cell, one)) for one in others)
+            now, even = cell["usd_per_hour"], min(other["usd"] for other in others) / cell["usd"]
+            found.append(Flip(name, now, now * even, now * share if share >= LEAST_SHARE else 0.0))
+    return max(found, key=lambda one: (one.below > 0, one.share))
 
 
 def judged(cell: Mapping[str, Any], column: str) -> np.ndarray:
@@ -128,16 +173,32 @@ class Answer:
     price: float  # x an hour of the other's
     speedup: float  # the best that is clearly different, x; 0 if none is faster
     where: str  # workload and cell of that
+    few: int = 0  # undecided pairs of which a side has too few runs
+    flips: Sequence[Flip] = ()  # of the machines compared, where a price of theirs may change the answer
 
     @property
     def undecided(self) -> int:
-        """How many pairs are too close to call."""
+        """How many pairs are not clearly different."""
         return self.pairs - self.cheaper - self.dearer
 
     @property
     def word(self) -> str:
         """Return yes or no where most pairs say so and none the contrary."""
         return verdict(self.pairs, self.cheaper, self.dearer)
+
+
+def flip_of_pairs(
+    names: tuple[str, str], now: float, cheaper: Iterable[float], dearer: Iterable[float], ratios: Iterable[float]
+) -> Flip:
+    """Return below which price of its hour the first of two machines pays, by `verdict`.
+
+    Of each pair: at which share of its price the machine is clearly cheaper (`Judge.wins_below`), at which it is not
+    clearly dearer any more, and what it costs now over the other. `even` is where half of the medians cost as little.
+    """
+    over = sorted(1 / ratio for ratio in ratios)
+    half = len(over) // 2  # of so many shares, from the lowest, the half or more are no lower
+    share = min(sorted(cheaper)[half], *dearer)
+    return Flip(names[0], now, now * over[half], now * share if share >= LEAST_SHARE else 0.0, names[1])
 
 
 def verdict(pairs: int, cheaper: int, dearer: int) -> str:
@@ -215,7 +276,30 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
         price=first["usd_per_hour"] / other["usd_per_hour"],
         speedup=speedup,
         where=where,
+        few=sum(one.word == TOO_FEW for one in cost),
+        flips=_flips(compared, judge) if question.axis == "hardware" else (),
     )
+
+
+def _flips(compared: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], judge: Judge) -> list[Flip]:
+    """Return at which price of its hour the first machine of these pairs pays; nothing where one of them is free."""
+    sides = [(one, other) for _, one, other in compared]
+    if not all(cell["usd"] > 0 for pair in sides for cell in pair):
+        return []
+    first, other = sides[0]
+    cheaper, dearer = (
+        [judge.wins_below(a["of"]["usd"], b["of"]["usd"], _machines(a, b)) for a, b in of]
+        for of in (sides, [(b, a) for a, b in sides])
+    )
+    return [
+        flip_of_pairs(
+            _machines(first, other),
+            first["usd_per_hour"],
+            cheaper,
+            (1 / share if share else inf for share in dearer),
+            (one["usd"] / than["usd"] for one, than in sides),
+        )
+    ]
 
 
 def newer_pay(generations: pd.DataFrame) -> Answer | None:
@@ -229,6 +313,7 @@ def newer_pay(generations: pd.DataFrame) -> Answer | None:
     usd, hours = generations["usd"].astype(float), generations["hours"].astype(float)
     faster = generations[generations["told_hours"] == LESS].assign(hours=hours).nsmallest(1, "hours")
     where = [f"{row['label']}, {row['new']} over {row['old']}" for row in records(faster)]
+    is_open = ~generations["told_usd"].isin([LESS, MORE])
     return Answer(
         pairs=len(usd),
         cheaper=int((generations["told_usd"] == LESS).sum()),
@@ -237,6 +322,13 @@ def newer_pay(generations: pd.DataFrame) -> Answer | None:
         price=float((usd / hours).median()),
         speedup=float(1 / faster["hours"].iloc[0]) if where else 0.0,
         where="".join(where),
+        few=int((is_open & (generations[["new_results", "old_results"]].min(axis=1) < FEW_RUNS)).sum()),
+        flips=[
+            flip_of_pairs(
+                (str(new), str(old)), float(of["usd_per_hour"].iloc[0]), of["pays_share"], of["dearer_share"], of["usd"]
+            )
+            for (new, old), of in generations.groupby(["new", "old"], sort=False)
+        ],
     )
 
 

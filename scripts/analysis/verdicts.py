@@ -52,7 +52,11 @@ _NAMED = 3
 #: From so many runs on each side a probability is given.
 ENOUGH_RUNS = 6
 
-LESS, MORE, TIED, NOT_TOLD, TOO_FEW = "less", "more", "tie", "too close to call", "too few runs"
+LESS, MORE, TIED = "less", "more", "tie"
+
+#: Why two cells are not clearly different, and in words: they are too close, or nothing could tell.
+NOT_TOLD, TOO_FEW, DISTURBED = "too close to call", "too few runs", "disturbed runs"
+_WHY = {NOT_TOLD: "too close to call", TOO_FEW: "too few runs to tell", DISTURBED: "all runs disturbed"}
 
 #: The logarithm of a ratio that is as good as infinite.
 _LARGEST = 700.0
@@ -136,7 +140,7 @@ class Judge:
         gap = float(logs[0].mean() - logs[1].mean())
         error, degrees = self.error(logs, machines)
         if not degrees:
-            return Comparison(ratio, 0.0, inf, 1.0, fewest, _undecided(fewest))
+            return Comparison(ratio, 0.0, inf, 1.0, fewest, self.reason(fewest))
         p = 2 * float(special.stdtr(degrees, -abs(gap) / error)) if error else float(gap == 0)
         reach = float(special.stdtrit(degrees, 0.975)) * error
         low, high = min(ratio, exp(gap - reach)), max(ratio, exp(gap + reach))
@@ -146,7 +150,7 @@ class Judge:
         elif low > 1 / (1 + least) and high < 1 + least:
             word = TIED
         else:
-            word = _undecided(fewest)
+            word = self.reason(fewest)
         return Comparison(ratio, low, high, p, fewest, word)
 
     def reach(self, a: Any, b: Any, machines: tuple[str, str] | None = None) -> tuple[float, float]:
@@ -165,9 +169,24 @@ class Judge:
         around = float(special.stdtrit(degrees, 1 - self._highest(min(len(first), len(second))) / 2)) * error
         return min(ratio, exp(middle - around)), max(ratio, exp(min(middle + around, _LARGEST)))
 
+    def wins_below(self, a: Any, b: Any, machines: tuple[str, str] | None = None) -> float:
+        """Return at which share of what they are, or less, the values of A are clearly less than those of B.
+
+        With prices that is a share of the price of A's machine. 0 where no share is known.
+        """
+        high = self.reach(a, b, machines)[1]
+        if high == inf:
+            return 0.0
+        ratio = float(np.median(_values(a)) / np.median(_values(b)))
+        return 1 / max(high, ratio * (1 + self._gap(machines)))
+
     def _highest(self, fewest: int) -> float:
         """Return the highest p at which cells are clearly different of which one has so few runs."""
         return min(self.level, SIGNIFICANT_OF_FEW.get(fewest, SIGNIFICANT))
+
+    def reason(self, fewest: int) -> str:
+        """Return why two cells are not clearly different, one of which has so few runs."""
+        return DISTURBED if self.level == WITHHELD else _undecided(fewest)
 
     def _gap(self, machines: tuple[str, str] | None) -> float:
         return max(self._noise(name).gap for name in machines or ("",))
@@ -275,9 +294,7 @@ class Judge:
     def words(self) -> str:
         """The rule and its noise, for a page."""
         if self.level == WITHHELD:
-            return (
-                f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: all are too close to call."
-            )
+            return f"{OTHER_CPU_PERCENT} % of a core or more of other work disturbed every run: nothing is decided."
         names = dict.fromkeys(self.noises.values()) or {self.noise: None}
         found = [
             f"{one.percent:.2g} % a run, gaps from {100 * one.gap:.2g} % ({one.of}: {one.runs} runs of {one.cells} "
@@ -292,8 +309,8 @@ class Judge:
             between = f" Between two machines, {spread:.1f} % are added for how far machines of one kind lie apart."
         return (
             f"Two configurations are clearly different where their medians differ by {100 * self.noise.gap:.2g} % or "
-            f"more and a t test of the noise of both has p ≤ {self.level:.2g}, less below {FEW_RUNS} runs: on "
-            f"{100 * FALSE_PAGES:g} % of such pages at most are any two alike called different. "
+            f"more and a t test, given the noise of both, has p ≤ {self.level:.2g} (less below {FEW_RUNS} runs). At "
+            f"most {100 * FALSE_PAGES:g} % of such pages call any two that are alike different. "
             f"Noise: {'; '.join(found)}.{between}"
         )
 
@@ -353,16 +370,34 @@ def _without_logarithm(first: float, second: float, runs: int) -> Comparison:
     return Comparison(ratio, nan, nan, 1.0, runs, _undecided(runs))
 
 
-def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None) -> list[int]:
-    """Return which of `others` are too close to the winner to call: without any it has won.
+def undecided(
+    judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None
+) -> dict[int, str]:
+    """Return which of `others` are not clearly different from the winner, and why: without any it has won.
 
-    One far behind may be among them, as too noisy to tell. `machines` are those of the winner and of each other.
+    One far behind may be among them: with too few runs, or as too noisy. `machines` are those of the winner and of each
+    other.
     """
-    return [
-        place
+    compared = [
+        judge.compare(values, winner, (machines[1 + place], machines[0]) if machines else None)
         for place, values in enumerate(others)
-        if not judge.compare(values, winner, (machines[1 + place], machines[0]) if machines else None).told
     ]
+    return {
+        place: judge.reason(one.runs) if one.word == TIED else one.word
+        for place, one in enumerate(compared)
+        if not one.told
+    }
+
+
+def why(reasons: Iterable[str]) -> str:
+    """Return in words why cells are not clearly different, of the reasons of `undecided`; empty without any."""
+    found = set(reasons)
+    return " or ".join(words for reason, words in _WHY.items() if reason in found)
+
+
+def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None) -> list[int]:
+    """Return which of `others` are not clearly different from the winner, as `undecided` does."""
+    return list(undecided(judge, winner, others, machines))
 
 
 def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
@@ -372,8 +407,8 @@ def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
     """
     if len(names) == 1 or (len(names) <= _NAMED and len(names) < of):
         return f"{' or '.join(names)} {does}"
-    why = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
-    return f"{why} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
+    unsure = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
+    return f"{unsure} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
 
 
 def settled_by(runs: int) -> str:

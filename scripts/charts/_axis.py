@@ -97,7 +97,7 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
         description=f"Dots on lines from 1, throughput of {' and '.join(map(_plainly, values))} over {plain}: "
         f"{spoken}.",
         finding=_finding(shown, axis, plain),
-        notes=[*(["Ticks are the single runs of both."] if points else []), "≈: too close to call."],
+        notes=[*(["Ticks are the single runs of both."] if points else []), "≈: not clearly different."],
     )
 
 

@@ -43,6 +43,10 @@ _LETTERS, _ROW, _LINE = 21, 0.2, 0.18
 _HIGHEST = 23.0
 #: Inches of a preview, drawn at as many dots as make it 1200 wide.
 _PREVIEW = (8.0, 4.2)
+#: A chart that is so many times as high would be a smear in it: of that the top is shown.
+_SMEARED = 2.0
+#: Letters of one line of its title, of the line below, and of its caption.
+_PREVIEW_LETTERS = {"title": 58, "subtitle": 75, "caption": 92}
 
 _FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 
@@ -100,20 +104,39 @@ def _rows_height(labels: Iterable[str]) -> float:
 
 def png(chart: Chart, kind: str, caption: str) -> bytes:
     """Return the chart as the picture that previews of a link show, 1200 x 630: its finding, its kind, its caption."""
-    words = labs(title=chart.finding or kind, subtitle=kind if chart.finding else "", caption=caption)
+    given = {"title": chart.finding or kind, "subtitle": kind if chart.finding else "", "caption": caption}
+    words = labs(**{name: fill(text, _PREVIEW_LETTERS[name]) for name, text in given.items()})
+    is_high = chart.height > _SMEARED * _PREVIEW[1]
     paper = theme(
-        figure_size=_PREVIEW,
+        figure_size=(_PREVIEW[0], chart.height if is_high else _PREVIEW[1]),
         plot_background=element_rect(fill="#ffffff", color="#ffffff"),
         plot_title=element_text(size=15),
         plot_subtitle=element_text(size=12),
+        plot_title_position="plot",
+        plot_caption_position="plot",
         plot_caption=element_text(size=9, color=FAINT, ha="left"),
         plot_margin=0.02,
     )
     stream = io.BytesIO()
     with matplotlib.rc_context({"font.sans-serif": _FONTS, "text.parse_math": False}):
         (chart.figure + words + paper).save(
-            stream, format="png", dpi=1200 / _PREVIEW[0], verbose=False, metadata={"Software": None}
+            stream,
+            format="png",
+            dpi=1200 / _PREVIEW[0],
+            verbose=False,
+            metadata={"Software": None},
+            limitsize=False,
         )
+    return _top(stream.getvalue()) if is_high else stream.getvalue()
+
+
+def _top(picture: bytes) -> bytes:
+    """Return the top of a picture, as high as a preview."""
+    from PIL import Image  # takes a while, and few charts are as high
+
+    stream = io.BytesIO()
+    with Image.open(io.BytesIO(picture)) as image:
+        image.crop((0, 0, image.width, round(image.width * _PREVIEW[1] / _PREVIEW[0]))).save(stream, format="png")
     return stream.getvalue()
 
 

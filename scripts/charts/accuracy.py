@@ -5,7 +5,7 @@ from scripts.charts._view import Chart, View
 
 TITLE = "Accuracy"
 MISSING = "no run records its accuracy"
-HELP = "All bars should be as long: what trains has no say in what is learned."
+HELP = "All bars should be equally long: the machine should not change what is learned."
 ROWS_BY = "train_seconds"
 
 

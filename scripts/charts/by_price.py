@@ -33,7 +33,9 @@ from scripts.storage.tables import records
 
 TITLE = "The same training at each price"
 MISSING = "it is priced in one way only"
-HELP = "Each row is a configuration; further left is cheaper, where its points lie apart the price made the difference."
+HELP = (
+    "Each row is a configuration; further left is cheaper; where its points lie apart, the price makes the difference."
+)
 ROWS_BY = "cost_usd"
 
 #: Of a line of the legend.

@@ -13,7 +13,7 @@ from scripts.storage.tables import records
 TITLE = "Where the dollars go"
 #: Logs of others tell no parts: there is nothing to say of a chart that they could not have.
 MISSING = ""
-HELP = "Each bar is what one run costs; training and validation are what it is for, the rest is paid beside them."
+HELP = "Each bar is what one run costs: training and validation, and what is paid on top of them."
 ROWS_BY, ROWS_EACH = "cost_usd", 2
 
 _PANELS = {"cost_usd": "the full length", "billed_usd": "this run, as billed"}

@@ -31,8 +31,8 @@ from scripts.storage.tables import known, records
 TITLE = "Time against cost"
 MISSING = "no run has a time and a price"
 HELP = (
-    "Down is cheaper, left is faster; the line joins the lowest medians; of more than eight, only those are named that "
-    "no other is clearly better than."
+    "Lower is cheaper, further left is faster; the line joins the lowest medians. Of more than eight, those are named "
+    "that no other clearly beats."
 )
 
 
@@ -162,6 +162,7 @@ def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
     ]
     alike = [word for word, one in zip(("time", "cost"), compared, strict=True) if not one.told]
     if alike:
-        return f"Too close to call in {' and '.join(alike)}: {names[fast]} and {names[cheap]}"
+        why = verdicts.why(view.judge.reason(one.runs) for one in compared if not one.told)
+        return f"{why[:1].upper()}{why[1:]} in {' and '.join(alike)}: {names[fast]} and {names[cheap]}"
     quicker, dearer = compared
     return f"{names[fast]} is {1 / quicker.ratio:.2g}× as fast as {names[cheap]}, for {dearer.ratio:.2g}× the money"

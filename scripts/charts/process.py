@@ -12,9 +12,7 @@ from scripts.storage.tables import records
 
 TITLE = "Where the time goes"
 MISSING = "no run records the life of its process"
-HELP = (
-    "Training and validation grow with the length of the training, the rest is done once; bills have a minimum besides."
-)
+HELP = "Training and validation grow with the length of the training, the rest happens once; a bill also has a minimum."
 ROWS_BY = "train_seconds"
 
 

@@ -28,7 +28,7 @@ from scripts.storage.tables import records
 
 TITLE = "Spread of the runs"
 MISSING = "no configuration has two runs that are done"
-HELP = "Every point is a run; the closer together, the surer."
+HELP = "Every point is a run: the closer together, the more certain."
 ROWS_BY = "train_seconds"
 SHOWS_CONTROLS = True
 
@@ -92,7 +92,7 @@ def draw(view: View) -> Chart | None:
         finding="From fastest to slowest run of a configuration: "
         f"{_findings.span(min(apart), max(apart), 1, ' %')} of its median",
         notes=[
-            "In words the spread, (longest − shortest) ÷ median.",
+            "The number is the spread: (longest − shortest) ÷ median.",
             f"{unstable} of {len(cells)} configurations unstable: above {100 * view.unstable_above:g} % within one "
             "measurement.",
             *(["Triangles are the second measurement."] if again else []),

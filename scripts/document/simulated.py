@@ -48,7 +48,7 @@ def verdicts_table(measuring: str) -> str:
         of_kind = {row["kind"]: row for row in rows if (row["noise"], row["runs"]) == ("unknown", count)}
         lines.append(f"| {count} | {' | '.join(_shares([of_kind[kind]]) for kind in kinds)} |")
     lines += _percents("runs beside 12", known["unequal"])
-    lines += _percents("runs of each of 100 cells", known["pages"]["false"])
+    lines += _percents("runs of each of 100 configurations", known["pages"]["false"])
     lines += ["", "| runs a side | said | came true | pairs |", "| ---: | ---: | ---: | ---: |"]
     lines += [
         f"| {runs} | {row['said']:.3f} | {row['true']:.3f} | {row['pairs']:,} |"
@@ -58,8 +58,8 @@ def verdicts_table(measuring: str) -> str:
     split = known["halves"]
     lines += [
         "",
-        f"Of {split['splits']:,} splits of the runs of {split['cells']} cells of `two-cores` into two halves, "
-        f"{100 * split['told']:.1f} % are called different: real runs of one cell, against themselves. "
+        f"Of {split['splits']:,} splits of the runs of {split['cells']} configurations of `two-cores` into two halves, "
+        f"{100 * split['told']:.1f} % are called different: real runs of one configuration, against themselves. "
         f"{known['pairs']:,} pairs stand behind each figure of the first three tables, {known['pages']['tried']:,} "
         "pages behind each of the fourth.",
     ]
@@ -89,7 +89,7 @@ def trends_table(schedule: str) -> str:
     for kind in dict.fromkeys(row["kind"] for row in known["rows"]):
         cells = [f"{row['false_marks']:.2f} / {100 * row['found']:.0f}" for row in known["rows"] if row["kind"] == kind]
         lines.append(f"| {kind} | {' | '.join(cells)} |")
-    lines += ["", f"{known['histories']:,} histories of {known['cells']} cells stand behind each figure."]
+    lines += ["", f"{known['histories']:,} histories of {known['cells']} configurations stand behind each figure."]
     return made(schedule, lines)
 
 
@@ -105,8 +105,9 @@ def states_table(measuring: str) -> str:
     halves = known["halves"]
     lines += [
         "",
-        f"{known['pairs']:,} pairs of states of twelve cells stand behind each figure. Of the {halves['compared']} "
-        f"cells of `two-cores`, rounds 1 to 6 against 7 to 12, {halves['changed']} are said to have changed.",
+        f"{known['pairs']:,} pairs of states of twelve configurations stand behind each figure. "
+        f"Of the {halves['compared']} configurations of `two-cores`, rounds 1 to 6 against 7 to 12, "
+        f"{halves['changed']} are said to have changed.",
     ]
     return made(measuring, lines, 1)
 

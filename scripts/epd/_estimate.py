@@ -11,7 +11,8 @@ from rich.table import Table
 
 from scripts.estimate import dollars
 from scripts.estimate.known import age
-from scripts.storage.numbers import number, rounded
+from scripts.estimate.rates import digits_within
+from scripts.storage.numbers import rounded
 from scripts.storage.words import printable
 
 #: Columns of a text that is no terminal.
@@ -55,11 +56,12 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
     shown = Table("card", "tokens/s a card", "80 %", "cards", "hours", "80 %", "memory", "rests on", box=box.SIMPLE)
     for one in answers:
         rate, hours = one["tokens_per_second_per_card"], one["hours"]
+        digits = digits_within(rate["low"], rate["high"])
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
         shown.add_row(
-            one["card"], rounded(rate["middle"]), _between(rate), str(one["cards"]), number(hours["middle"]),
-            _between(hours), _memory(one, state_gb), rests,
+            one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
+            rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,
         )  # fmt: skip
     return shown
 
@@ -75,9 +77,11 @@ def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
             shown.add_row(one["card"], "—", "", "", "", "0", *others, "none")
             continue
         usd, offer = bill["usd"], bill["cheapest"]
+        digits = digits_within(usd["low"], usd["high"])
         shown.add_row(
-            one["card"], number(usd["cheapest"]), _between(usd), number(usd["median"]), number(usd["dearest"]),
-            str(bill["offers"]), *others, printable(f"{_machine(offer)}, {offer['as_of']}"),
+            one["card"], rounded(usd["cheapest"], digits), _between(usd), rounded(usd["median"], digits),
+            rounded(usd["dearest"], digits), str(bill["offers"]), *others,
+            printable(f"{_machine(offer)}, {offer['as_of']}"),
         )  # fmt: skip
     return shown
 
@@ -88,7 +92,9 @@ def _other(bill: Mapping[str, Any] | None) -> str:
         return "—"
     offer = bill["cheapest"]
     count = offer["cards"] * offer["machines"]
-    return printable(f"{number(bill['usd']['cheapest'])} ({count}, {number(bill['hours'])} h, {offer['provider']})")
+    digits = digits_within(bill["usd"]["low"], bill["usd"]["high"])
+    usd, hours = rounded(bill["usd"]["cheapest"], digits), rounded(bill["hours"], digits)
+    return printable(f"{usd} ({count}, {hours} h, {offer['provider']})")
 
 
 def _memory(one: Mapping[str, Any], state_gb: float) -> str:
@@ -103,7 +109,8 @@ def _machine(offer: Mapping[str, Any]) -> str:
 
 
 def _between(ends: Mapping[str, float]) -> str:
-    return f"{rounded(ends['low'])} to {rounded(ends['high'])}"
+    digits = digits_within(ends["low"], ends["high"])
+    return f"{rounded(ends['low'], digits)} to {rounded(ends['high'], digits)}"
 
 
 def _notes(found: Mapping[str, Any], today: date) -> list[str]:

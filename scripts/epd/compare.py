@@ -24,8 +24,8 @@ def command(
 ) -> int:
     """Compare two states of a study: what became faster, slower, cheaper, dearer.
 
-    Ends with 1 where anything became slower or dearer, and with 2 where no cell can be compared. With --json: old,
-    new, counts, the rule, each of the cells, and what was not compared.
+    Ends with 1 where anything became slower or dearer, and with 2 where no configuration can be compared. With --json:
+    old, new, counts, the rule, each of the configurations (cells), and what was not compared.
 
     \b
     ./epd compare two-cores@cpu1 two-cores@cpu2
@@ -53,7 +53,7 @@ def command(
         _call.print_json(told)
     print("\n".join([*comparison.lines(told, at), f"page: {page}"]), file=sys.stderr if json else sys.stdout)
     if not found["cells"]:
-        why = "no cell of both was trained alike" if found["unlike"] else "no cell is in both"
+        why = "no configuration of both was trained alike" if found["unlike"] else "no configuration is in both"
         print(f"error: {why}", file=sys.stderr)
         return 2
     return int(counts[states.SLOWER] + counts[states.DEARER] > 0)

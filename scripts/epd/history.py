@@ -4,7 +4,7 @@ from scripts.epd import _call
 
 
 def command(study: _call.Study = None) -> int:
-    """Write the history of a scheduled study: the trend of each cell, time and cost apart, and what changed.
+    """Write the history of a scheduled study: the trend of each configuration, time and cost apart, and what changed.
 
     \b
     ./epd history

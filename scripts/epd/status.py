@@ -23,8 +23,8 @@ def command(
 ) -> int:
     """Print what of a study's grid is done, running, failed and missing, also while a Snakemake trains.
 
-    With --json: study, price, and of each cell its path, hardware, states (state -> runs), reason, hours, usd, and
-    how many of its runs are outdated: trained by other code than that of now, and trained again.
+    With --json: study, price, and of each configuration its path (cell), hardware, states (state -> runs), reason,
+    hours, usd, and how many of its runs are outdated: trained by other code than that of now, and trained again.
 
     \b
     ./epd status

@@ -14,7 +14,7 @@ from scripts.estimate.known import Known
 from scripts.estimate.linear import Array
 from scripts.estimate.points import Point
 from scripts.estimate.question import MOST_CARDS, Question
-from scripts.estimate.rates import Rate, rates
+from scripts.estimate.rates import Rate, digits_within, rates
 from scripts.storage.numbers import number, rounded
 
 _MINUTE = 60.0
@@ -185,11 +185,11 @@ def _choice(
     if flips:
         said.append(
             f"{flips['card']} at {flips['provider']} is expected to cost less if those machines rise from "
-            f"{number(flips['from_usd_per_hour'])} to {number(flips['usd_per_hour'])} USD an hour."
+            f"{number(flips['from_usd_per_hour'])} to {rounded(flips['usd_per_hour'])} USD an hour."
         )
     if market and _usd(market) < usd[found.first]:
         said.append(
-            f"At a market place, whose hosts are strangers: from {number(_usd(market))} USD "
+            f"At a market place, whose hosts are strangers: from {rounded(_usd(market), 2)} USD "
             f"({_place(market['card'], market['cheapest'])})."
         )
     return {
@@ -236,11 +236,9 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     bill = first["on_demand"]
     offer, usd = bill["cheapest"], bill["usd"]
     machine = _place(first["card"], offer)
-    hours = number(first["hours"]["middle"])
-    cost = (
-        f"{number(usd['cheapest'])} USD ({number(usd['low'])} to {number(usd['high'])} by the 80 % of its speed) in "
-        f"{hours} h"
-    )
+    digits = digits_within(usd["low"], usd["high"])
+    hours, low, high = (rounded(of, digits) for of in (first["hours"]["middle"], usd["low"], usd["high"]))
+    cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
         return f"{which} with an answer and an offer: {machine}, {cost}."

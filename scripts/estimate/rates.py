@@ -148,3 +148,8 @@ def _factor(known: Known, question: Question, basis: str, alike: Sequence[Point]
     if question.software == OTHER and not is_measured:
         missing.append("its software, and its model")
     return max(known.factors[one][question.kind] for one in missing)
+
+
+def digits_within(low: float, high: float) -> int:
+    """Return how many digits of a number an interval bears: two, and three where its ends lie within a quarter."""
+    return 3 if high <= 1.25 * low else 2

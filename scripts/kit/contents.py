@@ -139,7 +139,8 @@ def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, f
     machine = "ARM (aarch64)" if is_arm else "x86-64"
     return "\n".join(
         [
-            f"A kit of Epochs per Dollar: study {about['study']}, {len(cells)} cells, {len(about['runs'])} runs.",
+            f"A kit of Epochs per Dollar: study {about['study']}, {len(cells)} configurations, "
+            f"{len(about['runs'])} runs.",
             "",
             f"Inside: the code that trains (commit {(about['commit'] or ['unknown'])[0][:12]}"
             f"{', with changes that are not committed' if about['commit'] and about['commit'][1] else ''});",

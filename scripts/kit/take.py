@@ -39,7 +39,7 @@ def check(source: Path, path: str, folder: Path, study: grid.Study, machine: str
         raise InputError(f"{source}: {path}: seed {run['seed']} is not that of the run, {cell.seed(run['repeat'])}")
     planned = {replace(one, hardware=cell.hardware, data=cell.data).path: one for one in study.cells}
     if cell.path not in planned:
-        raise InputError(f"{source}: {path}: study {study.name} has no such cell")
+        raise InputError(f"{source}: {path}: study {study.name} has no such configuration")
     expected = replace(planned[cell.path], hardware=cell.hardware, data=cell.data)
     for key, value in asdict(expected).items():
         if (found := getattr(cell, key)) != value:

@@ -82,14 +82,15 @@ def _known(value: Any) -> float | None:
 
 
 def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
-    """Return the unit of a workload, and how many samples one is (None where no run records them)."""
+    """Return the unit of a workload, how many samples one is (None where no run records them), and what they are."""
     runs = inputs.runs[inputs.runs["workload"] == name]
+    noun = definition.unit(inputs.study, name)
     if name in summary.rated_alone(inputs.runs):
         amount = definition.per_samples(inputs.study, name)
-        return {"unit": amount, "samples": float(inputs.per_samples), "is_rate": True}
+        return {"unit": amount, "samples": float(inputs.per_samples), "noun": noun, "is_rate": True}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
-    return {"unit": "a training", "samples": _known(samples.median())}
+    return {"unit": "a training", "samples": _known(samples.median()), "noun": noun}
 
 
 def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from scripts.records.stored import LOG_LINE
 from scripts.storage import tables
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
+from scripts.studies import definition
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
@@ -31,6 +32,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     return {
         "cells": rows,
         "filled": filled,
+        "noun": definition.unit(inputs.study),
         "paid_options": []
         if inputs.trained
         else [option for option in inputs.study["prices"] if any(not pd.isna(row["costs"][option]) for row in rows)],

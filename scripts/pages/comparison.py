@@ -28,14 +28,14 @@ def _axes(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sentence(counts: Mapping[str, int], at: str) -> str:
-    """Return how many cells are faster, slower, cheaper and dearer, and `at` which prices, in words."""
+    """Return how many configurations are faster, slower, cheaper and dearer, and `at` which prices, in words."""
     return ", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {at}"
 
 
 def lines(found: Mapping[str, Any], at: str) -> list[str]:
     """Return what a comparison (`old`, `new`, `counts`, and what `states.compare` returns) comes to, a line each."""
     cells = found["cells"]
-    compared = f"{len(cells)} cell{'s' * (len(cells) != 1)} compared"
+    compared = f"{len(cells)} configuration{'s' * (len(cells) != 1)} compared"
     said = [f"{found['new']} against {found['old']}: {compared}: {sentence(found['counts'], at)}"]
     for row in cells:
         for clock in ("time", "cost"):
@@ -47,7 +47,7 @@ def lines(found: Mapping[str, Any], at: str) -> list[str]:
         said.append(f"  not compared: {cell['workload']}, {name_of(cell)}: other {', '.join(row['differs'])}")
     for state in (found["old"], found["new"]):
         if count := sum(row["state"] == state for row in found["only"]):
-            said.append(f"  not compared: {count} cell{'s' * (count > 1)} in {state} only")
+            said.append(f"  not compared: {count} configuration{'s' * (count > 1)} in {state} only")
     return said
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from scripts.analysis.names import provider_name
+from scripts.estimate.rates import digits_within
 from scripts.pages.inputs import Inputs
-from scripts.storage.numbers import number, rounded
+from scripts.storage.numbers import rounded
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
@@ -44,14 +45,19 @@ def _shown(one: Mapping[str, Any]) -> dict[str, Any]:
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
     bill = row["on_demand"]
     offer = bill and bill["cheapest"]
+    digits = digits_within(row["hours"]["low"], row["hours"]["high"])
     return {
         "card": row["card"],
         "is_measured": row["basis"] == "measured",
         "basis": row["basis"],
         "cards": row["cards"],
-        "hours": number(row["hours"]["middle"]),
-        "hours_range": f"{rounded(row['hours']['low'])} to {rounded(row['hours']['high'])}",
-        "usd": number(bill["usd"]["cheapest"]) if bill else "—",
-        "usd_range": f"{rounded(bill['usd']['low'])} to {rounded(bill['usd']['high'])}" if bill else "",
+        "hours": rounded(row["hours"]["middle"], digits),
+        "hours_range": _between(row["hours"], digits),
+        "usd": rounded(bill["usd"]["cheapest"], digits) if bill else "—",
+        "usd_range": _between(bill["usd"], digits) if bill else "",
         "offer": f"{provider_name(offer['provider'])}, {offer['as_of']}" if bill else "no cloud offers it",
     }
+
+
+def _between(ends: Mapping[str, float], digits: int) -> str:
+    return f"{rounded(ends['low'], digits)} to {rounded(ends['high'], digits)}"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis import clocks, figures, trainings
+from scripts.analysis import clocks, figures, trainings, verdicts
+from scripts.pages import flips
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
 from scripts.studies import definition
@@ -25,9 +26,10 @@ def context(inputs: Inputs) -> dict[str, Any]:
     Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
     fastest, or may be), ways (the cheapest by each way to buy), speed (usd: the dollars of the shortest time over the
-    lowest; faster: the seconds of the lowest cost over the shortest; alike: in which of time and cost they are too
-    close to call). Of the glance: columns (names of configurations), of (how many there are) and rows (workload, cells:
-    x the lowest cost, and whether it is marked as the lowest or too close to it; None for none).
+    lowest; faster: the seconds of the lowest cost over the shortest; alike: in which of time and cost they are not
+    clearly different, and why they are not) and flip (in words, at which price another machine wins). Of the glance:
+    columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether
+    it is marked as the lowest or not clearly different from it; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
@@ -119,9 +121,9 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
     if question is None:
         faster = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
         return (
-            f"At the prices of today the newer card {_pairs(answer, ' of cards and benchmarks')}: an hour of it costs "
-            f"{number(answer.price)}× as much in the median, and "
-            f"{faster if answer.speedup else 'it is clearly faster in none'}."
+            f"At the prices of today the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}: an "
+            f"hour of it costs {number(answer.price)}× as much in the median, and "
+            f"{faster if answer.speedup else 'it is clearly faster in none'}.{flips.of_cards(answer)}"
         )
     one, other = (question.name(value, inputs.labels) for value in (question.value, question.than))
     fast = (
@@ -130,24 +132,26 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
         else "it is clearly faster in none"
     )
     if question.axis != "hardware":
-        return f"{_price(inputs)}: {one} {_pairs(answer, than=f' than {other}')}, and {fast}."
+        same = " Both run on the same machines: no price of theirs changes that."
+        return f"{_price(inputs)}: {one} {_pairs(answer, than=f' than {other}')}, and {fast}.{same}"
     must = (
         f"so it must be {number(answer.price)}× as fast to pay" if answer.price > 1 else "so it may be slower and pay"
     )
     return (
         f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it "
-        f"{_pairs(answer)}, and {fast}."
+        f"{_pairs(answer)}, and {fast}.{flips.of_answer(one, answer)}"
     )
 
 
-def _pairs(answer: trainings.Answer, what: str = "", than: str = "") -> str:
+def _pairs(answer: trainings.Answer, what: str = "", than: str = "", runs: str = "runs") -> str:
     """Return in how many pairs (of `what`) the asked is cheaper (`than` the other), as the end of a sentence on it."""
     pairs = f"{answer.pairs} pair{'s' if answer.pairs != 1 else ''}{what}"
+    counts = {"too close to call": answer.undecided - answer.few, f"too few {runs} to tell": answer.few}
+    undecided = [f"{words} in {count}" for words, count in counts.items() if count]
     if answer.undecided == answer.pairs:
-        close = f"all of {pairs} are" if answer.pairs != 1 else f"{pairs} is"
-        return f"is not clearly cheaper{than} ({close} too close to call)"
-    undecided = f", {answer.undecided} too close to call" if answer.undecided else ""
-    return f"is cheaper{than} in {answer.cheaper} of {pairs} (dearer in {answer.dearer}{undecided})"
+        return f"is not clearly cheaper{than} ({', '.join(undecided)} of {pairs})"
+    others = ", ".join([f"dearer in {answer.dearer}", *undecided])
+    return f"is cheaper{than} in {answer.cheaper} of {pairs} ({others})"
 
 
 def _price(inputs: Inputs) -> str:
@@ -162,6 +166,7 @@ def _price(inputs: Inputs) -> str:
 def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_rate: bool) -> dict[str, Any]:
     best = {one["role"]: one for one in trainings.best(cells, inputs.judge)}
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
+    fewest = min(cheapest["runs"], fastest["runs"])
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
     amount = definition.per_samples(inputs.study, workload)
@@ -176,6 +181,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "each": " each" if times > 1 and not is_rate else "",
         "times": times,
         "said": _said(cheapest, fastest),
+        "flip": flips.of_workload(trainings.flip(cells, inputs.judge), inputs.labels),
         "speed": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
             "faster": cheapest["seconds"] / fastest["seconds"],
@@ -184,6 +190,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
                 for what, one, other in (("time", fastest, cheapest), ("cost", cheapest, fastest))
                 if other["machine"] in one["near"]
             ],
+            "why": verdicts.why([inputs.judge.reason(fewest)]),
         },
         "bars": [
             {
@@ -211,8 +218,8 @@ def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any]) -> str:
 def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:
     """Return the cheapest of one workload by each way to buy that has several priced; none of a single way.
 
-    Keys: option (its label), machine, near (which are too close to it to call), usd, seconds, usd_per_hour and
-    minimum_seconds (the least that is billed; 0 where trainings follow one another).
+    Keys: option (its label), machine, near (which are not clearly dearer), why (they are not), usd, seconds,
+    usd_per_hour and minimum_seconds (the least that is billed; 0 where trainings follow one another).
     """
     found = []
     for option, cells in bought.items():
@@ -221,7 +228,8 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
         cheapest = trainings.best(cells, inputs.judge)[0]
         shown = inputs.prices[inputs.prices["price_option"] == option].set_index("hardware")
         of = shown.loc[cells[0]["cell"]["hardware"]]
-        about = {"option": inputs.study["prices"][option].get("label", option), "near": cheapest["near"]}
+        about = {"option": inputs.study["prices"][option].get("label", option)}
+        about |= {key: cheapest[key] for key in ("near", "why")}
         least = of["minimum_seconds"]
         is_alone = not of["in_a_row"] and not pd.isna(least)
         found.append(cells[0] | about | {"minimum_seconds": float(least) if is_alone else 0.0})

@@ -37,6 +37,7 @@ class Inputs:
         elsewhere: estimates of cards that were not measured, as scripts/elsewhere.py writes them.
         path: of the study's file, empty for a study of the project.
         logs: the facts of a folder of logs; empty for any other study.
+        quoted: of a published study, what its machines are called on the front door (`scripts.workflow.quotable`).
     """
 
     name: str
@@ -58,6 +59,7 @@ class Inputs:
     elsewhere: Sequence[Mapping[str, Any]] = ()
     path: str = ""
     logs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    quoted: Mapping[str, Mapping[str, str]] | None = None
 
     @property
     def trained(self) -> bool:

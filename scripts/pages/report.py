@@ -18,6 +18,7 @@ from scripts.pages import (
     runs,
     take_away,
     training,
+    yours,
 )
 from scripts.pages.inputs import Inputs
 
@@ -49,7 +50,10 @@ SECTIONS = (
     "take_away",
 )
 
-_ROOMS = (header, runs, first, ask, answers, training, machines, charts, article, money, cells, elsewhere, take_away)
+_ROOMS = (
+    *(header, runs, first, ask, answers, training, machines, charts, article, money, cells, elsewhere, take_away),
+    yours,
+)
 
 
 def context(inputs: Inputs) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def _workload(name: str, given: list[Mapping[str, Any]]) -> str:
     for role in (CHEAPEST, FASTEST):
         one = best[role]
         of = [f"{number(one['usd'])} USD {markdown(one['of'])}", duration(one["seconds"]), _count(one["runs"], "run")]
-        of += [f"too close to call: {markdown(few(one['near'], one['not_told']))}"] * bool(one["not_told"])
+        of += [f"{one['why']}: {markdown(few(one['near'], one['not_told']))}"] * bool(one["not_told"])
         words.append(f"{one['head']} {markdown(one['machine'])} ({', '.join(of)})")
     return f"- **{markdown(workload_name(name))}**: {'; '.join(words)}"
 

@@ -73,13 +73,15 @@ def expand(
     if not hardware:
         raise InputError(f"{source}: hardware: no local entry of config/hardware.yaml fits {cores} cores")
     if not cells:
-        raise InputError(f"{source}: exclude: leaves no cell")
+        raise InputError(f"{source}: exclude: leaves no configuration")
     study = Study(name, config, list(cells.values()))
     base = config["base"]
     if not any(_matches(cell, base) for cell in study.cells):
         given = " ".join(str(base[key]) for key in base)
         there = sorted({" ".join(str(getattr(cell, key)) for key in base) for cell in study.cells})
-        raise InputError(f"{source}: base: no cell has {', '.join(base)} {given!r}; there are {', '.join(there)}")
+        raise InputError(
+            f"{source}: base: no configuration has {', '.join(base)} {given!r}; there are {', '.join(there)}"
+        )
     return study
 
 

@@ -53,7 +53,7 @@ class Scale(Some):
 
 
 class Study(Part):
-    """A study: a grid of cells, how it is priced, and the words of its report."""
+    """A study: a grid of configurations, how it is priced, and the words of its report."""
 
     title: Text = need("Heading of the report")
     summary: str = key("One paragraph below the heading", default="")
@@ -103,14 +103,14 @@ class Study(Part):
     devices: Annotated[list[Count], Filled, Once] = key(
         "How many GPUs of the machine train data-parallel; without GPUs its CPU is split into as many", default=[1]
     )
-    repeats: Annotated[int, Field(ge=1, le=10_000)] = key("Runs of each cell", default=1)
+    repeats: Annotated[int, Field(ge=1, le=10_000)] = key("Runs of each configuration", default=1)
     repeat_disturbed: bool = key(
         "Measure once more, and leave out of comparisons, each run beside which another process used more"
         " than a tenth of a core: not on shared nodes, where that is every run",
         default=False,
     )
     unstable_above: Positive = key(
-        "A cell whose times to train differ by more than this share of their median is unstable, and "
+        "A configuration whose times to train differ by more than this share of their median is unstable, and "
         "measured once more",
         default=0.1,
     )
@@ -135,15 +135,18 @@ class Study(Part):
             "full (the published size), or samples: a fraction above 0 and up to 1, and epochs: a whole number from 1"
         ),
     ] = key(default="full")
-    exclude: list[Where] = key("Cells that do not run, for example a model that a framework cannot", default=[])
+    exclude: list[Where] = key(
+        "Configurations that do not run, for example a model that a framework cannot", default=[]
+    )
     tiers: list[Annotated[list[Where], Filled]] = key(
-        "Which cells are trained first: lists of cells; all runs of what the first list matches, in "
+        "Which configurations are trained first: lists of them; all runs of what the first list matches, in "
         "rounds, then of the second; what none matches comes last",
         default=[],
     )
-    overrides: list[Override] = key("Other settings for some cells; a later one wins", default=[])
+    overrides: list[Override] = key("Other settings for some configurations; a later one wins", default=[])
     base: Base = key(
-        "The cell that counts as 1.00x in each workload; without mode, precision or devices the first of the study",
+        "The configuration that counts as 1.00x in each workload; without mode, precision or devices the first of the "
+        "study",
     )
     price: str = key("The price option that the charts of cost show: one of `prices`", default="on-demand")
     per_samples: Count = key(

@@ -31,7 +31,7 @@ Samples = Annotated[float, Field(gt=0, le=1, description="Fraction of the sample
 
 
 class Where(Some):
-    """Cells: those that have the named values on each axis."""
+    """Configurations: those that have the named values on each axis."""
 
     workload: OneOrMore = key()
     hardware: OneOrMore = key()
@@ -58,7 +58,7 @@ class Question(Part):
 
 
 class Base(Part):
-    """The cell that counts as 1.00x."""
+    """The configuration that counts as 1.00x."""
 
     hardware: str
     framework: str = key("Needed, but where all workloads are commands that name none")
@@ -68,7 +68,7 @@ class Base(Part):
 
 
 class Settings(Some):
-    """Other settings of a cell."""
+    """Other settings of a configuration."""
 
     batch_size: Annotated[Literal["largest"] | Count, Either("largest, or a whole number from 1")] = key()
     samples: Samples = key()
@@ -76,7 +76,7 @@ class Settings(Some):
 
 
 class Override(Part):
-    """Other settings for some cells."""
+    """Other settings for some configurations."""
 
     where: Where
     set: Settings
@@ -287,13 +287,14 @@ class Claim(Part):
     than_study: str = key("Study in which the other side is measured")
     by: str = key(
         "Column that is compared: train_seconds, cost_usd, billed_usd, val_acc, ..., seconds_usd: time x "
-        "cost, or relative_time, relative_cost: over the base cell",
+        "cost, or relative_time, relative_cost: over the base configuration",
     )
     price: str = key("Price option of a cost; else the study's")
     than_price: str = key("Price option of the other side; else the same")
     cell: Where = key("What is claimed about")
     than: Where = key(
-        "What it is compared with, in the same workload unless both name one; without, the same cells (at than_price)",
+        "What it is compared with, in the same workload unless both name one; without, the same configurations (at "
+        "than_price)",
     )
     median: bool = key("ratio: of the median of all pairs")
     factor: Positive = key("less: cell x factor < than; without, 1")
@@ -307,7 +308,7 @@ class Claim(Part):
         "Rounding of the printed figure: half of its last digit; or more, if the article says about"
     )
     note: str = key("How the words were read, or why they fail")
-    among: Where = key("Only these cells take part")
+    among: Where = key("Only these configurations take part")
     pairs: Annotated[list[Annotated[list[str], Field(min_length=2, max_length=2)]], Filled] = key(
         "Instead of cell and than: pairs of machines"
     )

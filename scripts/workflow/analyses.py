@@ -13,6 +13,7 @@ from typing import Any
 from scripts.costs import books
 from scripts.storage import code, modules
 from scripts.studies import articles, charts, definition
+from scripts.workflow import quotable
 
 #: What of a study's config is the page's alone: its charts are drawn again for no new title, claim or other chart.
 _OF_THE_PAGE = ("title", "summary", "question", "claims", "left_out", "charts", "beside", "targets", "tiers")
@@ -175,7 +176,12 @@ class Analyses:
         problems = ["--problems", input.problems] if input.problems else []
         facts = ["--facts", input.facts, "--others", *input.others] if input.facts else []
         elsewhere = ["--elsewhere", input.elsewhere] if input.elsewhere else []
-        return [*path, *words, *problems, *facts, *elsewhere]
+        return [*path, *words, *problems, *facts, *elsewhere, *self._quoted(wildcards)]
+
+    def _quoted(self, wildcards: Any) -> list[str]:
+        if not {wildcards.study, quotable.NETS} <= set(self.published):
+            return []
+        return ["--quoted", json.dumps(quotable.machines(self.studies[wildcards.study], self.studies[quotable.NETS]))]
 
     def _beside(self, wildcards: Any) -> dict[str, dict[str, Any]]:
         return definition.beside({"": self.studies[wildcards.study]})

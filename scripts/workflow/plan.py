@@ -134,7 +134,7 @@ class Plan:
         """Return the cell of a job. Raises InputError if the study lacks it."""
         path = f"{wildcards.workload}/{wildcards.hardware}/{wildcards.framework}/{wildcards.variant}"
         if path not in self.cells:
-            raise InputError(f"study {self.name} has no cell {path}; `snakemake -n` lists them")
+            raise InputError(f"study {self.name} has no configuration {path}; `snakemake -n` lists them")
         return self.cells[path]
 
     def get_report(self, wildcards: Any) -> list[str]:

@@ -91,7 +91,7 @@ def _counted(states: Iterable[tuple[str, int]], outdated: int) -> str:
 
 def table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:
     """Return the table of `cells` as a terminal shows it."""
-    shown = Table("cell", "runs", "hours", "USD", "why", title=title)
+    shown = Table("configuration", "runs", "hours", "USD", "why", title=title)
     for row in found:
         spent = [number(row["hours"]), "" if row["usd"] is None else number(row["usd"])] if row["files"] else ["", ""]
         shown.add_row(row["cell"], _counted(row["states"].items(), row["outdated"]), *spent, printable(row["reason"]))
@@ -103,7 +103,7 @@ def total(found: Iterable[Mapping[str, Any]]) -> str:
     found = list(found)
     states: Counter[str] = sum((row["states"] for row in found), Counter())
     old = sum(row["outdated"] for row in found)
-    return f"{states.total()} runs of {len(found)} cells: {_counted(states.most_common(), old)}"
+    return f"{states.total()} runs of {len(found)} configurations: {_counted(states.most_common(), old)}"
 
 
 def outdated(found: Iterable[Mapping[str, Any]]) -> str:
@@ -112,7 +112,7 @@ def outdated(found: Iterable[Mapping[str, Any]]) -> str:
     if not counts:
         return ""
     runs, cells = sum(counts.values()), len(counts)
-    which = next(iter(counts)) if cells == 1 else f"{cells} cells"
+    which = next(iter(counts)) if cells == 1 else f"{cells} configurations"
     return (
         f"{runs} run{'s' * (runs != 1)} of {which} will be measured again: the code that trains, or a command or a "
         "tracked file of its folder, has changed since"

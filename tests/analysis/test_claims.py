@@ -299,7 +299,7 @@ def test_workloads_are_compared_by_what_a_cell_takes_over_the_base() -> None:
 def test_value_over_the_base_needs_a_base() -> None:
     claim = {"says": "", "check": "less", "by": "relative_time"} | ACROSS
     with pytest.raises(
-        InputError, match="claims: by: 'relative_time' is over the base cell, and the study has no base"
+        InputError, match="claims: by: 'relative_time' is over the base configuration, and the study has no base"
     ):
         claims.evaluate(claim, STUDY, TWO, costs(TWO), {}, LABELS, JUDGE)
     without = TWO[~((TWO["workload"] == "mnist_mlp") & (TWO["hardware"] == "cpu1") & (TWO["framework"] != "jax"))]

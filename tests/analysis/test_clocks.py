@@ -195,7 +195,7 @@ def test_start_that_noise_hides_pays_at_no_number_of_samples() -> None:
     """Half a second more at the start, of ten: twice the rate is told, the start is not."""
     row = repaid((10.4, 1_000.0), (10.0, 500.0))
     assert row["samples"] is None
-    assert row["words"] == "faster a sample; its start is too close to call"
+    assert row["words"] == "faster a sample; its start: too close to call"
 
 
 def test_speed_test_has_no_published_length() -> None:

@@ -1,6 +1,8 @@
+from statistics import median
+
 import pytest
 
-from scripts.analysis import trainings
+from scripts.analysis import noise, trainings
 from scripts.analysis.noise import Noise
 from scripts.analysis.verdicts import Judge
 from tests.made import JUDGE, costs, run, runs
@@ -102,3 +104,71 @@ def test_what_would_settle_it_follows_from_the_runs(seconds: float, count: int, 
     frame = runs(*(run(framework=name, repeat=i, train_seconds=s) for name, s in sides for i in range(count)))
     cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
     assert {one["settled_by"] for one in trainings.best(cells, noisy)} == {settled}
+
+
+def test_machine_pays_below_the_price_that_the_page_names() -> None:
+    """At a little less the answer is yes, at a little more not: each pair is priced anew and judged by the rule."""
+    times = {"tensorflow": (100.0, 30.0), "jax": (90.0, 40.0), "torch": (90.0, 30.0)}
+    rows = [
+        run(framework=framework, hardware=hardware, repeat=i, train_seconds=seconds * (1 + i / 1000))
+        for framework, both in times.items()
+        for hardware, seconds in zip(("cpu1", "cpu4"), both, strict=True)
+        for i in range(6)
+    ]
+    found = trainings.by_workload(costs(runs(*rows)), "on-demand", lambda cell: cell["framework"])
+    answer = trainings.pays(found, FOUR, JUDGE)
+    assert answer is not None
+    (flip,) = answer.flips
+    assert (answer.word, flip.now, flip.than) == ("No", pytest.approx(0.144), "cpu1")
+    assert 0 < flip.below < flip.now
+    for share, word in ((0.999, "Yes"), (1.001, "Undecided")):
+        again = trainings.pays(cheaper(found, "cpu4", share * flip.below / flip.now), FOUR, JUDGE)
+        assert again is not None
+        assert (again.word == "Yes") == (word == "Yes"), share
+    half = median(other["usd"] / one["usd"] for _, one, other in trainings.pairs(found, FOUR))
+    assert flip.even == pytest.approx(0.144 * half), "there two of three cost as little"
+
+
+def cheaper(found: dict, hardware: str, share: float) -> dict:
+    """Return the configurations with another price of a machine."""
+    return {
+        workload: [
+            cell | {"usd": cell["usd"] * share, "of": cell["of"] | {"usd": cell["of"]["usd"] * share}}
+            if cell["cell"]["hardware"] == hardware
+            else cell
+            for cell in cells
+        ]
+        for workload, cells in found.items()
+    }
+
+
+def test_another_machine_wins_below_the_price_that_a_panel_names() -> None:
+    rows = [
+        run(hardware=hardware, repeat=i, train_seconds=seconds * (1 + i / 1000))
+        for hardware, seconds in (("cpu1", 100.0), ("cpu4", 50.0))
+        for i in range(6)
+    ]
+    cells = trainings.by_workload(costs(runs(*rows)), "on-demand", str)["mnist_mlp"]
+    flip = trainings.flip(cells, JUDGE)
+    assert flip is not None
+    assert (flip.hardware, flip.even) == ("cpu4", pytest.approx(0.144 / 2, rel=0.02)), (
+        "twice as fast, four times the price"
+    )
+    for share, role in ((0.999, "cheapest"), (1.001, "lowest cost measured")):
+        (again,) = cheaper({"mnist_mlp": cells}, "cpu4", share * flip.below / flip.now).values()
+        assert trainings.best(again, JUDGE)[0]["head"] == role
+    assert trainings.flip([cell for cell in cells if cell["cell"]["hardware"] == "cpu1"], JUDGE) is None
+
+
+def test_what_single_runs_leave_open_is_not_called_close() -> None:
+    rows = [run(hardware=hardware, train_seconds=seconds) for hardware, seconds in (("cpu1", 100.0), ("cpu4", 500.0))]
+    cells = trainings.by_workload(costs(runs(*rows)), "on-demand", str)["mnist_mlp"]
+    unknown = Judge(noise.UNKNOWN)
+    assert {one["why"] for one in trainings.best(cells, unknown)} == {"too few runs to tell"}
+    flip = trainings.flip(cells, unknown)
+    assert flip is not None
+    assert flip.below == 0, "no price decides it"
+    found = trainings.by_workload(costs(runs(*rows)), "on-demand", str)
+    answer = trainings.pays(found, FOUR, unknown)
+    assert answer is not None
+    assert (answer.word, answer.undecided, answer.few) == ("Undecided", 1, 1)

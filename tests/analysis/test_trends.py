@@ -81,7 +81,11 @@ def test_step_of_correlated_days_is_what_generalised_least_squares_say() -> None
 
 def test_what_days_do_is_estimated_as_it_was_made() -> None:
     rng = np.random.default_rng(1)
-    for kind, correlation, alone in (("5 % a cell", 0.0, 0.05), ("5 % a cell", 0.7, 0.05), ("1 % a cell", 0.3, 0.014)):
+    for kind, correlation, alone in (
+        ("5 % a configuration", 0.0, 0.05),
+        ("5 % a configuration", 0.7, 0.05),
+        ("1 % a configuration", 0.3, 0.014),
+    ):
         found = trends.days(simulation.history(rng, kind, correlation, 200)[..., 0])
         assert found.variance**0.5 == pytest.approx(alone, rel=0.15)
         assert found.correlation == pytest.approx(correlation * (alone > 0.02) + 0.15 * (alone < 0.02), abs=0.15)
@@ -89,7 +93,7 @@ def test_what_days_do_is_estimated_as_it_was_made() -> None:
 
 def test_what_all_cells_share_is_taken_from_each_and_marked_once() -> None:
     rng = np.random.default_rng(2)
-    logs = simulation.history(rng, "1 % a cell", 0.0, 30)
+    logs = simulation.history(rng, "1 % a configuration", 0.0, 30)
     assert simulation.marks(logs) == []
     logs[:, 20:] += log(1.5)
     assert simulation.marks(logs) == [(-1, 20, "slower")]
@@ -97,7 +101,7 @@ def test_what_all_cells_share_is_taken_from_each_and_marked_once() -> None:
 
 def test_page_has_the_marks_of_the_simulation() -> None:
     rng = np.random.default_rng(3)
-    logs = simulation.history(rng, "1 % a cell", 0.0, 15, cells=4)
+    logs = simulation.history(rng, "1 % a configuration", 0.0, 15, cells=4)
     logs[1, 9:] += log(1.3)
     logs[:, 12:] += log(1.4)
     found = simulation.marks(logs)
@@ -127,7 +131,7 @@ def test_runs_that_failed_are_no_points() -> None:
 @pytest.mark.parametrize("correlation", simulation.CORRELATIONS)
 def test_month_of_days_that_differ_by_five_percent_has_a_false_mark_at_most(correlation: float) -> None:
     """One a month is the goal; of 40 months here, with room for chance: 63 were marked before."""
-    false, _ = simulation.tried("5 % a cell", correlation, 40, seed=7)
+    false, _ = simulation.tried("5 % a configuration", correlation, 40, seed=7)
     assert false <= 1.5
     shared, found = simulation.tried("5 % all together", correlation, 15, seed=7)
     assert (shared, found) <= (0.3, 1.0)
@@ -140,7 +144,7 @@ def test_what_the_documents_say_of_the_rule_is_good_enough() -> None:
         (kind, correlation) for kind in simulation.KINDS for correlation in simulation.CORRELATIONS
     }
     assert max(row["false_marks"] for row in rows if "tails" not in row["kind"]) <= 1.4, "the goal is 1"
-    found = {row["correlation"]: row["found"] for row in rows if row["kind"] == "5 % a cell"}
+    found = {row["correlation"]: row["found"] for row in rows if row["kind"] == "5 % a configuration"}
     assert all(found[correlation] > least for correlation, least in ((0.0, 0.6), (0.3, 0.35), (0.7, 0.25)))
 
 

@@ -303,7 +303,7 @@ def test_where_every_run_was_disturbed_no_winner_is_named() -> None:
         return Judge.of(runs(*rows, *(one | {"mode": "tuned", "train_seconds": 1.0} for one in rows)))
 
     slow, fast = [100.0] * 6, [1.0, 1.01, 0.99] * 2
-    assert judge(11, 150, 20).compare(fast, slow).mark == "too close to call"
+    assert judge(11, 150, 20).compare(fast, slow).mark == verdicts.DISTURBED, "a hundred times apart is not close"
     assert "disturbed every run" in judge(11, 150, 20).words
     assert judge(11, 150, 2).compare(fast, slow).word == verdicts.LESS
     assert judge(None, None).compare(fast, slow).word == verdicts.LESS, "nobody knows"
@@ -339,3 +339,33 @@ def test_odd_times_of_one_run_end_no_page(seconds: float) -> None:
             for i in range(30) for r in range(6)]  # fmt: skip
     rows[3]["train_seconds"] = seconds
     assert Judge.of(runs(*rows)).noise.of == "this page's own runs"
+
+
+@pytest.mark.parametrize(("runs_a", "runs_b"), [(1, 1), (2, 6), (6, 6), (12, 4)])
+def test_share_at_which_a_cell_wins_is_where_the_rule_says_so(runs_a: int, runs_b: int) -> None:
+    rng = np.random.default_rng(runs_a)
+    tried = 0
+    for times in (0.5, 1.0, 1.3, 4.0):
+        one, other = (center * np.exp(0.02 * rng.standard_normal(n)) for center, n in ((times, runs_a), (1.0, runs_b)))
+        share = PROJECT.wins_below(one, other)
+        assert PROJECT.compare(one * share * 0.999, other).word == verdicts.LESS
+        assert PROJECT.compare(one * share * 1.001, other).word != verdicts.LESS
+        tried += share < 1
+    assert tried > 1
+
+
+def test_nothing_wins_at_any_price_whose_noise_nobody_knows() -> None:
+    assert Judge(noise.UNKNOWN).wins_below([1.0], [100.0]) == 0.0
+    assert PROJECT.wins_below([0.0], [1.0]) == 0.0, "what is free has no price"
+
+
+def test_what_is_far_apart_with_one_run_each_is_not_called_close() -> None:
+    """A quarter of the cost by single runs of unknown noise decides nothing, for want of runs and not of a gap."""
+    judge = Judge(noise.UNKNOWN)
+    found = verdicts.undecided(judge, [1.0], [[4.0], [1.01] * 5])
+    assert found == {0: verdicts.TOO_FEW, 1: verdicts.TOO_FEW}
+    assert verdicts.why(found.values()) == "too few runs to tell"
+    close = verdicts.undecided(PROJECT, [100.0] * 6, [[101.0] * 6, [300.0] * 6])
+    assert verdicts.why(close.values()) == "too close to call"
+    assert verdicts.why([verdicts.TOO_FEW, verdicts.NOT_TOLD]) == "too close to call or too few runs to tell"
+    assert verdicts.why([]) == ""

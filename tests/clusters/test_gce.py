@@ -128,7 +128,7 @@ def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(c
     cloud.snakemake("gce-cpu", f"results/small/{CPU}/r1/run.json", "--set-resources", "train:runtime=5")
     assert record(cloud, CPU)["status"] == "timed_out"
     told = cloud.project.run("./epd", "status", "small").stdout
-    assert "2 runs of 2 cells: 1 timed out, 1 no capacity" in told
+    assert "2 runs of 2 configurations: 1 timed out, 1 no capacity" in told
     assert cloud.emulator.running() == []
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from scripts.estimate import rates
 from scripts.estimate.known import Known
+from scripts.storage.numbers import rounded
 from tests.estimate.test_linear import POINT
 from tests.estimate.test_question import FACTORS, KNOWN, ask
 
@@ -134,3 +135,11 @@ def test_software_that_no_table_has_on_a_tpu_is_refused_there() -> None:
     maxtext = replace(POINT, model="on a TPU", software="MaxText", card="TPU v5p", published="2026-06")
     for software, refused in (("fsdp", True), ("nemo", True), ("maxtext", False), ("", False)):
         assert ("TPU v5p" in rates.rates(known(maxtext), ask(software=software), [], TODAY).refused) == refused
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"), [(1000.0, 1500.0, "1,200"), (1200.0, 1270.0, "1,230"), (800.0, 2000.0, "1,200")]
+)
+def test_number_has_the_digits_that_its_interval_bears(low: float, high: float, text: str) -> None:
+    """1,234.56 within half of itself is about 1,200; only within a quarter it is 1,230."""
+    assert rounded(1234.56, rates.digits_within(low, high)) == text

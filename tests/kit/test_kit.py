@@ -112,7 +112,13 @@ def runs_in(archive: Path) -> dict[str, dict]:
 
 def test_kit_says_what_is_inside_and_what_it_needs(carried: Carried) -> None:
     told = (carried.folder / "kit" / "README.txt").read_text()
-    for part in ("study borrowed, 3 cells, 6 runs", f"Python {PYTHON} with NumPy", "jax", "keras", "No network"):
+    for part in (
+        "study borrowed, 3 configurations, 6 runs",
+        f"Python {PYTHON} with NumPy",
+        "jax",
+        "keras",
+        "No network",
+    ):
         assert part in told
     names = {path.name for path in (carried.folder / "kit" / "wheels").iterdir()}
     assert not {name for name in names if name.startswith(("numpy", "jax", "torch", "tensorflow"))}

@@ -3,7 +3,7 @@
 import pytest
 
 from scripts.analysis import trainings
-from scripts.pages import ask, first
+from scripts.pages import ask, first, report
 from scripts.pages.inputs import Inputs
 from tests.made import BOOK, CATALOGUE, STUDY, inputs, run, runs
 
@@ -62,18 +62,33 @@ def test_a_study_may_price_a_billion_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pairs", "cheaper", "dearer", "said"),
+    ("pairs", "cheaper", "dearer", "few", "said"),
     [
-        (6, 4, 2, "is cheaper than JAX in 4 of 6 pairs (dearer in 2)"),
-        (6, 4, 0, "is cheaper than JAX in 4 of 6 pairs (dearer in 0, 2 too close to call)"),
-        (12, 0, 0, "is not clearly cheaper than JAX (all of 12 pairs are too close to call)"),
-        (1, 0, 0, "is not clearly cheaper than JAX (1 pair is too close to call)"),
+        (6, 4, 2, 0, "is cheaper than JAX in 4 of 6 pairs (dearer in 2)"),
+        (6, 4, 0, 0, "is cheaper than JAX in 4 of 6 pairs (dearer in 0, too close to call in 2)"),
+        (12, 0, 0, 0, "is not clearly cheaper than JAX (too close to call in 12 of 12 pairs)"),
+        (1, 0, 0, 0, "is not clearly cheaper than JAX (too close to call in 1 of 1 pair)"),
+        (
+            31,
+            3,
+            3,
+            20,
+            "is cheaper than JAX in 3 of 31 pairs (dearer in 3, too close to call in 5, too few runs to tell in 20)",
+        ),
+        (12, 0, 0, 12, "is not clearly cheaper than JAX (too few runs to tell in 12 of 12 pairs)"),
+        (
+            12,
+            0,
+            0,
+            5,
+            "is not clearly cheaper than JAX (too close to call in 7, too few runs to tell in 5 of 12 pairs)",
+        ),
     ],
 )
 def test_answer_of_pairs_that_are_all_too_close_counts_no_zeros(
-    pairs: int, cheaper: int, dearer: int, said: str
+    pairs: int, cheaper: int, dearer: int, few: int, said: str
 ) -> None:
-    answer = trainings.Answer(pairs, cheaper, dearer, faster=0, price=1.0, speedup=0.0, where="")
+    answer = trainings.Answer(pairs, cheaper, dearer, faster=0, price=1.0, speedup=0.0, where="", few=few)
     assert first._pairs(answer, than=" than JAX") == said
 
 
@@ -98,3 +113,12 @@ def test_control_of_noise_is_no_answer() -> None:
 def names_of(made: Inputs) -> set[str]:
     """Return the configurations of the first panel."""
     return {bar["name"] for bar in first.context(made)["panels"][0]["bars"]}
+
+
+def test_form_asks_for_tokens_where_samples_are_tokens() -> None:
+    rows = [rate("a"), rate("b", hardware="cpu4")]
+    given = {"format": "throughput_table", "software": {}, "units": {"mnist_mlp": "tokens"}}
+    options = {"on-demand": {"purchase": "on-demand"}}
+    made = inputs(STUDY | {"import": given, "prices": options, "price": "on-demand"}, runs(*rows), rows=BOOK)
+    assert ask.context(made)["ask"]["workloads"]["mnist_mlp"]["noun"] == "tokens"
+    assert '<label>tokens<input name="samples"' in report.page(made)

@@ -8,7 +8,7 @@ from scripts.analysis.trainings import TRAINING
 from scripts.pages.summary import lines
 
 BEST = {"machine": "JAX · 2 vCPUs", "seconds": 100.0, "usd": 0.01, "runs": 6, "price_as_of": "2026-05"}
-BEST |= {"settled_by": "more", "not_told": 1, "near": ["JAX · 1 vCPU"]}
+BEST |= {"settled_by": "more", "why": "too close to call", "not_told": 1, "near": ["JAX · 1 vCPU"]}
 HEADS = {"cheapest": "lowest cost measured", "fastest": "fastest", "best value": "best value"}
 STUDY = {
     "title": "Does a <b>second</b> core pay?",

@@ -30,7 +30,12 @@ CELLS, RUNS, STEP = 12, 6, log(1.5)
 SITTINGS = (1, 5)
 
 #: Standard deviations of what a sitting does to a cell by itself, and to all cells together.
-KINDS = {"0 %": (0.0, 0.0), "5 % a cell": (0.05, 0.0), "5 % all together": (0.0, 0.05), "10 % a cell": (0.1, 0.0)}
+KINDS = {
+    "0 %": (0.0, 0.0),
+    "5 % a configuration": (0.05, 0.0),
+    "5 % all together": (0.0, 0.05),
+    "10 % a configuration": (0.1, 0.0),
+}
 
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 

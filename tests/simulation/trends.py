@@ -34,11 +34,11 @@ RUN = 0.01
 
 #: Standard deviations of what a day does to a cell by itself, and to all cells together.
 KINDS = {
-    "1 % a cell": (0.01, 0.0),
-    "5 % a cell": (0.05, 0.0),
+    "1 % a configuration": (0.01, 0.0),
+    "5 % a configuration": (0.05, 0.0),
     "5 % all together": (0.0, 0.05),
-    "3.5 % a cell, 3.5 % all together": (0.035, 0.035),
-    "5 % a cell, heavy tails": (0.05, 0.0),
+    "3.5 % a configuration, 3.5 % all together": (0.035, 0.035),
+    "5 % a configuration, heavy tails": (0.05, 0.0),
 }
 CORRELATIONS = (0.0, 0.3, 0.7)
 

@@ -167,10 +167,10 @@ def test_numbers_of_the_command_line_are_numbers(tmp_path: Path) -> None:
             {"overrides": [{"where": {"hardware": "cray"}, "set": {"epochs": 1}}]},
             r"overrides\[0\].where.hardware: 'cray' is unknown",
         ),
-        ({"exclude": [{"framework": ["jax", "tensorflow"]}]}, "exclude: leaves no cell"),
+        ({"exclude": [{"framework": ["jax", "tensorflow"]}]}, "exclude: leaves no configuration"),
         (
             {"base": {"hardware": "gpu", "framework": "jax"}},
-            "base: no cell has .* 'gpu jax stock float32 1'; there are cpu1 jax stock float32 1, cpu1 tens",
+            "base: no configuration has .* 'gpu jax stock float32 1'; there are cpu1 jax stock float32 1, cpu1 tens",
         ),
     ],
 )
@@ -345,7 +345,10 @@ def test_base_is_the_first_of_each_axis_that_it_does_not_name(tmp_path: Path) ->
         ({"exclude": [{"mode": "fast"}]}, r"exclude\[0\].mode: 'fast' is unknown: it is one of stock, tuned"),
         ({"devices": [1, 2]}, r"devices: cpu1 has 1 cores, not 2; exclude: \[{hardware: cpu1, devices: 2}\]"),
         ({"exclude": [{"devices": 4}]}, r"exclude\[0\].devices: 4 is unknown: it is one of 1"),
-        ({"base": {"hardware": "cpu1", "framework": "jax", "mode": "tuned"}}, "base: no cell has .* 'cpu1 jax tuned"),
+        (
+            {"base": {"hardware": "cpu1", "framework": "jax", "mode": "tuned"}},
+            "base: no configuration has .* 'cpu1 jax tuned",
+        ),
     ],
 )
 def test_mistake_on_an_axis_is_named(tmp_path: Path, keys: dict, message: str) -> None:

@@ -47,7 +47,7 @@ def path(names: dict) -> str:
 
 
 def test_a_cell_that_is_not_in_the_study_is_named(make) -> None:
-    with pytest.raises(InputError, match="study small has no cell mnist_mlp/cpu1/jax/b64"):
+    with pytest.raises(InputError, match="study small has no configuration mnist_mlp/cpu1/jax/b64"):
         make().get_cell(job(variant="b64"))
 
 

@@ -186,7 +186,8 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     return word, (
         f"{len(pairs)} configs are printed on {one} and on {several}: on four they take {low:.3f} to {high:.3f} times "
         f"as long, to a loss within {pairs['loss_apart'].abs().max():.3f}, {alike} with the same memory; at AWS's list "
-        f"that is {number(pairs['dearer'].median())} times the dollars. {study['fine_tuning']['says']} {len(off)} of "
+        f"that is {number(pairs['dearer'].median())} times the dollars; they would pay below {number(1 / high)} times "
+        f"the price of one. {study['fine_tuning']['says']} {len(off)} of "
         f"the {int(shared['rows'].sum())} rows with dollars do not cost what their machine does: "
         f"{int(of_one['agree'])} of {int(of_one['rows'])} on {one} share {of_one['low']:.2f} to {of_one['high']:.2f} "
         f"USD an hour. {len(derived['no_memory'])} rows ran out of memory."

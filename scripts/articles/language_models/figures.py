@@ -251,7 +251,7 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     pairs = found[(found["card"] == card) & (found["than"] == than)]
     if pairs.empty:
         return "Unknown", f"No printed rows of {card} and {than} are alike in all but the card."
-    said, words = [], set()
+    said, words, hourly = [], set(), []
     for option, about in study["prices"].items():
         ratios = pairs[usd(option)].dropna().astype(float)
         if ratios.empty:
@@ -260,13 +260,17 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         words.add(trainings.verdict(len(ratios), less, more))
         span = _span(ratios)
         said.append(f"{span} the dollars at {about.get('label', option)}")
+        hourly.append(number((ratios * pairs["faster"].astype(float)).median()))
     if not said:
         return "Unknown", f"No provider of the books rents both {card} and {than}."
     word = f"{words.pop()}, as printed" if len(words) == 1 else "It depends on who rents it"
-    speed = _span(pairs["faster"].astype(float))
+    faster = pairs["faster"].astype(float)
+    flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
     return word, (
-        f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {speed} the tokens of "
-        f"{than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. {_least(study, derived)}"
+        f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {_span(faster)} the "
+        f"tokens of {than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. "
+        f"As printed it pays where its hour costs less than {number(flip.below)}× that of the {than} "
+        f"(now {', '.join(hourly)}×). {_least(study, derived)}"
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import noise
-from scripts.analysis.trainings import BY, CALLED, MEASURED, PART, TRAINING
-from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, not_told, settled_by
+from scripts.analysis.trainings import BY, CALLED, LEAST_SHARE, MEASURED, PART, TRAINING
+from scripts.analysis.verdicts import SIGNIFICANT, Judge, family_wise, settled_by, undecided, why
 from scripts.articles.mlperf import card_prices, scores
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
@@ -32,6 +32,7 @@ _SIZES = 3
 _GENERATIONS = [
     *("pair", "new", "old", "series", "label", "round", "published", "new_results", "old_results"),
     *("hours", "hours_low", "hours_high", "usd", "told_hours", "told_usd", "first_list", "usd_then"),
+    *("usd_per_hour", "pays_share", "dearer_share", "pays_below"),
 ]
 _CHEAPEST = [
     *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
@@ -78,9 +79,10 @@ def _priced(scored: pd.DataFrame, usd_per_hour: Mapping[str, float]) -> pd.DataF
 
 
 def _near(judge: Judge, ordered: pd.DataFrame, power: float) -> pd.DataFrame:
-    """Return which of results, best first, are too close to it to call by their seconds x rate ** power."""
+    """Return which of results, best first, differ from it by seconds x rate ** power not clearly, and the `reason`."""
     values = [row["of"] * row["rate"] ** power for row in records(ordered)]
-    return ordered.iloc[1:].iloc[not_told(judge, values[0], values[1:], list(map(str, ordered.index)))]
+    found = undecided(judge, values[0], values[1:], list(map(str, ordered.index)))
+    return ordered.iloc[1:].iloc[list(found)].assign(reason=list(found.values()))
 
 
 def counts(scored: pd.DataFrame, priced: Sequence[str]) -> pd.DataFrame:
@@ -153,7 +155,9 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
 
     Columns: pair, new, old, series, label, round, published, new_results, old_results, hours, hours_low, hours_high,
     usd (at `option`), first_list (the first dated list since the round was published that has both cards; empty if
-    none has) and usd_then (at its prices).
+    none has), usd_then (at its prices), usd_per_hour (of a newer card), and at which share of that the newer card is
+    clearly cheaper (pays_share; 0 for none) and not clearly dearer (dearer_share); pays_below is the former in dollars,
+    missing for none.
     """
     today = card_prices.hourly(prices, option, about["accelerators"])
     single = scored[scored["compared"] & scored["accelerators"].eq(card_prices.ONE_MACHINE)]
@@ -188,6 +192,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
                     "usd": hours * dollars,
                     "sides": [of_round[card].to_numpy(dtype=float) for card in (new, old)],
                     "dollars": dollars,
+                    "usd_per_hour": today.get(new, np.nan),
                     "first_list": since,
                     "usd_then": hours * _ratio(then, new, old),
                 }
@@ -209,7 +214,23 @@ def _told(rows: Sequence[Mapping[str, Any]], single: pd.DataFrame) -> pd.DataFra
         p_values = np.array([one.p for one in compared if one])
         level = min(SIGNIFICANT, family_wise(p_values, len(p_values)))
         words[what] = [one.word if one and one.told and one.p <= level else "" for one in compared]
-    return pd.DataFrame(rows).assign(**words).reindex(columns=_GENERATIONS)
+    shares = _shares(rows, replace(judge, level=level))  # that of dollars, the last
+    return pd.DataFrame(rows).assign(**words, **shares).reindex(columns=_GENERATIONS)
+
+
+def _shares(rows: Sequence[Mapping[str, Any]], judge: Judge) -> dict[str, list[float]]:
+    """Return at which shares of its price a newer card is clearly cheaper, and not clearly dearer."""
+    pays, dearer = [], []
+    for row in rows:
+        new, old = row["sides"][0] * row["dollars"], row["sides"][1]
+        is_priced = not np.isnan(row["dollars"])
+        pays.append(judge.wins_below(new, old) if is_priced else np.nan)
+        back = judge.wins_below(old, new) if is_priced else np.nan
+        dearer.append(1 / back if back else np.inf)
+    below = [
+        row["usd_per_hour"] * share if share >= LEAST_SHARE else np.nan for row, share in zip(rows, pays, strict=True)
+    ]
+    return {"pays_share": pays, "dearer_share": dearer, "pays_below": below}
 
 
 def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
@@ -220,9 +241,9 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
     """Return the priced result of the lowest cost of each series in each round, at the prices of today.
 
     Columns: series, label, round, published, card, accelerators, submitter, system, minutes, hours, usd (at `option`),
-    not_told (how many others are too close to it to call), than_first (`LESS` or `MORE` than that of the series' first
-    round, empty where they are too close to call), usd_then (that result at the list prices of then; missing where they
-    are not known), fastest_minutes (of any result).
+    not_told (how many others are not clearly different), than_first (`LESS` or `MORE` than that of the series' first
+    round, empty where they are not clearly different), usd_then (that result at the list prices of then; missing where
+    they are not known), fastest_minutes (of any result).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
     of_all = (
@@ -265,7 +286,7 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
     """Return the priced result of the lowest cost of each series in the newest round that has a priced one.
 
     Columns: label, machine, minutes, usd (at `option`), usd_per_hour (of one card) and price_as_of, near (which others
-    are too close to it to call; "none" where it is the cheapest), entry (where its logs lie in the round's repository).
+    are not clearly dearer; "none" where it is the cheapest), entry (where its logs lie in the round's repository).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
@@ -319,7 +340,8 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                     "runs": int(best["runs"]),
                     "not_told": len(near),
                     "near": list(near["machine"].head(NAMED)),
-                    "settled_by": settled_by(int(best["runs"])),
+                    "why": why(near["reason"]),
+                    "settled_by": settled_by(int(min([best["runs"], *near["runs"]]))),
                     "usd_of_runs": [float(f"{usd:.6g}") for usd in best["of"] * best["rate"]],
                     "cells": len(group),
                     "date": best["published"],

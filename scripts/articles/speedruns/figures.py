@@ -273,6 +273,7 @@ def trainings(rows: pd.DataFrame, prices: pd.DataFrame, study: Mapping[str, Any]
             "usd": last["usd"],
             "runs": 1,
             "not_told": 0,
+            "why": "",
             "usd_of_runs": [float(f"{last['usd']:.6g}")],
             "cells": 1,
             "date": last["date"],
@@ -320,7 +321,8 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     )
     return (
         f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
-        f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}). {'; '.join(said)}. On eight H100 "
+        f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}); another changes all of them alike. "
+        f"{'; '.join(said)}. On eight H100 "
         "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3-8. By its own "
         f"{first['log_runs']} logs the newest {first['track']} took {number(first['log_usd'])} USD, "
         f"{number(first['log_times'])} times less; {on_its_day}.",

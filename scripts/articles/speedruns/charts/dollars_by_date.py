@@ -1,5 +1,10 @@
 """What the result of each track costs by the date of its record, at one price of the machine."""
 
+from itertools import pairwise
+from math import log10
+from typing import Any
+
+import numpy as np
 import pandas as pd
 from plotnine import (
     aes,
@@ -16,6 +21,7 @@ from plotnine import (
     scale_y_log10,
 )
 
+from scripts.charts import _labels
 from scripts.charts._lines import COLOURS, SHAPES
 from scripts.charts._theme import INK, TEXT, WIDTH, look
 from scripts.charts._view import Chart, View
@@ -26,6 +32,12 @@ SCOPE = "study"
 TITLE = "Dollars to the same result, by date"
 MISSING = "the study has no records with a date"
 HELP = "Lower costs less: the machine and its price stay the same, so dollars are time."
+
+#: Room around the lines, as shares of what they span along and up.
+_EXPAND = (0.05, 0.16)
+
+#: The panel in points, on the page and in the preview.
+_PANELS = ((275.0, 275.0), (510.0, 118.0))
 
 #: A date that is a year alone has no place among days.
 _DAY = 10
@@ -53,19 +65,23 @@ def draw(view: View) -> Chart | None:
             for row in records(marks)
         ]
     )
-    # Lines fall: above and to the right of a point there is room, and below and to the left.
-    is_late = marks["year"] > (table["year"].min() + table["year"].max()) / 2
+    marks = marks.assign(side=_sides(table, marks))
+    text: dict[str, Any] = {"size": TEXT, "color": INK}
     years = range(int(table["year"].min()), int(table["year"].max()) + 1)
     figure = (
         ggplot(table, aes("year", "usd", color="label", shape="label"))
         + geom_step(size=0.8)
         + geom_point(size=1.6)
-        + geom_text(aes(label="mark"), marks[~is_late], ha="left", va="bottom", size=TEXT, color=INK)
-        + geom_text(aes(label="mark"), marks[is_late], ha="right", va="top", size=TEXT, color=INK)
+        + [
+            geom_text(aes(label="mark"), marks[marks["side"] == side], ha=side.split()[0], va=side.split()[1], **text)
+            for side in dict.fromkeys(marks["side"])
+        ]
         + scale_color_manual(COLOURS)
         + scale_shape_manual(SHAPES)
-        + scale_x_continuous(breaks=[one + half for one in years for half in (0.0, 0.5)], labels=_months)
-        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.16, 0, 0.16, 0))
+        + scale_x_continuous(
+            breaks=[one + half for one in years for half in (0.0, 0.5)], labels=_months, expand=(_EXPAND[0], 0)
+        )
+        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(_EXPAND[1], 0))
         + labs(x="date of the record", y="USD (log scale)", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
@@ -90,6 +106,24 @@ def draw(view: View) -> Chart | None:
         ],
         description=f"Steps of dollars by date. {said}.",
     )
+
+
+def _sides(table: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
+    """Return on which side of its point each word stands, on the page and in the preview."""
+    ends = [(axis.min(), axis.max() - axis.min()) for axis in (table["year"], np.log10(table["usd"]))]
+
+    def place(year: float, usd: float) -> tuple[float, float]:
+        shares = [(value - low) / (span or 1) for value, (low, span) in zip((year, log10(usd)), ends, strict=True)]
+        x, y = ((share + more) / (1 + 2 * more) for share, more in zip(shares, _EXPAND, strict=True))
+        return x, y
+
+    lines = []
+    for _, line in table.groupby("label", observed=True):
+        rows = list(zip(line["year"], line["usd"], strict=True))
+        corners = [(year, usd) for (_, usd), (year, _) in pairwise(rows)]  # along at the old price, then down
+        lines.append([place(*one) for pair in zip(rows, [*corners, rows[-1]], strict=True) for one in pair])
+    points = [place(*one) for one in zip(marks["year"], marks["usd"], strict=True)]
+    return [f"{ha} {va}" for ha, va in _labels.sides(points, list(marks["mark"]), lines, _PANELS)]
 
 
 def _months(ticks: list[float]) -> list[str]:

@@ -1,0 +1,42 @@
+"""At which price another machine wins, in a sentence: `trainings` has told them apart by the rule of verdicts."""
+
+from collections.abc import Mapping
+
+from scripts.analysis.trainings import Answer, Flip
+from scripts.storage.numbers import number
+
+
+def of_workload(flip: Flip | None, labels: Mapping[str, str]) -> str:
+    """Return at which price another machine wins a workload; empty where there is no other (`trainings.flip`)."""
+    if flip is None:
+        return ""
+    name, now = labels[flip.hardware], number(flip.now)
+    if flip.below:
+        return f"{name} wins if an hour of it costs less than {number(flip.below)} USD (now {now})."
+    even = f"by its lowest median {name} costs less below {number(flip.even)} USD an hour (now {now})"
+    return f"No price is known at which another wins clearly; {even}."
+
+
+def of_answer(name: str, answer: Answer) -> str:
+    """Return up to or below which price the machine that a study asks about pays; empty where something is free."""
+    if not answer.flips:
+        return ""
+    (flip,) = answer.flips
+    now = f"USD an hour of {name} (now {number(flip.now)})"
+    if flip.below:
+        until = "up to" if answer.word == "Yes" else "below"
+        return f" It pays, cheaper in half of the pairs or more and dearer in none, {until} {number(flip.below)} {now}."
+    even = f"by the medians it is cheaper in half of the pairs below {number(flip.even)} {now}"
+    return f" No price is known at which it clearly pays; {even}."
+
+
+def of_cards(answer: Answer) -> str:
+    """Return below which price of its hour each newer card pays over the older one; empty where none is known."""
+    said = [
+        f"{flip.hardware} over {flip.than} below {number(flip.below)} (now {number(flip.now)})"
+        for flip in answer.flips
+        if flip.below
+    ]
+    if not said:
+        return ""
+    return f" USD a card-hour at which the newer card pays, the older one's price as it is: {'; '.join(said)}."

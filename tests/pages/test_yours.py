@@ -1,0 +1,40 @@
+"""From the page of a study a training of one's own is one click away from its quote."""
+
+from scripts.pages import report, yours
+from tests.made import STUDY, inputs, run, runs
+from tests.reading import Read
+
+
+def quoted(net: str = "", label: str = "", card: str = "") -> dict[str, str]:
+    return {"net": net, "label": label, "card": card}
+
+
+def page(**machines: dict[str, str]) -> str:
+    return report.page(inputs(STUDY, runs(run()), quoted=machines))
+
+
+def test_machines_that_the_front_door_knows_are_filled_in_there() -> None:
+    text = page(cpu1=quoted("v100-16gb", "V100 16 GB", "A100 80 GB"), cpu4=quoted())
+    assert '<a href="quote.html#classic&amp;machine=v100-16gb">V100 16 GB</a>' in text
+    assert '<a href="quote.html#quote&amp;on=A100%2080%20GB">A100 80 GB</a>' in text
+    assert "Not known there: 4 vCPUs." in Read(text).text
+
+
+def test_a_page_of_unknown_machines_says_so() -> None:
+    text = page(cpu1=quoted(), cpu4=quoted())
+    assert "quote.html#" not in text
+    assert "The quote page knows none of these machines." in Read(text).text
+
+
+def test_a_page_without_a_front_door_beside_it_leads_to_none() -> None:
+    made = inputs(STUDY, runs(run()))
+    assert yours.context(made) == {"yours": None}
+    assert "quote.html" not in report.page(made)
+
+
+def test_many_machines_are_counted_and_those_of_the_question_come_first() -> None:
+    machines = {f"m{i}": quoted(f"net{i}", f"Net {i}") for i in range(9)}
+    study = STUDY | {"question": {"asks": "Does it pay?", "hardware": "m8", "than": "m7"}}
+    found = yours.context(inputs(study, runs(run()), quoted=machines))["yours"]
+    assert [one["label"] for one in found["nets"]] == ["Net 8", "Net 7", "Net 0", "Net 1", "Net 2", "Net 3"]
+    assert found["more"] == 3
