@@ -63,7 +63,7 @@ def show(
 def card(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CARD]...", help="As config/machines.csv calls it, or how its name begins: H100."),
+        typer.Argument(metavar="[CARD]...", help="As offers, data sheets or drivers call it; how a name begins: H100."),
     ] = None,
     purchase: Annotated[str, typer.Option(help="on-demand or spot.")] = "on-demand",
     check: Annotated[
@@ -90,7 +90,6 @@ def card(
 
     from scripts.costs import book, books, card_history, cards
     from scripts.storage import numbers
-    from scripts.storage.errors import InputError
     from scripts.studies import definition
 
     definition.known("prices card", "--purchase", [purchase], ["on-demand", "spot"])
@@ -100,12 +99,7 @@ def card(
     ages = {name: age for name, of in offers.items() if (age := card_history.age(of, today)) is not None}
     asked = [name for name, age in ages.items() if age <= card_history.KNOWN_DAYS]
     if names:
-        begins = {
-            given: [name for name in offers if f"{name} ".lower().startswith(f"{given} ".lower())] for given in names
-        }
-        if unknown := [given for given, of in begins.items() if not of]:
-            raise InputError(f"prices card: {unknown[0]!r} is unknown: it is one of {', '.join(offers)}")
-        asked = list(dict.fromkeys(name for of in begins.values() for name in of))
+        asked = list(dict.fromkeys(name for given in names for name in cards.called("prices card", given)))
     if check:
         old = [name for name in asked if ages.get(name, card_history.OLD_DAYS) >= card_history.OLD_DAYS]
         for name in old:
