@@ -39,8 +39,9 @@ def main() -> int:
     parser.add_argument("prices", type=Path, help="its prices (.csv)")
     parser.add_argument("ledger", type=Path, help="what minutes promised and trainings took (.csv)")
     options = parser.parse_args()
+    known = estimates.known()
     context = quote.context(
-        estimates.known(), estimates.offered(), estimates.trials(), nets(options.nets, options.prices)
+        known, estimates.offered(), estimates.owned(known), estimates.trials(), nets(options.nets, options.prices)
     )
     page = render.environment().get_template("quote.html.j2")
     kept = ledger.summary(ledger.read(options.ledger))
