@@ -42,7 +42,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ]
         for card, (usd, least, step) in PRICED.items()
     }
-    nets = quote.classic_data(rates(), {card: card for card in PRICED}, offers)
+    nets = quote.classic_data(rates(), 28, {card: card for card in PRICED}, offers)
     known = estimates.known()
     context = quote.context(known, estimates.offered(), estimates.owned(known), estimates.trials(), nets)
     text = render.environment().get_template("quote.html.j2").render(

@@ -1,4 +1,4 @@
-"""Which card an answer calls the one that costs least, in one sentence and for programs, or what to measure."""
+"""Which card costs least, told apart from the others at 80 %, in one sentence and for programs; or what to measure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

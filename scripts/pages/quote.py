@@ -51,20 +51,21 @@ def context(
     """Return what the page shows; `found` are the results of trials, `nets` what `classic_data` returns.
 
     Keys: quote (what scripts answer from), precisions, tasks, worked (examples, of the day of the newest price), trials
-    (of `found`, by question), of_nets (`classic.Trials`), points and models (how many), printed and priced (first and
-    last day), untested (cards on which the tables have no dense model in BF16).
+    (of `found`, by question), of_nets (`classic.Trials`), slips (rows of nets that are left out), points and models
+    (how many), printed and priced (first and last day), untested (cards of which the tables have no dense BF16).
     """
     days = sorted(row["as_of"] for rows in offered.values() for row in rows)
     printed = sorted(point.published for point in known.points)
     tested = {point.card for point in known.points if (point.kind, point.precision) == ("dense", "bf16")}
     return {
         "quote": data(known, offered, owned)
-        | {"classic": {key: value for key, value in nets.items() if key != "trials"}},
+        | {"classic": {key: value for key, value in nets.items() if key not in ("trials", "slips")}},
         "precisions": PRECISIONS,
         "tasks": _TASKS,
         "worked": [_worked(known, offered, one, date.fromisoformat(days[-1])) for one in _WORKED],
         "trials": {f"{one['question']}, {one['kind']}": one for one in found["questions"]},
         "of_nets": nets["trials"],
+        "slips": nets["slips"],
         "points": len(known.points),
         "models": len({point.model for point in known.points}),
         "printed": (printed[0], printed[-1]),
@@ -182,17 +183,19 @@ def _number(value: Any) -> Any:
 
 def classic_data(
     of_nets: Mapping[tuple[str, str, str], float],
+    slips: int,
     labels: Mapping[str, str],
     offers: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> dict[str, Any]:
     """Return what reports/scripts/quote.js quotes classic nets from: rates by net, precision and card, and offers; and
-    how good that is (`trials`), for the words of the page.
+    how good that is (`trials`) and how many rows are no rates (`slips`), for the words of the page.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for (net, precision, card), rate in sorted(of_nets.items()):
         found.setdefault(net, {}).setdefault(precision, {})[card] = rate
     return {
         "trials": classic.trials(of_nets),
+        "slips": slips,
         "rates": found,
         "families": classic.FAMILIES,
         "widest": classic.WIDEST,
