@@ -324,6 +324,7 @@ function beginQuote() {
     const flips = flipOf(rows, best, covariance), market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
     if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${shown(flips.usd_per_hour)} USD an hour.`);
     if (market && market.market.usd < best.usd) words.push(`At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${market.card} (${provider(market.market.offer.provider)}, price of ${market.market.offer.as_of}).`);
+    if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null && !asked.is_quantised) {
       const other = quoted({...asked, precision: "fp8"}, data, today).best;
