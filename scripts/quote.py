@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def nets(study: str, prices: Path) -> dict[str, Any]:
     """Return what classic nets are quoted from: the rates that a study of them imports, and its prices."""
     _, about = definition.read(study, {})
-    rates = classic.rates(tables.records(facts.read(ROOT / about["import"]["facts"])))
+    rows = tables.records(facts.read(ROOT / about["import"]["facts"]))
+    rates = classic.rates(rows)
     offers: dict[str, list[dict[str, Any]]] = {}
     for row in tables.records(tables.read_csv("prices", prices)):
         if row["purchase"] == "on-demand":
@@ -29,7 +30,7 @@ def nets(study: str, prices: Path) -> dict[str, Any]:
             offers.setdefault(row["hardware"], []).append(offer | {key: row[key] for key in terms})
     machines = definition.machines(about, schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware"))
     cards = {card: machines[card]["label"] for card in dict.fromkeys(card for _, _, card in rates)}
-    return quote.classic_data(rates, cards, offers)
+    return quote.classic_data(rates, len(classic.slips(rows)), cards, offers)
 
 
 def main() -> int:
@@ -39,8 +40,9 @@ def main() -> int:
     parser.add_argument("prices", type=Path, help="its prices (.csv)")
     parser.add_argument("ledger", type=Path, help="what minutes promised and trainings took (.csv)")
     options = parser.parse_args()
+    known = estimates.known()
     context = quote.context(
-        estimates.known(), estimates.offered(), estimates.trials(), nets(options.nets, options.prices)
+        known, estimates.offered(), estimates.owned(known), estimates.trials(), nets(options.nets, options.prices)
     )
     page = render.environment().get_template("quote.html.j2")
     kept = ledger.summary(ledger.read(options.ledger))

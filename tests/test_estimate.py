@@ -1,6 +1,7 @@
 """`epd estimate` as a person and a program call it: whatever the day, as facts and prices grow old."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,30 @@ def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
     assert all(one["reason"] for one in found["refused"])
 
 
+def test_a_persons_own_cards_are_quoted_apart_or_decide(tmp_path: Path) -> None:
+    """730,000 USD over 10 months of 73 hours are 1,000 an hour, of eight cards 125 each; at 7,300,000 hours nothing."""
+    mine = tmp_path / "mine.yaml"
+    entry = "H100: {cards: 8, acquisition_usd: %s, life_months: 10, hours_per_month: 73, power_watts: 0, "
+    mine.write_text(entry % 730_000 + "usd_per_kwh: 0, as_of: 2026-11, source: an invoice}\n")
+    words = (*LLAMA, "--on", "H100=10000", "--cards", "8", "--json", "--owned", str(mine))
+    apart = json.loads(call("estimate", *words).stdout)
+    own = next(one for one in apart["answers"] if one["card"] == "H100")
+    # 2e9 tokens at 10,000 a second and card are 55.6 hours of a card, within the noise of the rate
+    assert own["owned"]["usd"]["cheapest"] == pytest.approx(55.6 * 125, rel=0.03)
+    assert not apart["choice"] or "owned" not in apart["choice"]["sentence"]
+    mine.write_text(entry % 0.73 + "usd_per_kwh: 0, as_of: 2026-11, source: an invoice}\n")
+    told = json.loads(call("estimate", *words, "--owned-decides").stdout)
+    assert told["choice"]["card"] == "H100"
+    assert "8 x H100 owned, figures of 2026-11" in told["choice"]["sentence"]
+
+
+def test_spot_says_what_is_assumed_of_preemptions() -> None:
+    done = call("estimate", *LLAMA, "--on", "H100=10400", "--preemptions", "0.1")
+    assert done.returncode == 0
+    if "spot:" in done.stdout:  # where an offer is young enough
+        assert "spot: 0.1 preemptions an hour of each machine (--preemptions), one of several stops all" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -79,7 +104,11 @@ def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
         ([*LLAMA, "--on", "H100=1"], "is it in tokens a second, and not in samples or steps?"),
         ([*LLAMA, "--on", "H100=10400", "--on", "H100=5000"], "--on: H100 in bf16 has two rates: give one"),
         ([*LLAMA, "--on", "H100=10400", "--on", "H200=3000"], "by the other rates given it is about"),
-        ([*LLAMA, "--without", "vst"], "--without: 'vst' is unknown: it is one of akash"),
+        ([*LLAMA, "--without", "vst"], "--without: 'vst' is unknown: did you mean vast? it is one of akash"),
+        ([*LLAMA, "--without", "H10"], "--without: 'H10' is unknown: did you mean H100"),
+        ([*LLAMA, "--preemptions", "-1"], "--preemptions: -1 must be preemptions an hour of one machine, 0 or more"),
+        ([*LLAMA, "--task", "qlora", "--precision", "fp8"], "--precision: fp8: qlora keeps weights in 4 bits"),
+        ([*LLAMA, "--owned", "nowhere.yaml"], "nowhere.yaml"),
         ([*LLAMA, "--bytes-per-parameter", "0"], "--bytes-per-parameter: 0 must be"),
         (
             ["--billion", "8", "--layers", "1", "--width", "10", "--tokens", "2e9"],

@@ -43,8 +43,9 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ]
         for card, (usd, least, step) in PRICED.items()
     }
-    nets = quote.classic_data(rates(), {card: card for card in PRICED}, offers)
-    context = quote.context(estimates.known(), estimates.offered(), estimates.trials(), nets)
+    nets = quote.classic_data(rates(), 28, {card: card for card in PRICED}, offers)
+    known = estimates.known()
+    context = quote.context(known, estimates.offered(), estimates.owned(known), estimates.trials(), nets)
     text = render.environment().get_template("quote.html.j2").render(
         **context, ledger="off by a tenth", quote_scripts=render.scripts(quote.SCRIPTS)
     )  # fmt: skip
@@ -59,31 +60,35 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def drawn(rng: np.random.Generator) -> dict[str, Any]:
     """Return a question at random, some of which cannot be answered."""
+    known = [name for name, about in estimates.known().models.items() if "active_billion" in about]
     kind = str(rng.choice(["dense", "dense", "moe"]))
     billion = float(10 ** rng.uniform(-1.2, 2.8))
     return {
+        "model": str(rng.choice(known)) if rng.random() < 0.4 else "",
         "kind": kind,
         "billion": billion,
         "active": float(billion * rng.uniform(0.03, 1.05)) if kind == "moe" else None,
         "tokens": float(10 ** rng.uniform(5, 13)),
         "length": float(rng.choice([512, 2048, 4096, 8192, 32768])),
-        "task": str(rng.choice(["pretrain", "sft", "lora"])),
-        "precision": str(rng.choice(PRECISIONS)),
+        "task": str(rng.choice(["pretrain", "sft", "lora", "qlora"])),
+        "precision": str(rng.choice(["bf16", *PRECISIONS])),
         "software": str(rng.choice(["", "PyTorch", "llm-foundry", "Megatron-Bridge", "MaxText", "NeMo AutoModel"])),
         "cards": int(rng.choice([1, 2, 8, 16, 64, 512])),
         "on": str(rng.choice(["H100", "B200", "A100 80 GB", "TPU v6e", "V100"])),
         "rate": float(10 ** rng.uniform(2, 5)) if rng.random() < 0.4 else None,
+        "bytes": float(rng.choice([0.5, 4.0, 12.0])) if rng.random() < 0.3 else None,
+        "preemptions": float(rng.choice([0.0, 0.042, 0.5])),
+        "without": rng.choice(["vast", "lambda", "H100", "B200"], 2, False).tolist() if rng.random() < 0.3 else [],
     }
 
 
 def told(asked: dict[str, Any]) -> dict[str, Any] | None:
     """Return what Python says of a question, None where it refuses all of it."""
     known = estimates.known()
-    given = {
-        key: asked[key] for key in ("kind", "billion", "active", "tokens", "length", "task", "precision", "software")
-    }
+    size = ("model",) if asked["model"] else ("kind", "billion", "active")
+    given = {key: asked[key] for key in (*size, "tokens", "length", "task", "precision", "software")}
     try:
-        of = question.ask(known, **given)
+        of = question.ask(known, state_bytes=asked["bytes"], **given)
         rate = (
             []
             if asked["rate"] is None
@@ -91,7 +96,10 @@ def told(asked: dict[str, Any]) -> dict[str, Any] | None:
         )
     except InputError:
         return None
-    return answer.answer(known, estimates.offered(), of, rate, asked["cards"], date.fromisoformat(TODAY))
+    return answer.answer(
+        known, estimates.offered(), of, rate, asked["cards"], date.fromisoformat(TODAY), without=asked["without"],
+        preemptions_per_hour=asked["preemptions"], owned=estimates.owned(known),
+    )  # fmt: skip
 
 
 ASK = (
@@ -106,10 +114,10 @@ ASK = (
 )
 
 
-def test_a_hundred_questions_at_random_are_answered_as_python_does(page: Page) -> None:
+def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     rng = np.random.default_rng(37)
-    answered = undecided = 0
-    for _ in range(100):
+    answered = undecided = by_name = spot = owned = 0
+    for _ in range(200):
         asked = drawn(rng)
         expected, found = told(asked), page.evaluate(ASK, [asked, TODAY])
         assert (found is None) == (expected is None), asked
@@ -128,7 +136,8 @@ def test_a_hundred_questions_at_random_are_answered_as_python_does(page: Page) -
             if bill:
                 usd = [row[key] for key in ("usd_low", "usd", "usd_high", "median_usd", "dearest_usd")]
                 assert usd == pytest.approx(list(bill["usd"].values()), rel=1e-9)
-            for way in ("spot", "market"):
+            spot, owned = spot + bool(one["spot"]), owned + bool(one["owned"])
+            for way in ("spot", "market", "owned"):
                 assert (row.get(way) is None) == (one[way] is None)
                 if one[way]:
                     assert row[way]["usd"] == pytest.approx(one[way]["usd"]["cheapest"], rel=1e-9)
@@ -147,8 +156,9 @@ def test_a_hundred_questions_at_random_are_answered_as_python_does(page: Page) -
                 assert found["flips"]["usd_per_hour"] == pytest.approx(choice["flips"]["usd_per_hour"], rel=1e-9)
             undecided += not choice["decided"]
         answered += 1
-    assert answered > 40
-    assert undecided > 10
+        by_name += bool(asked["model"])
+    assert answered > 60
+    assert min(undecided, by_name, spot, owned) > 10
 
 
 def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:
@@ -247,6 +257,43 @@ def test_back_returns_to_the_question_before(page: Page) -> None:
     assert page.locator("#said").inner_text() != said
 
 
+def test_what_is_folded_is_kept_in_the_address_and_small_on_a_phone(browser: Browser, page: Page) -> None:  # noqa: F811
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    page.select_option("#quote [name=kind]", "Llama 3 8B")
+    assert not page.locator("#quote [name=billion]").is_visible()
+    named = page.locator("#said").inner_text()
+    page.locator("#quote summary").click()
+    page.fill("#quote [name=without]", "NVIDIA H100, Lambda")
+    page.fill("#quote [name=bytes]", "4")
+    page.locator("#quote [name=bytes]").blur()
+    said = page.locator("#said").inner_text()
+    assert "H100 (left out, as asked)" in page.locator("#quoted").inner_text()
+    # 8.03 billion at 4 bytes, and 1.07 GB of a sequence's 32 layers of 4,096 tokens x 4,096 x 2 bytes
+    assert "hold the 33.2 GB of the training's parameters (4 bytes each)" in page.locator("#quoted").inner_text()
+    other = browser.new_page(viewport={"width": 390, "height": 900})
+    other.goto(page.url)
+    assert other.locator("#said").inner_text() == said != named
+    assert other.locator("#quote [name=without]").is_visible()
+    assert other.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    other.goto(page.url.partition("#")[0])
+    other.reload()
+    assert not other.locator("#quote [name=without]").is_visible()
+    assert other.evaluate("document.querySelector('#quote details').offsetHeight") < 60
+    other.close()
+    page.fill("#quote [name=without]", "lamda")
+    assert "lamda is no card or provider that is known" in page.locator("#said").inner_text()
+
+
+def test_owned_cards_and_spot_are_said_with_how_they_are_reckoned(page: Page) -> None:
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    told = page.locator("#quoted").inner_text()
+    assert "Spot: 0.042 preemptions an hour of each machine are assumed" in told
+    # 36,718.75 USD over 36 months of 365 hours, and .7 kW at .2 USD
+    assert "H100 2.93 USD an hour (36,719 USD for 1 card over 36 months of 365 hours of use" in told
+
+
 @pytest.mark.parametrize("address", ["#quote&on=Z9", "#billion=8", "#quote&size=8", "#a=%zz"])
 def test_an_address_that_asks_for_what_is_not_known_says_so(page: Page, address: str) -> None:
     page.goto(page.url.partition("#")[0] + address)
@@ -261,7 +308,8 @@ def test_the_table_is_copied_as_csv(page: Page) -> None:
     script = (
         "() => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
         " const {asked} = questionOf({kind: 'dense', billion: 8, active: null, tokens: 2e9, length: 4096,"
-        " task: 'pretrain', precision: 'bf16', software: 'PyTorch', cards: 8, on: 'H100', rate: null}, data);"
+        " task: 'pretrain', precision: 'bf16', software: 'PyTorch', cards: 8, on: 'H100', rate: null,"
+        " model: '', bytes: null, preemptions: 0.042, without: []}, data);"
         f" return csvOf(quoted(asked, data, '{TODAY}'), asked) }}"
     )
     rows = {row["card"]: row for row in csv.DictReader(io.StringIO(page.evaluate(script)))}

@@ -17,9 +17,9 @@ function bandwidth(card) {
   return Math.log(card.bandwidth_gb_per_second / card.peak_tflops.bf16);
 }
 
-/** GFLOP of a token forward and back, attention counted as causal; adapters save a third. */
-function gflopPerToken({active, layers, width, length, task}) {
-  return (6 * active + (6 * layers * length * width) / 1e9) * (task === "lora" ? 2 / 3 : 1);
+/** GFLOP of a token forward and back, attention counted as causal, and what a task saves of it or takes beside it. */
+function gflopPerToken({active, layers, width, length, task}, model) {
+  return (6 * active + (6 * layers * length * width) / 1e9) * model.tasks[task];
 }
 
 /** What the data sheet alone says: the logarithm of TFLOP a second. */
@@ -33,10 +33,10 @@ function designOf(point, model) {
   return model.columns.map(({number, is}) => (number ? NUMBERS[number](point, card, model) : Number(Object.entries(is).every(([key, value]) => point[key] === value))));
 }
 
-/** What the models of two points have of their own together. */
+/** What the models of two points have of their own together, and what 4-bit weights take. */
 function ownTogether(one, other, model) {
   const together = model.own.reduce((sum, [keys, deviation]) => sum + (keys.every((key) => one[key] === other[key]) ? deviation ** 2 : 0), 0);
-  return together * model.own_of_kind[one.kind] * model.own_of_kind[other.kind];
+  return together * model.own_of_kind[one.kind] * model.own_of_kind[other.kind] + (one.is_quantised && other.is_quantised ? model.quantised ** 2 : 0);
 }
 
 /** Covariance of weights times a design, whose entries are mostly 0. */
@@ -72,7 +72,7 @@ function solved(matrix, right) {
 /**
  * Return of each point asked for the logarithm of tokens a second and card (`log`), and the covariance of all (`spread`).
  *
- * `measured` are points of the same model with their `rate`.
+ * `measured` are points of the same model with their `rate`: the person's own, or `printed`.
  */
 function predicted(model, asked, measured) {
   const x = asked.map((point) => designOf(point, model)), far = x.map((design) => spreadOf(design, model));
@@ -81,7 +81,7 @@ function predicted(model, asked, measured) {
   const spread = asked.map((one, i) => asked.map((other, j) => dot(far[i], x[j]) + ownTogether(one, other, model) + (i === j ? model.noise ** 2 : 0)));
   if (measured.length) {
     const near = z.map((design) => spreadOf(design, model));
-    const among = measured.map((one, i) => measured.map((other, j) => dot(near[i], z[j]) + ownTogether(one, other, model) + (i === j ? model.measured ** 2 : 0)));
+    const among = measured.map((one, i) => measured.map((other, j) => dot(near[i], z[j]) + ownTogether(one, other, model) + (i === j ? (one.printed ? model.printed : model.measured) ** 2 : 0)));
     const across = asked.map((one, i) => measured.map((other, j) => dot(far[i], z[j]) + ownTogether(one, other, model)));
     const missed = measured.map((point, i) => Math.log((point.rate * point.gflop) / 1000) - fromDataSheet(point, model) - dot(z[i], model.weights));
     const gain = across.map((row) => solved(among, row));
@@ -91,6 +91,19 @@ function predicted(model, asked, measured) {
     });
   }
   return {log: told.map((value, i) => value - Math.log(asked[i].gflop / 1000)), spread};
+}
+
+/**
+ * The model as it is without points of one model of language that it was fitted to: what they taught is taken back, which
+ * is conditioning on them with their noise below zero. Fitted anew it is the same (scripts/estimate/linear.py).
+ */
+function withoutPoints(model, points) {
+  const x = points.map((point) => designOf(point, model)), far = x.map((design) => spreadOf(design, model));
+  const among = points.map((one, i) => points.map((other, j) => ownTogether(one, other, model) + (i === j ? model.noise ** 2 : 0) - dot(far[i], x[j])));
+  const missed = points.map((point, i) => Math.log((point.rate * point.gflop) / 1000) - fromDataSheet(point, model) - dot(x[i], model.weights));
+  const of = model.weights.map((_, column) => far.map((row) => row[column])), gain = of.map((row) => solved(among, row));
+  return {...model, weights: model.weights.map((weight, i) => weight - dot(gain[i], missed)),
+    covariance: of.flatMap((_, i) => of.slice(0, i + 1).map((other, j) => model.covariance[(i * (i + 1)) / 2 + j] + dot(gain[i], other)))};
 }
 
 /**

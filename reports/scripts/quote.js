@@ -11,22 +11,32 @@ function monthsSince(date, today) {
   return Math.max(0, (Date.parse(today) - Date.parse(date + "YYYY-01-01".slice(date.length))) / MONTH_MS);
 }
 
-/** A training as the model takes it, and what cannot be of it (`problems`); layers and width are those of the model next in size. */
+/** A training as the model takes it, and what cannot be of it (`problems`): a model by its name, or by its numbers with layers and width of the one next in size. */
 function questionOf(given, data) {
   const problems = [], within = (value, [low, high], what) => {
     if (!(value >= low && value <= high)) problems.push(`${what}: ${shown(low)} to ${shown(high)} are allowed.`);
   };
-  const active = given.kind === "moe" ? given.active : given.billion, alike = data.shapes.filter(({kind}) => kind === given.kind);
-  const sizes = alike.map((one) => one.active);
-  within(active, [Math.min(...sizes) / 2, Math.max(...sizes) * 2], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
-  if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
+  const named = data.models[given.model], active = given.kind === "moe" ? given.active : given.billion, alike = Object.values(data.models).filter(({kind}) => kind === given.kind);
+  if (!named) {
+    const sizes = alike.map((one) => one.active);
+    within(active, [Math.min(...sizes) / 2, Math.max(...sizes) * 2], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
+    if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
+  }
   within(given.length, data.lengths, "Tokens of a sequence");
   if (!(given.tokens > 0 && given.tokens <= data.most_tokens)) problems.push(`Billions of tokens: more than 0 and at most ${shown(data.most_tokens / 1e9)} are allowed.`);
   if (!(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= data.most_cards)) problems.push(`Cards: 1 to ${shown(data.most_cards)} are allowed.`);
-  const far = (one) => Math.abs(Math.log(one.active / active)), near = alike.reduce((best, one) => (far(one) < far(best) ? one : best));
-  const asked = {...given, active, total: given.billion, layers: near.layers, width: near.width, model: "asked"};
-  asked.gflop = gflopPerToken(asked);
-  asked.state_gb = given.billion * data.state_bytes[given.task];
+  const far = (one) => Math.abs(Math.log(one.active / active)), near = named ?? alike.reduce((best, one) => (far(one) < far(best) ? one : best));
+  const size = named ?? {kind: given.kind, active, total: given.billion}, task = given.task === "qlora" ? "lora" : given.task;
+  const asked = {...given, kind: size.kind, active: size.active, total: size.total, layers: near.layers, width: near.width, model: named ? given.model : "asked", is_quantised: task !== given.task};
+  asked.points = (named?.points ?? []).map((point) => ({...point, model: asked.model, kind: asked.kind, active: asked.active, total: asked.total}));
+  asked.gflop = gflopPerToken(asked, data.model);
+  asked.task = task;
+  asked.state_bytes = given.bytes ?? data.state_bytes[given.task];
+  asked.state_gb = asked.total * asked.state_bytes;
+  if (!(asked.state_bytes > 0)) problems.push("Bytes of a parameter: more than 0 are allowed.");
+  if (!(given.preemptions >= 0)) problems.push("Preemptions an hour: 0 or more are allowed.");
+  if (asked.is_quantised && given.precision !== "bf16") problems.push("QLoRA keeps weights in 4 bits and computes in BF16.");
+  for (const name of given.unknown ?? []) problems.push(`${name} is no card or provider that is known: ${[...Object.keys(data.providers), ...Object.keys(data.model.cards)].join(", ")}.`);
   asked.kept_gb = asked.state_gb + (2 * asked.layers * given.length * asked.width) / 1e9; // and the BF16 inputs of a sequence's layers
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   if (given.rate !== null) {
@@ -46,10 +56,12 @@ function leastOf(asked, card, data) {
 
 /** Why a card is not answered; empty if it is. */
 function refusalOf(asked, card, data) {
-  const least = leastOf(asked, card, data);
+  if (asked.without.includes(card)) return "left out, as asked";
+  const least = leastOf(asked, card, data), isMeasured = asked.rate !== null && asked.on === card;
   if (least > asked.cards) return `${least} cards of ${data.model.cards[card].memory_gb} GB hold it`;
   if (!data.model.cards[card].peak_tflops[asked.precision]) return `no ${asked.precision.toUpperCase()}`;
-  if (asked.rate !== null && asked.on === card) return "";
+  if (isMeasured) return "";
+  if (asked.cards > 1 && data.model.cards[card].link_gb_per_second <= data.pcie_gb_per_second) return "PCIe alone links several: measure it";
   if (asked.kind === "moe" && asked.precision === "nvfp4") return "NVFP4 of a mixture of experts: measure it";
   if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return "no mixture of experts in the tables";
   if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(asked.software)) return "no such software on a TPU";
@@ -61,6 +73,7 @@ function basisOf(asked, card, data) {
   const rows = data.rows.filter((row) => row.card === card && row.kind === asked.kind);
   const until = rows.map((row) => row.until).sort().at(-1) ?? "";
   if (asked.rate !== null && asked.on === card) return {basis: "your rate", until};
+  if (asked.points.some((point) => point.card === card && point.precision === asked.precision)) return {basis: "tables, this model", until};
   const same = rows.some((row) => row.precision === asked.precision);
   return {basis: same ? "tables" : rows.length ? "tables, other precision" : "data sheet only", until};
 }
@@ -68,12 +81,31 @@ function basisOf(asked, card, data) {
 /** By how much an interval is widened: the most that trials found where as much is missing. */
 function factorOf(asked, basis, data) {
   if (basis === "your rate") return 1;
-  const missing = [asked.rate === null ? "its family" : asked.kind === "dense" ? "another card" : "another card and precision"];
-  if (asked.rate === null && basis === "tables, other precision") missing.push("its precision on its card, and its model");
+  const alike = [...(asked.rate === null ? [] : [asked]), ...asked.points.filter((point) => point.software === classOf(asked, data))], missing = [];
+  if (alike.length) {
+    missing.push(asked.kind === "dense" && alike.some((point) => point.precision === asked.precision) ? "another card" : "another card and precision");
+    if (alike.every((point) => point.length !== asked.length)) missing.push("another length");
+  } else {
+    missing.push(asked.model === "asked" ? "its family" : "its model");
+    if (basis === "tables, other precision") missing.push("its precision on its card, and its model");
+  }
   if (basis === "data sheet only") missing.push("its card, and its model");
-  if (!data.software.includes(asked.software) && asked.rate === null) missing.push("its software, and its model");
+  if (classOf(asked, data) === "other" && asked.rate === null) missing.push("its software, and its model");
   return Math.max(...missing.map((one) => data.factors[one][asked.kind]));
 }
+
+/** The class of software that the tables know it by. */
+function classOf({software}, data) {
+  return data.software.includes(software) ? software : "other";
+}
+
+/** The model of speeds without the points of a model of language, and these: they count as printed for another machine. */
+function fittedWithout(points, name, data) {
+  fitted.has(name) || fitted.set(name, points.length ? withoutPoints(data.model, points) : data.model);
+  return fitted.get(name);
+}
+
+const fitted = new Map();
 
 /** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}}. */
 function ratesOf(asked, data, today) {
@@ -83,11 +115,12 @@ function ratesOf(asked, data, today) {
     if (why) refused[card] = why;
     else cards.push(card);
   }
-  const software = data.software.includes(asked.software) ? asked.software : "other", point = {...asked, software};
-  const {log, spread} = predicted(data.model, cards.map((card) => ({...point, card})), asked.rate === null ? [] : [{...point, card: asked.on}]);
+  const point = {...asked, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
+  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...(asked.rate === null ? [] : [{...point, card: asked.on}])]);
   const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
   about.forEach(({basis, until}, i) => {
+    if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
     const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
     if (passed > data.old_months[asked.kind] && basis !== "your rate") covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
   });
@@ -123,34 +156,42 @@ function ofRegions(offers) {
 const kindOf = ({provider, purchase, cards}) => [provider, purchase, cards].join("|");
 
 /** The offers of a card whose machines make up so many: of a provider, purchase, size and region the newest, then the cheapest. */
-function offersOf(card, cards, today, data) {
+function offersOf(card, {cards, without}, today, data) {
   const found = new Map();
   for (const row of data.offers[card] ?? []) {
     const machines = machinesOf(card, row.provider, row.cards, cards, data);
-    if (!machines || monthsSince(row.as_of, today) > data.oldest_months) continue;
+    if (!machines || monthsSince(row.as_of, today) > data.oldest_months || without.includes(row.provider)) continue;
     const key = `${kindOf(row)}|${row.region}`, other = found.get(key);
     if (!other || row.as_of > other.as_of || (row.as_of === other.as_of && row.usd_per_hour < other.usd_per_hour)) found.set(key, {...row, machines});
   }
   return ofRegions([...found.values()]);
 }
 
-/** What so many tokens cost on an offer at a rate a card: every increment begun, at least the minimum, of each machine. */
-function usdOf(offer, tokens, rate) {
-  return (offer.machines * billed(tokens / (rate * offer.cards * offer.machines), offer) * offer.usd_per_hour) / 3600;
+/** How long so many tokens are expected to take on an offer: spot machines are preempted, and one of several stops all. */
+function secondsOf(offer, {tokens, preemptions}, rate, {save_seconds, restart_seconds}) {
+  const useful = tokens / (rate * offer.cards * offer.machines), perHour = preemptions * offer.machines;
+  return offer.purchase === "spot" ? expectedSeconds(useful, perHour, Math.sqrt((2 * save_seconds * 3600) / perHour), restart_seconds, save_seconds) : useful;
+}
+
+/** What that costs: every increment begun, at least the minimum, of each machine. */
+function usdOf(offer, asked, rate, data) {
+  return (offer.machines * billed(secondsOf(offer, asked, rate, data.spot), offer) * offer.usd_per_hour) / 3600;
 }
 
 /** Quotes by card, the lowest first: rates with dollars of its offers. Those without an offer have their time alone. */
 function quoted(asked, data, today) {
   const {answers, covariance, refused} = ratesOf(asked, data, today);
   const rows = answers.map((answer, at) => {
-    const offers = offersOf(answer.card, asked.cards, today, data), usd = (offer, rate) => usdOf(offer, asked.tokens, rate);
+    const goesOn = (offer) => secondsOf(offer, asked, answer.low, data.spot) <= (data.spot.most_times * asked.tokens) / (answer.low * offer.cards * offer.machines);
+    const offers = offersOf(answer.card, asked, today, data).filter(goesOn), usd = (offer, rate) => usdOf(offer, asked, rate, data), own = data.owned[answer.card];
+    const owned = own && {offer: own, usd: usd({...own, machines: 1, cards: asked.cards, usd_per_hour: own.usd_per_hour * asked.cards}, answer.middle)};
     const of = (purchase, isMarket) => offers.filter((one) => one.purchase === purchase && data.markets.includes(one.provider) === isMarket)
       .map((offer) => ({offer, usd: usd(offer, answer.middle)})).sort((a, b) => a.usd - b.usd);
     const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
     const seconds = asked.tokens / (answer.middle * asked.cards);
-    if (!first) return {...answer, at, seconds, offers: 0, spot, market};
+    if (!first) return {...answer, at, seconds, offers: 0, spot, market, owned};
     return {...answer, at, seconds, offers: clouds.length, first: first.offer, second: clouds[1], usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
-      median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd, spot, market};
+      median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd, spot, market, owned};
   });
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
   priced.sort((a, b) => a.usd - b.usd);
@@ -239,10 +280,20 @@ function csvOf({rows}, asked) {
   return [columns, ...cells].map((row) => row.map(text).join(",")).join("\n") + "\n";
 }
 
+const plain = (name) => name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b|[^a-z0-9.]/g, "");
+
+/** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
+function leftOut(text, data) {
+  const names = new Map([...Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]]), ...Object.entries(data.names).map(([name, card]) => [plain(name), card]),
+    ...Object.keys(data.model.cards).map((card) => [plain(card), card])]);
+  const said = text.split(",").map((name) => name.trim()).filter(Boolean);
+  return {without: said.flatMap((name) => names.get(plain(name)) ?? []), unknown: said.filter((name) => !names.has(plain(name)))};
+}
+
 function beginQuote() {
   const data = JSON.parse(document.getElementById("quote-data").textContent), form = document.getElementById("quote");
   const [said, why, place, link] = ["said", "why", "quoted", "link"].map((name) => document.getElementById(name));
-  const classic = document.getElementById("classic"), [classicSaid, classicPlace] = ["classic-said", "classic-quoted"].map((name) => document.getElementById(name));
+  const more = form.querySelector("details"), classic = document.getElementById("classic"), [classicSaid, classicPlace] = ["classic-said", "classic-quoted"].map((name) => document.getElementById(name));
   const today = new Date().toISOString().slice(0, 10);
   // Of a row as many digits as its interval bears; of others' money two.
   const digitsOf = ({low, high, usd_low, usd_high}) => digitsWithin(low ?? usd_low, high ?? usd_high);
@@ -251,8 +302,9 @@ function beginQuote() {
   function given(fields) {
     const number = (name) => (fields.get(name) === "" ? null : Number(fields.get(name)));
     return {
-      kind: fields.get("kind"), billion: number("billion"), active: number("active"), tokens: number("tokens") * 1e9, length: number("length"), task: fields.get("task"),
+      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion"), active: number("active"), tokens: number("tokens") * 1e9, length: number("length"), task: fields.get("task"),
       precision: fields.get("precision"), software: fields.get("software"), cards: number("cards"), on: fields.get("on"), rate: number("rate"),
+      bytes: number("bytes"), preemptions: number("preemptions"), ...leftOut(fields.get("without"), data),
     };
   }
 
@@ -275,8 +327,9 @@ function beginQuote() {
     const flips = flipOf(rows, best, covariance), market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
     if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${rounded(flips.usd_per_hour)} USD an hour.`);
     if (market && market.market.usd < best.usd) words.push(`At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${market.card} (${provider(market.market.offer.provider)}, price of ${market.market.offer.as_of}).`);
+    if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
-    if (asked.precision === "bf16" && asked.rate === null) {
+    if (asked.precision === "bf16" && asked.rate === null && !asked.is_quantised) {
       const other = quoted({...asked, precision: "fp8"}, data, today).best;
       if (other && other.usd < best.usd) words.push(`If FP8 will do: ${other.card}, about ${usd(other.usd, other)} and ${time(other)}.`);
     }
@@ -317,7 +370,7 @@ function beginQuote() {
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median ${rounded(row.median_usd, digitsOf(row))}, to ${rounded(row.dearest_usd, digitsOf(row))}` : "; 1 offer";
-    const other = [row.spot && `spot ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}, if never preempted`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`].filter(Boolean);
+    const other = [row.spot && `spot, with preemptions, ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`, row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
     return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s`};
   }
@@ -332,7 +385,8 @@ function beginQuote() {
 
   function answer() {
     const fields = new FormData(form), {asked, problems} = questionOf(given(fields), data), found = problems.length ? null : quoted(asked, data, today);
-    form.elements.active.parentElement.hidden = asked.kind !== "moe";
+    form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
+    form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
       said.textContent = problems[0] ?? (found.rows.length ? "No cloud offers so many cards that can be answered for." : "No card can be answered for.");
       why.textContent = problems.slice(1).join(" ");
@@ -343,8 +397,16 @@ function beginQuote() {
     said.textContent = sentence(asked, found.best, found.rows);
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found, asked.cards), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${data.state_bytes[asked.task]} bytes each) and of the inputs of a sequence's layers, and a tenth for the rest; whether that is enough no table prints.`),
-      bars(found.rows.map(described)), notAnswered(found));
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth for the rest; whether that is enough no table prints.`),
+      bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
+  }
+
+  /** How what spot machines lose, and what owned cards cost, are reckoned. */
+  function ways(asked, {rows}) {
+    const words = [], owned = rows.filter((row) => row.owned).map((row) => `${row.card} ${shown(row.owned.offer.usd_per_hour)} USD an hour (${row.owned.offer.reckoned})`);
+    if (rows.some((row) => row.spot)) words.push(`Spot: ${asked.preemptions} preemptions an hour of each machine are assumed, one of several stops all; a checkpoint takes ${data.spot.save_seconds} s, at Young's interval, and a restart ${data.spot.restart_seconds} s; what waits for a machine is not counted.`);
+    if (owned.length) words.push(`Owned, apart from offers: ${owned.join("; ")}; ${rows.find((row) => row.owned).owned.offer.source}.`);
+    return words.map((text) => made("p", "about", text));
   }
 
   function notAnswered({refused}) {
@@ -393,6 +455,7 @@ function beginQuote() {
       }
     }
     if (location.hash.includes("=") && !Object.keys(forms).some((name) => location.hash.startsWith(`#${name}&`))) denied.push(location.hash.slice(1));
+    more.open = [...more.querySelectorAll("input")].some((field) => field.value !== field.defaultValue);
     answer();
     answerClassic();
     if (denied.length) said.prepend(`The address asks for what is not known here (${denied.join(", ")}), and was not followed in that. `);

@@ -1,5 +1,6 @@
 """What an hour of one card is rented for: offers of price books, by the card that an item has (config/machines.csv)."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,9 +10,16 @@ from typing import Any
 
 from scripts.costs.book import Rows
 from scripts.costs.offers import COLUMNS
+from scripts.storage import schemas
+from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv
+from scripts.storage.spelling import named, plain
 
-MACHINES = Path(__file__).resolve().parents[2] / "config" / "machines.csv"
+_CONFIG = Path(__file__).resolve().parents[2] / "config"
+MACHINES = _CONFIG / "machines.csv"
+
+#: Cards of data sheets, and how offers, drivers and people call them (`names`).
+SHEETS = _CONFIG / "cards.yaml"
 
 #: Market places: their machines stand at hosts of all kinds. They are a way to buy of its own, beside clouds.
 MARKETS = ("akash", "runpod-community", "vast")
@@ -49,6 +57,28 @@ def machines(file: Path = MACHINES) -> Sequence[Mapping[str, str]]:
 def known(rows: Iterable[Mapping[str, str]] | None = None) -> list[str]:
     """Return the names of all cards, sorted."""
     return sorted({row["card"] for row in (machines() if rows is None else rows)})
+
+
+def without_maker(name: str) -> str:
+    """Return the name of a card without that of its maker and of its family."""
+    return re.sub(r"(?i)\b(nvidia|geforce|tesla|google)\b", "", name).strip()
+
+
+def called(option: str, name: str) -> list[str]:
+    """Return the cards of the table of machines that a person calls so: how their name begins, or what
+    config/cards.yaml says of it. Raises InputError with the nearest names.
+    """
+    there = known()
+    begin = [one for one in there if f"{one} ".lower().startswith(f"{name} ".lower())]
+    if begin:
+        return begin
+    sheets = schemas.read_yaml(SHEETS, "cards")
+    names = {one: one for one in there} | {one: one for one in sheets["cards"]} | sheets["names"]
+    asked = named(option, without_maker(name), names, f"it is one of {', '.join(there)}")
+    found = [one for one in there if plain(names[one]) == plain(asked)]
+    if not found:
+        raise InputError(f"{option}: {name!r}: no machine on offer has one: it is one of {', '.join(there)}")
+    return found
 
 
 def offers(rows: Rows, card: str, purchase: str = "on-demand") -> list[Offer]:

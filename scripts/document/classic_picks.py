@@ -16,13 +16,17 @@ STUDY = "lambda-gpus"
 def lines() -> list[str]:
     """Return a table (Markdown) of both rules of `classic.picks`."""
     _, study = definition.read(STUDY, {})
-    known = classic.rates(tables.records(facts.read(estimates.ROOT / study["import"]["facts"])))
+    rows = tables.records(facts.read(estimates.ROOT / study["import"]["facts"]))
+    known, slips = classic.rates(rows), classic.slips(rows)
     machines = definition.machines(study, schemas.read_yaml(estimates.ROOT / "config" / "hardware.yaml", "hardware"))
     prices = pricing.price_table(study, machines, machines)
     cheapest = prices[prices["purchase"] == "on-demand"].groupby("hardware")["usd_per_hour"].min()
     found = list(classic.picks(known, {str(name): float(usd) for name, usd in cheapest.items()}))
     sizes, nets = [count for _, count, _ in found], {net for net, _, _ in found}
     said = [
+        f"{len(slips)} rows are left out, which print that each of several cards is more than {classic.MOST_SCALING:g} "
+        f"times as fast as one alone ({', '.join(sorted({row['workload'] for row in slips}))}).",
+        "",
         f"{len(found):,} cases of {len(nets)} nets, {min(sizes)} to {max(sizes)} machines each:",
         "",
         "| rule | names the cheapest | has it among its first three | costs more than the cheapest |",

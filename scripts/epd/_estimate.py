@@ -18,7 +18,7 @@ from scripts.storage.words import printable
 #: Columns of a text that is no terminal.
 _WIDE = 160
 
-_TASKS = {"pretrain": "pretraining", "sft": "fine-tuning", "lora": "LoRA"}
+_TASKS = {"pretrain": "pretraining", "sft": "fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
 
 
 def show(found: Mapping[str, Any], today: date) -> None:
@@ -68,11 +68,11 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
 
 def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
     shown = Table(
-        *("card", "USD", "80 %", "median", "dearest", "offers", "spot, uninterrupted", "market place"),
-        *("cheapest offer of a cloud",), box=box.SIMPLE,
+        *("card", "USD", "80 %", "median", "dearest", "offers", "spot, preempted", "market place"),
+        *("owned", "cheapest offer of a cloud"), box=box.SIMPLE,
     )  # fmt: skip
     for one in answers:
-        bill, others = one["on_demand"], [_other(one[way]) for way in ("spot", "market")]
+        bill, others = one["on_demand"], [*(_other(one[way]) for way in ("spot", "market")), _owned(one["owned"])]
         if bill is None:
             shown.add_row(one["card"], "—", "", "", "", "0", *others, "none")
             continue
@@ -95,6 +95,13 @@ def _other(bill: Mapping[str, Any] | None) -> str:
     digits = digits_within(bill["usd"]["low"], bill["usd"]["high"])
     usd, hours = rounded(bill["usd"]["cheapest"], digits), rounded(bill["hours"], digits)
     return printable(f"{usd} ({count}, {hours} h, {offer['provider']})")
+
+
+def _owned(bill: Mapping[str, Any] | None) -> str:
+    if bill is None:
+        return "—"
+    usd = bill["usd"]
+    return rounded(usd["cheapest"], digits_within(usd["low"], usd["high"]))
 
 
 def _memory(one: Mapping[str, Any], state_gb: float) -> str:
@@ -129,6 +136,7 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     if prices := {bill["cheapest"]["as_of"] for one in answers for way in ways if (bill := one[way])}:
         ages = dict.fromkeys(age(day, today) for day in (max(prices), min(prices)))
         lines.append(f"prices: {' to '.join(ages)}, with minimum and rounding of the bill, without a machine's start")
+    lines += map(printable, found["ways"])
     return lines + [f"not answered: {one['card']}: {one['reason']}" for one in found["refused"]]
 
 
@@ -139,5 +147,5 @@ def _conclusion(found: Mapping[str, Any]) -> str:
         return ""
     asked = found["asked"]
     of = f" of {asked['cards']} cards" if asked["cards"] else ""
-    without = f" but {', '.join(asked['without'])}" if asked["without"] else ""
+    without = f" (without {', '.join(asked['without'])})" if asked["without"] else ""
     return f"No offer: no cloud{without} asks a price{of} for these that is younger than {dollars.OLDEST_MONTHS} months"

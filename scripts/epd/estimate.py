@@ -38,7 +38,7 @@ def command(
     software: Annotated[
         str, typer.Option(metavar="NAME", help="megatron-bridge, automodel, llm-foundry, maxtext, or another.")
     ] = "",
-    task: Annotated[str, typer.Option(help="pretrain, sft or lora.")] = "pretrain",
+    task: Annotated[str, typer.Option(help="pretrain, sft, lora or qlora.")] = "pretrain",
     on: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,16 +62,28 @@ def command(
         float | None,
         typer.Option(
             metavar="N",
-            help="That the training keeps on all cards together: else 16 (Adam in mixed precision), of LoRA 2.",
+            help="That the training keeps on all cards: else 16 (Adam in mixed precision), of LoRA 2, of QLoRA .55.",
             show_default=False,
         ),
     ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PROVIDER", help="Whose offers do not count. May stand several times.", show_default=False
+            metavar="NAME", help="A provider or card that does not count. May stand several times.", show_default=False
         ),
     ] = None,
+    preemptions: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N", help="Of a spot machine, an hour: else 0.042, one a day, an assumption.", show_default=False
+        ),
+    ] = None,
+    owned: Annotated[
+        str, typer.Option(metavar="FILE", help="What your own cards cost, as config/owned.yaml.", show_default=False)
+    ] = "",
+    owned_decides: Annotated[
+        bool, typer.Option("--owned-decides", help="Let owned cards decide beside those on offer, and not stand apart.")
+    ] = False,
     json: _call.Json = False,
 ) -> int:
     """Say how fast a language model trains on each card, how long it takes and what it costs, each with its interval.
@@ -87,9 +99,10 @@ def command(
     ./epd estimate --billion 13 --layers 40 --width 5120 --tokens 1e10 --precision fp8 --json
     """
     from datetime import date
+    from pathlib import Path
 
     from scripts.epd import _estimate, _record
-    from scripts.estimate import answer, question
+    from scripts.estimate import answer, dollars, question
     from scripts.storage.errors import InputError
     from scripts.workflow import estimates
     from scripts.workflow import recorded as recorded_minute
@@ -126,9 +139,12 @@ def command(
     question.check_alike(known, measured)
     offered = estimates.offered()
     providers = sorted({row["provider"] for rows in offered.values() for row in rows})
-    left_out = [question.one_of("--without", one.lower(), tuple(providers)) for one in without or ()]
-    today = date.today()
-    found = answer.answer(known, offered, asked, measured, cards, today, peak, sequences, left_out)
+    left_out = [known.left_out("--without", one, providers) for one in without or ()]
+    rate = dollars.PREEMPTIONS_PER_HOUR if preemptions is None else question.check_preemptions(preemptions)
+    today, own = date.today(), estimates.owned(known, Path(_call.from_here(owned)) if owned else None)
+    found = answer.answer(
+        known, offered, asked, measured, cards, today, peak, sequences, left_out, rate, own, owned_decides
+    )
     if json:
         _call.print_json(found)
     else:

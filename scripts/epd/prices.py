@@ -96,7 +96,7 @@ def prices(
 def card(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CARD]...", help="As config/machines.csv calls it, or how its name begins: H100."),
+        typer.Argument(metavar="[CARD]...", help="As offers, data sheets or drivers call it; how a name begins: H100."),
     ] = None,
     purchase: Annotated[str, typer.Option(help="on-demand or spot.")] = "on-demand",
     offers: Annotated[
@@ -120,7 +120,7 @@ def card(
     """
     from pathlib import Path
 
-    from scripts.costs import card_history
+    from scripts.costs import card_history, cards
     from scripts.epd import _cards
     from scripts.storage.errors import InputError
     from scripts.studies import definition
@@ -133,12 +133,7 @@ def card(
     found = _cards.offers(["on-demand", "spot"] if offers else [purchase])
     asked = list(card_history.of_late(found))
     if names:
-        begins = {
-            given: [name for name in found if f"{name} ".lower().startswith(f"{given} ".lower())] for given in names
-        }
-        if unknown := [given for given, of in begins.items() if not of]:
-            raise InputError(f"prices card: {unknown[0]!r} is unknown: it is one of {', '.join(found)}")
-        asked = list(dict.fromkeys(name for of in begins.values() for name in of))
+        asked = list(dict.fromkeys(name for given in names for name in cards.called("prices card", given)))
     if offers:
         _cards.show_offers({name: card_history.asked(found[name]) for name in asked}, json)
         return 0

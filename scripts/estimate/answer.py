@@ -8,20 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from scripts.estimate import choice, dollars
+from scripts.estimate import dollars
 from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
-from scripts.estimate.linear import Array
+from scripts.estimate.owned import Owned
 from scripts.estimate.points import Point
 from scripts.estimate.question import MOST_CARDS, Question
-from scripts.estimate.rates import Rate, digits_within, rates
-from scripts.storage.numbers import number, rounded
+from scripts.estimate.rates import Rate, rates
+from scripts.estimate.verdict import usd_of, verdict
+from scripts.storage.numbers import number
 
 _MINUTE = 60.0
 
 #: Of its memory a card has so much for what is kept; activations, some of which stay even if they are computed again,
 #: and buffers have the rest. Of 440 printed trainings all but one keep to it (tests/estimate/test_committed.py).
 ROOM = 0.9
+
+#: Cards of one machine that PCIe alone links (its fifth generation, x16, both ways): no table has a language model on
+#: several of these, and the model of speeds knows nothing of links.
+PCIE_GB_PER_SECOND = 128.0
+
+#: Ways to buy, each by itself.
+WAYS = ("on-demand", "spot", "market", "owned")
 
 #: What is measured once may be a little more another time.
 _MARGIN = 1.05
@@ -52,11 +60,15 @@ def answer(
     peak: Peak | None = None,
     sequences: float | None = None,
     without: Collection[str] = (),
+    preemptions_per_hour: float = dollars.PREEMPTIONS_PER_HOUR,
+    owned: Mapping[str, Owned] | None = None,
+    owned_decides: bool = False,
 ) -> dict[str, Any]:
     """Return what is to be said of a question. `offered` are rows of offers by card, `cards` how many are rented.
 
     Machines whose cards together do not hold what the training keeps are left out, and those of more cards than a step
-    has `sequences`, and providers that are `without`.
+    has `sequences`, and providers and cards that are `without`. Spot machines are preempted so often. Cards that are
+    `owned` stand apart, unless they decide beside those that clouds offer on demand.
     """
     found = rates(known, question, measured, today)
     refused = dict(found.refused)
@@ -64,42 +76,42 @@ def answer(
     priced, costs, minutes = [], [], []
     for place, rate in enumerate(found.answers):
         least = _least(known, question, rate.card, peak)
-        most = inf if sequences is None else sequences
-        if least > min(most, MOST_CARDS) if cards is None else least > cards:
-            refused[rate.card] = _too_small(known, question, rate.card, least)
+        most = min(inf if sequences is None else sequences, 1 if _is_alone(known, rate) else inf)
+        if reason := _refusal(known, question, rate, cards, least, most, without):
+            refused[rate.card] = reason
             continue
         of = dollars.of_rows(offered.get(rate.card, ()), today, cards, least, most, without)
-        bills = {
-            way: dollars.bill([one for one in of if one.way == way], question.tokens, rate.low, rate.middle, rate.high)
-            for way in ("on-demand", "spot", "market")
-        }
-        bill = bills["on-demand"]
-        first = bill or bills["market"]
+        ways = {way: [one for one in of if one.way == way] for way in WAYS}
+        paid = (question.tokens, rate.low, rate.middle, rate.high, preemptions_per_hour)
+        bills = {way: dollars.bill(offers, *paid) for way, offers in ways.items()}
+        first = bills["on-demand"] or bills["market"]
         count = cards or (first.cheapest.all_cards if first else least)
+        if owned and rate.card in owned:
+            ways["owned"] = [owned[rate.card].offer(count)]
+            bills["owned"] = dollars.bill(ways["owned"], *paid)
+        bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if owned_decides else bills["on-demand"]
         fits = {"fits": _fits(known, rate.card, count, peak), "memory_gb": count * _memory_gb(known, rate.card)}
+        answers.append(_answer(rate, bills, question.tokens, count) | fits)
         if bill is not None:
-            priced.append((place, len(answers)))
+            priced.append((place, answers[-1] | {"deciding": _bill(bill)}))
             costs.append(bill.usd)
             minutes.append(bill.cheapest.usd_of(_MINUTE))
-        answers.append(_answer(rate, bills, question.tokens, count) | fits)
     told: dict[str, Any] = {
         "asked": {key: getattr(question, key) for key in _ASKED}
-        | {"cards": cards, "sequences": sequences, "without": sorted(without)}
+        | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
+        | {"preemptions_per_hour": preemptions_per_hour}
         | {"measured": [_measured(point) for point in measured]},
         "assumed": [*question.assumed, *_assumed(cards, sequences)],
+        "ways": _ways(answers, preemptions_per_hour, owned or {}, owned_decides),
         "answers": answers,
         "refused": [{"card": card, "reason": reason} for card, reason in refused.items()],
     }
     places = [place for place, _ in priced]
     covariance = found.covariance[np.ix_(places, places)]
-    market = min((one["market"] | {"card": one["card"]} for one in answers if one["market"]), key=_usd, default=None)
+    market = min((one["market"] | {"card": one["card"]} for one in answers if one["market"]), key=usd_of, default=None)
     return told | {
-        "choice": _choice([answers[at] for _, at in priced], np.array(costs), covariance, np.array(minutes), market)
+        "choice": verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), market)
     }
-
-
-def _usd(bill: Mapping[str, Any]) -> float:
-    return float(bill["usd"]["cheapest"])
 
 
 def _assumed(cards: int | None, sequences: float | None) -> list[str]:
@@ -107,6 +119,30 @@ def _assumed(cards: int | None, sequences: float | None) -> list[str]:
         [] if sequences is not None else [f"sequences of a step: one a card at least{f', {cards}' if cards else ''}"]
     )
     return [*lines, "a steady run: no start, failure, restart, evaluation or checkpoint is counted"]
+
+
+def _ways(
+    answers: Sequence[Mapping[str, Any]],
+    preemptions_per_hour: float,
+    owned: Mapping[str, Owned],
+    owned_decides: bool,
+) -> list[str]:
+    """Return how what spot machines lose and what owned cards cost are reckoned, where either is answered."""
+    lines = []
+    if any(one["spot"] for one in answers):
+        lines.append(
+            f"spot: {preemptions_per_hour:g} preemptions an hour of each machine (--preemptions), one of several stops "
+            f"all; a checkpoint takes {dollars.SAVE_SECONDS:g} s, at Young's interval, and a restart "
+            f"{dollars.RESTART_SECONDS:g} s; what waits for a machine is not counted"
+        )
+    groups: dict[str, list[str]] = {}
+    for one in answers:
+        if one["owned"]:
+            of = owned[one["card"]]
+            said = f"{one['card']} {number(of.usd_per_hour)} USD an hour ({of.reckoned})"
+            groups.setdefault(of.source, []).append(said)
+    apart = "deciding beside" if owned_decides else "apart from"
+    return lines + [f"owned, {apart} offers: {'; '.join(cards)}; {source}" for source, cards in groups.items()]
 
 
 def _memory_gb(known: Known, card: str) -> float:
@@ -117,6 +153,24 @@ def _least(known: Known, question: Question, card: str, peak: Peak | None) -> in
     """Return how many cards hold what a training keeps, or held what was measured, whichever is less."""
     least = max(1, ceil(question.kept_gb / (ROOM * _memory_gb(known, card))))
     return min(least, peak.cards) if peak and _fits(known, card, peak.cards, peak) == "yes" else least
+
+
+def _is_alone(known: Known, rate: Rate) -> bool:
+    """Return whether what is said of a card holds for one alone: PCIe links several, and nobody measured it."""
+    return rate.basis != "measured" and known.cards[rate.card]["link_gb_per_second"] <= PCIE_GB_PER_SECOND
+
+
+def _refusal(
+    known: Known, question: Question, rate: Rate, cards: int | None, least: int, most: float, without: Collection[str]
+) -> str:
+    """Return why a card with a rate is not answered, empty if it is."""
+    if rate.card in without:
+        return "left out, as asked (--without)"
+    if _is_alone(known, rate) and (needed := cards or least) > 1:
+        return f"no table has a language model on several that PCIe links, and it takes {needed}: measure it (--on)"
+    if least > min(most, MOST_CARDS) if cards is None else least > cards:
+        return _too_small(known, question, rate.card, least)
+    return ""
 
 
 def _too_small(known: Known, question: Question, card: str, least: int) -> str:
@@ -164,96 +218,3 @@ def _bill(bill: Bill | None) -> dict[str, Any] | None:
         "offers": bill.offers,
         "cheapest": asdict(bill.cheapest),
     }
-
-
-def _choice(
-    answers: Sequence[Mapping[str, Any]],
-    usd: Array,
-    covariance: Array,
-    minutes: Array,
-    market: Mapping[str, Any] | None,
-) -> dict[str, Any] | None:
-    """Return which card costs least, or what to measure; None where no card has a price."""
-    if not answers:
-        return None
-    found = choice.choose(usd, covariance, minutes)
-    names = [one["card"] for one in answers]
-    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items()][: choice.MOST]
-    decided = not found.rivals
-    flips = _flips(answers, found, usd, covariance)
-    said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
-    if flips:
-        said.append(
-            f"{flips['card']} at {flips['provider']} is expected to cost less if those machines rise from "
-            f"{number(flips['from_usd_per_hour'])} to {rounded(flips['usd_per_hour'])} USD an hour."
-        )
-    if market and _usd(market) < usd[found.first]:
-        said.append(
-            f"At a market place, whose hosts are strangers: from {rounded(_usd(market), 2)} USD "
-            f"({_place(market['card'], market['cheapest'])})."
-        )
-    return {
-        "decided": decided,
-        "card": names[found.first],
-        "rivals": [names[place] for place in found.rivals],
-        "chances": dict(zip(names, map(float, found.chances), strict=True)),
-        "measure": [] if decided else falls,
-        "flips": flips,
-        "sentence": " ".join(said),
-    }
-
-
-def _flips(
-    answers: Sequence[Mapping[str, Any]], found: choice.Choice, usd: Array, covariance: Array
-) -> dict[str, Any] | None:
-    """Return up to which price of its machines (USD an hour of all) the first offer keeps the lowest expected cost.
-
-    What follows is another card, or another provider of the same one.
-    """
-    more = np.exp(np.diag(covariance) / 2)
-    first = answers[found.first]
-    follow = [
-        (float(usd[place] * more[place]), one["card"], one["on_demand"]["cheapest"]["provider"])
-        for place, one in enumerate(answers)
-        if place != found.first
-    ]
-    if second := first["on_demand"]["second"]:
-        follow.append((second["usd"] * float(more[found.first]), first["card"], second["provider"]))
-    if not follow:
-        return None
-    least, card, provider = min(follow)
-    offer = first["on_demand"]["cheapest"]
-    now = offer["usd_per_hour"] * offer["machines"]
-    share = least / float(usd[found.first] * more[found.first])
-    return {"card": card, "provider": provider, "from_usd_per_hour": now, "usd_per_hour": now * share}
-
-
-def _place(card: str, offer: Mapping[str, Any]) -> str:
-    return f"{offer['cards'] * offer['machines']} x {card} at {offer['provider']}, price of {offer['as_of']}"
-
-
-def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
-    bill = first["on_demand"]
-    offer, usd = bill["cheapest"], bill["usd"]
-    machine = _place(first["card"], offer)
-    digits = digits_within(usd["low"], usd["high"])
-    hours, low, high = (rounded(of, digits) for of in (first["hours"]["middle"], usd["low"], usd["high"]))
-    cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"
-    if not rivals:
-        which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
-        return f"{which} with an answer and an offer: {machine}, {cost}."
-    between = _listed([first["card"], *rivals])
-    if not falls:
-        return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."
-    saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
-    saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
-    named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
-    on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
-    return (
-        f"Too close to call between {between}: measure a minute {on} {_listed(named, 'or')}; "
-        f"unmeasured, {machine} comes to {cost}."
-    )
-
-
-def _listed(names: Sequence[str], last: str = "and") -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

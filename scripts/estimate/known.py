@@ -1,14 +1,14 @@
 """What a quote is made from: the tables' points, cards, models, and how good quotes from them were found to be."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from difflib import get_close_matches
 from typing import Any
 
+from scripts.costs.cards import without_maker
 from scripts.estimate.points import Point
-from scripts.storage.errors import InputError
+from scripts.storage.spelling import named, plain
 
 #: Months after which what tables print of a kind is old: its interval is widened by what software gained since.
 OLD_MONTHS = {"dense": 12, "moe": 6}
@@ -35,10 +35,10 @@ class Known:
     def model(self, name: str) -> str:
         """Return the model that a person, or a hub, calls so. Raises InputError with the nearest names."""
         names = {one: model for model, about in self.models.items() for one in (model, *about["names"])}
-        known = {_plain(one) for one in names}
+        known = {plain(one) for one in names}
         tried = [name, _of_hub(name), re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", _of_hub(name))]
-        asked = next((one for one in tried if _plain(one) in known), name)
-        return _named("--model", asked, names, "of any other say --billion, --layers and --width")
+        asked = next((one for one in tried if plain(one) in known), name)
+        return named("--model", asked, names, "of any other say --billion, --layers and --width")
 
     def aged(self, kind: str, until: str, today: date) -> float:
         """Return the variance that the age of rows adds: of those that are not old none, of others as a random walk."""
@@ -47,32 +47,21 @@ class Known:
 
     def card(self, option: str, name: str) -> str:
         """Return the card that a person, a driver or an offer calls so. Raises InputError with the nearest names."""
-        names = {**{card: card for card in self.cards}, **self.card_names}
-        return _named(option, name, names, f"cards are {', '.join(self.cards)}")
+        return named(option, without_maker(name), self._cards, f"cards are {', '.join(self.cards)}")
+
+    def left_out(self, option: str, name: str, providers: Sequence[str]) -> str:
+        """Return the provider, or the card, that a person calls so. Raises InputError."""
+        names = {one: one for one in providers} | self._cards
+        return named(option, without_maker(name), names, f"it is one of {', '.join([*providers, *self.cards])}")
+
+    @property
+    def _cards(self) -> dict[str, str]:
+        return {card: card for card in self.cards} | dict(self.card_names)
 
 
 def _of_hub(name: str) -> str:
     """Return the name of a model without its owner on a hub, and without what was made of it."""
     return re.sub(r"(?i)^meta-|[-_](instruct|chat|base|hf|it|pt|v0\.\d)\b.*$", "", name.rpartition("/")[2])
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
-
-
-def _named(option: str, name: str, names: Mapping[str, str], otherwise: str) -> str:
-    known = {_plain(one): found for one, found in names.items()}
-    asked = _plain(name)
-    if asked in known:
-        return known[asked]
-    near = [known[one] for one in known if asked and asked in one]
-    near += [known[one] for one in get_close_matches(asked, known, 5, 0.5)]
-    hint = f"did you mean {' or '.join(_first(near, 3))}? " if near else ""
-    raise InputError(f"{option}: {name!r} is unknown: {hint}{otherwise}")
-
-
-def _first(names: Iterable[str], count: int) -> list[str]:
-    return list(dict.fromkeys(names))[:count]
 
 
 def day(text: str) -> date:

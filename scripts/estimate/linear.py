@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scripts.estimate.points import KINDS, OTHER, PRECISIONS, SOFTWARE, Point
+from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED_DEVIATION, SOFTWARE, Point
 
 Array = NDArray[np.float64]
 
@@ -91,13 +91,14 @@ def design(points: Sequence[Point], cards: Mapping[str, Any]) -> Array:
 
 
 def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
-    """Return the covariance of what the models of points have of their own."""
+    """Return the covariance of what the models of points have of their own, and of what 4-bit weights take."""
     found = np.zeros((len(one), len(other)))
     for keys, deviation in OWN.items():
         names = keys.split(", ")
         left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
         found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
-    return found * np.outer([OF_KIND[p.kind] for p in one], [OF_KIND[p.kind] for p in other])
+    found *= np.outer([OF_KIND[p.kind] for p in one], [OF_KIND[p.kind] for p in other])
+    return found + QUANTISED_DEVIATION**2 * np.outer([p.is_quantised for p in one], [p.is_quantised for p in other])
 
 
 def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:

@@ -24,15 +24,20 @@ _WRITTEN = {
     **{"MXFP8": "mxfp8", "FP8-MX": "mxfp8", "NVFP4": "nvfp4"},
 }
 
-#: A card's speed with adapters: the gradients of frozen weights, a third of the work, are not computed.
-TASKS = {"pretrain": 1.0, "sft": 1.0, "lora": 2 / 3}
+#: Times that 4-bit weights take (QLoRA against LoRA), as they are unpacked in each pass, and the standard deviation of
+#: its logarithm: the median of ten pairs of LitGPT's on one A10G (reports/published/sources/litgpt-fine-tuning.csv).
+QUANTISED, QUANTISED_DEVIATION = 1.38, 0.21
+
+#: The work of a token, and what it takes beside it, as a share of that of pre-training. With adapters the gradients of
+#: frozen weights, a third of the work, are not computed.
+TASKS = {"pretrain": 1.0, "sft": 1.0, "lora": 2 / 3, "qlora": 2 / 3 * QUANTISED}
 
 
 @dataclass(frozen=True)
 class Point:
     """A training of one model on one card; `gflop` is the work of a token, `rate` tokens a second and card.
 
-    `published` is when somebody printed the rate (YYYY-MM or YYYY-MM-DD).
+    `published` is when somebody printed the rate (YYYY-MM or YYYY-MM-DD). QLoRA is the task `lora`, `is_quantised`.
     """
 
     model: str
@@ -48,6 +53,7 @@ class Point:
     gflop: float
     rate: float | None = None
     published: str = ""
+    is_quantised: bool = False
 
     @property
     def tflops(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scripts.estimate import linear
 from scripts.estimate.known import Known
-from scripts.estimate.points import KINDS, OTHER, PRECISIONS, SOFTWARE, TASKS, Point, gflop_per_token
+from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
 from scripts.storage.errors import InputError
 
 #: What people call software whose speed the tables hold, in small letters.
@@ -25,8 +25,12 @@ MOST_TOKENS = 1e15
 
 #: Bytes a parameter that a training keeps, spread over all its cards: BF16 weights and gradients, FP32 weights and the
 #: two moments of Adam (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
-#: SC 2020, section 3.1); with adapters the frozen weights alone. Activations come on top.
-STATE_BYTES = {"pretrain": 16.0, "sft": 16.0, "lora": 2.0}
+#: SC 2020, section 3.1); with adapters the frozen weights alone. QLoRA keeps them in 4 bits with constants of .13 bits
+#: (Dettmers et al., "QLoRA: Efficient Finetuning of Quantized LLMs", NeurIPS 2023, section 3), and an adapter of .2 %
+#: of the parameters at 16 bytes. Activations come on top.
+STATE_BYTES = {"pretrain": 16.0, "sft": 16.0, "lora": 2.0, "qlora": 0.55}
+
+_KEEPS = {"lora": "frozen weights", "qlora": "4-bit weights and an adapter"}
 
 #: Cards that one quote is of: nobody printed a speed on more than a quarter of them.
 MOST_CARDS = 4096
@@ -86,9 +90,11 @@ class Question:
     def on(self, card: str, precision: str = "", rate: float | None = None) -> Point:
         """Return the training on a card, with its rate (tokens a second and card) where that was measured."""
         gflop = gflop_per_token(self.active_billion, self.layers, self.width, self.length, self.task)
+        is_quantised = self.task == "qlora"
         return Point(
             self.model, self.family, self.kind, self.active_billion, self.total_billion,
-            card, precision or self.precision, self.software, self.task, self.length, gflop, rate,
+            card, precision or self.precision, self.software, "lora" if is_quantised else self.task, self.length, gflop,
+            rate, is_quantised=is_quantised,
         )  # fmt: skip
 
 
@@ -126,7 +132,8 @@ def ask(
     if bool(model) == (billion is not None):
         raise InputError("--model NAME or --billion PARAMETERS must be given, and not both")
     precision = one_of("--precision", precision.lower(), PRECISIONS)
-    one_of("--task", task, TASKS)
+    if one_of("--task", task, TASKS) == "qlora" and precision != "bf16":
+        raise InputError(f"--precision: {precision}: qlora keeps weights in 4 bits and computes in bf16")
     if positive("--tokens", tokens, "tokens of the whole training") > MOST_TOKENS:
         raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
     if tokens < positive("--length", length, "tokens of a sequence"):
@@ -165,10 +172,15 @@ def ask(
         assumed.append(f"software: no table holds {software!r}: taken for one of its own, as fast as others or not")
     if state_bytes is None:
         state_bytes = STATE_BYTES[task]
-        keeps = "frozen weights" if task == "lora" else "weights, gradients and Adam's state"
+        keeps = _KEEPS.get(task, "weights, gradients and Adam's state")
         assumed.append(
             f"memory: {about['total_billion'] * state_bytes:,.4g} GB of {keeps} ({state_bytes:g} bytes a parameter), "
             "spread over all cards, beside a tenth for activations (--bytes-per-parameter, where it is less)"
+        )
+    if task == "qlora":
+        assumed.append(
+            f"qlora: {QUANTISED:g} times as long as LoRA, by ten pairs that LitGPT timed on one A10G (1.08 to 2.05): "
+            "no table prints its speed on other cards"
         )
     positive("--bytes-per-parameter", state_bytes, "bytes that the training keeps of each")
     return Question(
@@ -248,6 +260,13 @@ def check_sequences(sequences: float, cards: int | None) -> float:
             "fifth to a half of what tables print, and no table says which"
         )
     return sequences
+
+
+def check_preemptions(per_hour: float) -> float:
+    """Return how often a spot machine is preempted. Raises InputError for less than never."""
+    if not (isfinite(per_hour) and per_hour >= 0):
+        raise InputError(f"--preemptions: {per_hour:g} must be preemptions an hour of one machine, 0 or more")
+    return per_hour
 
 
 def measured(known: Known, question: Question, option: str, given: str) -> Point:

@@ -18,7 +18,7 @@ WIDEST = 1.6
 
 #: A printed rate of this model on this card is of another machine (1.16 at the 90th percentile, of eight cards) and of
 #: another release (1.12): the standard deviation of its logarithm.
-_PRINTED_ELSEWHERE = 0.11
+PRINTED_ELSEWHERE = 0.11
 
 #: What an answer rests on: a rate of the person's own on this card; a printed row of this model on this card in this
 #: precision; other models on it in this precision; in other precisions alone; what its maker says.
@@ -67,7 +67,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     ]
     alike = [*measured, *(point for point in own if point.software == question.software)]
     factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
-    elsewhere = [_PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
+    elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
     covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere)
     kept, answers = [], []
     for place, (point, middle) in enumerate(zip(asked, told, strict=True)):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -9,6 +10,7 @@ from scripts.analysis.names import provider_name
 from scripts.costs import cards
 from scripts.estimate import answer, classic, dollars, exported, linear, question, rates
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
+from scripts.estimate.owned import Owned
 from scripts.estimate.points import PRECISIONS, SOFTWARE
 
 #: What runs in the page, in this order.
@@ -36,27 +38,34 @@ _WORKED: tuple[dict[str, Any], ...] = (
     {"billion": 0.125, "tokens": 2.5e9, "software": "llm-foundry", "cards": 1},
 )
 
-_TASKS = {"pretrain": "pre-training", "sft": "fine-tuning", "lora": "LoRA"}
+_TASKS = {"pretrain": "pre-training", "sft": "fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
 
 
 def context(
-    known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]], found: Mapping[str, Any], nets: Mapping[str, Any]
+    known: Known,
+    offered: Mapping[str, Sequence[Mapping[str, Any]]],
+    owned: Mapping[str, Owned],
+    found: Mapping[str, Any],
+    nets: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return what the page shows; `found` are the results of trials, `nets` what `classic_data` returns.
 
-    Keys: quote (what scripts answer from), precisions, worked (examples, of the day of the newest price), trials (of
-    `found`, by question), of_nets (`classic.Trials`), points and models (how many), printed and priced (first and last
-    day), untested (cards on which the tables have no dense model in BF16).
+    Keys: quote (what scripts answer from), precisions, tasks, worked (examples, of the day of the newest price), trials
+    (of `found`, by question), of_nets (`classic.Trials`), slips (rows of nets that are left out), points and models
+    (how many), printed and priced (first and last day), untested (cards of which the tables have no dense BF16).
     """
     days = sorted(row["as_of"] for rows in offered.values() for row in rows)
     printed = sorted(point.published for point in known.points)
     tested = {point.card for point in known.points if (point.kind, point.precision) == ("dense", "bf16")}
     return {
-        "quote": data(known, offered) | {"classic": {key: value for key, value in nets.items() if key != "trials"}},
+        "quote": data(known, offered, owned)
+        | {"classic": {key: value for key, value in nets.items() if key not in ("trials", "slips")}},
         "precisions": PRECISIONS,
+        "tasks": _TASKS,
         "worked": [_worked(known, offered, one, date.fromisoformat(days[-1])) for one in _WORKED],
         "trials": {f"{one['question']}, {one['kind']}": one for one in found["questions"]},
         "of_nets": nets["trials"],
+        "slips": nets["slips"],
         "points": len(known.points),
         "models": len({point.model for point in known.points}),
         "printed": (printed[0], printed[-1]),
@@ -85,14 +94,17 @@ def _worked(
     return {"asks": asks, "sentence": named}
 
 
-def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+def data(
+    known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]], owned: Mapping[str, Owned]
+) -> dict[str, Any]:
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest,
-    oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of memory), providers
-    (their names), rows (what the tables hold: card, kind, precision and until when), shapes (of models: kind, active,
-    layers, width), lengths (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software
-    and offers by card.
+    oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of memory),
+    pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), rows (what the tables hold: card,
+    kind, precision and until when), models (by name: kind, active, total, layers, width, and their own points), lengths
+    (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software, spot (what is assumed of
+    it), owned and offers by card.
     """
     lengths = [point.length for point in known.points if point.length]
     until: dict[tuple[str, str, str], str] = {}
@@ -118,16 +130,19 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
         "rows": [
             dict(zip(("card", "kind", "precision", "until"), (*key, day), strict=True)) for key, day in until.items()
         ],
-        "shapes": [
-            {
-                "kind": about["kind"],
-                "active": about["active_billion"],
-                "layers": about["layers"],
-                "width": about["width"],
-            }
-            for about in known.models.values()
-            if "active_billion" in about
-        ],
+        "models": _models(known),
+        "names": known.card_names,
+        "pcie_gb_per_second": answer.PCIE_GB_PER_SECOND,
+        "printed_elsewhere": rates.PRINTED_ELSEWHERE,
+        "spot": {
+            "preemptions_per_hour": dollars.PREEMPTIONS_PER_HOUR,
+            "save_seconds": dollars.SAVE_SECONDS,
+            "restart_seconds": dollars.RESTART_SECONDS,
+            "most_times": dollars.MOST_TIMES,
+        },
+        "owned": {
+            card: asdict(one) | {"increment_seconds": 1.0, "minimum_seconds": 0.0} for card, one in owned.items()
+        },
         "most_tokens": question.MOST_TOKENS,
         "lengths": [min(lengths) / 2, max(lengths)],
         "software": list(dict.fromkeys(SOFTWARE.values())),
@@ -141,6 +156,26 @@ def data(known: Known, offered: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
     }
 
 
+#: What a point of a model is, beside what all of its points are.
+_OF_POINT = ("card", "precision", "software", "task", "length", "gflop", "rate")
+
+
+def _models(known: Known) -> dict[str, Any]:
+    """Return the models that can be asked for by name, each with its points of the tables."""
+    return {
+        name: {
+            "kind": about["kind"],
+            "active": about["active_billion"],
+            "total": about.get("total_billion", about["active_billion"]),
+            "layers": about["layers"],
+            "width": about["width"],
+            "points": [{key: getattr(one, key) for key in _OF_POINT} for one in known.points if one.model == name],
+        }
+        for name, about in known.models.items()
+        if "active_billion" in about
+    }
+
+
 def _number(value: Any) -> Any:
     """Return a text that is a number as that."""
     return int(value) if isinstance(value, str) and value.isdigit() else value
@@ -148,17 +183,19 @@ def _number(value: Any) -> Any:
 
 def classic_data(
     of_nets: Mapping[tuple[str, str, str], float],
+    slips: int,
     labels: Mapping[str, str],
     offers: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> dict[str, Any]:
     """Return what reports/scripts/quote.js quotes classic nets from: rates by net, precision and card, and offers; and
-    how good that is (`trials`), for the words of the page.
+    how good that is (`trials`) and how many rows are no rates (`slips`), for the words of the page.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for (net, precision, card), rate in sorted(of_nets.items()):
         found.setdefault(net, {}).setdefault(precision, {})[card] = rate
     return {
         "trials": classic.trials(of_nets),
+        "slips": slips,
         "rates": found,
         "families": classic.FAMILIES,
         "widest": classic.WIDEST,

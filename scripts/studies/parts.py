@@ -93,7 +93,7 @@ class LanguageModel(Part):
     length: Positive = key("Tokens of a sequence", default=4096)
     precision: Literal["bf16", "fp8", "mxfp8", "nvfp4"] = key("In which it is trained", default="bf16")
     software: Text = key("By which it is trained; without, one that no table holds", default="own program")
-    task: Literal["pretrain", "sft", "lora"] = key("What is trained of it", default="pretrain")
+    task: Literal["pretrain", "sft", "lora", "qlora"] = key("What is trained of it", default="pretrain")
 
 
 class Command(Part):

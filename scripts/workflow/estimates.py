@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from scripts.costs import book, books, offers, terms
+from scripts.estimate import owned as owned_cards
 from scripts.estimate.known import Known, day
+from scripts.estimate.owned import Owned
 from scripts.estimate.points import Point, of_facts, releases
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
@@ -18,6 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 FACTS = ROOT / "reports" / "published" / "sources" / "language-models.csv"
 MODELS, CARDS = ROOT / "config" / "language_models.yaml", ROOT / "config" / "cards.yaml"
 MACHINES = ROOT / "config" / "machines.csv"
+
+#: What cards cost that are owned.
+OWNED = ROOT / "config" / "owned.yaml"
 
 #: What trials found: `make simulate` writes it.
 TRIALS = ROOT / "reports" / "estimates.json"
@@ -30,7 +35,7 @@ TRIED_BOOK = "cards-2026-11"
 
 #: All files that quotes are made from, as rules of Snakemake name them.
 MADE_FROM = [
-    *(str(path.relative_to(ROOT)) for path in (FACTS, TRIALS, CARDS, MODELS, MACHINES)),
+    *(str(path.relative_to(ROOT)) for path in (FACTS, TRIALS, CARDS, MODELS, MACHINES, OWNED)),
     *(str(books.path(name)) for name in BOOKS),
     *books.TERMS,
 ]
@@ -91,6 +96,12 @@ def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
         if card in found:
             found[card].append(row)
     return found
+
+
+def owned(known: Known, mine: Path | None = None) -> dict[str, Owned]:
+    """Return what an hour of cards costs that are owned; those of a person's own file stand for ours."""
+    found = owned_cards.owned(known, schemas.read_yaml(OWNED, "owned"), str(OWNED.relative_to(ROOT)))
+    return found | (owned_cards.owned(known, schemas.read_yaml(mine, "owned"), str(mine)) if mine else {})
 
 
 def newest_price(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> date:

@@ -6,6 +6,7 @@ import pytest
 
 from scripts.costs import book, books, card_history, cards, hourly
 from scripts.costs.terms import read_terms
+from scripts.storage.errors import InputError
 
 ROWS = book.read(books.files(["cards-2026-11", "accelerators"]))
 
@@ -160,3 +161,33 @@ def test_books_that_nobody_refreshes_grow_old() -> None:
     assert card_history.old(late, date(2026, 11, 24)) == {"B": 207}
     assert card_history.old(late, date(2026, 11, 25)) == {"A": 60, "B": 208}
     assert set(card_history.old(late, date(2036, 1, 1))) == {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    ("name", "means"),
+    [
+        ("A100 80 GB", ["A100 SXM 80GB"]),
+        ("a100-80gb", ["A100 SXM 80GB"]),
+        ("NVIDIA A100-SXM4-80GB", ["A100 SXM 80GB"]),
+        ("a100-pcie-80gb", ["A100 PCIe 80GB"]),
+        ("GeForce RTX 4090", ["RTX 4090"]),
+        ("L40S 48GB", ["L40S"]),
+        ("Trillium", ["TPU v6e"]),
+        ("A100 PCIe", ["A100 PCIe", "A100 PCIe 40GB", "A100 PCIe 80GB"]),
+    ],
+)
+def test_a_card_is_found_as_data_sheets_drivers_and_people_spell_it(name: str, means: list[str]) -> None:
+    assert cards.called("prices card", name) == means
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("H1000", "prices card: 'H1000' is unknown: did you mean H100"),
+        ("RTX 5090", "prices card: 'RTX 5090': no machine on offer has one"),
+    ],
+)
+def test_a_card_that_is_unknown_or_not_on_offer_is_a_line(name: str, says: str) -> None:
+    with pytest.raises(InputError) as error:
+        cards.called("prices card", name)
+    assert str(error.value).startswith(says)

@@ -106,3 +106,29 @@ def test_the_cheapest_machine_is_found_where_ratios_are_alike() -> None:
     ours, trivial = classic.PICK_RULES
     assert all(of[ours] == (1, 0.0) for _, _, of in found)
     assert all(of[trivial] == (9, pytest.approx(15.0)) for _, _, of in found), "the slowest costs 16 times as much"
+
+
+def test_several_cards_that_are_each_more_than_twice_as_fast_as_one_are_a_slip() -> None:
+    """100 alone: 390 of four can be, and 810 cannot; nor could it be known without the one."""
+    row = {"workload": "a", "precision": "float16"}
+    rows = [
+        row | {"hardware": card, "devices": count, "samples_per_second": rate}
+        for card, count, rate in (("k", 1, 100), ("k-x4", 4, 390), ("k-x4", 4, 810), ("m-x4", 4, 9_000))
+    ]
+    assert classic.slips(rows) == [rows[2]]
+    assert classic.rates(rows) == {
+        ("a", "float16", "k"): 100,
+        ("a", "float16", "k-x4"): 390,
+        ("a", "float16", "m-x4"): 9_000,
+    }
+
+
+def test_the_slips_of_lambdas_tables_are_ncf_and_one_bert() -> None:
+    """NCF on four H100 is printed with 11,034 million samples a second, and on one with 70."""
+    rows = tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv"))
+    found = classic.slips(rows)
+    assert len(found) == 28
+    assert {(row["workload"], row["hardware"]) for row in found} == {
+        ("ncf", "h100-80gb-sxm5-x4"), ("ncf", "h100-80gb-sxm5-x8"),
+        ("bert_base_squad", "h200-140gb-sxm-x8"), ("bert_base_squad", "b200-192gb-x8"),
+    }  # fmt: skip

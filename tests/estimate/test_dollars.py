@@ -92,3 +92,30 @@ def test_what_no_machine_holds_is_held_by_several_whole_ones() -> None:
     rows = [row("a", 1, 4), row("b", 8, 24), row("c", 16, 40), row("vast", 8, 10), row("d", 4, 20, card="GB200")]
     found = dollars.of_rows(rows, TODAY, at_least=9)
     assert [(one.provider, one.machines) for one in found] == [("b", 2), ("c", 1), ("d", 3)]
+
+
+def test_spot_takes_what_preemptions_lose() -> None:
+    """Ten hours, a preemption in ten. Young saves every root of 2 x 60 x 36,000 s: 2,078 s. He loses half of it and ten
+    minutes each time, .1 x (1,039 + 600) / 3,600 = 4.6 %, and a minute for each save, 2.9 %, to first order.
+    """
+    (offer,) = dollars.of_rows([row("a", 1, 1, purchase="spot")], TODAY)
+    assert offer.expected_seconds(3.6e8, 10_000, 0.1) / 36_000 == pytest.approx(1.0745, rel=0.005)
+    assert offer.expected_seconds(3.6e8, 10_000, 0) == offer.seconds(3.6e8, 10_000)
+    (on_demand,) = dollars.of_rows([row("a", 1, 1)], TODAY)
+    assert on_demand.expected_seconds(3.6e8, 10_000, 0.1) == 36_000
+    found = dollars.bill([offer], 3.6e8, 10_000, 10_000, 10_000, 0.1)
+    assert found is not None
+    assert [found.usd, found.seconds / 3600] == pytest.approx([10.745, 10.745], rel=0.005)
+
+
+def test_of_several_spot_machines_any_one_stops_all() -> None:
+    """Four have four preemptions in ten hours: every 1,039 s, .4 x (520 + 600) / 3,600 = 12.4 %; saves 5.8 %."""
+    (offer,) = dollars.of_rows([row("a", 8, 8, purchase="spot")], TODAY, cards=32)
+    assert offer.machines == 4
+    assert offer.expected_seconds(3.6e8 * 32, 10_000, 0.1) / 36_000 == pytest.approx(1.182, rel=0.02)
+
+
+def test_where_preemptions_leave_no_time_there_is_no_offer() -> None:
+    """Thirty an hour, and ten minutes to start again: a start succeeds once in e^5 tries."""
+    (offer,) = dollars.of_rows([row("a", 1, 1, purchase="spot")], TODAY)
+    assert dollars.bill([offer], 3.6e8, 10_000, 10_000, 10_000, 30) is None

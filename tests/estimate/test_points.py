@@ -1,7 +1,7 @@
 """Points of tables, against figures worked out by hand."""
 
 from math import exp, log
-from statistics import median
+from statistics import median, stdev
 
 import pytest
 
@@ -93,3 +93,32 @@ def test_the_work_of_a_token_agrees_with_what_tables_print() -> None:
         assert ("printed TFLOPs agree" in about["source"]) == (model in off), model
         if model in off:
             assert min(abs(log(median(ways))) for ways in zip(*off[model], strict=True)) < log(1.1), model
+
+
+def test_four_bits_take_as_long_as_ten_pairs_of_litgpt_did() -> None:
+    """Runs of one model on one A10G that differ in LoRA or QLoRA alone: the median of their minutes."""
+    rows = [row for _, row in read_csv(ROOT / "reports" / "published" / "sources" / "litgpt-fine-tuning.csv")]
+    minutes: dict[tuple[str, ...], dict[str, float]] = {}
+    for row in rows:
+        folder, _, task = row["config"].partition("/")
+        if row["machine"] == "1xA10G" and row["minutes"]:
+            keys = ("epochs", "max_seq_length", "micro_batch_size")
+            alike = (folder.replace("gemma2b", "gemma2-2b"), *(row[key] for key in keys))
+            minutes.setdefault(alike, {})[task.removesuffix(".yaml")] = float(row["minutes"])
+    times = [of["qlora"] / of["lora"] for of in minutes.values() if {"lora", "qlora"} <= set(of)]
+    assert len(times) == 10
+    assert [round(min(times), 2), round(max(times), 2)] == [1.08, 2.05]
+    assert round(median(times), 2) == points.QUANTISED
+    assert round(stdev(map(log, times)), 2) == points.QUANTISED_DEVIATION
+    assert points.gflop_per_token(10, 1, 1, 0, "qlora") == pytest.approx(40 * 1.38)
+
+
+@pytest.mark.parametrize("card", [card for card, about in CARDS["cards"].items() if "fp8" in about["peak_tflops"]])
+def test_half_the_bits_are_twice_the_peak(card: str) -> None:
+    """A figure with sparsity, or of FP16 sums, would be off by two."""
+    peaks = CARDS["cards"][card]["peak_tflops"]
+    assert peaks["fp8"] / peaks["bf16"] == pytest.approx(2, rel=0.02)
+
+
+def test_names_of_cards_are_of_cards_that_are_there() -> None:
+    assert set(CARDS["names"].values()) <= set(CARDS["cards"])

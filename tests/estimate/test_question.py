@@ -21,7 +21,9 @@ def test_a_model_is_found_by_what_people_and_tables_call_it(name: str) -> None:
     assert ask(model=name).model == "Llama 3 8B"
 
 
-@pytest.mark.parametrize("name", ["A100 80 GB", "a100-80gb", "A100 SXM 80GB"])
+@pytest.mark.parametrize(
+    "name", ["A100 80 GB", "a100-80gb", "A100 SXM 80GB", "NVIDIA A100-SXM4-80GB", "A100-80GB-SXM4"]
+)
 def test_a_card_is_found_by_what_people_and_offers_call_it(name: str) -> None:
     assert KNOWN.card("--on", name) == "A100 80 GB"
 
@@ -71,6 +73,7 @@ def test_software_that_no_table_holds_is_one_of_its_own_and_that_is_said(said: s
         ({"length": 10_000_000}, "--length: 1e+07: tables hold sequences of"),
         ({"precision": "fp16"}, "--precision: 'fp16' is unknown: it is one of bf16, fp8, mxfp8, nvfp4"),
         ({"task": "rlhf"}, "--task: 'rlhf' is unknown"),
+        ({"task": "qlora", "precision": "fp8"}, "--precision: fp8: qlora keeps weights in 4 bits and computes in bf16"),
         ({"model": "", "billion": -8}, "--billion: -8 must be billions of parameters, more than 0"),
         ({"model": "", "billion": 8000}, "tables hold models of 0.125 to 405.85 billion parameters"),
         ({"model": "", "billion": 8, "layers": -1}, "--layers: -1 must be a whole number"),

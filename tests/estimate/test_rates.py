@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import date
+from math import log
 
 import pytest
 
 from scripts.estimate import rates
 from scripts.estimate.known import Known
+from scripts.estimate.trial import WIDTH
 from scripts.storage.numbers import rounded
 from tests.estimate.test_linear import POINT
 from tests.estimate.test_question import FACTORS, KNOWN, ask
@@ -143,3 +145,15 @@ def test_software_that_no_table_has_on_a_tpu_is_refused_there() -> None:
 def test_number_has_the_digits_that_its_interval_bears(low: float, high: float, text: str) -> None:
     """1,234.56 within half of itself is about 1,200; only within a quarter it is 1,230."""
     assert rounded(1234.56, rates.digits_within(low, high)) == text
+
+
+def test_qlora_is_slower_than_lora_and_less_sure_until_it_is_measured() -> None:
+    """1.38 times as long, with .21 more of uncertainty (a logarithm), which a rate of one card takes from all."""
+    of_task = {task: ask(task=task, software="llm-foundry") for task in ("lora", "qlora")}
+    guessed = {task: of(rates.rates(known(), asked, [], TODAY), "H200") for task, asked in of_task.items()}
+    assert guessed["lora"].middle / guessed["qlora"].middle == pytest.approx(1.38)
+    widths = {task: log(one.high / one.middle) / WIDTH for task, one in guessed.items()}
+    assert widths["qlora"] ** 2 - widths["lora"] ** 2 == pytest.approx(0.21**2)
+    for asked in of_task.values():
+        measured = of(rates.rates(known(), asked, [asked.on("H100", rate=3000)], TODAY), "H200")
+        assert log(measured.high / measured.middle) / WIDTH < 0.8 * widths["lora"]

@@ -1,0 +1,119 @@
+"""Which card costs least, told apart from the others at 80 %, in one sentence and for programs; or what to measure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from scripts.estimate import choice
+from scripts.estimate.linear import Array
+from scripts.estimate.owned import OWNED
+from scripts.estimate.rates import digits_within
+from scripts.storage.numbers import number, rounded
+
+
+def usd_of(bill: Mapping[str, Any]) -> float:
+    """Return what a bill of an answer comes to at its first offer."""
+    return float(bill["usd"]["cheapest"])
+
+
+def verdict(
+    answers: Sequence[Mapping[str, Any]],
+    usd: Array,
+    covariance: Array,
+    minutes: Array,
+    market: Mapping[str, Any] | None,
+) -> dict[str, Any] | None:
+    """Return which card costs least, or what to measure; None where no card has a price.
+
+    Of each answer the bill of `deciding` counts; `usd` is what it comes to, `minutes` what a minute does, `market` the
+    lowest bill of market places.
+    """
+    if not answers:
+        return None
+    found = choice.choose(usd, covariance, minutes)
+    names = [one["card"] for one in answers]
+    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items()][: choice.MOST]
+    decided = not found.rivals
+    flips = _flips(answers, found, usd, covariance)
+    said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
+    if flips:
+        said.append(
+            f"{flips['card']} {_by(flips['provider'])} is expected to cost less if those machines rise from "
+            f"{number(flips['from_usd_per_hour'])} to {rounded(flips['usd_per_hour'])} USD an hour."
+        )
+    if market and usd_of(market) < usd[found.first]:
+        said.append(
+            f"At a market place, whose hosts are strangers: from {rounded(usd_of(market), 2)} USD "
+            f"({_place(market['card'], market['cheapest'])})."
+        )
+    return {
+        "decided": decided,
+        "card": names[found.first],
+        "rivals": [names[place] for place in found.rivals],
+        "chances": dict(zip(names, map(float, found.chances), strict=True)),
+        "measure": [] if decided else falls,
+        "flips": flips,
+        "sentence": " ".join(said),
+    }
+
+
+def _flips(
+    answers: Sequence[Mapping[str, Any]], found: choice.Choice, usd: Array, covariance: Array
+) -> dict[str, Any] | None:
+    """Return up to which price of its machines (USD an hour of all) the first offer keeps the lowest expected cost.
+
+    What follows is another card, or another provider of the same one.
+    """
+    more = np.exp(np.diag(covariance) / 2)
+    first = answers[found.first]
+    follow = [
+        (float(usd[place] * more[place]), one["card"], one["deciding"]["cheapest"]["provider"])
+        for place, one in enumerate(answers)
+        if place != found.first
+    ]
+    if second := first["deciding"]["second"]:
+        follow.append((second["usd"] * float(more[found.first]), first["card"], second["provider"]))
+    if not follow:
+        return None
+    least, card, provider = min(follow)
+    offer = first["deciding"]["cheapest"]
+    now = offer["usd_per_hour"] * offer["machines"]
+    share = least / float(usd[found.first] * more[found.first])
+    return {"card": card, "provider": provider, "from_usd_per_hour": now, "usd_per_hour": now * share}
+
+
+def _place(card: str, offer: Mapping[str, Any]) -> str:
+    count, of = offer["cards"] * offer["machines"], "figures" if offer["provider"] == OWNED else "price"
+    return f"{count} x {card} {_by(offer['provider'])}, {of} of {offer['as_of']}"
+
+
+def _by(provider: str) -> str:
+    return OWNED if provider == OWNED else f"at {provider}"
+
+
+def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
+    bill = first["deciding"]
+    offer, usd = bill["cheapest"], bill["usd"]
+    machine = _place(first["card"], offer)
+    digits = digits_within(usd["low"], usd["high"])
+    hours, low, high = (rounded(of, digits) for of in (first["hours"]["middle"], usd["low"], usd["high"]))
+    cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"
+    if not rivals:
+        which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
+        return f"{which} with an answer and an offer: {machine}, {cost}."
+    between = _listed([first["card"], *rivals])
+    if not falls:
+        return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."
+    saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
+    saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
+    named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
+    on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
+    return (
+        f"Too close to call between {between}: measure a minute {on} {_listed(named, 'or')}; "
+        f"unmeasured, {machine} comes to {cost}."
+    )
+
+
+def _listed(names: Sequence[str], last: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"
