@@ -68,6 +68,7 @@ def test_run_that_is_taken_up_again_has_the_losses_of_one_that_was_not(
     assert len(read_run(alone / "run.json")["attempts"]) == 1
 
 
+@pytest.mark.nightly
 def test_machine_that_is_lost_without_notice_costs_what_was_not_saved(trained: Project, tmp_path: Path) -> None:
     kept = ("--checkpoints", str(tmp_path / "kept"))
     cut = tmp_path / "cut"

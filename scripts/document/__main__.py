@@ -36,7 +36,7 @@ def pages() -> dict[Path, str]:
         docs / "tables.md": reference.tables_page(),
         docs / "accuracy.md": measured.accuracy_page(measured.accuracy_rows(ROOT / "reports" / "accuracy")),
         docs / "speed.md": measured.speed_page(ROOT / "reports" / "speed"),
-        docs / "measuring.md": simulated.states_table(simulated.verdicts_table(measuring)),
+        docs / "measuring.md": simulated.scale_ups_table(simulated.states_table(simulated.verdicts_table(measuring))),
         docs / "schedule.md": simulated.trends_table(schedule),
         docs / "faults.md": faults.faults_page(),
         docs / "run.md": simulated.recorder_table(run),

@@ -12,8 +12,12 @@ from scripts.storage import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: These runs: of a study on a loaded machine that was measured anew since, and of the one that took its place.
-MEASURED = ("reports/noise/two-cores-2026-11-21.csv", "reports/published/tables/two-cores/runs.csv")
+#: These runs: of a study that was measured anew since, twice, and of the one that took its place.
+MEASURED = (
+    "reports/noise/two-cores-2026-11-21.csv",
+    "reports/noise/two-cores-2026-11-22.csv",
+    "reports/published/tables/two-cores/runs.csv",
+)
 
 #: Scale-ups that `tests.bench.scale_ups` measured; there once somebody has.
 SCALED_UP = ROOT / "reports" / "noise" / "scale-ups.csv"

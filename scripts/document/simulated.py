@@ -1,9 +1,14 @@
-"""Tables within pages: what rules do in simulations, and what sessions of the recorder promised."""
+"""Tables within pages: what rules do in simulations, what scale-ups measured, and what the recorder promised."""
 
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
+from scripts.analysis import scale_ups
+from scripts.document.noise import SCALED_UP
 from scripts.records import ledger
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,10 +111,29 @@ def states_table(measuring: str) -> str:
     lines += [
         "",
         f"{known['pairs']:,} pairs of states of twelve configurations stand behind each figure. "
-        f"Of the {halves['compared']} configurations of `two-cores`, rounds 1 to 6 against 7 to 12, "
-        f"{halves['changed']} are said to have changed.",
+        f"Of the {halves['compared']} configurations of `two-cores`, {halves['changed']} are said to have changed "
+        "from its first sitting to its second.",
     ]
     return made(measuring, lines, 1)
+
+
+def scale_ups_table(measuring: str) -> str:
+    """Return docs/measuring.md with the table of how far off extrapolations of measured scale-ups were."""
+    runs = pd.read_csv(SCALED_UP)
+    errors = scale_ups.errors(runs)
+    factors = errors.assign(factor=np.exp(errors["error"])).pivot(index="workload", columns="part", values="factor")
+    lines = [
+        f"| trained on | {' | '.join(f'{100 * float(part):g} %' for part in map(str, factors))} |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    lines += [f"| {row.Index} | {' | '.join(f'{one:.2f}' for one in row[1:])} |" for row in factors.itertuples()]
+    reaches = (error.reach() for error in scale_ups.fit(errors).values())
+    lines.append(f"| 80 % of other workloads | {' | '.join(f'{low:.2f} to {high:.2f}' for low, high in reaches)} |")
+    loops = runs[["framework", "mode"]].drop_duplicates().agg(" ".join, axis=1)
+    per = runs.groupby(["workload", "framework", "mode", "part"]).size().max()
+    day = max(runs["started_at"])[:10]
+    lines += ["", f"{len(runs)} runs on two cores ({', '.join(loops)}; {per} of each; {day})."]
+    return made(measuring, lines, 2)
 
 
 def made(page: str, lines: list[str], place: int = 0) -> str:

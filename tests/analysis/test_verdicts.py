@@ -155,7 +155,7 @@ def test_sentences_tables_and_claims_of_a_page_agree() -> None:
 
 def test_of_one_run_only_gaps_beyond_the_noise_are_told() -> None:
     assert PROJECT.compare([100.0], [130.0]).mark == "too few runs: 1"
-    assert PROJECT.compare([100.0], [400.0]).word == verdicts.LESS
+    assert PROJECT.compare([100.0], [1000.0]).word == verdicts.LESS
     assert PROJECT.compare([400.0] * 2, [100.0, 101.0]).word == verdicts.MORE
 
 

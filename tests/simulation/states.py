@@ -78,11 +78,14 @@ def shares(kind: str, sittings: int, pairs: int, step: float = 0.0, seed: int = 
 
 
 def halves() -> dict[str, int]:
-    """Return how many cells of `two-cores` are said to have changed from its rounds 1 to 6 to its rounds 7 to 12."""
-    runs = tables.read_csv("runs", ROOT / known_noise.MEASURED[-1])
+    """Return how many cells of `two-cores` are said to have changed from its first sitting to its second.
+
+    The longest time without a run lies between the two.
+    """
+    runs = tables.read_csv("runs", ROOT / known_noise.MEASURED[-1]).sort_values("started_at")
+    second = pd.to_datetime(runs["started_at"]).diff().argmax()
     costs = tables.conform(pd.DataFrame(columns=list(tables.columns("costs"))), "costs")
-    parts = (runs[runs["repeat"].between(*rounds)] for rounds in ((1, 6), (7, 12)))
-    old, new = (State("two-cores", part, costs) for part in parts)
+    old, new = (State("two-cores", part, costs) for part in (runs.iloc[:second], runs.iloc[second:]))
     found = states.compare(old, new)["cells"]
     cells = runs[CELL].drop_duplicates()
     return {"cells": len(cells), "compared": len(found), "changed": sum(bool(row["time"]["word"]) for row in found)}
