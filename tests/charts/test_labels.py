@@ -13,7 +13,7 @@ def boxes(points: list, texts: list, lines: list, panel: tuple = PANEL) -> list:
 
 
 def test_label_stands_where_no_line_is() -> None:
-    """Before a line that falls at once the room is above it, before one that rises below, and between two in between."""
+    """At the edge of a fall there is room above, below a line and before a rise there is room below."""
     falls = [(0.1, 0.5), (0.5, 0.5), (0.52, 0.1), (0.9, 0.1)]
     rises = [(0.1, 0.5), (0.5, 0.5), (0.52, 0.9), (0.9, 0.9)]
     assert _labels.sides([(0.5, 0.5)], ["a long word"], [falls], [PANEL])[0][1] == "bottom"
