@@ -127,9 +127,16 @@ def test_the_table_is_in_its_archive() -> None:
     [
         (b"<html>", "catalog.zip: cannot be unpacked: File is not a zip file"),
         (packed("gcp.csv", b""), "catalog.zip: has no aws.csv"),
+        (packed("aws.csv", b"a,b\n")[14:], "catalog.zip: cannot be unpacked: negative seek value -14"),
         (packed("aws.csv", b"\xff"), "catalog.zip: cannot be unpacked: 'utf-8' codec"),
     ],
 )
 def test_a_broken_archive_is_a_line(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         gpuhunt.unpacked(content, "catalog.zip", "aws")
+
+
+def test_a_table_without_end_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpuhunt, "MOST_BYTES", 3)
+    with pytest.raises(InputError, match=r"catalog\.zip: aws\.csv holds 4 bytes, more than any table does \(3\)"):
+        gpuhunt.unpacked(packed("aws.csv", b"a,b\n"), "catalog.zip", "aws")
