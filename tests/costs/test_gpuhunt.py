@@ -61,6 +61,7 @@ def test_what_is_sold_in_a_way_of_its_own_is_no_price_on_demand() -> None:
     """a2 stands at 1.5 with a flag, as a reservation."""
     assert "1.5" in text("gcp")
     assert offers("gcp", WANTED)["a2 east on-demand"] == ("4", "")
+    assert gpuhunt.read(text("gcp"), "gcp.csv").broken == ""
     unflagged = [("gcp-dws-calendar-mode", "")]
     rate, fault = offers("gcp", WANTED, *unflagged)["a2 east on-demand"]
     assert (rate, "is not what line" in fault) == ("", True)
