@@ -122,6 +122,9 @@ _EPOCH = re.compile(
     r"(?i)(?<![\w/])epochs?(?:\((?:train|val|test)\))?['\"]?\s*[:=#]?\s*[\[(]?\s*(?P<count>\d+(?:\.\d+)?)\b(?!\s*(?:%|m?s\b|sec))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d+))?"
 )
+# `Num Epochs = 3` of Transformers, which says how many there are
+_HOW_MANY = re.compile(r"(?i)\b(?:num(?:ber of)?|total|max(?:imum)?) (?:train(?:ing)? )?$")
+EPOCHS_IN_ALL = "epochs in all"
 # `Train: [0/300][120/1251]`, `[0/25][120/1583]`, `Train: 0 [ 120/1251 (10%)]`: the first is the epoch
 _EPOCH_AND_STEP = re.compile(
     r"(?i)(?:\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\s*\]|^(?:train|test|val\w*|eval\w*):?\s*(?P<alone>\d+))(?=\s*\[\s*\d+\s*/\s*\d+)"
@@ -451,5 +454,7 @@ def _epochs(line: str, epoch: _Epoch) -> Tick | None:
     found = _EPOCH.search(line)
     if not found:
         return None
+    if _HOW_MANY.search(line[: found.start()]):
+        return Tick(EPOCHS_IN_ALL, "epoch", float(found["count"]), float(found["count"]), "log lines")
     name = _name(f"{line[: found.start()]} epoch #{_words(line[found.end() :])}")
     return Tick(name, "epoch", float(found["count"]), _total(found), "log lines", epoch.number, epoch.of)
