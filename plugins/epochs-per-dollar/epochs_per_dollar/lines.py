@@ -152,7 +152,8 @@ _LEFT = re.compile(
 # `1-50batch`, `1200 it`, `190 iter`: the count before its word, where nothing else was found in the line
 _BEFORE_ITS_WORD = re.compile(
     r"(?i)(?<![\w./,-])(?<!\d:)(?:\d+-)?(?P<count>\d[\d,]*)\s?"
-    r"(?P<word>iter(?:ation)?|it|step|batche?|update)s?\b(?!\s*(?:/|per\b|left|remaining|to go))"
+    r"(?P<word>iter(?:ation)?|it|step|batche?|update|sample|example|image|token)s?\b"
+    r"(?!\s*(?:/|per\b|left|remaining|to go))"
 )
 # `[2,  2000] loss: 2.173` of PyTorch's tutorials, `Ep. 1 : Up. 100 : Sen. 6,400` of Marian
 _EPOCH_AND_COUNT = re.compile(
@@ -368,8 +369,10 @@ def _before_its_word(line: str, epoch: _Epoch) -> Tick | None:
     found = None if _BYTES.search(line) else _BEFORE_ITS_WORD.search(line)
     if not found:
         return None
-    name, count = _name(f"{line[: found.start()]} # {found['word'].lower()}"), _number(found["count"])
-    return Tick(name, "step", count, None, "log lines", *epoch.before(found.start()))
+    word = found["word"].lower()
+    unit = word if word in ("sample", "example", "image", "token") else "step"
+    name, count = _name(f"{line[: found.start()]} # {word}"), _number(found["count"])
+    return Tick(name, unit, count, None, "log lines", *epoch.before(found.start()))
 
 
 def _percent(line: str, epoch: _Epoch, end: int | None) -> Tick | None:
@@ -424,10 +427,12 @@ def _step(line: str, epoch: _Epoch) -> Tick | None:
     found = min(every, key=lambda one: (not one["total"], one["word"].lower() == "batch"), default=None)
     if not found:
         return None
-    name = _name(f"{line[: found.start()]} {found['word'].lower()} #{_words(line[found.end() :])}")
+    name = _name(f"{line[: found.start('word')]} {found['word'].lower()} #{_words(line[found.end() :])}")
     unit = word if (word := found["word"].lower()) in ("episode", "generation", "round") else "step"
     count = _number(found["count"])
-    return Tick(name, unit, count, _total(found), "log lines", *epoch.before(found.start()))
+    # Batches are those of an epoch, wherever that is named: `batch 10/500 (epoch 1/3)`.
+    where = len(line) if "batch" in found["word"].lower() else found.start()
+    return Tick(name, unit, count, _total(found), "log lines", *epoch.before(where))
 
 
 def _total(found: Match[str]) -> float | None:
