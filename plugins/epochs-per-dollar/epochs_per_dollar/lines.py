@@ -338,14 +338,14 @@ def _tables(line: str) -> Iterator[Tick]:
         yield Tick(found["key"], "step", float(found["count"]), None, "a table's rows")
     elif "/global_step=" in line and (found := _DEEPSPEED.search(line)):
         yield Tick("DeepSpeed global_step", "step", float(found["count"]), None, "log lines")
-    elif found := _EPOCH_AND_COUNT.search(line):
+    elif (line[:1] == "[" or "Ep. " in line) and (found := _EPOCH_AND_COUNT.search(line)):
         count = _number(found["count"] or found["up"])
         # Marian's updates go on, and those of the tutorials begin anew.
         name, number = ("[epoch, #]", float(found["epoch"])) if found["epoch"] else ("Up. #", None)
         yield Tick(name, "step", count, None, "log lines", number)
-    elif found := _NUMBERED.match(line):
+    elif line[:1].isdigit() and (found := _NUMBERED.match(line)):
         yield Tick("#: loss", "step", float(found["count"]), None, "log lines")
-    elif found := _SEARCH.search(line):
+    elif "Trial " in line and (found := _SEARCH.search(line)):
         yield Tick("Trial #", "trial", float(found["count"]), None, "log lines")
     elif line.startswith("Trial ") and (found := _TRIAL.match(line)):
         yield Tick(f"Trial {found['trial']}", "iteration", float(found["count"]), None, "Ray Tune's lines")
@@ -366,8 +366,8 @@ def _left(line: str, epoch: _Epoch) -> Tick | None:
 
 
 def _before_its_word(line: str, epoch: _Epoch) -> Tick | None:
-    found = None if _BYTES.search(line) else _BEFORE_ITS_WORD.search(line)
-    if not found:
+    found = _BEFORE_ITS_WORD.search(line)
+    if not found or _BYTES.search(line):
         return None
     word = found["word"].lower()
     unit = word if word in ("sample", "example", "image", "token") else "step"
@@ -423,8 +423,12 @@ def _brackets(line: str, epoch: _Epoch) -> Tick | None:
 
 def _step(line: str, epoch: _Epoch) -> Tick | None:
     # `batch 32 step 100`, `step 10, batch 3/100`: the one may be a size, and the other says more.
-    every = _STEP.finditer(line)
-    found = min(every, key=lambda one: (not one["total"], one["word"].lower() == "batch"), default=None)
+    found: Match[str] | None = None
+    for one in _STEP.finditer(line):
+        if found is None or one["total"] or found["word"].lower() == "batch":
+            found = one
+        if found["total"]:
+            break
     if not found:
         return None
     name = _name(f"{line[: found.start('word')]} {found['word'].lower()} #{_words(line[found.end() :])}")
