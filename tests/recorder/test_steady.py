@@ -201,6 +201,8 @@ def test_a_bar_of_all_steps_is_the_whole() -> None:
         ([(i, f"step {10 * i}/700 | loss 2.0 | epoch: 1") for i in range(9)], "", 700),
         ([(0, "Epoch 1/5"), *((i, f"loss: 2.3  [{64 * i:>5d}/12800]") for i in range(9))], "", 64_000),
         ([(0, "Epoch 1/5"), *((i, bar("", 10 * i, 90)) for i in range(9))], "", 450),
+        ([(i, f"batch {10 * i}/500 (epoch 1/3) loss 2.0") for i in range(9)], "", 1500),
+        ([(i, f"global_step={128 * i}, return=[21.]") for i in range(9)], "ppo.py --total-timesteps 9000", 9000),
         ([(0, "Num Epochs = 3"), *((i, f"{{'loss': '1.0', 'epoch': '{i / 100:.2f}'}}") for i in range(9))], "", 3),
         ([(0, "  Num Epochs = 3"), *((i, bar("Epoch 0: ", 10 * i, 90)) for i in range(9))], "", 270),
         ([(i, f"Trial {i} finished with value: 0.1") for i in range(9)], "tune.py --n-trials 50 --max-steps 900", 50),

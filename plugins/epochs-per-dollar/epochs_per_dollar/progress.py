@@ -319,7 +319,8 @@ def whole(
         return Whole(steps.total, f"{steps.source}{one}")
     # A table's `steps`, without more, may be either.
     names = () if "timesteps" in steps.name else _STEP_ARGUMENTS
-    names += _TIMESTEP_ARGUMENTS if "timesteps" in steps.name or steps.name in ("steps", "global_step") else ()
+    is_of_the_environment = "timesteps" in steps.name or steps.name == "steps" or "global_" in steps.name
+    names += _TIMESTEP_ARGUMENTS if is_of_the_environment else ()
     given = _argument(command, _OTHER_ARGUMENTS.get(steps.unit, names))
     # Fewer than there have been are of something else: `--num-steps 128` of a rollout.
     return Whole(given[0], given[1]) if given and given[0] >= max(steps.counts) else None
