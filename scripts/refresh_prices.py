@@ -161,12 +161,12 @@ def _digest(content: bytes) -> str:
     return f"sha256 {hashlib.sha256(content).hexdigest()[:8]}"
 
 
-def second(rows: pd.DataFrame, root: str, about: dict[str, Any]) -> Iterable[str]:
-    """Return what gpuhunt's catalogue says differently of a provider's prices, or why it was not asked, as lines."""
+def second(rows: pd.DataFrame, root: str, provider: str, about: dict[str, Any]) -> Iterable[str]:
+    """Return what gpuhunt's catalogue says differently of a provider's prices, or why it does not, as lines."""
     try:
         read = of_gpuhunt(root, about, "")
     except InputError as error:
-        return [f"not compared: {error}"]
+        return [f"{provider} not compared: {error}"]
     return renewal.differing(rows, read.catalogue, read.wanted, f"gpuhunt of {read.as_of}")
 
 
@@ -259,14 +259,15 @@ def main() -> int:
             if change.kind != "confirmed":
                 print(f"  {change.kind:9}{change.text}")
         if provider in by_skypilot and "gpuhunt" in about and root:
-            for line in second(rows, root, about):
+            for line in second(rows, root, provider, about):
                 print(f"  {line}")
         counts.update(change.kind for change in changes)
         frames.append(rows)
     for provider in sorted(set(old["provider"]) - set(wanted)):
         print(f"{provider}\n  dropped  is not wanted any more")
     if not done:
-        print(f"{options.book}: not changed, nothing could be refreshed")
+        newest = f"; its newest price is of {max(old['as_of'])}" if len(old) else ""
+        print(f"{options.book}: not changed, nothing could be refreshed{newest}")
         return 1
     whole = pd.concat(frames).sort_values(book.KEY)
     write_text(options.book, tables.to_csv(whole))

@@ -10,6 +10,8 @@ import pytest
 
 from tests.conftest import ROOT, Project
 
+pytestmark = pytest.mark.slow
+
 HEADER = "provider,item,region,purchase,rate,rate_low,rate_high,currency,per,as_of,source,inferred\n"
 #: Far enough from any day on which somebody runs this; no price is of the future.
 PAST, TODAY = "1999-06-01", date.today().isoformat()
@@ -108,7 +110,6 @@ def test_offers_are_by_provider_and_region(clone: Project) -> None:
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_a_history_is_drawn(clone: Project, tmp_path: Path, kind: str) -> None:
     write(clone, *ROWS)

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 from scripts.estimate import answer, classic, question
 from scripts.estimate.points import PRECISIONS
 from scripts.importers import facts
-from scripts.pages import quote, render
+from scripts.pages import quote, render, yours
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.workflow import estimates
@@ -341,3 +341,16 @@ def test_figures_have_no_more_digits_than_their_interval_bears(page: Page) -> No
     assert len(shown) > 1
     for text in shown:
         assert len(text.replace(",", "").replace(".", "").strip("0")) <= 2, text
+
+
+@pytest.mark.parametrize(
+    ("form", "field", "value"), [("classic", "machine", "a100-80gb-pcie"), ("quote", "on", "A100 80 GB")]
+)
+def test_link_from_the_page_of_a_study_fills_in_its_machine(page: Page, form: str, field: str, value: str) -> None:
+    (link,) = yours._links(form, field, [(value, "a machine")])
+    here = page.url.partition("#")[0]
+    page.goto("about:blank")
+    page.goto(here + link["address"].removeprefix("quote.html"))
+    assert page.locator(f"#{form} [name={field}]").input_value() == value
+    assert "not known here" not in page.locator("#said").inner_text()
+    assert "USD" in page.locator({"classic": "#classic-said", "quote": "#said"}[form]).inner_text()

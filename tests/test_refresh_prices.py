@@ -198,7 +198,7 @@ def test_nothing_could_be_refreshed(kept: Desk) -> None:
         path.write_text("")
     code, said, _ = kept.run("--as-of", "2026-03-01")
     assert code == 1
-    assert said.endswith("current.csv: not changed, nothing could be refreshed\n")
+    assert said.endswith("not changed, nothing could be refreshed; its newest price is of 2026-02-01\n")
     assert kept.book.read_text() == BOOK
 
 
@@ -465,9 +465,7 @@ def test_an_older_version_of_gpuhunt_replaces_nothing(kept: Desk, hunted: Path, 
     hunt(tmp_path / "older", "nebius", "20260117-1", ("23.6", "24.8"))
     _, said, _ = kept.run("--as-of", "2026-02-01", "--gpuhunt", str(tmp_path / "older"))
     assert "is of 2026-01-17, older than the book's 2026-02-18; all 2 prices kept" in said
-    assert f"lambda\n  not compared: {tmp_path / 'older'}: must have lambdalabs/<version>/catalog.zip" in said.replace(
-        ", catalogue of 2026-02-01", ""
-    )
+    assert f"  lambda not compared: {tmp_path / 'older'}: must have lambdalabs/<version>/catalog.zip" in said
     assert kept.rows()[f"{NEBIUS} on-demand"] == ("23.6", "2026-02-18")
 
 

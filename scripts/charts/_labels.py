@@ -12,6 +12,9 @@ Box = tuple[float, float, float, float]
 #: Sides as matplotlib calls them (ha, va): a text that is `left` begins at its point.
 SIDES = [(ha, va) for va in ("bottom", "top") for ha in ("left", "right", "center")]
 
+#: So far (points) from its point a label stands in the first panel, along and up; in others as far in proportion.
+GAP = 4.0
+
 #: Width of a letter and height of a text, as parts of its size; half the width of a line and of a mark, in points.
 _LETTER, _HIGH, _LINE, _MARK = 0.6, 1.2, 1.0, 3.0
 
@@ -34,15 +37,20 @@ def sides(
 
         def hides(side: tuple[str, str], point: Place = point, text: str = text) -> float:
             return sum(
-                _hidden(_box(point, text, side, panel), panel, boxes, others)
+                _hidden(_box(point, text, side, panel, panels[0]), panel, boxes, others)
                 for panel, boxes, others in zip(panels, drawn, taken, strict=True)
             )
 
         best = min(SIDES, key=hides)
         found.append(best)
         for panel, others in zip(panels, taken, strict=True):
-            others.append(_box(point, text, best, panel))
+            others.append(_box(point, text, best, panel, panels[0]))
     return found
+
+
+def nudge(side: tuple[str, str]) -> Place:
+    """Return how far (points) a label on this side is moved from its point, to the right and up."""
+    return {"left": GAP, "center": 0.0, "right": -GAP}[side[0]], GAP if side[1] == "bottom" else -GAP
 
 
 def _drawn(lines: Sequence[Sequence[Place]], panel: Place) -> Iterator[Box]:
@@ -54,10 +62,11 @@ def _drawn(lines: Sequence[Sequence[Place]], panel: Place) -> Iterator[Box]:
             yield min(x, to_x) - _LINE, min(y, to_y) - _LINE, max(x, to_x) + _LINE, max(y, to_y) + _LINE
 
 
-def _box(point: Place, text: str, side: tuple[str, str], panel: Place) -> Box:
+def _box(point: Place, text: str, side: tuple[str, str], panel: Place, first: Place) -> Box:
     width, height = _LETTER * TEXT * len(text), _HIGH * TEXT
-    left = point[0] * panel[0] - {"left": 0.0, "center": width / 2, "right": width}[side[0]]
-    bottom = point[1] * panel[1] - (height if side[1] == "top" else 0.0)
+    right, up = (by * size / of for by, size, of in zip(nudge(side), panel, first, strict=True))
+    left = point[0] * panel[0] + right - {"left": 0.0, "center": width / 2, "right": width}[side[0]]
+    bottom = point[1] * panel[1] + up - (height if side[1] == "top" else 0.0)
     return left, bottom, left + width, bottom + height
 
 

@@ -53,15 +53,18 @@ def name(provider: str, version: str, root: str) -> str:
 
 def unpacked(content: bytes, file: str, provider: str) -> str:
     """Return the table of a provider that is in its `catalog.zip`. Raises InputError."""
+    table = f"{provider}.csv"
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if archive.getinfo(f"{provider}.csv").file_size > MOST_BYTES:
-                raise InputError(f"{file}: {provider}.csv is more than {MOST_BYTES / 2**20:.0f} MiB")
-            return archive.read(f"{provider}.csv").decode("utf-8-sig")
+            size = archive.getinfo(table).file_size
+            text = archive.read(table).decode("utf-8-sig") if size <= MOST_BYTES else None
     except KeyError as error:
-        raise InputError(f"{file}: has no {provider}.csv") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: has no {table}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise InputError(f"{file}: cannot be unpacked: {error}") from error
+    if text is None:
+        raise InputError(f"{file}: {table} holds {size} bytes, more than any table does ({MOST_BYTES})")
+    return text
 
 
 def read(text: str, file: str) -> catalogue.Catalogue:

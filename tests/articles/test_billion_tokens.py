@@ -247,11 +247,12 @@ def test_from_llm_foundry_to_nemo_on_one_card(shown: SimpleNamespace) -> None:
 
 
 def test_of_two_releases_of_a_month_the_later_is_the_newest(shown: SimpleNamespace) -> None:
-    """GPT-OSS 120B, BF16, 64 cards: NeMo 26.04.01 prints 16,640 on GB200 and 5,824 on H100; 26.04 15,938 and 5,810."""
+    """Qwen 3 235B, MXFP8, 256 cards: NeMo 26.04.01 prints 5,936 on B300 and 5,680 on GB200, 26.04 4,865 and 5,672."""
     alike = shown.derived["alike"]
-    row = alike[alike["workload"].eq("GPT-OSS_120B_pre-training_at_4096") & alike["card"].eq("GB200")]
-    (row,) = row[row["than"].eq("H100") & row["format"].eq("BF16") & row["batch_size"].eq(81920)].to_dict("records")
-    assert (row["framework"], row["faster"]) == ("NeMo-26.04.01", pytest.approx(16640 / 5824))
+    rows = alike[alike["workload"].eq("Qwen_3_235B_A22B_pre-training_at_4096") & alike["format"].eq("MXFP8")]
+    rows = rows[rows["framework"].str.startswith("NeMo-26.04") & rows["devices"].eq(256)]
+    faster = {(row["card"], row["than"]): row["faster"] for row in rows.to_dict("records")}
+    assert faster["B300", "GB200"] == pytest.approx(5936 / 5680)
 
 
 def test_offers_stand_by_provider_and_region(shown: SimpleNamespace) -> None:

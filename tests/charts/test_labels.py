@@ -7,17 +7,21 @@ PANEL = (300.0, 300.0)
 
 def boxes(points: list, texts: list, lines: list, panel: tuple = PANEL) -> list:
     return [
-        _labels._box(point, text, side, panel)
+        _labels._box(point, text, side, panel, panel)
         for point, text, side in zip(points, texts, _labels.sides(points, texts, lines, [panel]), strict=True)
     ]
 
 
 def test_label_stands_where_no_line_is() -> None:
-    """A line that falls at once and one that rises leave the room on the other side."""
-    falls = [(0.1, 0.9), (0.5, 0.9), (0.5, 0.5), (0.9, 0.5)]
-    assert _labels.sides([(0.5, 0.9)], ["word"], [falls], [PANEL]) in ([("left", "bottom")], [("left", "top")])
-    rises = [(0.1, 0.5), (0.5, 0.5), (0.5, 0.9), (0.9, 0.9)]
-    assert _labels.sides([(0.5, 0.5)], ["word"], [rises], [PANEL])[0][1] == "top"
+    """At the edge of a fall there is room above, below a line and before a rise there is room below."""
+    falls = [(0.1, 0.5), (0.5, 0.5), (0.52, 0.1), (0.9, 0.1)]
+    rises = [(0.1, 0.5), (0.5, 0.5), (0.52, 0.9), (0.9, 0.9)]
+    assert _labels.sides([(0.5, 0.5)], ["a long word"], [falls], [PANEL])[0][1] == "bottom"
+    assert _labels.sides([(0.3, 0.5)], ["a long word"], [rises, [(0.0, 0.55), (1.0, 0.55)]], [PANEL])[0][1] == "top"
+    for line in (falls, rises):
+        ((left, bottom, right, top),) = boxes([(0.5, 0.5)], ["a long word"], [line])
+        for x, y, to_x, to_y in _labels._drawn([line], PANEL):
+            assert min(right, to_x) <= max(left, x) or min(top, to_y) <= max(bottom, y), "nothing is hidden"
 
 
 def test_labels_of_neighbours_do_not_cross() -> None:

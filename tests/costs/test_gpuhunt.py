@@ -61,6 +61,7 @@ def test_what_is_sold_in_a_way_of_its_own_is_no_price_on_demand() -> None:
     """a2 stands at 1.5 with a flag, as a reservation."""
     assert "1.5" in text("gcp")
     assert offers("gcp", WANTED)["a2 east on-demand"] == ("4", "")
+    assert gpuhunt.read(text("gcp"), "gcp.csv").broken == ""
     unflagged = [("gcp-dws-calendar-mode", "")]
     rate, fault = offers("gcp", WANTED, *unflagged)["a2 east on-demand"]
     assert (rate, "is not what line" in fault) == ("", True)
@@ -127,9 +128,16 @@ def test_the_table_is_in_its_archive() -> None:
     [
         (b"<html>", "catalog.zip: cannot be unpacked: File is not a zip file"),
         (packed("gcp.csv", b""), "catalog.zip: has no aws.csv"),
+        (packed("aws.csv", b"a,b\n")[14:], "catalog.zip: cannot be unpacked: negative seek value -14"),
         (packed("aws.csv", b"\xff"), "catalog.zip: cannot be unpacked: 'utf-8' codec"),
     ],
 )
 def test_a_broken_archive_is_a_line(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         gpuhunt.unpacked(content, "catalog.zip", "aws")
+
+
+def test_a_table_without_end_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpuhunt, "MOST_BYTES", 3)
+    with pytest.raises(InputError, match=r"catalog\.zip: aws\.csv holds 4 bytes, more than any table does \(3\)"):
+        gpuhunt.unpacked(packed("aws.csv", b"a,b\n"), "catalog.zip", "aws")

@@ -58,7 +58,7 @@ ELSEWHERE = {
     "train": "trains: tests.faults.trainings",
     "observe": "trains: tests/measurement/test_observed.py",
     "epd document": "writes this project's own documents",
-    "epd prices": "calls Snakemake, or writes nothing",
+    "epd prices": "calls Snakemake, writes nothing, or a chart under another name first",
     **dict.fromkeys(("epd import", "epd quote", "epd report", "epd summary"), "calls Snakemake"),
     **dict.fromkeys(("epd estimate", "epd status", "epd stop"), "writes nothing"),
     "epd run": "writes one folder, under another name first: tests/recorder",

@@ -106,6 +106,10 @@ def test_invoice_of_another_rate_is_remarked(desk: Desk) -> None:
     assert "37.20 USD an hour were paid, and 3.60 USD were promised" in desk.bill(
         "first", "--seconds", "12000", "--usd", "124"
     ).stdout  # fmt: skip
+    assert "!" not in desk.bill("first", "--usd", "12.40").stdout
+    assert (
+        "if it took as long as was promised, 44.64 USD an hour were paid" in desk.bill("first", "--usd", "124").stdout
+    )
 
 
 def test_invoice_is_of_the_newest_that_was_measured_to_its_end(desk: Desk) -> None:

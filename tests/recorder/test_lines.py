@@ -134,6 +134,8 @@ PRINTED = {
     "PaddleOCR": ("[2026/11/25 14:00:00] ppocr INFO: epoch: [3/20], global_step: 110, lr: 0.0001, acc: 0.1, avg_batch_cost: 0.05 s", (110, None, "step", 3)),
     "nanochat, the epoch behind": ("step 00120/02000 (6.00%) | loss: 10.1 | dt: 50.12ms | tok/sec: 1,023,456 | epoch: 1 | total time: 0.10m | eta: 1.6m", (120, 2000, "step", None)),
     "fairseq's JSON": ('{"epoch": 2, "update": 1.325, "loss": "9.1", "num_updates": "530", "lr": "0.0001"}', (530, None, "step", 2)),
+    "Unsloth's head": ("   \\\\   /|    Num examples = 10,000 | Num Epochs = 3 | Total steps = 3,000", (3, 3, "epoch", None)),
+    "samples that were seen": ("[2026-11-25 14:00:00] seen 1600 samples | loss 2.1 | 6.7% done", (1600, None, "sample", None)),
     "RSL-RL": ("\x1b[1m            Learning iteration 12/300             \x1b[0m", (12, 300, "step", None)),
 }  # fmt: skip
 
@@ -273,6 +275,7 @@ TABLES = {
         "| 2         | -7.78     | 2.0       |",
         "step", [1, 2],
     ),
+    "CSV": ("epoch,step,loss,lr\n0,20,0.9,0.001\n0,40,0.8,0.001", "step", [20, 40]),
     "DeepXDE": (
         "Step      Train loss              Test loss               Test metric\n"
         "0         [1.00e+00, 2.00e-01]    [1.00e+00, 2.00e-01]    []  \n"

@@ -101,9 +101,12 @@ def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: 
     nothing = SimpleNamespace(words=[], problems=[], facts=[], others=[], elsewhere=[])
     assert analyses.get_report_arguments(grid, nothing) == []
     given = SimpleNamespace(words="w.yaml", problems="p.txt", facts="f.csv", others=["g.csv"], elsewhere="e.json")
-    assert analyses.get_report_arguments(providers, given) == [
+    *files, option, quoted = analyses.get_report_arguments(providers, given)
+    assert files == [
         *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv", "--elsewhere", "e.json")
     ]
+    assert option == "--quoted", "a published study leads to the front door"
+    assert json.loads(quoted)["aws-v100"]["net"] == "v100-16gb"
 
 
 def test_an_edit_of_the_recorders_readers_reads_logs_again(make) -> None:

@@ -74,8 +74,8 @@ def test_what_will_be_measured_again_is_a_line(tmp_path: Path, monkeypatch: pyte
         return status.outdated(found())
 
     assert said() == ""
-    assert status.total(found()) == "2 runs of 1 cells: 2 out of memory"
+    assert status.total(found()) == "2 runs of 1 configurations: 2 out of memory"
     Path("gpt", "train.py").write_text("print(2)\n")
     assert said().startswith(f"2 runs of {cell.path} will be measured again: the code that trains, or a command or a ")
-    assert status.total(found()) == "2 runs of 1 cells: 2 out of memory (2 outdated)"
+    assert status.total(found()) == "2 runs of 1 configurations: 2 out of memory (2 outdated)"
     assert list(status.table("", found()).columns[1].cells) == ["2 out of memory (2 outdated)"]

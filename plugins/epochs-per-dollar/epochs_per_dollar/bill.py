@@ -134,15 +134,16 @@ def said(row: Row) -> str:
 
 
 def _rate_doubts(row: Row) -> list[str]:
-    """Return a line where what was paid is far from the promised rate times the hours that were taken."""
-    if not (row.promised_usd and row.paid_usd and row.paid_seconds):
+    """Return a line where what was paid is far from the promised rate times the hours that were taken, or promised."""
+    if not (row.promised_usd and row.paid_usd):
         return []
     promised = 3600 * row.promised_usd / row.promised_seconds
-    paid = 3600 * row.paid_usd / row.paid_seconds
+    paid = 3600 * row.paid_usd / (row.paid_seconds or row.promised_seconds)
     if 1 / _OTHER_RATE <= paid / promised <= _OTHER_RATE:
         return []
+    if_so = "" if row.paid_seconds else "if it took as long as was promised, "
     return [
-        f"  !  {words.usd(paid)} an hour were paid, and {words.usd(promised)} were promised: "
+        f"  !  {if_so}{words.usd(paid)} an hour were paid, and {words.usd(promised)} were promised: "
         "is the bill of these hours, and of this machine alone?"
     ]
 

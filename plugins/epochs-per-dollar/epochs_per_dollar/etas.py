@@ -17,7 +17,7 @@ _SAID = re.compile(
     rf"(?i)\b(?:eta|remaining(?:[ _]time)?|time[ _]left)\b['\")]?\s*[:=]?\s*['\"(]?\s*(?:{_CLOCK}|{_UNITS})"
 )
 # `2.1 hours left`, `1h 2m remaining`
-_BEHIND = re.compile(rf"(?i)(?<![\d.:]){_UNITS}(?:left|remaining|to go)\b")
+_BEHIND = re.compile(rf"(?i)(?<![\d.:]){_UNITS}(?:left|remaining)\b")
 # tqdm's: `[00:12<01:28, 10.0it/s]`
 _BAR = re.compile(r"\[[\d:]+<(?P<clock>\d+(?::\d\d){1,2})")
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([dhms])")
@@ -47,7 +47,8 @@ def _read(line: str) -> Left | None:
     found = _SAID.search(line)
     if found and found["clock"]:
         return Left(86_400.0 * float(found["days"] or 0) + _clock(found["clock"]), 1.0)
-    found = found or _BEHIND.search(line)
+    if not found and ("left" in line or "remaining" in line):  # else it takes as long as all the rest of a line
+        found = _BEHIND.search(line)
     if not found:
         return None
     parts = _PART.findall(found["units"].lower())

@@ -122,6 +122,9 @@ _EPOCH = re.compile(
     r"(?i)(?<![\w/])epochs?(?:\((?:train|val|test)\))?['\"]?\s*[:=#]?\s*[\[(]?\s*(?P<count>\d+(?:\.\d+)?)\b(?!\s*(?:%|m?s\b|sec))"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d+))?"
 )
+# `Num Epochs = 3` of Transformers, which says how many there are
+_HOW_MANY = re.compile(r"(?i)\b(?:num(?:ber of)?|total|max(?:imum)?) (?:train(?:ing)? )?$")
+EPOCHS_IN_ALL = "epochs in all"
 # `Train: [0/300][120/1251]`, `[0/25][120/1583]`, `Train: 0 [ 120/1251 (10%)]`: the first is the epoch
 _EPOCH_AND_STEP = re.compile(
     r"(?i)(?:\[\s*(?P<count>\d+)\s*/\s*(?P<total>\d+)\s*\]|^(?:train|test|val\w*|eval\w*):?\s*(?P<alone>\d+))(?=\s*\[\s*\d+\s*/\s*\d+)"
@@ -149,7 +152,8 @@ _LEFT = re.compile(
 # `1-50batch`, `1200 it`, `190 iter`: the count before its word, where nothing else was found in the line
 _BEFORE_ITS_WORD = re.compile(
     r"(?i)(?<![\w./,-])(?<!\d:)(?:\d+-)?(?P<count>\d[\d,]*)\s?"
-    r"(?P<word>iter(?:ation)?|it|step|batche?|update)s?\b(?!\s*(?:/|per\b|left|remaining|to go))"
+    r"(?P<word>iter(?:ation)?|it|step|batche?|update|sample|example|image|token)s?\b"
+    r"(?!\s*(?:/|per\b|left|remaining|to go))"
 )
 # `[2,  2000] loss: 2.173` of PyTorch's tutorials, `Ep. 1 : Up. 100 : Sen. 6,400` of Marian
 _EPOCH_AND_COUNT = re.compile(
@@ -334,14 +338,14 @@ def _tables(line: str) -> Iterator[Tick]:
         yield Tick(found["key"], "step", float(found["count"]), None, "a table's rows")
     elif "/global_step=" in line and (found := _DEEPSPEED.search(line)):
         yield Tick("DeepSpeed global_step", "step", float(found["count"]), None, "log lines")
-    elif found := _EPOCH_AND_COUNT.search(line):
+    elif (line[:1] == "[" or "Ep. " in line) and (found := _EPOCH_AND_COUNT.search(line)):
         count = _number(found["count"] or found["up"])
         # Marian's updates go on, and those of the tutorials begin anew.
         name, number = ("[epoch, #]", float(found["epoch"])) if found["epoch"] else ("Up. #", None)
         yield Tick(name, "step", count, None, "log lines", number)
-    elif found := _NUMBERED.match(line):
+    elif line[:1].isdigit() and (found := _NUMBERED.match(line)):
         yield Tick("#: loss", "step", float(found["count"]), None, "log lines")
-    elif found := _SEARCH.search(line):
+    elif "Trial " in line and (found := _SEARCH.search(line)):
         yield Tick("Trial #", "trial", float(found["count"]), None, "log lines")
     elif line.startswith("Trial ") and (found := _TRIAL.match(line)):
         yield Tick(f"Trial {found['trial']}", "iteration", float(found["count"]), None, "Ray Tune's lines")
@@ -362,11 +366,13 @@ def _left(line: str, epoch: _Epoch) -> Tick | None:
 
 
 def _before_its_word(line: str, epoch: _Epoch) -> Tick | None:
-    found = None if _BYTES.search(line) else _BEFORE_ITS_WORD.search(line)
-    if not found:
+    found = _BEFORE_ITS_WORD.search(line)
+    if not found or _BYTES.search(line):
         return None
-    name, count = _name(f"{line[: found.start()]} # {found['word'].lower()}"), _number(found["count"])
-    return Tick(name, "step", count, None, "log lines", *epoch.before(found.start()))
+    word = found["word"].lower()
+    unit = word if word in ("sample", "example", "image", "token") else "step"
+    name, count = _name(f"{line[: found.start()]} # {word}"), _number(found["count"])
+    return Tick(name, unit, count, None, "log lines", *epoch.before(found.start()))
 
 
 def _percent(line: str, epoch: _Epoch, end: int | None) -> Tick | None:
@@ -417,14 +423,20 @@ def _brackets(line: str, epoch: _Epoch) -> Tick | None:
 
 def _step(line: str, epoch: _Epoch) -> Tick | None:
     # `batch 32 step 100`, `step 10, batch 3/100`: the one may be a size, and the other says more.
-    every = _STEP.finditer(line)
-    found = min(every, key=lambda one: (not one["total"], one["word"].lower() == "batch"), default=None)
+    found: Match[str] | None = None
+    for one in _STEP.finditer(line):
+        if found is None or one["total"] or found["word"].lower() == "batch":
+            found = one
+        if found["total"]:
+            break
     if not found:
         return None
-    name = _name(f"{line[: found.start()]} {found['word'].lower()} #{_words(line[found.end() :])}")
+    name = _name(f"{line[: found.start('word')]} {found['word'].lower()} #{_words(line[found.end() :])}")
     unit = word if (word := found["word"].lower()) in ("episode", "generation", "round") else "step"
     count = _number(found["count"])
-    return Tick(name, unit, count, _total(found), "log lines", *epoch.before(found.start()))
+    # Batches are those of an epoch, wherever that is named: `batch 10/500 (epoch 1/3)`.
+    where = len(line) if "batch" in found["word"].lower() else found.start()
+    return Tick(name, unit, count, _total(found), "log lines", *epoch.before(where))
 
 
 def _total(found: Match[str]) -> float | None:
@@ -451,5 +463,7 @@ def _epochs(line: str, epoch: _Epoch) -> Tick | None:
     found = _EPOCH.search(line)
     if not found:
         return None
+    if _HOW_MANY.search(line[: found.start()]):
+        return Tick(EPOCHS_IN_ALL, "epoch", float(found["count"]), float(found["count"]), "log lines")
     name = _name(f"{line[: found.start()]} epoch #{_words(line[found.end() :])}")
     return Tick(name, "epoch", float(found["count"]), _total(found), "log lines", epoch.number, epoch.of)

@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from epochs_per_dollar.etas import Left
-from epochs_per_dollar.lines import ASIDE, Tick
+from epochs_per_dollar.lines import ASIDE, EPOCHS_IN_ALL, Tick
 
 #: Fewer ticks of a series are no progress: anything prints two numbers.
 FEWEST_TICKS = 3
@@ -198,6 +198,8 @@ class Progress:
             for one in self.series.values()
             if one is not steps and (one.unit == "epoch" or one.name.lower() in ("epoch", "epochs"))
         ]
+        in_all = next((one.total for one in named if one.name == EPOCHS_IN_ALL), None)
+        named = [one for one in named if one.name != EPOCHS_IN_ALL]
         last = max((one.counts[-1] for one in named), default=None)
         if last is None:
             last = next((epoch for epoch in reversed(steps.epochs) if epoch is not None), None)
@@ -206,7 +208,7 @@ class Progress:
         first = min((one.counts[0] for one in named), default=1.0) if first is None else first
         # Who counts from 0 prints the last number: `Epoch 0/24` is the first of 25. A bar counts what is done.
         is_bar = any(one.source.endswith("bar") for one in named)
-        return last, total + 1 if total and first == 0 and not is_bar else total
+        return last, in_all or (total + 1 if total and first == 0 and not is_bar else total)
 
 
 class Whole(NamedTuple):
@@ -282,6 +284,8 @@ def whole(
             return None  # They begin anew, as of each fold: of how many is not known.
         if steps.total:
             return Whole(steps.total, steps.source)
+        if epochs := progress.epochs(steps)[1]:
+            return Whole(epochs, "the epochs that it says there are")
         given = _argument(command, _EPOCH_ARGUMENTS)
         return Whole(given[0], given[1]) if given else None
     last_epoch, epochs = progress.epochs(steps)
@@ -315,7 +319,8 @@ def whole(
         return Whole(steps.total, f"{steps.source}{one}")
     # A table's `steps`, without more, may be either.
     names = () if "timesteps" in steps.name else _STEP_ARGUMENTS
-    names += _TIMESTEP_ARGUMENTS if "timesteps" in steps.name or steps.name in ("steps", "global_step") else ()
+    is_of_the_environment = "timesteps" in steps.name or steps.name == "steps" or "global_" in steps.name
+    names += _TIMESTEP_ARGUMENTS if is_of_the_environment else ()
     given = _argument(command, _OTHER_ARGUMENTS.get(steps.unit, names))
     # Fewer than there have been are of something else: `--num-steps 128` of a rollout.
     return Whole(given[0], given[1]) if given and given[0] >= max(steps.counts) else None

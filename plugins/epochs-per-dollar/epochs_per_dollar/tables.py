@@ -26,7 +26,9 @@ class Table:
 
     def read(self, line: str) -> Tick | None:
         """Return what a row says; None for a heading, and for what is no row of a table."""
-        words = [word for word in _BETWEEN.split(plain(line)) if word]
+        text = plain(line)
+        # `epoch,step,loss` and what follows: rows of CSV
+        words = [word for word in (_BETWEEN.split(text) if " " in text else re.split(r"[\s|│┃,]", text)) if word]
         if len(words) < 2:
             return None
         if not any(_VALUE.fullmatch(word) for word in words):

@@ -51,7 +51,7 @@ def draw(view: View) -> Chart | None:
         + scale_shape_manual(SHAPES)
         + scale_x_log10(breaks=[0.25, 0.5, 1, 2, 4], labels=lambda ticks: [f"{tick:g}×" for tick in ticks])
         + labs(x=f"rate, × {by}'s (log scale)", y="", color="", shape="")
-        + guides(color=guide_legend(ncol=2), shape=guide_legend(ncol=2))
+        + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
         + theme(legend_position="bottom")
     )
@@ -74,7 +74,7 @@ def draw(view: View) -> Chart | None:
     return Chart(
         figure=figure,
         width=WIDTH,
-        height=2.2 + 0.34 * len(names) + 0.34 * other["workload"].nunique(),
+        height=1.6 + 0.27 * table["cell"].nunique() + 0.34 * len(names) + 0.34 * other["workload"].nunique(),
         data=table.drop(columns=["row"]),
         caption=f"Median rate here over the highest that {by} prints, {len(table)} pairs.",
         finding=finding if len(ratios) else "",

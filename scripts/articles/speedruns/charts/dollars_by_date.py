@@ -61,21 +61,16 @@ def draw(view: View) -> Chart | None:
     # Dollars stand with the first and the last of a line.
     marks = marks.assign(
         mark=[
-            f" {row['mark']}" + (f", {number(row['usd'])} " if row["usd"] in set(ends.loc[row["label"]]) else " ")
+            row["mark"] + (f", {number(row['usd'])}" if row["usd"] in set(ends.loc[row["label"]]) else "")
             for row in records(marks)
         ]
     )
-    marks = marks.assign(side=_sides(table, marks))
-    text: dict[str, Any] = {"size": TEXT, "color": INK}
     years = range(int(table["year"].min()), int(table["year"].max()) + 1)
     figure = (
         ggplot(table, aes("year", "usd", color="label", shape="label"))
         + geom_step(size=0.8)
         + geom_point(size=1.6)
-        + [
-            geom_text(aes(label="mark"), marks[marks["side"] == side], ha=side.split()[0], va=side.split()[1], **text)
-            for side in dict.fromkeys(marks["side"])
-        ]
+        + _words(table, marks)
         + scale_color_manual(COLOURS)
         + scale_shape_manual(SHAPES)
         + scale_x_continuous(
@@ -108,12 +103,12 @@ def draw(view: View) -> Chart | None:
     )
 
 
-def _sides(table: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
-    """Return on which side of its point each word stands, on the page and in the preview."""
-    ends = [(axis.min(), axis.max() - axis.min()) for axis in (table["year"], np.log10(table["usd"]))]
+def _words(table: pd.DataFrame, marks: pd.DataFrame) -> list[geom_text]:
+    """Return the words beside their points, where they hide the least on the page and in the preview."""
+    ends = [(axis.min(), axis.max() - axis.min() or 1.0) for axis in (table["year"], np.log10(table["usd"]))]
 
     def place(year: float, usd: float) -> tuple[float, float]:
-        shares = [(value - low) / (span or 1) for value, (low, span) in zip((year, log10(usd)), ends, strict=True)]
+        shares = [(value - low) / span for value, (low, span) in zip((year, log10(usd)), ends, strict=True)]
         x, y = ((share + more) / (1 + 2 * more) for share, more in zip(shares, _EXPAND, strict=True))
         return x, y
 
@@ -123,7 +118,16 @@ def _sides(table: pd.DataFrame, marks: pd.DataFrame) -> list[str]:
         corners = [(year, usd) for (_, usd), (year, _) in pairwise(rows)]  # along at the old price, then down
         lines.append([place(*one) for pair in zip(rows, [*corners, rows[-1]], strict=True) for one in pair])
     points = [place(*one) for one in zip(marks["year"], marks["usd"], strict=True)]
-    return [f"{ha} {va}" for ha, va in _labels.sides(points, list(marks["mark"]), lines, _PANELS)]
+    sides = _labels.sides(points, list(marks["mark"]), lines, _PANELS)
+
+    def layer(side: tuple[str, str]) -> geom_text:
+        moved = zip(_labels.nudge(side), _PANELS[0], ends, _EXPAND, strict=True)
+        right, up = (points / size * span * (1 + 2 * more) for points, size, (_, span), more in moved)
+        shown = marks[[one == side for one in sides]]
+        given: dict[str, Any] = {"ha": side[0], "va": side[1], "nudge_x": right, "nudge_y": up}
+        return geom_text(aes(label="mark"), shown, size=TEXT, color=INK, **given)
+
+    return [layer(side) for side in dict.fromkeys(sides)]
 
 
 def _months(ticks: list[float]) -> list[str]:
