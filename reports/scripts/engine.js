@@ -190,7 +190,8 @@ function ask(data, state) {
     return [{cell, name: cell.name, usd_per_hour: usdPerHour, ...middle, of, out: late ? "too slow" : dear ? "too dear" : ""}];
   });
   const {key} = ROLES[state.by];
-  rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key]);
+  // Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
+  rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key] || a.seconds - b.seconds || a.usd - b.usd);
   // Seconds x USD vary as the square of a time: their roots are compared as times are.
   const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);

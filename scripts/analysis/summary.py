@@ -125,7 +125,9 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(map(str, table["workload"].unique()))
     of_workload: dict[str, list[dict[str, Any]]] = {}
     if column in table:
-        for row in records(table.dropna(subset=column).sort_values(column, kind="stable")):
+        # Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
+        order = [column, *(one for one in ("train_seconds", SECONDS_PER_MILLION) if one in table and one != column)]
+        for row in records(table.dropna(subset=column).sort_values(order, kind="stable")):
             of_workload.setdefault(str(row["workload"]), []).append(row)
     for workload, ordered in of_workload.items():
         first = ordered[0]

@@ -86,12 +86,13 @@ def _by_workload(
             }
             | {column: float(np.median(values)) for column, values in of.items()}
         )
-    return {name: sorted(cells, key=lambda cell: cell["usd"]) for name, cells in found.items()}
+    return {name: sorted(cells, key=lambda cell: (cell["usd"], cell["seconds"])) for name, cells in found.items()}
 
 
 def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any]]:
     """Return the best of one workload's configurations (`by_workload`) by each of `ROLES`.
 
+    Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
     usd_of_runs, near (the names of those that are not clearly different from it), not_told (how many they are), why
     (`verdicts.why` they are not), settled_by (what would tell them from it), said (`verdicts.won`), cells, price_as_of,
@@ -99,7 +100,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
     """
     found = []
     for role, column in BY.items():
-        first, *others = sorted(cells, key=lambda cell: cell[column])
+        first, *others = sorted(cells, key=lambda cell: (cell[column], cell["seconds"], cell["usd"]))
         machines = [cell["cell"]["hardware"] for cell in (first, *others)]
         reasons = undecided(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
         near = [others[place] for place in reasons]

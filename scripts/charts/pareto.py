@@ -147,7 +147,9 @@ def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
     runs = {known(key): of for key, of in priced.groupby(CELL, sort=False, dropna=False)}
     every = [runs[known(tuple(cell[axis] for axis in CELL))] for cell in records(cells)]
     names = [FRAMEWORK_NAMES.get(cell["framework"], cell["framework"]) + f" {cell['label']}" for cell in records(cells)]
-    fast, cheap = (int(cells[by].to_numpy().argmin()) for by in ("seconds", "usd"))
+    seconds, usd = (cells[by].to_numpy() for by in ("seconds", "usd"))
+    # Of those that cost the same, as where all are billed the least that there is, the shortest.
+    fast, cheap = (int(np.lexsort(keys)[0]) for keys in ((usd, seconds), (seconds, usd)))
     of = list(cells["hardware"])
     if fast == cheap:
         said = [

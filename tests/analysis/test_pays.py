@@ -1,5 +1,6 @@
 from statistics import median
 
+import numpy as np
 import pytest
 
 from scripts.analysis import noise, trainings
@@ -91,6 +92,14 @@ def test_best_value_is_told_apart_as_the_times_are(slower: float, near: int) -> 
     frame = runs(*(run(framework=name, repeat=i, train_seconds=s + i) for name, s in sides for i in range(1, 4)))
     cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
     assert [one["not_told"] for one in trainings.best(cells, noisy)] == [near] * 3
+
+
+def test_of_those_that_are_billed_the_same_the_shortest_is_named() -> None:
+    """56 s and 28 s, each billed for a minute: the price of speed is that beside the one of 28 s."""
+    frame = runs(run(train_seconds=56.0), run(framework="jax", train_seconds=28.0))
+    cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
+    billed = [cell | {"usd": 0.01, "of": cell["of"] | {"usd": np.array([0.01])}} for cell in cells]
+    assert {one["machine"] for order in (billed, billed[::-1]) for one in trainings.best(order, JUDGE)} == {"jax"}
 
 
 @pytest.mark.parametrize(
