@@ -101,6 +101,7 @@ def command(
     from datetime import date
     from pathlib import Path
 
+    from scripts.analysis.names import provider_name
     from scripts.epd import _estimate, _record
     from scripts.estimate import answer, dollars, question
     from scripts.storage.errors import InputError
@@ -138,7 +139,8 @@ def command(
         peak = recorded.peak(card)
     question.check_alike(known, measured)
     offered = estimates.offered()
-    providers = sorted({row["provider"] for rows in offered.values() for row in rows})
+    sellers = sorted({row["provider"] for rows in offered.values() for row in rows})
+    providers = {provider_name(one): one for one in sellers}
     left_out = [known.left_out("--without", one, providers) for one in without or ()]
     rate = dollars.PREEMPTIONS_PER_HOUR if preemptions is None else question.check_preemptions(preemptions)
     today, own = date.today(), estimates.owned(known, Path(_call.from_here(owned)) if owned else None)

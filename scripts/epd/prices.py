@@ -27,7 +27,7 @@ def show(
 
     \b
     ./epd prices show
-    ./epd prices show v100 h100 --json
+    ./epd prices show gce-v100x1 gce-a100x1 --json
     """
     import sys
     from pathlib import Path
@@ -116,7 +116,7 @@ def card(
     ./epd prices card H100
     ./epd prices card B200 GB200 --json
     ./epd prices card H100 --offers
-    ./epd prices card H100 --chart h100.png
+    ./epd prices card "H100 SXM" --chart h100.png
     """
     from pathlib import Path
 

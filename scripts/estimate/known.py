@@ -49,10 +49,11 @@ class Known:
         """Return the card that a person, a driver or an offer calls so. Raises InputError with the nearest names."""
         return named(option, without_maker(name), self._cards, f"cards are {', '.join(self.cards)}")
 
-    def left_out(self, option: str, name: str, providers: Sequence[str]) -> str:
-        """Return the provider, or the card, that a person calls so. Raises InputError."""
-        names = {one: one for one in providers} | self._cards
-        return named(option, without_maker(name), names, f"it is one of {', '.join([*providers, *self.cards])}")
+    def left_out(self, option: str, name: str, providers: Mapping[str, str]) -> str:
+        """Return the provider, of those by what they are called, or the card that is meant. Raises InputError."""
+        names = dict(providers) | {one: one for one in providers.values()} | self._cards
+        asked = without_maker(name) or name  # Google rents what Google makes
+        return named(option, asked, names, f"it is one of {', '.join([*providers.values(), *self.cards])}")
 
     @property
     def _cards(self) -> dict[str, str]:

@@ -132,7 +132,7 @@ def ask(
     if bool(model) == (billion is not None):
         raise InputError("--model NAME or --billion PARAMETERS must be given, and not both")
     precision = one_of("--precision", precision.lower(), PRECISIONS)
-    if one_of("--task", task, TASKS) == "qlora" and precision != "bf16":
+    if (task := one_of("--task", task.lower(), TASKS)) == "qlora" and precision != "bf16":
         raise InputError(f"--precision: {precision}: qlora keeps weights in 4 bits and computes in bf16")
     if positive("--tokens", tokens, "tokens of the whole training") > MOST_TOKENS:
         raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
