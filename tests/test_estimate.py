@@ -34,6 +34,13 @@ def test_a_program_reads_what_the_schema_says() -> None:
     assert found["asked"]["measured"] == [{"card": "H100", "precision": "bf16", "tokens_per_second_per_card": 10400}]
 
 
+def test_a_card_of_two_sizes_is_taken_for_one_and_that_is_said() -> None:
+    done = call("estimate", *LLAMA, "--on", "A100=4000", "--cards", "8")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "taken for granted: A100: read as A100 80 GB, and not as A100 40 GB" in done.stdout
+    assert "GH200" in done.stdout.partition("ARM host: wheels may be missing")[0].splitlines()[-1]
+
+
 def test_no_machine_is_named_that_does_not_hold_the_model() -> None:
     """405.85 billion parameters at 16 bytes are 6,494 GB: 91 H100 with a tenth for activations, by the card."""
     words = ("--model", "Llama 3.1 405B", "--tokens", "2B", "--json")
@@ -101,6 +108,12 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         ([*LLAMA, "--sequences", "-1"], "--sequences: -1 must be sequences of a step on all cards, more than 0"),
         ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1 to 4,096"),
         ([*LLAMA, "--cards", "1000000"], "--cards: 1000000 must be a whole number from 1 to 4,096"),
+        (["--model", "Llama 3 8B", "--tokens", "1e6", "--cards", "4096"], "--cards: 4096 with a sequence each take"),
+        ([*LLAMA, "--on", "8xH100=83200"], "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),
+        (
+            ["--model", "Jamba", "--tokens", "2e9"],
+            "'Jamba' is a hybrid (Mamba), whose speed follows from no table",
+        ),
         ([*LLAMA, "--on", "H100=1"], "is it in tokens a second, and not in samples or steps?"),
         ([*LLAMA, "--on", "H100=10400", "--on", "H100=5000"], "--on: H100 in bf16 has two rates: give one"),
         ([*LLAMA, "--on", "H100=10400", "--on", "H200=3000"], "by the other rates given it is about"),
@@ -113,7 +126,7 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         ([*LLAMA, "--bytes-per-parameter", "0"], "--bytes-per-parameter: 0 must be"),
         (
             ["--billion", "8", "--layers", "1", "--width", "10", "--tokens", "2e9"],
-            "--layers, --width: 1 and 10 are a transformer of some 1.2e-06 billion parameters, and --billion is 8",
+            "--layers, --width: 1 and 10 are a transformer of 3e-07 to 9.6e-06 billion parameters, and --billion is 8",
         ),
         ([*LLAMA, "--on", "H100=104000"], "TFLOP/s of Llama 3 8B, and H100 has 989 in bf16"),
         (["--model", "Llama 3 8B", "--tokens", "2 billion"], "--tokens: '2 billion' is no number: as 2e9, or 2B"),

@@ -13,21 +13,20 @@ function monthsSince(date, today) {
 
 /** A training as the model takes it, and what cannot be of it (`problems`): a model by its name, or by its numbers with layers and width of the one next in size. */
 function questionOf(given, data) {
-  const problems = [], within = (value, [low, high], what) => {
-    if (!(value >= low && value <= high)) problems.push(`${what}: ${shown(low)} to ${shown(high)} are allowed.`);
+  const problems = [], exact = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 6}), within = (value, [low, high], what) => {
+    if (!(value >= low && value <= high)) problems.push(`${what}: ${exact(low)} to ${exact(high)} are allowed.`);
   };
-  const named = data.models[given.model], active = given.kind === "moe" ? given.active : given.billion, alike = Object.values(data.models).filter(({kind}) => kind === given.kind);
+  const named = data.models[given.model], active = given.kind === "moe" ? given.active : given.billion, alike = Object.values(data.models).filter(({kind, of_layers}) => kind === given.kind && !of_layers);
   if (!named) {
-    const sizes = alike.map((one) => one.active);
-    within(active, [Math.min(...sizes) / 2, Math.max(...sizes) * 2], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
+    within(active, data.sizes[given.kind], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
     if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
   }
   within(given.length, data.lengths, "Tokens of a sequence");
   if (!(given.tokens > 0 && given.tokens <= data.most_tokens)) problems.push(`Billions of tokens: more than 0 and at most ${shown(data.most_tokens / 1e9)} are allowed.`);
-  if (!(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= data.most_cards)) problems.push(`Cards: 1 to ${shown(data.most_cards)} are allowed.`);
+  if (given.cards !== null && !(Number.isInteger(given.cards) && given.cards >= 1 && given.cards <= data.most_cards)) problems.push(`Cards: 1 to ${shown(data.most_cards)} are allowed.`);
   const far = (one) => Math.abs(Math.log(one.active / active)), near = named ?? alike.reduce((best, one) => (far(one) < far(best) ? one : best));
   const size = named ?? {kind: given.kind, active, total: given.billion}, task = given.task === "qlora" ? "lora" : given.task;
-  const asked = {...given, kind: size.kind, active: size.active, total: size.total, layers: near.layers, width: near.width, model: named ? given.model : "asked", is_quantised: task !== given.task};
+  const asked = {...given, kind: size.kind, active: size.active, total: size.total, layers: near.layers, width: near.width, model: named ? given.model : "asked", has_family: Boolean(named?.has_family), is_quantised: task !== given.task};
   asked.points = (named?.points ?? []).map((point) => ({...point, model: asked.model, kind: asked.kind, active: asked.active, total: asked.total}));
   asked.gflop = gflopPerToken(asked, data.model);
   asked.task = task;
@@ -37,35 +36,51 @@ function questionOf(given, data) {
   if (!(given.preemptions >= 0)) problems.push("Preemptions an hour: 0 or more are allowed.");
   if (asked.is_quantised && given.precision !== "bf16") problems.push("QLoRA keeps weights in 4 bits and computes in BF16.");
   for (const name of given.unknown ?? []) problems.push(`${name} is no card or provider that is known: ${[...Object.keys(data.providers), ...Object.keys(data.model.cards)].join(", ")}.`);
-  asked.kept_gb = asked.state_gb + (2 * asked.layers * given.length * asked.width) / 1e9; // and the BF16 inputs of a sequence's layers
+  asked.sequence_gb = (2 * (near.of_layers ?? asked.layers) * given.length * asked.width) / 1e9; // the BF16 inputs of a sequence's layers
+  asked.kept_gb = asked.state_gb + asked.sequence_gb;
+  asked.sequences = Math.floor(given.tokens / given.length);
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
+  else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
   if (given.rate !== null) {
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card: more than 0 are allowed.");
-    else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of the data sheet's peak: are they samples or steps?`);
-    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows ${given.on}: ${shown(most)}.`);
+    else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of what the data sheet's peak allows (${exact(most)}): are they samples or steps?`);
+    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on}: ${exact(most)}.`);
   }
   return {asked, problems};
 }
 
-/** How many cards hold what a training keeps of its parameters, beside activations. */
-function leastOf(asked, card, data) {
-  return Math.max(1, Math.ceil(asked.kept_gb / (data.room * data.model.cards[card].memory_gb)));
+/** A text that a terminal says too, with its values: scripts/estimate/reasons.py. */
+function textOf(data, key, values = {}) {
+  return data.texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-/** Why a card is not answered; empty if it is. */
+/** Why the rate of a card is not answered; empty if it is: scripts/estimate/rates.py. */
 function refusalOf(asked, card, data) {
-  if (asked.without.includes(card)) return "left out, as asked";
-  const least = leastOf(asked, card, data), isMeasured = asked.rate !== null && asked.on === card;
-  if (least > asked.cards) return `${least} cards of ${data.model.cards[card].memory_gb} GB hold it`;
-  if (!data.model.cards[card].peak_tflops[asked.precision]) return `no ${asked.precision.toUpperCase()}`;
-  if (isMeasured) return "";
-  if (asked.cards > 1 && data.model.cards[card].link_gb_per_second <= data.pcie_gb_per_second) return "PCIe alone links several: measure it";
-  if (asked.kind === "moe" && asked.precision === "nvfp4") return "NVFP4 of a mixture of experts: measure it";
-  if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return "no mixture of experts in the tables";
-  if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(asked.software)) return "no such software on a TPU";
+  const peaks = data.model.cards[card].peak_tflops;
+  if (!peaks[asked.precision]) return textOf(data, "precision", {precision: asked.precision, has: Object.keys(peaks).join(", ")});
+  if (asked.rate !== null && asked.on === card) return "";
+  if (asked.kind === "moe" && asked.precision === "nvfp4") return textOf(data, "nvfp4");
+  if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return textOf(data, "no experts");
+  if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(classOf(asked, data))) {
+    return textOf(data, "software on TPU", {software: classOf(asked, data) === "other" ? "the software named" : asked.software});
+  }
   return "";
+}
+
+/** How many cards hold a training; whether what is said is of one card alone; and why the card is not answered all the same: scripts/estimate/answer.py. */
+function heldBy(asked, {card, basis}, data) {
+  const {memory_gb, link_gb_per_second} = data.model.cards[card], least = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
+  const isAlone = basis !== "your rate" && link_gb_per_second <= data.pcie_gb_per_second, held = asked.cards ?? least;
+  const reason = () => {
+    if (asked.without.includes(card)) return textOf(data, "left out");
+    if (isAlone && held > 1) return textOf(data, "PCIe", {cards: held});
+    if (held > asked.sequences) return textOf(data, "few sequences", {cards: held, of: "the whole training", sequences: asked.sequences.toLocaleString("en-US")});
+    if (least <= (asked.cards ?? data.most_cards)) return "";
+    return textOf(data, "too small", {state: rounded(asked.state_gb, 4), bytes: asked.state_bytes, sequence: rounded(asked.sequence_gb), needed: least, memory: memory_gb});
+  };
+  return {least, most: isAlone ? 1 : asked.sequences, reason: reason()};
 }
 
 /** On what an answer rests, and when the newest row of its card and kind was printed. */
@@ -86,7 +101,7 @@ function factorOf(asked, basis, data) {
     missing.push(asked.kind === "dense" && alike.some((point) => point.precision === asked.precision) ? "another card" : "another card and precision");
     if (alike.every((point) => point.length !== asked.length)) missing.push("another length");
   } else {
-    missing.push(asked.model === "asked" ? "its family" : "its model");
+    missing.push(asked.has_family ? "its model" : "its family");
     if (basis === "tables, other precision") missing.push("its precision on its card, and its model");
   }
   if (basis === "data sheet only") missing.push("its card, and its model");
@@ -122,7 +137,8 @@ function ratesOf(asked, data, today) {
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
     const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
-    if (passed > data.old_months[asked.kind] && basis !== "your rate") covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
+    about[i].is_old = passed > data.old_months[asked.kind] && basis !== "your rate";
+    if (about[i].is_old) covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
   });
   const found = cards.map((card, i) => {
     const peak = data.model.cards[card].peak_tflops[asked.precision], most = about[i].basis === "your rate" ? 1 : data.most_of_peak;
@@ -130,8 +146,10 @@ function ratesOf(asked, data, today) {
   });
   const kept = cards.map((_, i) => i).filter((i) => {
     const factor = Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i]));
-    if (factor > data.widest) refused[cards[i]] = `80 % interval of a factor of ${shown(factor)} either way: measure it`;
-    else if (!found[i]) refused[cards[i]] = `by its like above ${Math.round(data.most_of_peak * 100)} % of its peak: measure it`;
+    if (factor > data.widest) {
+      const why = about[i].is_old ? textOf(data, "old rows", {until: about[i].until}) : "", or_name = asked.software ? "" : textOf(data, "name the software");
+      refused[cards[i]] = textOf(data, "too wide", {factor: factor.toFixed(2), widest: data.widest, why, or_name});
+    } else if (!found[i]) refused[cards[i]] = textOf(data, "too fast", {share: Math.round(100 * data.most_of_peak)});
     return !refused[cards[i]];
   });
   const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
@@ -157,12 +175,15 @@ function ofRegions(offers) {
 
 const kindOf = ({provider, purchase, cards}) => [provider, purchase, cards].join("|");
 
-/** The offers of a card whose machines make up so many: of a provider, purchase, size and region the newest, then the cheapest. */
-function offersOf(card, {cards, without}, today, data) {
+/**
+ * The offers of a card whose machines make up so many, or where none are said as many whole ones as hold `least`, and no
+ * more than `most`: of a provider, purchase, size and region the newest, then the cheapest.
+ */
+function offersOf(card, {cards, without}, {least, most}, today, data) {
   const found = new Map();
   for (const row of data.offers[card] ?? []) {
-    const machines = machinesOf(card, row.provider, row.cards, cards, data);
-    if (!machines || monthsSince(row.as_of, today) > data.oldest_months || without.includes(row.provider)) continue;
+    const wanted = cards ?? Math.ceil(least / row.cards) * row.cards, machines = machinesOf(card, row.provider, row.cards, wanted, data);
+    if (!machines || wanted > most || monthsSince(row.as_of, today) > data.oldest_months || without.includes(row.provider)) continue;
     const key = `${kindOf(row)}|${row.region}`, other = found.get(key);
     if (!other || row.as_of > other.as_of || (row.as_of === other.as_of && row.usd_per_hour < other.usd_per_hour)) found.set(key, {...row, machines});
   }
@@ -183,18 +204,24 @@ function usdOf(offer, asked, rate, data) {
 /** Quotes by card, the lowest first: rates with dollars of its offers. Those without an offer have their time alone. */
 function quoted(asked, data, today) {
   const {answers, covariance, refused} = ratesOf(asked, data, today);
-  const rows = answers.map((answer, at) => {
-    const goesOn = (offer) => secondsOf(offer, asked, answer.low, data.spot) <= (data.spot.most_times * asked.tokens) / (answer.low * offer.cards * offer.machines);
-    const offers = offersOf(answer.card, asked, today, data).filter(goesOn), usd = (offer, rate) => usdOf(offer, asked, rate, data), own = data.owned[answer.card];
-    const owned = own && {offer: own, usd: usd({...own, machines: 1, cards: asked.cards, usd_per_hour: own.usd_per_hour * asked.cards}, answer.middle)};
-    const of = (purchase, isMarket) => offers.filter((one) => one.purchase === purchase && data.markets.includes(one.provider) === isMarket)
-      .map((offer) => ({offer, usd: usd(offer, answer.middle)})).sort((a, b) => a.usd - b.usd);
-    const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
-    const seconds = asked.tokens / (answer.middle * asked.cards);
-    if (!first) return {...answer, at, seconds, offers: 0, spot, market, owned};
-    return {...answer, at, seconds, offers: clouds.length, first: first.offer, second: clouds[1], usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
-      median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd, spot, market, owned};
+  const rows = answers.flatMap((answer, at) => {
+    const {reason, ...held} = heldBy(asked, answer, data);
+    if (reason) refused[answer.card] = reason;
+    return reason ? [] : [rowOf(answer, at, held)];
   });
+  function rowOf(answer, at, held) {
+    const goesOn = (offer) => secondsOf(offer, asked, answer.low, data.spot) <= (data.spot.most_times * asked.tokens) / (answer.low * offer.cards * offer.machines);
+    const offers = offersOf(answer.card, asked, held, today, data).filter(goesOn), usd = (offer, rate) => usdOf(offer, asked, rate, data), own = data.owned[answer.card];
+    const of = (purchase, isMarket) => offers.filter((one) => one.purchase === purchase && data.markets.includes(one.provider) === isMarket)
+      .map((offer) => ({offer, usd: usd(offer, answer.middle), seconds: secondsOf(offer, asked, answer.middle, data.spot)})).sort((a, b) => a.usd - b.usd);
+    const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
+    const on = (first ?? market)?.offer, cards = asked.cards ?? (on ? on.cards * on.machines : held.least), seconds = asked.tokens / (answer.middle * cards);
+    const owned = own && {offer: own, usd: usd({...own, machines: 1, cards, usd_per_hour: own.usd_per_hour * cards}, answer.middle)};
+    const row = {...answer, at, cards, is_open: asked.cards === null, seconds, spot, market, owned, is_arm: data.arm.includes(answer.card), offers: clouds.length};
+    if (!first) return row;
+    return {...row, first: first.offer, second: clouds[1], usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
+      median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd};
+  }
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
   priced.sort((a, b) => a.usd - b.usd);
   if (!priced.length) return {rows, best: null, covariance, refused};
@@ -257,9 +284,9 @@ function classicQuoted(asked, data, markets) {
 }
 
 /** The quotes as CSV, a card each. */
-function csvOf({rows}, asked) {
+function csvOf({rows}) {
   const columns = ["card", "basis", "tokens_per_second_per_card", "low", "high", "cards", "hours", "usd", "usd_low", "usd_high", "provider", "item", "machines", "usd_per_hour", "as_of"];
-  const cells = rows.map(({card, basis, middle, low, high, seconds, usd, usd_low, usd_high, first}) => [card, basis, middle, low, high, asked.cards, seconds / 3600, usd, usd_low, usd_high,
+  const cells = rows.map(({card, basis, middle, low, high, cards, seconds, usd, usd_low, usd_high, first}) => [card, basis, middle, low, high, cards, seconds / 3600, usd, usd_low, usd_high,
     first?.provider, first?.item, first?.machines, first?.usd_per_hour, first?.as_of]);
   const text = (value) => (typeof value === "number" ? String(Number(value.toPrecision(6))) : /[",\n]/.test(value ?? "") ? `"${value.replaceAll('"', '""')}"` : value ?? "");
   return [columns, ...cells].map((row) => row.map(text).join(",")).join("\n") + "\n";
@@ -267,12 +294,34 @@ function csvOf({rows}, asked) {
 
 const plain = (name) => name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b|[^a-z0-9.]/g, "");
 
+/** The words of a card's name, its memory (80gb) as one of them, and those that tell it from others: scripts/costs/cards.py. */
+function wordsOf(name) {
+  const text = name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b/g, "").replace(/(\d)\s*gi?b?\b/g, "$1gb").replace(/\brtx(?=\d)/g, "rtx ");
+  const words = text.match(/[a-z0-9.]+/g) ?? [], code = words.filter((one) => /\d/.test(one) && !one.endsWith("gb"));
+  return {words, code: code.length ? code : words};
+}
+
+/** The cards that a name may mean: one, those that it does not tell apart (A100), or none. */
+function cardsMeant(name, data) {
+  const called = [...Object.keys(data.model.cards).map((card) => [card, card]), ...Object.entries(data.names)], asked = wordsOf(name).words;
+  const exact = called.find(([one]) => plain(one) === plain(name));
+  if (exact) return [exact[1]];
+  const may = Object.keys(data.model.cards).filter((card) => {
+    const all = called.filter(([, of]) => of === card).flatMap(([one]) => wordsOf(one).words);
+    return wordsOf(card).code.every((one) => asked.includes(one)) && asked.every((one) => all.includes(one));
+  });
+  const whole = may.filter((card) => wordsOf(card).words.every((one) => asked.includes(one)));
+  return whole.length ? whole : may;
+}
+
 /** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
 function leftOut(text, data) {
-  const names = new Map([...Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]]), ...Object.entries(data.names).map(([name, card]) => [plain(name), card]),
-    ...Object.keys(data.model.cards).map((card) => [plain(card), card])]);
-  const said = text.split(",").map((name) => name.trim()).filter(Boolean);
-  return {without: said.flatMap((name) => names.get(plain(name)) ?? []), unknown: said.filter((name) => !names.has(plain(name)))};
+  const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]])), without = [], unknown = [];
+  for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
+    const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name))] : cardsMeant(name, data);
+    (found.length ? without : unknown).push(...(found.length ? found : [name]));
+  }
+  return {without, unknown};
 }
 
 function beginQuote() {
@@ -295,23 +344,39 @@ function beginQuote() {
 
   const provider = (name) => data.providers[name] ?? name;
 
-  function machine({first, card}, cards) {
-    return `${cards} × ${card} at ${provider(first.provider)}`;
+  function machine({first, card}) {
+    return `${first.cards * first.machines} × ${card} at ${provider(first.provider)}`;
   }
 
-  function sentence(asked, best, rows) {
+  /** What is to be known of a card before it is rented. */
+  function caveats({basis, is_arm}) {
+    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM")].filter(Boolean);
+    return found.length ? ` (${found.join("; ")})` : "";
+  }
+
+  function sentence(best, rows) {
     const near = rows.filter((row) => row.near).map((row) => row.card), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
     const what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
-    if (!near.length) return `Rent ${machine(best, asked.cards)}: ${what}${instead}.`;
-    return `Too close to call between ${named([best.card, ...near])}. Lowest expected: ${machine(best, asked.cards)}, ${what}${instead}.`;
+    const rent = `${machine(best)}${caveats(best)}`;
+    if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
+    return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.`;
+  }
+
+  /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
+  function elsewhere(rows, most = Infinity) {
+    const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned");
+    const at = market && market.market.offer;
+    return [market && ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${at.cards * at.machines} × ${market.card} (${provider(at.provider)}, price of ${at.as_of}).`,
+      owned && ` Owned: ${usd(owned.owned.usd)} on ${owned.cards} × ${owned.card}, by the figures below.`].filter(Boolean).join("");
   }
 
   function reasons(asked, {best, rows, covariance}) {
-    const words = [`80 % sure of ${usd(best.usd_low, best)} to ${usd(best.usd_high, best)} (of its speed: ${best.basis}), at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour of ${best.first.as_of} (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}).`];
-    const flips = flipOf(rows, best, covariance), market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
+    const words = [`By the 80 % of its speed (which rests on: ${best.basis}) it is ${usd(best.usd_low, best)} to ${usd(best.usd_high, best)}, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
+    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, count = (value) => value.toLocaleString("en-US");
     if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${rounded(flips.usd_per_hour)} USD an hour.`);
-    if (market && market.market.usd < best.usd) words.push(`At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${market.card} (${provider(market.market.offer.provider)}, price of ${market.market.offer.as_of}).`);
+    if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
+    if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null && !asked.is_quantised) {
@@ -341,7 +406,7 @@ function beginQuote() {
         mark.style.left = percent(row.usd);
         track.append(fill, mark);
       }
-      const right = row.offers ? `${usd(row.usd, row)} · ${time(row)}` : `no cloud offers so many · ${time(row)}`;
+      const right = row.offers ? `${usd(row.usd, row)} · ${time(row)}` : `no cloud offers it · ${time(row)}`;
       const element = made("div", `bar quote${row.is_best ? " best" : ""}${row.near ? " near" : ""}`, made("span", "", row.name, made("small", "", row.about)), track, made("span", "n", right, made("small", "", row.more ?? "")));
       element.setAttribute("role", "listitem");
       return element;
@@ -357,14 +422,14 @@ function beginQuote() {
     const many = row.offers > 1 ? `; ${row.offers} offers, median ${rounded(row.median_usd, digitsOf(row))}, to ${rounded(row.dearest_usd, digitsOf(row))}` : "; 1 offer";
     const other = [row.spot && `spot, with preemptions, ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`, row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? "; wide, measure it" : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
   }
 
-  function tries({rows, best, covariance}, cards) {
+  function tries({rows, best, covariance}) {
     if (!rows.some((row) => row.near)) return [];
     const found = minutes(rows, covariance, data.model.measured).filter(({row}) => row === best || row.near).slice(0, 3);
     if (!found.length) return [];
-    return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row, cards)),
+    return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),
       made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];
   }
 
@@ -373,23 +438,23 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = problems[0] ?? (found.rows.length ? "No cloud offers so many cards that can be answered for." : "No card can be answered for.");
+      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows)}` : "No card can be answered for.");
       why.textContent = problems.slice(1).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }
     found.best.is_best = true;
-    said.textContent = sentence(asked, found.best, found.rows);
+    said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd);
     why.textContent = reasons(asked, found);
-    place.replaceChildren(...tries(found, asked.cards), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed; bar: 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth for the rest; whether that is enough no table prints.`),
+    place.replaceChildren(...tries(found), made("h2", "", "Every card"),
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; no table prints whether that is enough.`),
       bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
   }
 
   /** How what spot machines lose, and what owned cards cost, are reckoned. */
   function ways(asked, {rows}) {
     const words = [], owned = rows.filter((row) => row.owned).map((row) => `${row.card} ${shown(row.owned.offer.usd_per_hour)} USD an hour (${row.owned.offer.reckoned})`);
-    if (rows.some((row) => row.spot)) words.push(`Spot: ${asked.preemptions} preemptions an hour of each machine are assumed, one of several stops all; a checkpoint takes ${data.spot.save_seconds} s, at Young's interval, and a restart ${data.spot.restart_seconds} s; what waits for a machine is not counted.`);
+    if (rows.some((row) => row.spot)) words.push(`Spot: ${asked.preemptions} preemptions an hour of each machine are assumed, one of several stops all; a checkpoint takes ${data.spot.save_seconds} s, at Young's interval, and a restart ${data.spot.restart_seconds} s; waiting for a machine is not counted.`);
     if (owned.length) words.push(`Owned, apart from offers: ${owned.join("; ")}; ${rows.find((row) => row.owned).owned.offer.source}.`);
     return words.map((text) => made("p", "about", text));
   }
@@ -467,7 +532,7 @@ function beginQuote() {
   copies(link, () => `${said.textContent} ${why.textContent} ${new URL(address("quote"), location.href).href}`, "Copy it from the address bar");
   copies(csv, () => {
     const {asked, problems} = questionOf(given(new FormData(form)), data);
-    return problems.length ? null : csvOf(quoted(asked, data, today), asked);
+    return problems.length ? null : csvOf(quoted(asked, data, today));
   }, "Nothing to copy");
   read();
 }

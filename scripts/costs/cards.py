@@ -1,7 +1,7 @@
 """What an hour of one card is rented for: offers of price books, by the card that an item has (config/machines.csv)."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import inf
@@ -13,7 +13,7 @@ from scripts.costs.offers import COLUMNS
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv
-from scripts.storage.spelling import named, plain
+from scripts.storage.spelling import find, named, plain
 
 _CONFIG = Path(__file__).resolve().parents[2] / "config"
 MACHINES = _CONFIG / "machines.csv"
@@ -64,6 +64,66 @@ def without_maker(name: str) -> str:
     return re.sub(r"(?i)\b(nvidia|geforce|tesla|google)\b", "", name).strip()
 
 
+def _words(name: str) -> frozenset[str]:
+    """Return the words of a card's name, its memory (80GB) as one of them."""
+    text = re.sub(r"(\d)\s*gi?b?\b", r"\1gb", without_maker(name).lower())
+    return frozenset(re.findall(r"[a-z0-9.]+", re.sub(r"\brtx(?=\d)", "rtx ", text)))
+
+
+def _code(card: str) -> frozenset[str]:
+    """Return the words that tell a card from others, whatever its memory: h100."""
+    words = _words(card)
+    return frozenset(one for one in words if re.search(r"\d", one) and not one.endswith("gb")) or words
+
+
+def meant(name: str, names: Mapping[str, str]) -> list[str]:
+    """Return the cards that a name may mean: one, those that it does not tell apart (A100), or none.
+
+    `names` are all that cards are called, themselves too: their words may stand in any order, and some be left out.
+    """
+    if (found := find(without_maker(name), names)) is not None:
+        return [found]
+    asked = _words(name)
+    whole: list[str] = []
+    part: list[str] = []
+    for card in dict.fromkeys(names.values()):
+        may = frozenset().union(*(_words(one) for one, of in names.items() if of == card))
+        if _code(card) <= asked <= may:
+            (whole if _words(card) <= asked else part).append(card)
+    return whole or part
+
+
+def unknown(
+    option: str, name: str, names: Mapping[str, str], otherwise: str, lacks: str = "no data sheet of it is here"
+) -> InputError:
+    """Return what is said of a name that means no card: several, a machine, one that `lacks` something, or a slip."""
+    for count, card in _counted(name):
+        if found := meant(card, names):
+            return InputError(f"{option}: {name!r} is of {count} cards: say {' or '.join(found)}, and --cards {count}")
+    near = [card for card in dict.fromkeys(names.values()) if _code(card) <= _words(name)]
+    near = [card for card in near if _words(card) <= _words(name)] or near
+    if near:
+        return InputError(f"{option}: {name!r}: {lacks}; the nearest known is {' or '.join(near)}")
+    if find(without_maker(name), {one: one for one in known()}):
+        return InputError(f"{option}: {name!r}: {lacks}: {otherwise}")
+    try:
+        named(option, without_maker(name) or name, names, otherwise)
+    except InputError as error:
+        return error
+    raise AssertionError(name)
+
+
+def _counted(name: str) -> Iterator[tuple[int, str]]:
+    """Yield how many of which card a text may name: 8xH100, 8 H100, H100:8, v6e-8, or a machine of a cloud."""
+    if found := re.fullmatch(r"\s*(\d+)\s*[x×*]?\s*(\D.*)", name):
+        yield int(found[1]), found[2]
+    if found := re.fullmatch(r"(.+?)\s*[x×*:]\s*(\d+)\s*|(.*v6e)-(\d+)", name):
+        yield int(found[2] or found[4]), found[1] or found[3]
+    for row in machines():
+        if plain(row["item"]) == plain(name):
+            yield int(row["cards"]), row["card"]
+
+
 def called(option: str, name: str) -> list[str]:
     """Return the cards of the table of machines that a person calls so: how their name begins, or what
     config/cards.yaml says of it. Raises InputError with the nearest names.
@@ -74,8 +134,10 @@ def called(option: str, name: str) -> list[str]:
         return begin
     sheets = schemas.read_yaml(SHEETS, "cards")
     names = {one: one for one in there} | {one: one for one in sheets["cards"]} | sheets["names"]
-    asked = named(option, without_maker(name), names, f"it is one of {', '.join(there)}")
-    found = [one for one in there if plain(names[one]) == plain(asked)]
+    asked = meant(name, names)
+    if not asked:
+        raise unknown(option, name, names, f"it is one of {', '.join(there)}", "no machine on offer has one")
+    found = [one for one in there if plain(names[one]) in {plain(card) for card in asked}]
     if not found:
         raise InputError(f"{option}: {name!r}: no machine on offer has one: it is one of {', '.join(there)}")
     return found

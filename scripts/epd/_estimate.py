@@ -12,6 +12,7 @@ from rich.table import Table
 from scripts.estimate import dollars
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
+from scripts.estimate.reasons import text
 from scripts.storage.numbers import rounded
 from scripts.storage.words import printable
 
@@ -59,7 +60,7 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
         digits = digits_within(rate["low"], rate["high"])
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
-        rests += "; wide, measure it" if one["is_wide"] else ""
+        rests += f"; {text('wide')}" if one["is_wide"] else ""
         shown.add_row(
             one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
             rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,
@@ -126,19 +127,25 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     answers, cards = found["answers"], found["asked"]["cards"]
     lines = []
     if answers:
-        lines.append("memory: of what is kept all cards have a part each; what activations take is in no table")
+        lines.append("memory: each card keeps its part of the state; what activations take is in no table")
         lines.append(
-            "cards: those of the cheapest machine, or as many as hold the training; the rate a card is taken to be the "
-            "same on any number, and how several machines are linked is not counted"
+            "cards: those of the cheapest machine, or as many as hold the training; each is taken to be as fast among "
+            "many as alone, and links between machines are not counted"
             if cards is None
-            else f"cards: {cards}, of several whole machines where one has fewer; how these are linked is not counted"
+            else f"cards: {cards}, of several whole machines where one has fewer; links between these are not counted"
         )
     ways = ("on_demand", "spot", "market")
     if prices := {bill["cheapest"]["as_of"] for one in answers for way in ways if (bill := one[way])}:
         ages = dict.fromkeys(age(day, today) for day in (max(prices), min(prices)))
-        lines.append(f"prices: {' to '.join(ages)}, with minimum and rounding of the bill, without a machine's start")
+        lines.append(
+            f"prices: {' to '.join(ages)}, with minimum and rounding of each bill, without the start of a machine"
+        )
     lines += map(printable, found["ways"])
-    return lines + [f"not answered: {one['card']}: {one['reason']}" for one in found["refused"]]
+    if arm := [one["card"] for one in answers if one["host"] == "ARM"]:
+        lines.append(f"{', '.join(arm)}: {text('ARM')}")
+    lines += [f"not answered: {one['card']}: {one['reason']}" for one in found["refused"]]
+    to_measure = any("measure it" in one["reason"] for one in found["refused"])
+    return lines + (["a rate that you measured: --on CARD=RATE, tokens a second and card"] if to_measure else [])
 
 
 def _conclusion(found: Mapping[str, Any]) -> str:
@@ -147,6 +154,6 @@ def _conclusion(found: Mapping[str, Any]) -> str:
     if not found["answers"]:
         return ""
     asked = found["asked"]
-    of = f" of {asked['cards']} cards" if asked["cards"] else ""
+    of = f" for {asked['cards']} together" if asked["cards"] else ""
     without = f" (without {', '.join(asked['without'])})" if asked["without"] else ""
-    return f"No offer: no cloud{without} asks a price{of} for these that is younger than {dollars.OLDEST_MONTHS} months"
+    return f"No offer: no cloud{without} has a price of these{of} that is younger than {dollars.OLDEST_MONTHS} months"

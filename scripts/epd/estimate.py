@@ -98,6 +98,7 @@ def command(
     ./epd estimate 2026-11-25T02-03-09 --model "Llama 3 8B" --per-step "8x12x1024 tokens"
     ./epd estimate --billion 13 --layers 40 --width 5120 --tokens 1e10 --precision fp8 --json
     """
+    from dataclasses import replace
     from datetime import date
     from pathlib import Path
 
@@ -131,7 +132,9 @@ def command(
         known, tokens=whole, model=model, billion=billion, active=active, layers=layers, width=width, kind=kind,
         precision=precision, software=software, task=task, length=length, state_bytes=bytes_per_parameter,
     )  # fmt: skip
+    question.check_steps(asked, cards, sequences)
     measured = [question.measured(known, asked, "--on", one) for one in on or ()]
+    taken = [line for one in on or () for line in question.taken(known, "--on", one)]
     peak = None
     if recorded is not None:
         card = known.card(recorded.place, recorded.card)
@@ -143,9 +146,10 @@ def command(
     offered = estimates.offered()
     sellers = sorted({row["provider"] for rows in offered.values() for row in rows})
     providers = {provider_name(one): one for one in sellers}
-    left_out = [known.left_out("--without", one, providers) for one in without or ()]
+    left_out = [name for one in without or () for name in known.left_out("--without", one, providers)]
     rate = dollars.PREEMPTIONS_PER_HOUR if preemptions is None else question.check_preemptions(preemptions)
     today, own = date.today(), estimates.owned(known, Path(_call.from_here(owned)) if owned else None)
+    asked = replace(asked, assumed=(*taken, *asked.assumed))
     found = answer.answer(
         known, offered, asked, measured, cards, today, peak, sequences, left_out, rate, own, owned_decides
     )

@@ -13,10 +13,11 @@ from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import Point
-from scripts.estimate.question import MOST_CARDS, Question
+from scripts.estimate.question import FEWEST_STEPS, MOST_CARDS, MOST_PRINTED, Question
 from scripts.estimate.rates import Rate, rates
+from scripts.estimate.reasons import text
 from scripts.estimate.verdict import usd_of, verdict
-from scripts.storage.numbers import number
+from scripts.storage.numbers import number, rounded
 
 _MINUTE = 60.0
 
@@ -76,8 +77,8 @@ def answer(
     priced, costs, minutes = [], [], []
     for place, rate in enumerate(found.answers):
         least = _least(known, question, rate.card, peak)
-        most = min(inf if sequences is None else sequences, 1 if _is_alone(known, rate) else inf)
-        if reason := _refusal(known, question, rate, cards, least, most, without):
+        most = min(sequences or inf, question.sequences, 1 if _is_alone(known, rate) else inf)
+        if reason := _refusal(known, question, rate, cards, least, sequences, without):
             refused[rate.card] = reason
             continue
         of = dollars.of_rows(offered.get(rate.card, ()), today, cards, least, most, without)
@@ -94,7 +95,8 @@ def answer(
             decides = owned_decides and own.cards is not None
         bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if decides else bills["on-demand"]
         fits = {"fits": _fits(known, rate.card, count, peak), "memory_gb": count * _memory_gb(known, rate.card)}
-        answers.append(_answer(rate, bills, question.tokens, count) | fits)
+        host = {"host": known.cards[rate.card].get("host")}
+        answers.append(_answer(rate, bills, question.tokens, count) | fits | host)
         if bill is not None:
             priced.append((place, answers[-1] | {"deciding": _bill(bill)}))
             costs.append(bill.usd)
@@ -104,8 +106,9 @@ def answer(
         | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
         | {"preemptions_per_hour": preemptions_per_hour}
         | {"measured": [_measured(point) for point in measured]},
-        "assumed": [*question.assumed, *_assumed(cards, sequences)],
+        "assumed": [*question.assumed, *_assumed(question, cards, sequences)],
         "ways": [
+            *(f"{cards} cards: {line}" for line in _so_many(question, cards, sequences)),
             *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
             *_too_few(answers, cards, owned or {}),
         ],
@@ -114,17 +117,37 @@ def answer(
     }
     places = [place for place, _ in priced]
     covariance = found.covariance[np.ix_(places, places)]
-    market = min((one["market"] | {"card": one["card"]} for one in answers if one["market"]), key=usd_of, default=None)
+    market = _lowest(answers, "market")
+    owns = None if owned_decides else _lowest(answers, "owned")
     return told | {
-        "choice": verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), market)
+        "choice": verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), market, owns)
     }
 
 
-def _assumed(cards: int | None, sequences: float | None) -> list[str]:
-    lines = (
-        [] if sequences is not None else [f"sequences of a step: one a card at least{f', {cards}' if cards else ''}"]
-    )
-    return [*lines, "a steady run: no start, failure, restart, evaluation or checkpoint is counted"]
+def _lowest(answers: Sequence[Mapping[str, Any]], way: str) -> dict[str, Any] | None:
+    """Return the lowest bill of a way to buy, with its card."""
+    return min((one[way] | {"card": one["card"]} for one in answers if one[way]), key=usd_of, default=None)
+
+
+def _assumed(question: Question, cards: int | None, sequences: float | None) -> list[str]:
+    said = f"{sequences:g}" if sequences else f"one a card at least{f', {cards}' if cards else ''}"
+    if of_step := sequences or cards:
+        steps = int(question.tokens // (of_step * question.length))
+        said += f": {of_step * question.length:,.0f} tokens, {steps:,} steps{' at most' if not sequences else ''}"
+    return [
+        f"sequences of a step: {said}",
+        "a steady run: no start, failure, restart, evaluation or checkpoint is counted",
+    ]
+
+
+def _so_many(question: Question, cards: int | None, sequences: float | None) -> list[str]:
+    """Return what is said of more cards than tables have, or than leave a training steps enough."""
+    lines = []
+    of_step = (cards or 0) * question.length
+    if of_step * FEWEST_STEPS > question.tokens and question.task == "pretrain" and sequences is None:
+        steps = f"{question.tokens // of_step:,.0f}"
+        lines.append(text("few steps", steps=steps, of_step=f"{of_step:,.0f}", fewest=f"{FEWEST_STEPS:,}"))
+    return lines + ([text("many cards", limit=f"{MOST_PRINTED:,}")] if (cards or 0) > MOST_PRINTED else [])
 
 
 def _ways(
@@ -139,7 +162,7 @@ def _ways(
         lines.append(
             f"spot: {preemptions_per_hour:g} preemptions an hour of each machine (--preemptions), one of several stops "
             f"all; a checkpoint takes {dollars.SAVE_SECONDS:g} s, at Young's interval, and a restart "
-            f"{dollars.RESTART_SECONDS:g} s; what waits for a machine is not counted"
+            f"{dollars.RESTART_SECONDS:g} s; waiting for a machine is not counted"
         )
     groups: dict[str, list[str]] = {}
     deciding: dict[str, bool] = {}
@@ -178,24 +201,31 @@ def _is_alone(known: Known, rate: Rate) -> bool:
 
 
 def _refusal(
-    known: Known, question: Question, rate: Rate, cards: int | None, least: int, most: float, without: Collection[str]
+    known: Known,
+    question: Question,
+    rate: Rate,
+    cards: int | None,
+    least: int,
+    sequences: float | None,
+    without: Collection[str],
 ) -> str:
     """Return why a card with a rate is not answered, empty if it is."""
     if rate.card in without:
-        return "left out, as asked (--without)"
-    if _is_alone(known, rate) and (needed := cards or least) > 1:
-        return f"no table has a language model on several that PCIe links, and it takes {needed}: measure it (--on)"
-    if least > min(most, MOST_CARDS) if cards is None else least > cards:
-        return _too_small(known, question, rate.card, least)
-    return ""
+        return text("left out")
+    held = cards or least
+    if _is_alone(known, rate) and held > 1:
+        return text("PCIe", cards=held)
+    if held > (most := min(sequences or inf, question.sequences)):
+        of = "a step" if most == sequences else "the whole training"
+        return text("few sequences", cards=held, of=of, sequences=f"{most:,.0f}")
+    return _too_small(known, question, rate.card, least) if least > (cards or MOST_CARDS) else ""
 
 
 def _too_small(known: Known, question: Question, card: str, least: int) -> str:
-    return (
-        f"{question.state_gb:,.4g} GB of state ({question.state_bytes:g} bytes a parameter), "
-        f"{question.sequence_gb:,.3g} of a sequence's layers and a tenth for the rest need {least} cards of "
-        f"{_memory_gb(known, card):g} GB"
-    )
+    return text(
+        "too small", state=rounded(question.state_gb, 4), bytes=f"{question.state_bytes:g}",
+        sequence=rounded(question.sequence_gb), needed=least, memory=f"{_memory_gb(known, card):g}",
+    )  # fmt: skip
 
 
 def _measured(point: Point) -> dict[str, Any]:

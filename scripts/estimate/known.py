@@ -2,16 +2,23 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from scripts.costs.cards import without_maker
-from scripts.estimate.points import Point
-from scripts.storage.spelling import named, plain
+from scripts.costs import cards as names_of_cards
+from scripts.estimate.points import KINDS, Point
+from scripts.storage.errors import InputError
+from scripts.storage.spelling import find, named, plain
 
 #: Months after which what tables print of a kind is old: its interval is widened by what software gained since.
 OLD_MONTHS = {"dense": 12, "moe": 6}
+
+#: Models of up to so many times more parameters than the largest of the tables, or fewer than the smallest; sequences
+#: of so many times fewer tokens.
+BEYOND = 2.0
+
+_KINDS = {"dense": "dense models", "moe": "mixtures of experts"}
 
 #: Between two releases of which the ageing was taken.
 AGEING_MONTHS = 7
@@ -21,8 +28,9 @@ AGEING_MONTHS = 7
 class Known:
     """Points of tables, cards and models by name, and of trials the widening of intervals and the ageing of rows.
 
-    `factors` are by question of `trial` or `transfers` and kind; `ageing` is the standard deviation of a logarithm that
-    seven months make, by kind.
+    `others` are models that the tables lack; `refused` what is none, by how its name begins. `factors` are by question
+    of `trial` or `transfers` and kind; `ageing`, by kind, is the standard deviation of a logarithm that seven months
+    make.
     """
 
     points: Sequence[Point]
@@ -31,38 +39,98 @@ class Known:
     models: Mapping[str, Any]
     factors: Mapping[str, Mapping[str, float]]
     ageing: Mapping[str, float]
+    others: Mapping[str, Any] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def askable(self) -> dict[str, Any]:
+        """Return all models that can be asked for, by name."""
+        return {**self.models, **self.others}
 
     def model(self, name: str) -> str:
         """Return the model that a person, or a hub, calls so. Raises InputError with the nearest names."""
-        names = {one: model for model, about in self.models.items() for one in (model, *about["names"])}
-        known = {plain(one) for one in names}
-        tried = [name, _of_hub(name), re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", _of_hub(name))]
-        asked = next((one for one in tried if plain(one) in known), name)
-        return named("--model", asked, names, "of any other say --billion, --layers and --width")
+        names = {one: model for model, about in self.askable.items() for one in (model, *about["names"])}
+        short = _of_hub(name)
+        for one in (name, short, re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", short)):
+            if found := find(one, names):
+                return found
+        if why := next((why for start, why in self.refused.items() if plain(short).startswith(plain(start))), ""):
+            sizes = " and ".join(f"{_KINDS[kind]} of {self.span(kind)}" for kind in KINDS)
+            raise InputError(
+                f"--model: {name!r} is {why}, whose speed follows from no table: measure it, epd run. "
+                f"What is answered for: {sizes}"
+            )
+        return named("--model", short or name, names, "of any other say --billion, --layers and --width")
+
+    def sizes(self, kind: str) -> tuple[float, float]:
+        """Return the fewest and the most active parameters (billions) of models of a kind that are answered for."""
+        found = sorted(one["active_billion"] for one in self.models.values() if _is_sized(one, kind))
+        return found[0] / BEYOND, found[-1] * BEYOND
+
+    def span(self, kind: str) -> str:
+        """Return these in words."""
+        low, high = self.sizes(kind)
+        return f"{low:g} to {high:g} billion {'' if kind == 'dense' else 'active '}parameters"
+
+    def lengths(self) -> tuple[float, float]:
+        """Return the shortest and the longest sequence that is answered for, in tokens."""
+        found = sorted(point.length for point in self.points if point.length)
+        return found[0] / BEYOND, found[-1]
 
     def aged(self, kind: str, until: str, today: date) -> float:
         """Return the variance that the age of rows adds: of those that are not old none, of others as a random walk."""
         passed = months(until, today) if until else 0.0
         return self.ageing[kind] ** 2 * passed / AGEING_MONTHS if passed > OLD_MONTHS[kind] else 0.0
 
-    def card(self, option: str, name: str) -> str:
-        """Return the card that a person, a driver or an offer calls so. Raises InputError with the nearest names."""
-        return named(option, without_maker(name), self._cards, f"cards are {', '.join(self.cards)}")
+    def cards_called(self, option: str, name: str) -> list[str]:
+        """Return the cards that a person, a driver or an offer calls so: several where the name does not tell them
+        apart, the largest memory first. Raises InputError with the nearest names.
+        """
+        if not (found := names_of_cards.meant(name, self._cards)):
+            raise names_of_cards.unknown(option, name, self._cards, f"cards are {', '.join(self.cards)}")
+        return sorted(found, key=lambda card: -self.cards[card]["memory_gb"])
 
-    def left_out(self, option: str, name: str, providers: Mapping[str, str]) -> str:
-        """Return the provider, of those by what they are called, or the card that is meant. Raises InputError."""
+    def card(self, option: str, name: str) -> str:
+        """Return the card that is called so, of several the one that is taken (`taken`). Raises InputError."""
+        return self.cards_called(option, name)[0]
+
+    def taken(self, option: str, name: str) -> list[str]:
+        """Return, in a line, which card is taken where a name means several; none where it means one."""
+        first, *others = self.cards_called(option, name)
+        return [f"{name}: read as {first}, and not as {' or '.join(others)}"] if others else []
+
+    def left_out(self, option: str, name: str, providers: Mapping[str, str]) -> list[str]:
+        """Return the provider, of those by what they are called, or the cards that are meant. Raises InputError."""
+        if provider := find(name, dict(providers) | {one: one for one in providers.values()}):
+            return [provider]
+        if found := names_of_cards.meant(name, self._cards):
+            return found
         names = dict(providers) | {one: one for one in providers.values()} | self._cards
-        asked = without_maker(name) or name  # Google rents what Google makes
-        return named(option, asked, names, f"it is one of {', '.join([*providers.values(), *self.cards])}")
+        raise names_of_cards.unknown(
+            option, name, names, f"it is one of {', '.join([*providers.values(), *self.cards])}"
+        )
 
     @property
     def _cards(self) -> dict[str, str]:
         return {card: card for card in self.cards} | dict(self.card_names)
 
 
+#: What a hub's name says of how a model was made, tuned or packed: it is as fast as without.
+_MADE_OF_IT = (
+    "instruct", "chat", "base", "hf", "it", "pt", "thinking", "intermediate", "deduped", r"v\d\.\d", "fp8", "bf16",
+    "bnb", "awq", "gptq", "gguf", "unsloth",
+)  # fmt: skip
+
+
+def _is_sized(about: Mapping[str, Any], kind: str) -> bool:
+    return about["kind"] == kind and "active_billion" in about
+
+
 def _of_hub(name: str) -> str:
     """Return the name of a model without its owner on a hub, and without what was made of it."""
-    return re.sub(r"(?i)^meta-|[-_](instruct|chat|base|hf|it|pt|v0\.\d)\b.*$", "", name.rpartition("/")[2])
+    short = re.sub(rf"(?i)[-_ ]({'|'.join(_MADE_OF_IT)})\b.*$", "", name.rpartition("/")[2])
+    short = re.sub(r"(?i)^meta[- ]|(?<=2\.5)[- ](coder|math)", "", short)
+    return re.sub(r"(?i)\s*\b([mb])illion\b", r"\1", short)
 
 
 def day(text: str) -> date:

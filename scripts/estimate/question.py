@@ -10,6 +10,7 @@ from scripts.estimate import linear
 from scripts.estimate.known import Known
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
 from scripts.storage.errors import InputError
+from scripts.storage.numbers import rounded
 
 #: What people call software whose speed the tables hold, in small letters.
 _CALLED = {
@@ -17,9 +18,6 @@ _CALLED = {
     **{"nemo": "Megatron-Bridge", "megatron": "Megatron-Bridge", "megatron-bridge": "Megatron-Bridge"},
     **{"llm-foundry": "llm-foundry", "llmfoundry": "llm-foundry", "maxtext": "MaxText"},
 }
-
-#: Models of up to so many times more parameters than the largest of the tables, or fewer than the smallest.
-_BEYOND = 2.0
 
 MOST_TOKENS = 1e15
 
@@ -32,8 +30,11 @@ STATE_BYTES = {"pretrain": 16.0, "sft": 16.0, "lora": 2.0, "qlora": 0.55}
 
 _KEEPS = {"lora": "frozen weights", "qlora": "4-bit weights and an adapter"}
 
-#: Cards that one quote is of: nobody printed a speed on more than a quarter of them.
-MOST_CARDS = 4096
+#: Cards that one quote is of, and the most that the tables of speed have.
+MOST_CARDS, MOST_PRINTED = 4096, 1024
+
+#: Of the records of the NanoGPT speedrun none took fewer steps (reports/published/sources/speedrun-logs.csv).
+FEWEST_STEPS = 1375
 
 #: How large numbers are written for short.
 _TIMES = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
@@ -71,6 +72,12 @@ class Question:
     is_named: bool
     assumed: tuple[str, ...]
     state_bytes: float
+    all_layers: int
+
+    @property
+    def sequences(self) -> int:
+        """How many whole sequences the training has."""
+        return int(self.tokens // self.length)
 
     @property
     def state_gb(self) -> float:
@@ -80,7 +87,7 @@ class Question:
     @property
     def sequence_gb(self) -> float:
         """What one sequence leaves on all cards together where layers are computed again: the BF16 input of each."""
-        return 2 * self.layers * self.length * self.width / 1e9
+        return 2 * self.all_layers * self.length * self.width / 1e9
 
     @property
     def kept_gb(self) -> float:
@@ -138,17 +145,21 @@ def ask(
         raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
     if tokens < positive("--length", length, "tokens of a sequence"):
         raise InputError(f"--tokens: {tokens:g} are less than one sequence of {length:g} (--length)")
-    lengths = sorted(point.length for point in known.points if point.length)
-    if lengths and not lengths[0] / _BEYOND <= length <= lengths[-1]:
-        raise InputError(f"--length: {length:g}: tables hold sequences of {lengths[0]:g} to {lengths[-1]:g} tokens")
+    shortest, longest = known.lengths()
+    if not shortest <= length <= longest:
+        raise InputError(f"--length: {length:g}: sequences of {shortest:g} to {longest:g} tokens are answered for")
     assumed: list[str] = []
     if model:
         if (active, layers, width, kind) != (None, None, None, "dense"):
             raise InputError("--active, --layers, --width and --kind go with --billion: of --model they are known")
-        about = {"name": known.model(model), **known.models[known.model(model)]}
+        name = known.model(model)
+        about = {"name": name, **known.askable[name]}
         if "active_billion" not in about:
-            raise InputError(f"--model: {about['name']}: its active parameters are not known")
+            raise InputError(f"--model: {name}: its active parameters are not known")
         about.setdefault("total_billion", about["active_billion"])
+        _check_size(known, f"--model: {name}", about["kind"], about["active_billion"])
+        if about["family"] not in {point.family for point in known.points}:
+            about["family"] = ""
     else:
         about = _by_numbers(known, positive("--billion", billion or 0, "billions of parameters"), active, kind, assumed)
         for option, value, key in (("--layers", layers, "layers"), ("--width", width, "width")):
@@ -157,25 +168,23 @@ def ask(
         if layers is not None and width is not None and about["kind"] == "dense":
             _check_shape(about)
         if layers is None or width is None:
-            assumed.append(
-                f"layers and width: {about['layers']} and {about['width']}, as of {about['like']}"
-                if layers is None and width is None
-                else f"the other of layers and width: as of {about['like']}"
-            )
+            missing = {"layers": layers, "width": width}
+            names = [key for key, value in missing.items() if value is None]
+            figures = " and ".join(str(about[key]) for key in names)
+            assumed.append(f"{' and '.join(names)}: {figures}, as {about['like']} has")
     found = _CALLED.get(software.lower(), OTHER) if software not in SOFTWARE.values() else software
     if not software:
         assumed.append(
-            "software: none was named, so that the interval holds for any, and TPUs are answered for (--software "
-            "llm-foundry, or pytorch, which no table holds)"
+            "software: none was named (--software): the interval is wide enough for any, and TPUs are answered for"
         )
     elif found == OTHER:
-        assumed.append(f"software: no table holds {software!r}: taken for one of its own, as fast as others or not")
+        assumed.append(f"software: no table holds {software!r}: the interval allows for that")
     if state_bytes is None:
         state_bytes = STATE_BYTES[task]
         keeps = _KEEPS.get(task, "weights, gradients and Adam's state")
         assumed.append(
-            f"memory: {about['total_billion'] * state_bytes:,.4g} GB of {keeps} ({state_bytes:g} bytes a parameter), "
-            "spread over all cards, beside a tenth for activations (--bytes-per-parameter, where it is less)"
+            f"memory: {rounded(about['total_billion'] * state_bytes, 4)} GB of {keeps} ({state_bytes:g} bytes a "
+            "parameter; --bytes-per-parameter says another), spread over all cards, a tenth of which stays free"
         )
     if task == "qlora":
         assumed.append(
@@ -186,16 +195,23 @@ def ask(
     return Question(
         about["name"], about["family"], about["kind"], about["active_billion"], about["total_billion"],
         about["layers"], about["width"], tokens, length, task, precision, found, bool(software), tuple(assumed),
-        state_bytes,
+        state_bytes, about.get("of_layers", about["layers"]),
     )  # fmt: skip
+
+
+def _check_size(known: Known, what: str, kind: str, active: float) -> None:
+    low, high = known.sizes(kind)
+    if not low <= active <= high:
+        raise InputError(f"{what}: {active:g} billion parameters a token: {known.span(kind)} are answered for")
 
 
 def _check_shape(about: Mapping[str, Any]) -> None:
     plain = 12 * about["layers"] * about["width"] ** 2 / 1e9
-    if not _SHAPES[0] <= about["active_billion"] / plain <= _SHAPES[1]:
+    low, high = (float(f"{share * plain:.3g}") for share in _SHAPES)
+    if not low <= about["active_billion"] <= high:
         raise InputError(
-            f"--layers, --width: {about['layers']} and {about['width']} are a transformer of some {plain:.2g} billion "
-            f"parameters, and --billion is {about['active_billion']:g}"
+            f"--layers, --width: {about['layers']} and {about['width']} are a transformer of {low:g} to {high:g} "
+            f"billion parameters, and --billion is {about['active_billion']:g}"
         )
 
 
@@ -212,13 +228,13 @@ def _by_numbers(known: Known, billion: float, active: float | None, kind: str, a
     active = positive("--active", billion if active is None else active, "billions of parameters that a token uses")
     if active > billion:
         raise InputError(f"--active: {active:g} is more than all of --billion {billion:g}")
+    _check_size(known, "--billion" if kind == "dense" else "--active", kind, active)
+    # Of a model of which only the size is said all layers are taken to see the whole sequence.
     models = {
-        name: about for name, about in known.models.items() if about["kind"] == kind and "active_billion" in about
+        name: about
+        for name, about in known.askable.items()
+        if about["kind"] == kind and "active_billion" in about and "of_layers" not in about
     }
-    sizes = sorted(about["active_billion"] for about in models.values())
-    if not sizes[0] / _BEYOND <= active <= sizes[-1] * _BEYOND:
-        what = "parameters" if kind == "dense" else "active parameters"
-        raise InputError(f"--billion: {active:g}: tables hold models of {sizes[0]:g} to {sizes[-1]:g} billion {what}")
     near = min(models, key=lambda name: abs(log(models[name]["active_billion"] / active)))
     return {
         "name": f"{billion:g}B" + (f", {active:g}B active" if kind == "moe" else ""),
@@ -249,6 +265,17 @@ def number_of(option: str, text: str, hint: str = "as 2e9, or 2B (K, M, B, T)") 
         raise InputError(f"{option}: {text!r} is no number: {hint}") from None
 
 
+def check_steps(question: Question, cards: int | None, sequences: float | None) -> None:
+    """Raise InputError where one step takes more sequences than the whole training has."""
+    of_step = sequences or cards or 1
+    if of_step > question.sequences:
+        option = "--cards" if sequences is None else "--sequences"
+        raise InputError(
+            f"{option}: {of_step:g} with a sequence each take {of_step * question.length:,.0f} tokens a step, and the "
+            f"whole training has {question.tokens:,.0f}: at most {question.sequences:,}"
+        )
+
+
 def check_sequences(sequences: float, cards: int | None) -> float:
     """Return the sequences of a step on all cards. Raises InputError for less than one a card."""
     positive("--sequences", sequences, "sequences of a step on all cards")
@@ -271,12 +298,22 @@ def check_preemptions(per_hour: float) -> float:
 
 def measured(known: Known, question: Question, option: str, given: str) -> Point:
     """Return a rate that a person knows, `CARD=RATE` or `CARD:PRECISION=RATE`, as a point. Raises InputError."""
-    name, equals, text = given.rpartition("=")
+    card, precision, text = _given(option, given)
+    rate = number_of(option, text, "tokens a second and card, without a unit")
+    return check_rate(known, question, option, known.card(option, card), precision.lower() or question.precision, rate)
+
+
+def taken(known: Known, option: str, given: str) -> list[str]:
+    """Return, in a line, which card is taken where the name of such a rate means several; none where it means one."""
+    return known.taken(option, _given(option, given)[0])
+
+
+def _given(option: str, given: str) -> tuple[str, str, str]:
+    name, equals, rate = given.rpartition("=")
     if not equals:
         raise InputError(f"{option}: {given!r}: must be CARD=RATE, tokens a second and card, as H100=10400")
     card, _, precision = name.partition(":")
-    rate = number_of(option, text, "tokens a second and card, without a unit")
-    return check_rate(known, question, option, known.card(option, card), precision.lower() or question.precision, rate)
+    return (name, "", rate) if precision.strip().isdigit() else (card, precision, rate)  # H100:8 are eight
 
 
 def check_alike(known: Known, given: Sequence[Point]) -> None:
@@ -308,8 +345,9 @@ def check_rate(known: Known, question: Question, option: str, card: str, precisi
     tflops = exp(point.tflops)
     if tflops < LEAST_OF_PEAK * peaks[precision]:
         raise InputError(
-            f"{option}: {rate:g} tokens a second are {tflops:.2g} TFLOP/s of {question.model}, and {card} has "
-            f"{peaks[precision]:,} in {precision}: is it in tokens a second, and not in samples or steps?"
+            f"{option}: {rate:g} tokens a second are {tflops:.2g} TFLOP/s of {question.model}, less than "
+            f"{LEAST_OF_PEAK:.1%} of the {peaks[precision]:,} that {card} has in {precision}: is it in tokens a "
+            "second, and not in samples or steps?"
         )
     if tflops > peaks[precision]:
         raise InputError(

@@ -11,6 +11,7 @@ from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
 from scripts.estimate.points import OTHER, Point
 from scripts.estimate.question import Question
+from scripts.estimate.reasons import text
 from scripts.estimate.trial import WIDTH
 
 #: An interval that is wider than the first, a factor either way, is said to be wide; one that is wider than the second
@@ -82,10 +83,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         share = 1.0 if bases[place] == "measured" else None
         found = ceiling.below(middle, deviation, ceiling.of_rate(point, known.cards, share))
         if found is None:
-            refused[point.card] = (
-                f"by its like it would reach {exp(middle):,.0f} tokens a second, more than {ceiling.MOST_OF_PEAK:.0%} "
-                "of its peak: measure it (--on)"
-            )
+            refused[point.card] = text("too fast", share=round(100 * ceiling.MOST_OF_PEAK))
             continue
         kept.append(place)
         times.append(found.times)
@@ -96,27 +94,27 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
 
 
 def _too_wide(factor: float, old_rows: str, is_named: bool) -> str:
-    why = f", as its rows are old ({old_rows})" if old_rows else ""
-    hint = "measure it (--on)" + ("" if is_named else ", or name the software (--software)")
-    return f"its 80 % interval is a factor of {factor:.2f} either way, more than {WIDEST:g}{why}: {hint}"
+    why = text("old rows", until=old_rows) if old_rows else ""
+    or_name = "" if is_named else text("name the software")
+    return text("too wide", factor=f"{factor:.2f}", widest=f"{WIDEST:g}", why=why, or_name=or_name)
 
 
 def _refusal(known: Known, question: Question, measured: Sequence[Point], card: str) -> str:
     """Return why a card is not answered, empty if it is."""
     peaks = known.cards[card]["peak_tflops"]
     if question.precision not in peaks:
-        return f"it has no {question.precision}: its data sheet has {', '.join(peaks)}"
+        return text("precision", precision=question.precision, has=", ".join(peaks))
     if any((point.card, point.precision) == (card, question.precision) for point in measured):
         return ""
     if question.kind == "moe" and question.precision == "nvfp4":
-        return "NVFP4 of a mixture of experts follows from no other precision: measure it (--on)"
+        return text("nvfp4")
     if question.kind == "moe" and not _rows(known, question.on(card)):
-        return "no table has a mixture of experts on it: measure it (--on)"
+        return text("no experts")
     if question.is_named and card.startswith("TPU"):
         by = {point.software for point in known.points if point.card.startswith("TPU")}
         if question.software not in by:
             name = "the software named" if question.software == OTHER else question.software
-            return f"no table has {name} on a TPU"
+            return text("software on TPU", software=name)
     return ""
 
 

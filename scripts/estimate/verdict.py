@@ -9,6 +9,7 @@ from scripts.estimate import choice
 from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
 from scripts.estimate.rates import digits_within
+from scripts.estimate.reasons import caveats
 from scripts.storage.numbers import number, rounded
 
 
@@ -23,11 +24,12 @@ def verdict(
     covariance: Array,
     minutes: Array,
     market: Mapping[str, Any] | None,
+    owned: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     """Return which card costs least, or what to measure; None where no card has a price.
 
     Of each answer the bill of `deciding` counts; `usd` is what it comes to, `minutes` what a minute does, `market` the
-    lowest bill of market places.
+    lowest bill of market places, `owned` that of owned cards that stand apart.
     """
     if not answers:
         return None
@@ -50,6 +52,8 @@ def verdict(
             f"At a market place, whose hosts are strangers: from {rounded(usd_of(market), 2)} USD "
             f"({_place(market['card'], market['cheapest'])})."
         )
+    if owned and usd_of(owned) < usd[found.first]:
+        said.append(f"Owned: {rounded(usd_of(owned), 2)} USD ({_place(owned['card'], owned['cheapest'])}).")
     return {
         "decided": decided,
         "card": names[found.first],
@@ -98,7 +102,7 @@ def _by(provider: str) -> str:
 def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["deciding"]
     offer, usd = bill["cheapest"], bill["usd"]
-    machine = _place(first["card"], offer)
+    machine = _place(first["card"], offer) + caveats(first["basis"], first["host"])
     digits = digits_within(usd["low"], usd["high"])
     hours, low, high = (rounded(of, digits) for of in (bill["hours"], usd["low"], usd["high"]))
     cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"

@@ -8,10 +8,10 @@ from typing import Any
 
 from scripts.analysis.names import provider_name
 from scripts.costs import cards
-from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, question, rates
+from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, question, rates, reasons
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
 from scripts.estimate.owned import Owned
-from scripts.estimate.points import PRECISIONS, SOFTWARE
+from scripts.estimate.points import KINDS, PRECISIONS, SOFTWARE
 
 #: What runs in the page, in this order.
 SCRIPTS = ("engine.js", "elements.js", "estimate.js", "quote.js")
@@ -101,12 +101,12 @@ def data(
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
     most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of
-    memory), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), rows (what the tables
-    hold: card, kind, precision and until when), models (by name: kind, active, total, layers, width, and their own
-    points), lengths (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software, spot
-    (what is assumed of it), owned and offers by card.
+    memory), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), arm (cards with such
+    a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by
+    name: kind, active, total, layers, of_layers, width, whether the tables have its family, and their own points),
+    lengths and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed, fewest_steps,
+    least_of_peak, software, tpu_software, spot (what is assumed of it), owned and offers by card.
     """
-    lengths = [point.length for point in known.points if point.length]
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:
         key = point.card, point.kind, point.precision
@@ -128,12 +128,16 @@ def data(
         "state_bytes": question.STATE_BYTES,
         "room": answer.ROOM,
         "most_cards": question.MOST_CARDS,
+        "most_printed": question.MOST_PRINTED,
+        "fewest_steps": question.FEWEST_STEPS,
+        "texts": reasons.TEXTS,
         "least_of_peak": question.LEAST_OF_PEAK,
         "rows": [
             dict(zip(("card", "kind", "precision", "until"), (*key, day), strict=True)) for key, day in until.items()
         ],
         "models": _models(known),
         "names": known.card_names,
+        "arm": [card for card, about in known.cards.items() if about.get("host") == "ARM"],
         "pcie_gb_per_second": answer.PCIE_GB_PER_SECOND,
         "printed_elsewhere": rates.PRINTED_ELSEWHERE,
         "spot": {
@@ -146,7 +150,8 @@ def data(
             card: asdict(one) | {"increment_seconds": 1.0, "minimum_seconds": 0.0} for card, one in owned.items()
         },
         "most_tokens": question.MOST_TOKENS,
-        "lengths": [min(lengths) / 2, max(lengths)],
+        "lengths": known.lengths(),
+        "sizes": {kind: known.sizes(kind) for kind in KINDS},
         "software": list(dict.fromkeys(SOFTWARE.values())),
         "tpu_software": sorted({point.software for point in known.points if point.card.startswith("TPU")}),
         "providers": {
@@ -164,18 +169,22 @@ _OF_POINT = ("card", "precision", "software", "task", "length", "gflop", "rate")
 
 def _models(known: Known) -> dict[str, Any]:
     """Return the models that can be asked for by name, each with its points of the tables."""
-    return {
-        name: {
-            "kind": about["kind"],
-            "active": about["active_billion"],
-            "total": about.get("total_billion", about["active_billion"]),
-            "layers": about["layers"],
-            "width": about["width"],
-            "points": [{key: getattr(one, key) for key in _OF_POINT} for one in known.points if one.model == name],
-        }
-        for name, about in known.models.items()
-        if "active_billion" in about
-    }
+    families = {point.family for point in known.points}
+    found = {}
+    for name, about in known.askable.items():
+        low, high = known.sizes(about["kind"])
+        if low <= about.get("active_billion", 0.0) <= high:
+            found[name] = {
+                "kind": about["kind"],
+                "active": about["active_billion"],
+                "total": about.get("total_billion", about["active_billion"]),
+                "layers": about["layers"],
+                "of_layers": about.get("of_layers"),
+                "width": about["width"],
+                "has_family": about["family"] in families,
+                "points": [{key: getattr(one, key) for key in _OF_POINT} for one in known.points if one.model == name],
+            }
+    return found
 
 
 def _number(value: Any) -> Any:

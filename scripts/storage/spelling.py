@@ -1,10 +1,13 @@
-"""Names as people spell them: without regard to case, spaces and marks; and the nearest of those that are known."""
+"""Names as people spell them, without regard to case, marks and the order of words; and the nearest that are known."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from scripts.storage.errors import InputError
+
+#: How much alike a name is that is offered for another (difflib's ratio): MI300X is no slip of B300.
+_ALIKE = 0.7
 
 
 def plain(name: str) -> str:
@@ -12,17 +15,26 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", name.lower())
 
 
+def _parts(name: str) -> list[str]:
+    """Return the words and the numbers of a name in one order: Llama-3.1-8B is 8B Llama 3.1."""
+    found = re.findall(r"[a-z]+|\d*\.?\d+", name.lower())
+    return sorted(f"{float(one):g}" if one[-1].isdigit() else one for one in found)
+
+
+def find(name: str, names: Mapping[str, str]) -> str | None:
+    """Return what a name stands for by a table of names, None for one that is not in it."""
+    asked = plain(name)
+    exact = {found for one, found in names.items() if plain(one) == asked}
+    alike = exact or {found for one, found in names.items() if _parts(one) == _parts(name)}
+    return alike.pop() if len(alike) == 1 else None
+
+
 def named(option: str, name: str, names: Mapping[str, str], otherwise: str) -> str:
     """Return what a name stands for by a table of names. Raises InputError with the nearest of them."""
-    known = {plain(one): found for one, found in names.items()}
-    asked = plain(name)
-    if asked in known:
-        return known[asked]
+    if (found := find(name, names)) is not None:
+        return found
+    asked, known = plain(name), {plain(one): found for one, found in names.items()}
     near = [known[one] for one in known if asked and asked in one]
-    near += [known[one] for one in get_close_matches(asked, known, 5, 0.5)]
-    hint = f"did you mean {' or '.join(_first(near, 3))}? " if near else ""
+    near += [known[one] for one in get_close_matches(asked, known, 5, _ALIKE)]
+    hint = f"did you mean {' or '.join(list(dict.fromkeys(near))[:3])}? " if near else ""
     raise InputError(f"{option}: {name!r} is unknown: {hint}{otherwise}")
-
-
-def _first(names: Iterable[str], count: int) -> list[str]:
-    return list(dict.fromkeys(names))[:count]

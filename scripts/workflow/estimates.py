@@ -82,7 +82,8 @@ def known(found: Mapping[str, Any] | None = None) -> Known:
     _, models, cards, names = _facts()
     found = trials() if found is None else found
     ageing = {kind: one["deviation"] for kind, one in found["ageing"].items()}
-    return Known(points(), cards, names, models, found["factors"], ageing)
+    asked = schemas.read_yaml(MODELS, "language-models")
+    return Known(points(), cards, names, models, found["factors"], ageing, asked["others"], asked["refused"])
 
 
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
@@ -109,7 +110,13 @@ def newest_price(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> date:
     return day(max(row["as_of"] for of in rows.values() for row in of))
 
 
+#: What trials need of a card.
+_FIGURES = ("peak_tflops", "memory_gb", "bandwidth_gb_per_second", "link_gb_per_second")
+
+
 def inputs_sha256() -> str:
-    """Return a checksum of what trials are made from."""
-    texts = [read_text(path) for path in (FACTS, MODELS, CARDS, books.path(TRIED_BOOK))]
+    """Return a checksum of what trials are made from: names that people use, and other models, are no part of it."""
+    _, _, cards, _ = _facts()
+    figures = {name: [about[key] for key in _FIGURES] for name, about in cards.items()}
+    texts = [read_text(FACTS), repr(points()), repr(figures), read_text(books.path(TRIED_BOOK))]
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()

@@ -11,6 +11,7 @@ import pytest
 from scripts.document import estimates as document
 from scripts.estimate import linear, question, transfers, trial
 from scripts.estimate.answer import ROOM
+from scripts.storage.files import read_csv
 from scripts.workflow import estimates
 from tests.estimate.test_linear import CARD, POINT
 
@@ -139,3 +140,10 @@ def test_a_result_of_mlperf_is_worked_out_from_two_validations(tmp_path: Path) -
     (row,) = kept_back.rows(tmp_path)
     assert (row["card"], row["cards"], row["sequences"], row["runs"]) == ("H200", 8, "16", 1)
     assert int(row["tokens_per_second_per_card"]) == round((192 + 160 / 3) * 8192 / 100 / 8)
+
+
+def test_few_steps_and_many_cards_are_counted_in_committed_tables() -> None:
+    sources = estimates.ROOT / "reports" / "published" / "sources"
+    steps = [int(row["steps"]) for _, row in read_csv(sources / "speedrun-logs.csv") if row["steps"]]
+    assert min(steps) == question.FEWEST_STEPS
+    assert max(float(row["cards"] or 0) for row in estimates.rows()) == question.MOST_PRINTED

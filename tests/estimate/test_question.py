@@ -1,5 +1,7 @@
 """Questions as people ask them, and what is said of those that cannot be asked."""
 
+import re
+
 import pytest
 
 from scripts.estimate import question, transfers, trial
@@ -22,10 +24,110 @@ def test_a_model_is_found_by_what_people_and_tables_call_it(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["A100 80 GB", "a100-80gb", "A100 SXM 80GB", "NVIDIA A100-SXM4-80GB", "A100-80GB-SXM4"]
+    ("name", "means"),
+    [
+        ("A100 80 GB", "A100 80 GB"),
+        ("a100-80gb", "A100 80 GB"),
+        ("A100-80G", "A100 80 GB"),
+        ("A100 SXM 80GB", "A100 80 GB"),
+        ("NVIDIA A100-SXM4-80GB", "A100 80 GB"),
+        ("A100-80GB-SXM4", "A100 80 GB"),
+        ("A100-SXM4-40GB", "A100 40 GB"),
+        ("H100-SXM5-80GB", "H100"),
+        ("NVIDIA H100 80GB HBM3", "H100"),
+        ("h100 sxm", "H100"),
+        ("L40s", "L40S"),
+        ("RTX4090", "RTX 4090"),
+        ("NVIDIA GeForce RTX 4090", "RTX 4090"),
+        ("RTX-4090-24GB", "RTX 4090"),
+        ("GH200 480GB", "GH200"),
+        ("GB200 NVL72", "GB200"),
+        ("H200 141GB HBM3e", "H200"),
+        ("google tpu v6e", "TPU v6e"),
+        ("Tesla V100-SXM2-32GB", "V100"),
+    ],
 )
-def test_a_card_is_found_by_what_people_and_offers_call_it(name: str) -> None:
-    assert KNOWN.card("--on", name) == "A100 80 GB"
+def test_a_card_is_found_by_what_people_drivers_and_offers_call_it(name: str, means: str) -> None:
+    assert KNOWN.cards_called("--on", name) == [means]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("8xH100", "'8xH100' is of 8 cards: say H100, and --cards 8"),
+        ("2 x A100-80GB", "is of 2 cards: say A100 80 GB, and --cards 2"),
+        ("H100x8", "is of 8 cards: say H100, and --cards 8"),
+        ("v6e-8", "is of 8 cards: say TPU v6e, and --cards 8"),
+        ("p5.48xlarge", "is of 8 cards: say H100, and --cards 8"),
+        ("A100 80GB PCIe", "'A100 80GB PCIe': no data sheet of it is here; the nearest known is A100 80 GB"),
+        ("H100 NVL", "no data sheet of it is here; the nearest known is H100"),
+        ("V100-SXM2-16GB", "no data sheet of it is here; the nearest known is V100"),
+        ("L4", "'L4': no data sheet of it is here: cards are V100, A10G"),
+        ("MI300X", "'MI300X' is unknown: cards are V100, A10G"),
+        ("H10", "did you mean H100"),
+        ("", "is unknown: cards are"),
+    ],
+)
+def test_a_card_that_is_none_here_is_one_line_with_the_nearest(name: str, says: str) -> None:
+    with pytest.raises(InputError) as error:
+        KNOWN.card("--on", name)
+    assert says in str(error.value)
+
+
+def test_a_name_of_two_cards_takes_the_larger_and_says_so() -> None:
+    assert KNOWN.cards_called("--on", "A100") == ["A100 80 GB", "A100 40 GB"]
+    assert question.measured(KNOWN, ask(), "--on", "A100=4000").card == "A100 80 GB"
+    said = ["A100: read as A100 80 GB, and not as A100 40 GB"]
+    assert question.taken(KNOWN, "--on", "A100=4000") == said
+    assert question.taken(KNOWN, "--on", "A100 40GB=4000") == []
+    assert set(KNOWN.left_out("--without", "A100", {})) == {"A100 80 GB", "A100 40 GB"}
+
+
+LIMITS = [
+    ({"length": 1e9}, "length", "sequences of {} to {} tokens"),
+    ({"model": "", "billion": 1e9}, "billion", "token: {} to {} billion"),
+    ({"model": "", "billion": 1e6, "active": 1e5}, "active", "token: {} to {} billion active"),
+    ({"model": "", "billion": 8, "layers": 16, "width": 2048}, "billion", "a transformer of {} to {} billion"),
+    ({"tokens": 1e16}, "tokens", "must be at most {}"),
+    ({"tokens": 1.0, "length": 2048}, "tokens", "less than one sequence of {} "),
+]
+
+
+@pytest.mark.parametrize(("given", "name", "words"), LIMITS)
+def test_a_limit_that_a_message_states_is_the_true_one(given: dict[str, float], name: str, words: str) -> None:
+    """The limit itself is accepted, and a hair beyond is refused."""
+    with pytest.raises(InputError) as error:
+        ask(**given)
+    found = re.search(re.escape(words).replace(r"\{\}", r"([\d.e+-]+)"), str(error.value))
+    assert found, error.value
+    low, high = (float(found[1]), float(found[2])) if found.lastindex == 2 else (None, float(found[1]))
+    if "less than" in words:
+        low, high = high, None
+    for limit, beyond in ((low, 1 - 1e-9), (high, 1 + 1e-9)):
+        if limit is not None:
+            ask(**given | {name: limit})
+            with pytest.raises(InputError):
+                ask(**given | {name: limit * beyond})
+
+
+def test_a_rate_may_be_half_a_per_cent_of_the_peak_and_the_peak() -> None:
+    asked = ask()
+    for share, inside, outside in ((question.LEAST_OF_PEAK, 1 + 1e-9, 1 - 1e-6), (1.0, 1 - 1e-9, 1 + 1e-6)):
+        rate = share * 989 * 1000 / asked.on("H100").gflop
+        question.check_rate(KNOWN, asked, "--on", "H100", "bf16", rate * inside)
+        with pytest.raises(InputError):
+            question.check_rate(KNOWN, asked, "--on", "H100", "bf16", rate * outside)
+
+
+def test_a_step_takes_no_more_sequences_than_the_training_has() -> None:
+    """A million sequences of 4,096 tokens."""
+    asked = ask(tokens=4.096e6)
+    question.check_steps(asked, 1000, None)
+    question.check_steps(asked, 8, 1000)
+    with pytest.raises(InputError, match=r"--cards: 1001 with a sequence each take 4,100,096 tokens a step.* 1,000$"):
+        question.check_steps(asked, 1001, None)
+    with pytest.raises(InputError, match="--sequences: 1001 with"):
+        question.check_steps(asked, 8, 1001)
 
 
 def test_a_model_by_its_numbers_has_the_work_of_its_numbers() -> None:
@@ -39,7 +141,7 @@ def test_a_model_by_its_numbers_has_the_work_of_its_numbers() -> None:
 def test_layers_and_width_that_nobody_said_are_those_of_the_nearest_model_and_that_is_said() -> None:
     asked = ask(model="", billion=8)
     assert (asked.layers, asked.width) == (32, 4096)
-    assert "layers and width: 32 and 4096, as of Llama 3 8B" in asked.assumed
+    assert "layers and width: 32 and 4096, as Llama 3 8B has" in asked.assumed
 
 
 def test_fewer_active_parameters_are_a_mixture_of_experts() -> None:
@@ -70,12 +172,12 @@ def test_software_that_no_table_holds_is_one_of_its_own_and_that_is_said(said: s
         ({"tokens": float("inf")}, "--tokens: inf must be"),
         ({"tokens": 1e30}, "--tokens: 1e+30 must be at most 1e+15"),
         ({"length": 0}, "--length: 0 must be tokens of a sequence, more than 0"),
-        ({"length": 10_000_000}, "--length: 1e+07: tables hold sequences of"),
+        ({"length": 10_000_000}, "--length: 1e+07: sequences of 2048 to 4096 tokens are answered for"),
         ({"precision": "fp16"}, "--precision: 'fp16' is unknown: it is one of bf16, fp8, mxfp8, nvfp4"),
         ({"task": "rlhf"}, "--task: 'rlhf' is unknown"),
         ({"task": "qlora", "precision": "fp8"}, "--precision: fp8: qlora keeps weights in 4 bits and computes in bf16"),
         ({"model": "", "billion": -8}, "--billion: -8 must be billions of parameters, more than 0"),
-        ({"model": "", "billion": 8000}, "tables hold models of 0.125 to 405.85 billion parameters"),
+        ({"model": "", "billion": 8000}, "--billion: 8000 billion parameters a token: 0.0625 to 811.7 billion"),
         ({"model": "", "billion": 8, "layers": -1}, "--layers: -1 must be a whole number"),
         ({"model": "", "billion": 30, "kind": "moe"}, "--active: must be given of a mixture of experts"),
         ({"model": "", "billion": 3, "active": 30}, "--active: 30 is more than all of --billion 3"),
@@ -101,7 +203,9 @@ def test_a_rate_is_of_a_card_and_of_the_precision_asked_for_or_another() -> None
         ("H100=10400tok/s", "--on: '10400tok/s' is no number: tokens a second and card, without a unit"),
         ("H100=nan", "--on: nan must be tokens a second and card, more than 0"),
         ("H100=-5", "--on: -5 must be"),
-        ("A100=10", "--on: 'A100' is unknown: did you mean A100 40 GB or A100 80 GB"),
+        ("A10=10", "--on: 'A10': no data sheet of it is here: cards are V100, A10G"),
+        ("8xH100=83200", "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),
+        ("H100:8=83200", "--on: 'H100:8' is of 8 cards: say H100, and --cards 8"),
         ("V100=1000", "--on: V100 has no bf16: its data sheet has fp16"),
         ("A100 80 GB:fp8=1000", "A100 80 GB has no fp8"),
         ("H100:int8=1000", "--on: 'int8' is unknown"),

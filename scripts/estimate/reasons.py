@@ -1,0 +1,41 @@
+"""Why a card is not answered, and what is to be known of so many cards: one text for a terminal and the page.
+
+The page fills in what stands in braces as Python does (reports/scripts/quote.js).
+"""
+
+TEXTS = {
+    "precision": "it has no {precision}: its data sheet has {has}",
+    "nvfp4": "NVFP4 of a mixture of experts follows from no other precision: measure it",
+    "no experts": "no table has a mixture of experts on it: measure it",
+    "software on TPU": "no table has {software} on a TPU",
+    "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
+    "too fast": "by its like it would reach more than {share} % of its peak, as no table has: measure it",
+    "wide": "wide, measure it",
+    "old rows": ", as its rows are old ({until})",
+    "name the software": ", or name the software",
+    "left out": "left out, as asked",
+    "PCIe": "no table has a language model on several cards that PCIe links, and this takes {cards}: measure it",
+    "too small": (
+        "{state} GB of state ({bytes} bytes a parameter) and {sequence} GB of a sequence's layers, a tenth left free, "
+        "need {needed} cards of {memory} GB"
+    ),
+    "few sequences": "it takes {cards} cards, and {of} has {sequences} sequences for them",
+    "few steps": (
+        "at most {steps} steps, of {of_step} tokens or more, as each card takes a sequence: no record of the NanoGPT "
+        "speedrun took fewer than {fewest} steps; fewer cards cost about as much and leave more"
+    ),
+    "many cards": "no table of speed goes beyond {limit} cards",
+    "data sheet only": "known by its data sheet alone",
+    "ARM": "ARM host: wheels may be missing",
+}
+
+
+def text(key: str, **values: object) -> str:
+    """Return one of these texts with its values."""
+    return TEXTS[key].format(**values)
+
+
+def caveats(basis: str, host: str | None) -> str:
+    """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
+    found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
+    return f" ({'; '.join(found)})" if found else ""
