@@ -36,8 +36,8 @@ from scripts.costs import outcomes
 from scripts.storage.axes import CELL
 
 #: The highest p of cells that are clearly different; with few runs, which two humps make alike by chance, a lower one.
-SIGNIFICANT = 0.004
-SIGNIFICANT_OF_FEW = {1: 0.0005, 2: 0.0005, 3: 0.002}
+SIGNIFICANT = 0.002
+SIGNIFICANT_OF_FEW = {1: 0.0005, 2: 0.0005}
 FALSE_PAGES = 0.05
 
 #: The level of a page of which every run was disturbed by other work on its machine: no p is as low.
