@@ -3,7 +3,7 @@
 What pages, charts, tables, summaries and terminals can print is scanned for superlatives and comparatives. A new one
 fails here until it stands in the table, under what makes it true:
 
-- `told`: the code that prints it has told the cells apart by the rule of verdicts, or names all that may have won;
+- `judged`: the code that prints it has judged the cells by the rule of verdicts, or names all that may have won;
 - `measured`: it says what was measured, and how often, and no more;
 - `arithmetic`: it follows from prices, bills or printed figures, which have no noise;
 - `reading`: it says how to read an axis, a column or the rule itself;
@@ -21,7 +21,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = Path(__file__).with_name("winning_words.yaml")
-RULES = ("told", "measured", "arithmetic", "reading", "name")
+RULES = ("judged", "measured", "arithmetic", "reading", "name")
 
 WORDS = re.compile(
     r"\b(fastest|slowest|quickest|cheapest|dearest|best|worst|better|worse|faster|slower|cheaper|dearer|quicker"
@@ -155,7 +155,7 @@ def test_rules_of_winning_words_are_known_and_one_each() -> None:
 
 def test_what_is_judged_is_judged_in_its_file() -> None:
     for file, rules in reviewed().items():
-        if "told" in rules and file.startswith(("scripts", "reports/scripts")):
+        if "judged" in rules and file.startswith(("scripts", "reports/scripts")):
             assert JUDGES.search((ROOT / file).read_text(encoding="utf-8")), file
 
 
