@@ -64,7 +64,7 @@ onstart:
     elif expected_usd := print_quote():
         start_meter(expected_usd)
     internals.limit_no_rate(workflow)
-    internals.end_when_told(workflow)
+    internals.end_when_asked(workflow)
 
 
 onsuccess:

@@ -85,16 +85,16 @@ def main() -> int:
         if "language_model" not in program:
             continue
         measured, reasons = minutes(run for run in runs if run.is_relative_to(options.folder / workload))
-        told: dict[str, Any] = {"workload": workload, "measured": [], "reasons": reasons, "answer": None}
+        entry: dict[str, Any] = {"workload": workload, "measured": [], "reasons": reasons, "answer": None}
         if measured:
-            told["measured"] = [{"card": one.card, "cards": one.cards} for one in measured]
+            entry["measured"] = [{"card": one.card, "cards": one.cards} for one in measured]
             try:
-                told["answer"] = estimate(
+                entry["answer"] = estimate(
                     known, offered, program["language_model"], measured, estimates.newest_price(offered)
                 )
             except InputError as error:
-                told["reasons"] = [*reasons, str(error)]
-        found.append(told)
+                entry["reasons"] = [*reasons, str(error)]
+        found.append(entry)
     write_text(options.output, json.dumps(found, indent=1) + "\n")
     return 0
 

@@ -37,8 +37,8 @@ def parse() -> argparse.Namespace:
 
 def _refused() -> Outcome | None:
     """Return how a run ended that got no machine: who submits it says so in a variable."""
-    told = json.loads(environment.ENDED.read() or "null")
-    return told and Outcome(told["status"], told["reason"], {"total_seconds": 0.0})
+    ended = json.loads(environment.ENDED.read() or "null")
+    return ended and Outcome(ended["status"], ended["reason"], {"total_seconds": 0.0})
 
 
 def _measure(options: argparse.Namespace) -> int:
@@ -47,18 +47,18 @@ def _measure(options: argparse.Namespace) -> int:
     if cell.hardware not in catalogue:
         raise InputError(f"hardware {cell.hardware!r} is unknown: it is one of {', '.join(catalogue)}")
     claims = catalogue[cell.hardware]["machine"]
-    outcome, told, is_ended = _refused(), None, False
+    outcome, seen, is_ended = _refused(), None, False
     found = hardware.NOT_SEEN if outcome else hardware.detect()
     origin = provenance.collect(found, None)
     output = options.output.resolve()
     attempt.log(f"{cell.path}: a program, watched for {command['minutes']:g} min from its first step on")
     if outcome is None:
         hardware.check(cell.hardware, claims, cell.devices, found)
-        outcome, told, is_ended = observed.run(command, claims["cores"])
+        outcome, seen, is_ended = observed.run(command, claims["cores"])
     if is_ended:
         attempt.log("it was ended from outside: no result; the same call measures it again")
         return TAKEN_AWAY
-    samples = stored.samples(told)
+    samples = stored.samples(seen)
     run = outcome.record(cell, int(cell.batch_size), None) | {
         "repeat": options.repeat,
         "seed": cell.seed(options.repeat),
@@ -72,7 +72,7 @@ def _measure(options: argparse.Namespace) -> int:
             "complete_train_samples": samples or 1,
             "sha256": {},
         },
-        "observed": told,
+        "observed": seen,
         "provenance": origin | {"code": options.code, "devices": None, "cores": None, "packages": None},
     }
     os.chdir(ROOT)

@@ -272,10 +272,10 @@ def main() -> int:
     whole = pd.concat(frames).sort_values(book.KEY)
     write_text(options.book, tables.to_csv(whole))
     kinds = ("confirmed", "new", "changed", "gone", "dropped", "refused", "missing")
-    told = [f"{len(whole)} prices", *(f"{counts[kind]} {kind}" for kind in kinds if counts[kind])]
+    counted = [f"{len(whole)} prices", *(f"{counts[kind]} {kind}" for kind in kinds if counts[kind])]
     if done < len(wanted):
-        told.append(f"{len(wanted) - done} of {len(wanted)} providers not refreshed")
-    print(f"{options.book}: {', '.join(told)}")
+        counted.append(f"{len(wanted) - done} of {len(wanted)} providers not refreshed")
+    print(f"{options.book}: {', '.join(counted)}")
     return 0
 
 

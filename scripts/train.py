@@ -122,11 +122,11 @@ def _data(work: ModuleType, options: argparse.Namespace) -> Path | None:
 
 def _ended() -> Outcome | None:
     """Return how a run ended that got no machine, or lost every one: who submits it says so in a variable."""
-    told = json.loads(environment.ENDED.read() or "null")
-    if told is None:
+    ended = json.loads(environment.ENDED.read() or "null")
+    if ended is None:
         return None
-    status = told["status"] if told["status"] in NO_MACHINE else "failed"
-    return Outcome(status, told["reason"], {"total_seconds": 0.0})
+    status = ended["status"] if ended["status"] in NO_MACHINE else "failed"
+    return Outcome(status, ended["reason"], {"total_seconds": 0.0})
 
 
 def _code(work: ModuleType, backend: frameworks.Framework) -> list[str]:

@@ -47,7 +47,7 @@ TERMS = Terms(
     {("cloud", "n1-"): billing.N1_TIERS, ("cloud", "n2-"): billing.N2_TIERS},
 )
 
-#: Tells any two single runs apart that differ by 5 %: for what is said of cells that are told apart, or not.
+#: By which two single runs that differ by 5 % are clearly different: for what is said of cells that are, or are not.
 JUDGE = Judge(Noise(variance=1e-4, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
 
 #: How the machines are bought in a study that does not say.
@@ -144,8 +144,8 @@ def run(**values) -> dict:
     return {"run": path.replace("-stock", "").replace("-float32", "").replace("-x1/", "/")} | row
 
 
-#: What no log of others tells.
-_UNTOLD = (
+#: What no log of others records.
+_UNKNOWN = (
     *("batch_size", "mode", "precision", "devices", "seed", "data", "data_fraction", "samples_fraction"),
     *("train_samples", "samples_per_second", "first_step_seconds", "peak_memory_mib", "cpu_model", "packages"),
     *("python", "system", "started_at"),
@@ -153,8 +153,8 @@ _UNTOLD = (
 
 
 def log(**values) -> dict:
-    """Return `run` as a log by epoch tells it."""
-    return run(**dict.fromkeys(_UNTOLD) | values)
+    """Return `run` as a log by epoch records it."""
+    return run(**dict.fromkeys(_UNKNOWN) | values)
 
 
 def runs(*rows: dict) -> pd.DataFrame:

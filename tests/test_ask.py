@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from scripts.analysis import clocks, trainings
-from scripts.analysis.verdicts import LESS, not_told
+from scripts.analysis.verdicts import LESS, undecided
 from scripts.costs import billing, ownership, spot
 from scripts.pages import first, report
 from scripts.pages.ask import context
@@ -180,7 +180,7 @@ def computed(study: Inputs, state: dict[str, Any]) -> list[dict[str, Any]]:
     rows.sort(key=lambda row: (bool(row["out"]), row[key]))
     within = [row for row in rows if not row["out"]]
     values = [np.sqrt(row["of"][key]) if key == "value" else row["of"][key] for row in within]
-    near = not_told(study.judge, values[0], values[1:], [row["hardware"] for row in within]) if within else []
+    near = undecided(study.judge, values[0], values[1:], [row["hardware"] for row in within]) if within else []
     for place, row in enumerate(within):
         row["near"] = place - 1 in near
     return rows
@@ -198,8 +198,8 @@ def test_hundred_settings_at_random_are_what_the_engine_says(page: Page, study: 
         "states => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
         " return states.map(state => ask(data, state)) }"
     )
-    told, compared = page.evaluate(script, states), 0
-    for state, rows in zip(states, told, strict=True):
+    answers, compared = page.evaluate(script, states), 0
+    for state, rows in zip(states, answers, strict=True):
         expected = computed(study, state)
         assert [row["name"] for row in rows] == [row["name"] for row in expected], state
         for row, known in zip(rows, expected, strict=True):
@@ -243,7 +243,7 @@ def test_what_ifs_name_a_winner_where_there_is_one_alone(page: Page, faster: flo
 
 
 def test_price_up_to_which_a_machine_surely_costs_less_is_by_the_rule(page: Page, study: Inputs) -> None:
-    """A little below that price the rule of Python tells it apart from the other machines, a little above not."""
+    """A little below that price the rule of Python calls it different from the other machines, a little above not."""
     script = (
         "state => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
         " const rows = ask(data, state); return rows.map(row => [row.cell.hardware, row.of.usd,"
@@ -490,9 +490,9 @@ def test_what_single_runs_leave_open_is_not_called_close(page: Page) -> None:
         " const [first, ...rows] = counts.map((n, i) => row(n, 1 + i)); return whyNot(first, rows, 'usd', {level}) }"
     )
     for counts, level, words in (
-        ([1, 1], 0.004, "too few runs to tell"),
+        ([1, 1], 0.004, "too few runs"),
         ([6, 6, 12], 0.004, "too close to call"),
-        ([6, 6, 1], 0.004, "too close to call or too few runs to tell"),
+        ([6, 6, 1], 0.004, "too close to call or too few runs"),
         ([6, 6], -1.0, "all runs disturbed"),
     ):
         assert page.evaluate(script, [counts, level]) == words

@@ -45,7 +45,7 @@ ROWS = (run(), run(hardware="cpu4", train_seconds=50.0), run(workload="own_net",
 
 @pytest.fixture
 def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return a function that draws a chart of a study and returns (its folder, what is told of it)."""
+    """Return a function that draws a chart of a study and returns (its folder, what is said of it)."""
 
     def made(
         name: str, study: dict, *rows: dict, book: pd.DataFrame = BOOK, controls: Sequence[str] = ()
@@ -89,34 +89,34 @@ def test_control_of_noise_is_in_the_chart_of_noise_alone(draw) -> None:
 
 
 def test_chart_of_each_workload_has_a_drawing_its_data_and_its_words(draw) -> None:
-    folder, told = draw("relative_time", GRID, *ROWS)
+    folder, about = draw("relative_time", GRID, *ROWS)
     assert {path.name for path in folder.iterdir()} == {"chart.json", "mnist_mlp.svg", "mnist_mlp.csv"}
-    assert (told["chart"], told["title"]) == ("relative_time", "Relative time to train")
-    (one,) = told["drawn"]
+    assert (about["chart"], about["title"]) == ("relative_time", "Relative time to train")
+    (one,) = about["drawn"]
     assert one["workload"] == "mnist_mlp"
     assert one["notes"][-1].endswith("20 epochs; trained 2026-01-02 on Some CPU.")
     assert one["caption"].endswith("Trained 2026-01-02.")
-    assert one["finding"] == "Too few runs to tell which of 2 trains fastest"
+    assert one["finding"] == "Too few runs to say which of 2 trains fastest"
     assert pd.read_csv(folder / "mnist_mlp.csv")["ratio"].to_list() == [1.0, 0.5]
 
 
 def test_study_of_logs_draws_every_workload_that_they_hold(draw) -> None:
-    folder, told = draw("relative_time", LOGS, *ROWS)
-    assert [(one["workload"], "missing" in one) for one in told["drawn"]] == [("mnist_mlp", False), ("own_net", True)]
-    assert told["drawn"][0]["notes"][-1] == "Figures of Somebody, 2017-07: An article."
-    assert told["drawn"][0]["caption"].endswith("Somebody, 2017-07.")
-    assert told["drawn"][1]["missing"] == "No chart: the base has no time to compare with."
+    folder, about = draw("relative_time", LOGS, *ROWS)
+    assert [(one["workload"], "missing" in one) for one in about["drawn"]] == [("mnist_mlp", False), ("own_net", True)]
+    assert about["drawn"][0]["notes"][-1] == "Figures of Somebody, 2017-07: An article."
+    assert about["drawn"][0]["caption"].endswith("Somebody, 2017-07.")
+    assert about["drawn"][1]["missing"] == "No chart: the base has no time to compare with."
     assert not (folder / "own_net.svg").exists()
 
 
 def test_study_of_own_logs_names_no_article(draw) -> None:
-    _, told = draw("relative_time", {key: value for key, value in LOGS.items() if key != "published"}, *ROWS)
-    assert told["drawn"][0]["caption"].endswith("one run each.")
+    _, about = draw("relative_time", {key: value for key, value in LOGS.items() if key != "published"}, *ROWS)
+    assert about["drawn"][0]["caption"].endswith("one run each.")
 
 
 def test_study_without_a_base_says_that_there_is_none(draw) -> None:
-    _, told = draw("relative_time", {key: value for key, value in LOGS.items() if key != "base"}, *ROWS)
-    assert ["missing" in one for one in told["drawn"]] == [True, True]
+    _, about = draw("relative_time", {key: value for key, value in LOGS.items() if key != "base"}, *ROWS)
+    assert ["missing" in one for one in about["drawn"]] == [True, True]
 
 
 def test_chart_of_another_price_option_has_its_own_name_title_and_ids(draw) -> None:
@@ -133,16 +133,16 @@ def test_chart_of_another_price_option_has_its_own_name_title_and_ids(draw) -> N
 
 
 def test_price_option_without_words_of_its_own_goes_by_its_name(draw) -> None:
-    _, told = draw("relative_cost.spot", GRID | {"prices": OPTIONS}, *ROWS)
-    assert told["title"] == "Relative cost: spot"
+    _, about = draw("relative_cost.spot", GRID | {"prices": OPTIONS}, *ROWS)
+    assert about["title"] == "Relative cost: spot"
 
 
 def test_chart_of_a_whole_study_is_drawn_once(draw, tmp_path: Path) -> None:
     book = [offer("1-core", 0.036)]
     write_book(tmp_path / "book.csv", *book)
     study = LOGS | {"book": str(tmp_path / "book.csv"), "schedule": SCHEDULE}
-    folder, told = draw("monthly", study, book=book)
-    assert [one["workload"] for one in told["drawn"]] == [""]
+    folder, about = draw("monthly", study, book=book)
+    assert [one["workload"] for one in about["drawn"]] == [""]
     assert {path.name for path in folder.iterdir()} == {"chart.json", "study.svg", "study.csv"}
     assert pd.read_csv(folder / "study.csv")["total_usd"].to_list() == pytest.approx([180 * 120 * 0.036 / 3600])
 
@@ -152,8 +152,8 @@ def test_chart_that_logs_cannot_have_leaves_no_empty_box(draw) -> None:
 
 
 def test_chart_of_a_whole_study_without_its_table_says_so(draw) -> None:
-    _, told = draw("monthly", LOGS, *ROWS)
-    assert told["drawn"] == [{"workload": "", "missing": "No chart: the study has no schedule."}]
+    _, about = draw("monthly", LOGS, *ROWS)
+    assert about["drawn"] == [{"workload": "", "missing": "No chart: the study has no schedule."}]
 
 
 def seen(study: dict, *rows: dict, workload: str = "mnist_mlp") -> chart.View:
@@ -210,9 +210,9 @@ def test_of_a_folder_of_many_logs_the_longest_are_drawn_and_it_says_so(draw) -> 
     rows[-1] |= {"hardware": "gpu"}
     folder = {key: value for key, value in LOGS.items() if key != "published"}
     folder |= {"import": {"format": "any", "folder": "/data/logs"}}
-    _, told = draw("pareto", folder, *rows)
-    assert [one["workload"] for one in told["drawn"]] == [f"log{index}" for index in (8, 7, 6, 5, 4, 3)]
+    _, about = draw("pareto", folder, *rows)
+    assert [one["workload"] for one in about["drawn"]] == [f"log{index}" for index in (8, 7, 6, 5, 4, 3)]
     said = "Of 9 workloads the 6 with the longest runs are drawn; all are in the table."
-    assert all(said in one["notes"] for one in told["drawn"])
+    assert all(said in one["notes"] for one in about["drawn"])
     named = folder | {"import": folder["import"] | {"workloads": [row["workload"] for row in rows]}}
     assert len(draw("pareto", named, *rows)[1]["drawn"]) == 9

@@ -115,7 +115,7 @@ def test_record_that_breaks_the_schema_is_named(study: Path) -> None:
         collect(study, [path], 1)
 
 
-def test_attempts_are_those_that_the_record_tells(study: Path) -> None:
+def test_attempts_are_those_that_the_record_holds(study: Path) -> None:
     attempts = [
         {"used_seconds": 40.0, "started_at": "2026-01-02T03:00:00+00:00", "ended": "preempted"},
         {"used_seconds": 70.0, "started_at": "2026-01-02T03:10:00+00:00", "ended": "done"},
@@ -124,7 +124,7 @@ def test_attempts_are_those_that_the_record_tells(study: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | {"attempts": attempts}))
     collected(study)
     table = tables.read(study / "attempts.parquet")
-    assert table["run"].to_list() == [f"{CELL}/r1"] * 2, "r2 tells of none"
+    assert table["run"].to_list() == [f"{CELL}/r1"] * 2, "r2 records none"
     assert table["attempt"].to_list() == [1, 2]
     assert table["used_seconds"].to_list() == [40.0, 70.0]
     assert table["ended"].to_list() == ["preempted", "done"]

@@ -21,7 +21,7 @@ def collected(monkeypatch: pytest.MonkeyPatch, folder: Path, *given: Path) -> di
     return {name: tables.read(path) for name, path in paths.items()}
 
 
-def test_facts_become_runs_and_what_no_log_tells_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_become_runs_and_what_no_log_records_stays_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = collected(monkeypatch, tmp_path, FACTS)
     runs, table = found["runs"], facts.read(FACTS)
     assert len(runs) == 39
@@ -45,12 +45,12 @@ def test_epochs_of_logs_stand_under_the_cell_of_their_run(tmp_path: Path, monkey
     assert found[cell].drop_duplicates().values.tolist() == [[run, "mnist_mlp", "k80", "cntk"]]
 
 
-def test_throughput_that_no_log_tells_is_all_samples_over_the_time() -> None:
-    told = {"run": "a", "train_samples": 100, "epochs_done": 4, "train_seconds": 20.0}
-    table = pd.DataFrame([dict.fromkeys(importers.COLUMNS) | told]).astype(importers.COLUMNS)
+def test_throughput_that_no_log_records_is_all_samples_over_the_time() -> None:
+    given = {"run": "a", "train_samples": 100, "epochs_done": 4, "train_seconds": 20.0}
+    table = pd.DataFrame([dict.fromkeys(importers.COLUMNS) | given]).astype(importers.COLUMNS)
     assert facts.runs_of(table)["samples_per_second"].to_list() == [20.0]
     table = table.assign(samples_per_second=33.0)
-    assert facts.runs_of(table)["samples_per_second"].to_list() == [33.0], "unless the log tells it"
+    assert facts.runs_of(table)["samples_per_second"].to_list() == [33.0], "unless the log records it"
 
 
 def test_study_without_logs_has_empty_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

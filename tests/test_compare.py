@@ -30,7 +30,7 @@ def cells(seconds: float, count: int = 6, **values) -> list[dict]:
     return [run(repeat=i + 1, train_seconds=time, total_seconds=time, **values) for i, time in enumerate(times)]
 
 
-def test_slower_and_dearer_are_told_and_counted() -> None:
+def test_slower_and_dearer_are_named_and_counted() -> None:
     found = compare(state("old", *cells(100)), state("new", *cells(150)))
     (row,) = found["cells"]
     assert (row["time"]["word"], row["cost"]["word"]) == ("slower", "dearer")
@@ -67,7 +67,7 @@ def test_rounds_of_one_study_did_not_change() -> None:
     assert simulation.halves() == {"cells": 45, "compared": 45, "changed": 0}
 
 
-def test_same_again_is_not_told_apart() -> None:
+def test_same_again_is_not_clearly_different() -> None:
     found = compare(state("old", *cells(100)), state("new", *cells(101)))
     assert sum(counts(found["cells"]).values()) == 0
 
@@ -100,7 +100,7 @@ def test_several_machines_are_not_pooled() -> None:
         compare(state("old", *two), state("new", *cells(70, hardware="box")))
 
 
-def test_price_that_became_one_and_one_that_became_none_are_told() -> None:
+def test_price_that_became_one_and_one_that_became_none_are_listed() -> None:
     free = price_book(offer("1-core", 0.0))
     for books, word in (({"book": free}, "cheaper"), ({}, "dearer")):
         other = {} if books else {"book": free}
@@ -109,7 +109,7 @@ def test_price_that_became_one_and_one_that_became_none_are_told() -> None:
         assert json.dumps(row, allow_nan=False)
 
 
-def test_cells_of_one_state_alone_and_new_versions_are_told() -> None:
+def test_cells_of_one_state_alone_and_new_versions_are_listed() -> None:
     old = state("old", *cells(100), run(framework="jax"))
     found = compare(old, state("new", *cells(100, packages="keras 4")))
     assert [one["cell"]["framework"] for one in found["only"]] == ["jax"]
@@ -137,8 +137,8 @@ def test_page_json_and_exit_code(tmp_path: Path) -> None:
     )
     assert done.returncode == 1, "something got worse"
     assert "1 configuration compared: 0 faster, 1 slower, 0 cheaper, 1 dearer" in done.stdout
-    told = json.loads((tmp_path / "page.json").read_text())
-    assert told["counts"][states.SLOWER] == 1
+    written = json.loads((tmp_path / "page.json").read_text())
+    assert written["counts"][states.SLOWER] == 1
     html = (tmp_path / "page.html").read_text()
     assert EVIL not in html
     assert "MNIST · MLP" in Read(html).text

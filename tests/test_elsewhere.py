@@ -1,4 +1,4 @@
-"""A study whose program trains a language model is told what the whole would cost on cards that nobody measured."""
+"""A study whose program trains a language model says what the whole would cost on cards that nobody measured."""
 
 import json
 import subprocess

@@ -25,7 +25,7 @@ def call(*words: str, cwd: Path = ROOT, program: Path = ROOT / "epd", **variable
     )
 
 
-def told(words: list[str]) -> set[str]:
+def imported(words: list[str]) -> set[str]:
     """Return the packages that a process has imported after a call."""
     code = f"""
 import sys
@@ -39,8 +39,8 @@ print(",".join({{name.split(".")[0] for name in sys.modules}}), file=sys.stderr)
 
 
 def test_help_imports_nothing_that_takes_time() -> None:
-    assert told(["--help"]) & HEAVY == set()
-    assert told(["compare", "--help"]) & HEAVY == set()
+    assert imported(["--help"]) & HEAVY == set()
+    assert imported(["compare", "--help"]) & HEAVY == set()
 
 
 def test_every_sub_command_has_help_with_an_example() -> None:
@@ -64,12 +64,12 @@ def test_every_sub_command_has_help_with_an_example() -> None:
     assert set(asked_for) <= set(epd.commands())
     shown = epd.application()
     for words in names:
-        text = told_help(shown, words)
+        text = help_of(shown, words)
         assert f"./epd {' '.join(words)}" in text, words
         assert "Usage: epd" in text
 
 
-def told_help(app, words: tuple[str, ...]) -> str:
+def help_of(app, words: tuple[str, ...]) -> str:
     from typer.testing import CliRunner
 
     return CliRunner().invoke(app, [*words, "--help"], prog_name="epd").stdout
@@ -97,7 +97,7 @@ def test_command_is_found_from_another_folder_and_through_a_link(tmp_path: Path)
         assert "Usage: epd [OPTIONS] COMMAND" in done.stdout
 
 
-def test_python_without_the_packages_is_told_what_sets_them_up(tmp_path: Path) -> None:
+def test_python_without_the_packages_says_what_sets_them_up(tmp_path: Path) -> None:
     (tmp_path / "clone").mkdir()
     for name in ("epd", "scripts"):
         (tmp_path / "clone" / name).symlink_to(ROOT / name)

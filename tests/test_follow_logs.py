@@ -27,7 +27,7 @@ class Steps:
 
 
 def test_a_new_a_longer_and_a_lost_file_are_read_again_and_nothing_else(tmp_path: Path) -> None:
-    log, told = tmp_path / "a.log", []
+    log, changes = tmp_path / "a.log", []
 
     def write() -> None:
         log.write_text(log.read_text() + "step:101/200 train_time:1ms\n")
@@ -37,19 +37,19 @@ def test_a_new_a_longer_and_a_lost_file_are_read_again_and_nothing_else(tmp_path
 
     log.write_text(MODDED)
     steps = Steps(lambda: None, write, unlike, lambda: (tmp_path / "b.log").write_text("x"), log.unlink)
-    follow(tmp_path, lambda changed: told.append(changed) or (), steps)
-    assert told == [1, 1, 1, 1]
+    follow(tmp_path, lambda changed: changes.append(changed) or (), steps)
+    assert changes == [1, 1, 1, 1]
 
 
 def test_an_empty_folder_is_waited_for(tmp_path: Path) -> None:
-    told: list[int] = []
-    follow(tmp_path, lambda changed: told.append(changed) or (), Steps(lambda: (tmp_path / "a.log").write_text("x")))
-    assert told == [1]
+    changes: list[int] = []
+    follow(tmp_path, lambda changed: changes.append(changed) or (), Steps(lambda: (tmp_path / "a.log").write_text("x")))
+    assert changes == [1]
 
 
 def test_a_metric_of_a_run_of_mlflow_that_grows_is_a_change_and_its_own_cost_is_none(tmp_path: Path) -> None:
     mlflow_folder(tmp_path)
-    metrics, told = tmp_path / "mlruns/1/0a1b/metrics", []
+    metrics, changes = tmp_path / "mlruns/1/0a1b/metrics", []
 
     def grow() -> None:
         (metrics / "train_loss").write_text("1700000000000 0.5 7\n")
@@ -57,9 +57,9 @@ def test_a_metric_of_a_run_of_mlflow_that_grows_is_a_change_and_its_own_cost_is_
     def cost() -> None:
         (metrics / "cost_usd").write_text("1700000000000 0.5 0\n")
 
-    follow(tmp_path, lambda changed: told.append(changed) or (), Steps(grow, cost))
-    assert len(told) == 2
-    assert told[1] == 1
+    follow(tmp_path, lambda changed: changes.append(changed) or (), Steps(grow, cost))
+    assert len(changes) == 2
+    assert changes[1] == 1
 
 
 @pytest.mark.slow

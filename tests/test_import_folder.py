@@ -193,6 +193,6 @@ def test_machines_of_an_import_may_be_entries_of_the_catalogue(fresh: Project, t
         yaml.safe_dump(study | {"base": {"hardware": "gce-a100x9", "framework": "torch"}})
     )
     refused = fresh.run("./epd", "report", "mine.yaml", check=False)
-    told = refused.stdout + refused.stderr
-    assert "import: hardware: 'gce-a100x9' is nowhere described" in told
-    assert "Traceback" not in told
+    printed = refused.stdout + refused.stderr
+    assert "import: hardware: 'gce-a100x9' is nowhere described" in printed
+    assert "Traceback" not in printed

@@ -61,9 +61,9 @@ def test_bad_log_is_named_and_the_good_ones_kept(tmp_path: Path, capsys: pytest.
     assert len(facts.read(tmp_path / "facts.csv")) == 2
     assert beside[0].read_text().startswith("gpu/mnist_cnn_tensorflow.csv:4:")
     assert len(tables.read(beside[1])) == 4, "two epochs of each good log"
-    told = capsys.readouterr()
-    assert told.out == "imported 2 runs, 1 problem\n"
-    assert told.err.startswith("not imported: gpu/mnist_cnn_tensorflow.csv:4:")
+    printed = capsys.readouterr()
+    assert printed.out == "imported 2 runs, 1 problem\n"
+    assert printed.err.startswith("not imported: gpu/mnist_cnn_tensorflow.csv:4:")
 
 
 def test_study_may_be_given_by_name(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_what_cannot_be_imported_writes_nothing(tmp_path: Path, about: dict, mes
 
 
 @pytest.mark.parametrize("config", [{"machines": {}}, {"import": {"format": "keras_csv"}, "machines": {}}])
-def test_study_that_says_no_machines_of_its_logs_is_told_so(tmp_path: Path, config: dict) -> None:
+def test_study_that_says_no_machines_of_its_logs_is_refused(tmp_path: Path, config: dict) -> None:
     with pytest.raises(InputError, match=r"^import: hardware: is missing"):
         imported(config, tmp_path / "facts.csv")
 

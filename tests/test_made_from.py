@@ -11,16 +11,16 @@ from tests.conftest import Project
 #: Python runs it as each process starts: a line for every file of the project that is opened to be read.
 TRACER = """
 import os, sys
-ROOT, TOLD = os.environ["TRACED"], os.environ["TRACED"] + ".opened"
+ROOT, OPENED = os.environ["TRACED"], os.environ["TRACED"] + ".opened"
 def opened(event, arguments):
     is_path = event == "open" and isinstance(arguments[0], (str, bytes, os.PathLike)) and isinstance(arguments[2], int)
     if is_path and "-m" in sys.orig_argv and not arguments[2] & (os.O_WRONLY | os.O_RDWR):
         path = os.path.realpath(os.fsdecode(arguments[0]))
         if path.startswith(ROOT + "/") and os.path.isfile(path):
             line = "\\t".join([path[len(ROOT) + 1:], *(word for word in sys.orig_argv if word.startswith("results/"))])
-            told = os.open(TOLD, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-            os.write(told, line.encode() + b"\\n")
-            os.close(told)
+            log_file = os.open(OPENED, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            os.write(log_file, line.encode() + b"\\n")
+            os.close(log_file)
 sys.addaudithook(opened)
 """
 

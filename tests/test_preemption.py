@@ -109,9 +109,9 @@ def test_search_for_the_largest_batch_is_ended_by_a_notice_and_by_its_time(train
 
 
 def test_run_that_got_no_machine_is_recorded_as_that(trained: Project, tmp_path: Path) -> None:
-    told = json.dumps({"status": "quota", "reason": "quota NVIDIA_T4_GPUS exceeded", "lost": []})
+    ended = json.dumps({"status": "quota", "reason": "quota NVIDIA_T4_GPUS exceeded", "lost": []})
     arguments = command("jax", "tuned", tmp_path / "none")
-    done = trained.run(*arguments, check=False, EPOCHS_ENDED=told)
+    done = trained.run(*arguments, check=False, EPOCHS_ENDED=ended)
     assert done.returncode == 3
     run = read_run(tmp_path / "none" / "run.json")
     assert (run["status"], run["reason"]) == ("quota", "quota NVIDIA_T4_GPUS exceeded")

@@ -15,7 +15,7 @@ from tests.made import CATALOGUE, PRICE, offer, run, runs
 STUDIES = sorted(path.stem for path in (definition.ROOT / "config" / "studies").glob("*.yaml"))
 HARDWARE = definition.ROOT / "config" / "hardware.yaml"
 
-#: Machines whose price nobody tells: the article owns this one, without the card's price.
+#: Machines whose price nobody names: the article owns this one, without the card's price.
 WITHOUT_PRICE = {"gce-h100x1", "desktop-1x1080ti"}
 
 #: Cards that no provider of the books lists.

@@ -392,7 +392,7 @@ def test_month_of_the_office_box_is_the_printed_one() -> None:
 
 
 def test_gains_at_eight_and_a_half_days_contradict_the_scaling_table_and_the_price_of_the_tpu() -> None:
-    """Samples per USD are rate over price: 1.8 and 1.9 times less, at 3.06 and 12.24 USD/h, tell rate over rate."""
+    """Samples per USD are rate over price: 1.8 and 1.9 times less, at 3.06 and 12.24 USD/h, show rate over rate."""
     study = shown("cloud-or-office-2018")
     found = study.figures
     scaling = found["implied_per_gpu_p3.8xlarge_from_owned"] / found["implied_per_gpu_p3.2xlarge_from_owned"]

@@ -1,4 +1,4 @@
-"""What a study will cost is told before it runs, and a budget is kept."""
+"""What a study will cost is said before it runs, and a budget is kept."""
 
 import subprocess
 import sys
@@ -18,15 +18,15 @@ def said(project: Project, *arguments: str, check: bool = True) -> str:
 
 
 def test_dry_run_ends_with_a_quote_by_earlier_runs(trained: Project) -> None:
-    told = said(trained, "-n", "-R", f"results/tiny/{MLP_JAX}/r1/run.json", "--config", "study=tiny")
-    assert "quote (on-demand)" in told
-    assert "1 by earlier runs" in told
+    printed = said(trained, "-n", "-R", f"results/tiny/{MLP_JAX}/r1/run.json", "--config", "study=tiny")
+    assert "quote (on-demand)" in printed
+    assert "1 by earlier runs" in printed
 
 
 def test_dry_run_of_what_nobody_has_trained_says_so(fresh: Project) -> None:
     fresh.edit("config/studies/tiny.yaml", "[mnist_mlp, imdb_bidirectional_lstm]", "[mnist_mlp, cifar10_resnet20]")
-    told = fresh.run("snakemake", "-n", "--config", "study=tiny", COLUMNS="200").stderr
-    words = " ".join(told.replace("│", " ").split())
+    printed = fresh.run("snakemake", "-n", "--config", "study=tiny", COLUMNS="200").stderr
+    words = " ".join(printed.replace("│", " ").split())
     assert "2 by published runs on as many cores or fewer; 2 unknown, at most 16.0 hours, not in the sums" in words
 
 
@@ -108,8 +108,8 @@ def test_status_counts_what_is_done_and_what_is_missing(trained: Project) -> Non
 @pytest.mark.parametrize("profile", ["gce-cpu", "gce-gpu"])
 def test_first_try_on_google_cloud_stays_below_a_dollar(fresh: Project, profile: str) -> None:
     """`make smoke-gce`: the second call has what the first one cost on its budget."""
-    told = said(fresh, "-n", "--executor", "dryrun", "--config", "study=smoke", f"profile={profile}", "budget_usd=0.95")
-    assert "quote (on-demand)" in told
+    text = said(fresh, "-n", "--executor", "dryrun", "--config", "study=smoke", f"profile={profile}", "budget_usd=0.95")
+    assert "quote (on-demand)" in text
 
 
 @pytest.mark.nightly
@@ -118,20 +118,20 @@ def test_quote_of_a_fresh_clone_knows_other_cards_and_fewer_cores(fresh: Project
     articles = "72 by published throughput of as many cores or fewer"
     for profile, bases in (("gce-gpu", ("of another card",)), ("gce-cpu", ("published runs on as many", articles))):
         arguments = ("-n", "--executor", "dryrun", "--config", "study=gce", f"profile={profile}", "data=synthetic")
-        told = " ".join(fresh.run("snakemake", *arguments, COLUMNS="200").stderr.split())
+        text = " ".join(fresh.run("snakemake", *arguments, COLUMNS="200").stderr.split())
         for basis in bases:
-            assert basis in told
-        assert "by nothing" not in told
-        assert "measured once more" in told
+            assert basis in text
+        assert "by nothing" not in text
+        assert "measured once more" in text
 
 
 @pytest.mark.nightly
 def test_what_a_run_did_not_cost_pays_for_the_next_in_the_same_call(fresh: Project) -> None:
     """Each run may cost 0.39 USD and costs less than a cent: under 0.5 they are trained one after the other."""
     asked = ("--profile", "local", "--config", "study=tiny", "workloads=[mnist_mlp]", "budget_usd=0.5")
-    told = said(fresh, *asked)
-    assert "1 of 2 runs could exceed it: they are left out" in told
-    assert "budget_usd: 1 runs were left out: looking what is left of it" in told
+    printed = said(fresh, *asked)
+    assert "1 of 2 runs could exceed it: they are left out" in printed
+    assert "budget_usd: 1 runs were left out: looking what is left of it" in printed
     for framework in ("jax", "tensorflow"):
         assert fresh.record(f"mnist_mlp/cpu1/{framework}/b128")["status"] == "done"
     assert "looking what is left" not in said(fresh, *asked)

@@ -348,10 +348,10 @@ def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
             asked = parse_qs(query).get("path", [""])[0]
             of_file = asked.removeprefix("catalogs/").removesuffix("/vms.csv")
             dated = [{"commit": {"committer": {"date": day}}} for name, day in CHANGED.items() if name == of_file]
-            told = {"tree": tree} if path.endswith("git/trees/main") else dated
+            answer = {"tree": tree} if path.endswith("git/trees/main") else dated
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(json.dumps(told).encode())
+            self.wfile.write(json.dumps(answer).encode())
 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "served")) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -386,7 +386,7 @@ def test_what_is_older_than_the_book_is_never_made_new_by_downloading_it(kept: D
     assert kept.rows()["n1 on-demand"] == ("0.1", "2026-02-01")
 
 
-def test_day_that_is_not_told_is_not_made_up(kept: Desk, github: str) -> None:
+def test_day_that_is_not_stated_is_not_invented(kept: Desk, github: str) -> None:
     kept.monkeypatch.delitem(CHANGED, "v10/gcp")
     _, said, _ = kept.run(root=github)
     assert "does not say when it last changed; all 4 prices kept" in said

@@ -18,17 +18,17 @@ from tests.reading import Read
 
 pytestmark = pytest.mark.slow
 
-#: Stands for Snakemake: tells how it was called, makes a study or leaves half of one, waits, fails.
+#: Stands for Snakemake: notes how it was called, makes a study or leaves half of one, waits, fails.
 STAND_IN = """
 import json, os, signal, shutil, sys, time
 from pathlib import Path
 with open("calls.jsonl", "a") as file:
     file.write(json.dumps({"words": sys.argv[1:], "path": os.environ["PATH"]}) + "\\n")
 how = Path("how").read_text() if Path("how").exists() else "done"
-def told(number, frame):
-    Path("told").write_text(str(number))
+def on_signal(number, frame):
+    Path("signalled").write_text(str(number))
     sys.exit(1)
-signal.signal(signal.SIGINT, told)
+signal.signal(signal.SIGINT, on_signal)
 Path("results/tiny").mkdir(parents=True, exist_ok=True)
 if how == "wait":
     Path("waiting").touch()
@@ -160,7 +160,7 @@ def test_second_trigger_overlaps_and_signals_are_passed_on(project: Project, num
     process.send_signal(number)
     process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 1
-    assert (project.path / "told").read_text() == str(int(signal.SIGINT)), "as Ctrl-C"
+    assert (project.path / "signalled").read_text() == str(int(signal.SIGINT)), "as Ctrl-C"
     assert whats(project) == ["started", "overlapped", "failed"]
     assert len((project.path / "calls.jsonl").read_text().splitlines()) == 1
 
@@ -185,7 +185,7 @@ def test_trigger_that_is_killed_leaves_its_snakemake_the_lock(project: Project) 
 
 @pytest.mark.nightly
 def test_snakemake_by_hand_is_not_disturbed(project: Project) -> None:
-    """Its locks tell the study; without it they are those of one that was killed."""
+    """Its locks name the study; without it they are those of one that was killed."""
     locks = project.path / ".snakemake" / "locks"
     locks.mkdir(parents=True)
     (locks / "0.output.lock").write_text("results/tiny/mnist_mlp/cpu1/jax/b128/r1/run.json\n")
@@ -204,7 +204,7 @@ def test_snakemake_by_hand_is_not_disturbed(project: Project) -> None:
 
 @pytest.mark.nightly
 def test_own_programs_are_found_without_a_path(project: Project) -> None:
-    """Cron tells /usr/bin:/bin only."""
+    """Cron gives /usr/bin:/bin only."""
     repeat(project, PATH="/usr/bin:/bin")
     (call,) = (project.path / "calls.jsonl").read_text().splitlines()
     assert f'"path": "{Path(sys.executable).parent}:' in call

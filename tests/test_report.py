@@ -84,14 +84,14 @@ def test_run_of_several_attempts_is_shown_with_what_they_cost() -> None:
         {"run": run()["run"], "attempt": number, "used_seconds": used, "useful_seconds": useful, "ended": ended}
         for number, used, useful, ended in ((1, 100.0, 60.0, "preempted"), (2, 200.0, 150.0, "done"))
     ]
-    told = [row | {"lost_seconds": row["used_seconds"] - row["useful_seconds"]} for row in rows]
-    attempts = pd.DataFrame(told, columns=list(tables.columns("attempts")))
+    lives = [row | {"lost_seconds": row["used_seconds"] - row["useful_seconds"]} for row in rows]
+    attempts = pd.DataFrame(lives, columns=list(tables.columns("attempts")))
     read = Read(page(run(train_seconds=None), attempts=attempts))
     (_, shown) = read.rows["attempts"]
     assert shown[1:] == ["2", "preempted 1 time", "300", "210", "90.0", "0.00300"], "at 0.036 USD/h"
 
 
-def test_run_that_failed_is_told_with_what_it_cost() -> None:
+def test_run_that_failed_is_shown_with_what_it_cost() -> None:
     text = Read(page(run(), run(hardware="cpu4", **FAILED | {"total_seconds": 100.0}))).text
     assert "after 100 s and 0.00400 USD" in text
 
@@ -112,19 +112,19 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
 
 def test_one_run_names_no_winner() -> None:
     read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
-    few = "Too few runs to tell which of 2 is"
+    few = "Too few runs to say which of 2 is"
     assert f"MNIST · MLP: {few} cheapest. {few} fastest" in read.text
-    assert "Price of speed too few runs to tell in time and cost" in read.text
+    assert "Price of speed too few runs in time and cost" in read.text
     assert "4 vCPUs took less time in 0 of 1 configurations (1 undecided)" in read.text, "one run a side may be far off"
     far = Read(page(run(), run(hardware="cpu4", train_seconds=5.0)))
     assert "4 vCPUs took less time in 1 of 1 configurations" in far.text, "but not by twenty times"
 
 
-def test_what_cannot_be_told_from_the_fastest_is_named() -> None:
+def test_what_is_not_clearly_slower_than_the_fastest_is_named() -> None:
     read = Read(page(run(train_seconds=102.0), run(hardware="cpu4")))
     assert (
         "Shortest time measured TensorFlow · 4 vCPUs 100 s each, 4.00 USD per 1,000 trainings · 1 run · "
-        "too few runs to tell: "
+        "too few runs: "
         "TensorFlow · 1 vCPU" in read.text
     )
     assert "4 vCPUs took less time in 0 of 1 configurations (1 undecided)" in read.text
@@ -162,7 +162,7 @@ def test_failed_run_is_shown_with_status_and_reason() -> None:
     assert len(read.rows["learned"]) == 2, "head and the one that is done"
 
 
-def test_cells_without_a_run_are_told() -> None:
+def test_cells_without_a_run_are_named() -> None:
     planned = [Cell("mnist_mlp", hardware, "tensorflow", 128, 20, 1.0, "real") for hardware in ("cpu1", "cpu4", "gpu")]
     read = Read(page(run(status="failed", reason="bug"), planned=planned))
     assert "2 of 3 configurations have no run." in read.text
@@ -189,7 +189,7 @@ def test_study_of_which_all_failed_has_a_page() -> None:
         ([run()], "did not end as done", False),
     ],
 )
-def test_reader_is_told_what_weakens_the_numbers(rows: list[dict], notice: str, shown: bool) -> None:
+def test_reader_sees_what_weakens_the_numbers(rows: list[dict], notice: str, shown: bool) -> None:
     assert (notice in Read(page(*rows)).text) is shown
 
 
@@ -204,7 +204,7 @@ def test_accuracy_stands_beside_the_published_one(values: dict, published: list[
     assert row[-3:] == [*published, "—"]
 
 
-def test_made_up_data_have_no_accuracy_to_tell() -> None:
+def test_synthetic_data_have_no_accuracy_to_show() -> None:
     assert "learned" not in Read(page(run(data="synthetic"))).rows
 
 
@@ -282,7 +282,7 @@ def test_runs_that_could_not_be_compiled_are_a_cell_of_their_own(tmp_path: Path)
         ({"samples_per_second": 10_000.0}, False),
         ({"gpu_model": None}, False),
         ({"settings": "loop: our own, step: a CUDA graph"}, False),
-        ({"settings": None}, False),  # a log of others, which does not tell
+        ({"settings": None}, False),  # a log of others, which does not record it
         ({"framework": "jax"}, False),
     ],
     ids=["short-steps", "long-steps", "no-gpu", "captured", "of-others", "jax"],
@@ -466,7 +466,7 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
     assert "No chart." in text
 
 
-#: Logs of a K80 that tell no samples: 200 s for 20 epochs; and a rate of another.
+#: Logs of a K80 that record no samples: 200 s for 20 epochs; and a rate of another.
 OTHERS = [
     Side(
         f"Logs {EVIL}",

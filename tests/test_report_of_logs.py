@@ -15,7 +15,7 @@ from tests.made import CATALOGUE, STUDY, costs, prices, run, runs
 from tests.made import THEN_AND_TODAY as OPTIONS
 from tests.reading import EVIL, Read
 
-#: The runs as logs of others tell them: no batch size.
+#: The runs as logs of others record them: no batch size.
 ROWS = (
     run(batch_size=None),
     run(batch_size=None, hardware="cpu4", train_seconds=50.0),
@@ -76,9 +76,9 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_each_claim_has_its_verdict_on_the_page_and_for_the_index(written) -> None:
-    page, told = written(*ROWS, claims=CLAIMS)
-    assert [claim["word"] for claim in told["claims"]] == WORDS
-    assert (told["name"], told["runs"], told["published"]) == ("old", 4, None)
+    page, verdicts = written(*ROWS, claims=CLAIMS)
+    assert [claim["word"] for claim in verdicts["claims"]] == WORDS
+    assert (verdicts["name"], verdicts["runs"], verdicts["published"]) == ("old", 4, None)
     spoken = re.findall(r'<li class="([\w-]+)">\s*<span class="verdict">(?:<span.*?</span>)?(\w[^<]*)</span>', page)
     assert spoken == [
         ("holds", "holds"),
@@ -95,16 +95,16 @@ def test_each_claim_has_its_verdict_on_the_page_and_for_the_index(written) -> No
 
 def test_claim_that_no_run_can_show_has_no_data(written) -> None:
     claim = CLAIMS[0] | {"by": "val_loss"}
-    page, told = written(*ROWS, claims=[claim])
-    assert told["claims"][0]["word"] == "no data"
+    page, verdicts = written(*ROWS, claims=[claim])
+    assert verdicts["claims"][0]["word"] == "no data"
     assert '<li class="no-data">' in page
 
 
 def test_single_runs_of_logs_are_checked_as_figures(written) -> None:
     rows = [ROWS[0], ROWS[1] | {"train_seconds": 98.0}]
     claim = {key: value for key, value in CLAIMS[0].items() if key != "between"} | {"check": "less"}
-    page, told = written(*rows, claims=[claim])
-    assert told["claims"][0]["word"] == "borne out"
+    page, verdicts = written(*rows, claims=[claim])
+    assert verdicts["claims"][0]["word"] == "borne out"
     assert '<li class="borne-out">' in page
     text = Read(page).text
     assert "borne out: 1 case, 0 beyond noise" in text
@@ -154,12 +154,12 @@ def test_log_that_was_refused_is_a_finding(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_findings_of_the_audit_stand_beside_the_charts_and_in_a_table(written) -> None:
     unlike = [{"where": {"framework": "jax"}, "says": f"a toy {EVIL}"}]
-    page, told = written(*ROWS, **{"import": {"format": "keras_csv", "unlike": unlike}})
+    page, verdicts = written(*ROWS, **{"import": {"format": "keras_csv", "unlike": unlike}})
     read = Read(page)
     kinds = [row[0] for row in read.rows["audit"][1:]]
     assert "missing run" in kinds
     assert "single runs" in kinds
-    assert told["findings"] == len(kinds)
+    assert verdicts["findings"] == len(kinds)
     section = page[page.index('<section id="mnist_cnn"') :]
     assert "Missing run." in section[: section.index("</section>")]
 
@@ -176,7 +176,7 @@ def test_texts_of_configs_and_logs_are_escaped(written) -> None:
     options = OPTIONS | {"then": OPTIONS["then"] | {"label": f"option {EVIL}"}}
     about = {"title": f"article {EVIL}", "by": f"author {EVIL}", "date": "2017", "url": "https://example.org/?a&b"}
     unlike = [{"where": {"framework": "jax"}, "says": f"toy {EVIL}"}]
-    page, told = written(
+    page, verdicts = written(
         *ROWS,
         title=f"title {EVIL}",
         summary=f"summary {EVIL}",
@@ -191,7 +191,7 @@ def test_texts_of_configs_and_logs_are_escaped(written) -> None:
     assert EVIL not in page
     for origin in ("title", "summary", "machine", "option", "article", "author", "toy", "Half", "a note"):
         assert f"{origin} {EVIL}" in read.text, origin
-    assert told["claims"][0]["says"] == f"Half {EVIL}", "the index escapes it itself"
+    assert verdicts["claims"][0]["says"] == f"Half {EVIL}", "the index escapes it itself"
 
 
 @pytest.mark.slow

@@ -188,11 +188,11 @@ def test_a_study_of_a_user_loads_no_article(tmp_path: Path) -> None:
 )
 def test_reading_a_study_loads_its_own_articles(study: str, loaded: set[str]) -> None:
     read = f"import sys\nfrom scripts.studies import definition\ndefinition.read({study!r}, {{}})\n"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", f"{read}print(*(name for name in sys.modules if name.startswith('scripts.articles.')))"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert {name.split(".")[2] for name in told.stdout.split()} == loaded
+    assert {name.split(".")[2] for name in done.stdout.split()} == loaded
 
 
 def test_no_circle_of_files() -> None:
@@ -234,21 +234,21 @@ def test_rules_are_read_without_pandas() -> None:
     imported = re.findall(r"^from scripts[^\n]*", rules, re.MULTILINE)
     assert imported
     heavy = "sorted({'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules))"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", "\n".join([*imported, "import sys", f"print({heavy})"])],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert told.stdout == "[]\n"
+    assert done.stdout == "[]\n"
 
 
 def test_progress_of_a_training_is_shown_without_pandas() -> None:
     """It starts beside the training: what it imports takes a core from the first seconds."""
     heavy = "{'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules)"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", f"import sys, scripts.workflow.progress\nprint(len({heavy}))"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert told.stdout == "0\n"
+    assert done.stdout == "0\n"
 
 
 def test_runs_are_quoted_without_pandas() -> None:
@@ -265,11 +265,11 @@ assert known.priced("never-trained", study, catalogue, "local", []) == []
 assert known.paid(study, catalogue, catalogue, "local")
 """
     heavy = "{'pandas', 'scipy', 'plotnine', 'pyarrow'} & set(sys.modules)"
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", f"{quote}\nprint(len({heavy}))"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert told.stdout == "0\n"
+    assert done.stdout == "0\n"
 
 
 def test_rules_hold_no_private_attribute_of_snakemake() -> None:

@@ -149,7 +149,7 @@ def test_mixed_precision_is_another_training(tiny_study: Project, tmp_path: Path
 
 
 @pytest.mark.nightly
-def test_largest_batch_is_searched_once_and_told(tiny_study: Project, tmp_path: Path) -> None:
+def test_largest_batch_is_searched_once_and_recorded(tiny_study: Project, tmp_path: Path) -> None:
     """All 96 samples of a net of one's own fit any machine: the search ends at their number."""
     (tmp_path / "my_net.py").write_text(OWN_NET)
     options = ("--batch-size", "largest", "--samples", "0.3", "--output")
@@ -185,7 +185,7 @@ def test_what_this_machine_cannot_do_is_recorded_and_how_long_it_took(tiny_study
     assert "mode plain_lstm: cuDNN is on a GPU only" in run["reason"]
     began = float((tmp_path / "stamps").read_text().splitlines()[0])
     written = (tmp_path / "telemetry.csv").stat().st_mtime
-    # The kernel tells the start of a process to a hundredth of a second.
+    # The kernel gives the start of a process to a hundredth of a second.
     assert written - began - 0.02 <= run["times"]["total_seconds"] <= after - before + 0.02
     named = ("launch", "spawn", "import", "data", "exit", "write")
     assert sum(run["times"][f"{name}_seconds"] for name in named) <= run["times"]["total_seconds"]

@@ -339,7 +339,7 @@ def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_pat
     (tmp_path / "mine.yaml").write_text(example.replace("/data/logs", str(tmp_path / "logs")))
     fresh.run("snakemake", "--cores", "all", "--config", f"study={tmp_path / 'mine.yaml'}")
     read = Read((fresh.path / "results" / "mine" / "report.html").read_text())
-    assert "MNIST · MLP: Too few runs to tell which of 4 is cheapest." in read.text, "one run of each"
+    assert "MNIST · MLP: Too few runs to say which of 4 is cheapest." in read.text, "one run of each"
     assert "Shortest time measured JAX · A100 18.0 s" in read.text
     costs = {row[1]: row[6].strip() for row in read.rows["cost"][1:]}
     assert costs["JAX · our workstation"] == "0.818", "54 s over the 66 s of the base"

@@ -53,8 +53,8 @@ function begin() {
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
   function against(row, other, key, words) {
-    const told = toldApart(row.of[key], other.of[key], data.rule, [row.cell.hardware, other.cell.hardware]);
-    return told ? `${words} ${shown(row[key] / other[key])}× as ${key === "usd" ? "much" : "long"}` : `is not clearly different in ${key === "usd" ? "cost" : "time"}`;
+    const isClear = clearlyDifferent(row.of[key], other.of[key], data.rule, [row.cell.hardware, other.cell.hardware]);
+    return isClear ? `${words} ${shown(row[key] / other[key])}× as ${key === "usd" ? "much" : "long"}` : `is not clearly different in ${key === "usd" ? "cost" : "time"}`;
   }
 
   function sentence(state, rows, times, unit) {
@@ -122,8 +122,8 @@ function begin() {
         return dot;
       }));
       fill.style.width = percent(row[key]);
-      const told = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${asked().is_rate ? duration(row.seconds * times) : duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar${place ? "" : " best"}${row.near ? " near" : ""}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", told));
+      const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${asked().is_rate ? duration(row.seconds * times) : duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
+      const bar = made("div", `bar${place ? "" : " best"}${row.near ? " near" : ""}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
       bar.setAttribute("role", "listitem");
       return bar;
     });
@@ -163,9 +163,9 @@ function begin() {
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
-      const row = found.find((one) => one.name === name), isTold = found.some((one, place) => place && !one.near);
+      const row = found.find((one) => one.name === name), isClear = found.some((one, place) => place && !one.near);
       if (!row) return made("td", "n none", "—");
-      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${isTold && (row.near || row === found[0]) ? " ●" : ""}`);
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${isClear && (row.near || row === found[0]) ? " ●" : ""}`);
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;

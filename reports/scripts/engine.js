@@ -57,7 +57,7 @@ function beta(x, a, b) {
   return front * value;
 }
 
-/** Both tails of Student's t; infinite degrees are the normal distribution, as far as p can tell. */
+/** Both tails of Student's t; infinite degrees are the normal distribution, as far as p can show. */
 function twoTails(t, degrees) {
   const of = Math.min(degrees, 1e6);
   return beta(of / (of + t * t), of / 2, 0.5);
@@ -74,7 +74,7 @@ function ofCell(logs, noise) {
 }
 
 /** Whether the runs of two cells are clearly different, by the page's rule: scripts/analysis/verdicts.py. */
-function toldApart(first, second, rule, machines) {
+function clearlyDifferent(first, second, rule, machines) {
   const ratio = median(first) / median(second), noises = machines.map((name) => rule.noises[name]);
   if (Math.min(...first, ...second) <= 0) return (median(first) === 0) !== (median(second) === 0);
   const [one, other] = [first, second].map((values, i) => ofCell(values.map(Math.log), noises[i]));
@@ -120,7 +120,7 @@ function usefulSeconds(run, workload, state) {
 /** Which cell has won, or may have: scripts/analysis/verdicts.py. */
 function won(names, does, of, runs) {
   if (names.length === 1 || (names.length <= 3 && names.length < of)) return `${names.join(" or ")} ${does}`;
-  return `${runs < 4 ? "Too few runs to tell" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
+  return `${runs < 4 ? "Too few runs to say" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
 /** Why some rows (one or more) are not clearly different from another: scripts/analysis/verdicts.py. What is the same by `key` is close. */
@@ -128,10 +128,10 @@ function whyNot(first, rows, key, rule) {
   if (rows.every((row) => key && row[key] === first[key])) return "too close to call";
   if (rule.level < 0) return "all runs disturbed";
   const hasFew = (row) => Math.min(first.of.usd.length, row.of.usd.length) < 4;
-  return [...(rows.every(hasFew) ? [] : ["too close to call"]), ...(rows.some(hasFew) ? ["too few runs to tell"] : [])].join(" or ");
+  return [...(rows.every(hasFew) ? [] : ["too close to call"]), ...(rows.some(hasFew) ? ["too few runs"] : [])].join(" or ");
 }
 
-/** What would tell cells from one another that are not clearly different: scripts/analysis/verdicts.py. */
+/** What would settle which of cells that are not clearly different is better: scripts/analysis/verdicts.py. */
 function settledBy(runs) {
   return runs < 4 ? "4 runs or more of each" : "more runs of each, on several machines of a kind";
 }
@@ -153,7 +153,7 @@ function best(rows, by) {
 /** The highest price of its machine (USD an hour) at which a row costs surely less than those of all other machines; null for none. */
 function winsBelow(row, others, rule) {
   const wins = (times) => others.every(({of, cell}) => of.usd.length && median(row.of.usd) * times < median(of.usd) &&
-    toldApart(row.of.usd.map((one) => one * times), of.usd, rule, [row.cell.hardware, cell.hardware]));
+    clearlyDifferent(row.of.usd.map((one) => one * times), of.usd, rule, [row.cell.hardware, cell.hardware]));
   if (!others.length || !(row.usd > 0) || !(Math.min(...others.map((one) => one.usd)) > 0)) return null;
   let [low, high] = [0, Math.min(...others.map((one) => one.usd)) / row.usd]; // of the price it has
   if (!wins(high * 1e-6)) return null;
@@ -196,7 +196,7 @@ function ask(data, state) {
   const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
   for (const [place, row] of rows.entries()) {
-    row.near = place > 0 && !row.out && !toldApart(judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]);
+    row.near = place > 0 && !row.out && !clearlyDifferent(judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]);
     const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);
     const isBest = cheapest.find((other) => other.cell.hardware === row.cell.hardware) === row;
     row.even_at = rival && isBest && row.usd > 0 ? (row.usd_per_hour * rival.usd) / row.usd : null;
@@ -213,7 +213,7 @@ function pays(data, state) {
       const other = rows.find((one) => one.cell.side === 1 && one.cell.rest === row.cell.rest);
       if (!other) continue;
       count.pairs++;
-      if (!toldApart(row.of.usd, other.of.usd, data.rule, [row.cell.hardware, other.cell.hardware])) continue;
+      if (!clearlyDifferent(row.of.usd, other.of.usd, data.rule, [row.cell.hardware, other.cell.hardware])) continue;
       count[row.usd < other.usd ? "cheaper" : "dearer"]++;
     }
   }

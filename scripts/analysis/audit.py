@@ -152,9 +152,9 @@ def _missing_runs(facts: pd.DataFrame) -> Iterator[Finding]:
 
 def _missing_columns(facts: pd.DataFrame) -> Iterator[Finding]:
     """One finding per workload for what all its files lack, one per file for what only it lacks."""
-    told = facts.fillna({"missing_columns": ""})
-    lacking = told.loc[told["missing_columns"] != "", "workload"]
-    for workload, runs in told[told["workload"].isin(lacking)].groupby("workload", sort=False):
+    filled = facts.fillna({"missing_columns": ""})
+    lacking = filled.loc[filled["missing_columns"] != "", "workload"]
+    for workload, runs in filled[filled["workload"].isin(lacking)].groupby("workload", sort=False):
         lacks = {run["run"]: [name for name in run["missing_columns"].split(",") if name] for run in records(runs)}
         in_all = [name for name in next(iter(lacks.values())) if all(name in names for names in lacks.values())]
         if in_all:

@@ -68,8 +68,8 @@ def epoch_samples(runs: pd.DataFrame) -> dict[str, int]:
     part is missing.
     """
     parts = (runs["samples_fraction"] * runs["data_fraction"]).astype("Float64")
-    told = runs.assign(part=parts).dropna(subset=["part", "train_samples"]).sort_values("part", kind="stable")
-    last = told.drop_duplicates("workload", keep="last")
+    with_part = runs.assign(part=parts).dropna(subset=["part", "train_samples"]).sort_values("part", kind="stable")
+    last = with_part.drop_duplicates("workload", keep="last")
     return {str(row["workload"]): round(row["train_samples"] / row["part"]) for row in records(last)}
 
 
@@ -81,12 +81,12 @@ def rates(runs: pd.DataFrame, clock: str, per_epoch: Mapping[str, int]) -> pd.Se
     `observed`: what was read of a program from outside, which has no other.
     """
     watched = runs["observed_seconds"].notna() if "observed_seconds" in runs else pd.Series(False, index=runs.index)
-    told = runs["samples_per_second"].astype("Float64")
+    recorded = runs["samples_per_second"].astype("Float64")
     own = runs["first_step_seconds"].notna()
     if clock == OBSERVED:
-        return told.where(watched)
+        return recorded.where(watched)
     if clock == STEADY:
-        return told.where(own | runs["epochs_done"].isna())
+        return recorded.where(own | runs["epochs_done"].isna())
     samples = runs["train_samples"].astype("Float64").fillna(runs["workload"].map(per_epoch).astype("Float64"))
     whole = samples * runs["epochs_done"].astype("Float64") / runs["train_seconds"].astype("Float64")
     return whole.mask(watched)
@@ -131,7 +131,7 @@ def compare(own: Side, others: Sequence[Side], epochs: Mapping[str, int]) -> lis
                 clock=clock,
                 rows=sorted(rows, key=lambda row: -row["samples_per_second"]),
                 without=[
-                    side.title for side, of, told in zip(sides, runs, found, strict=True) if len(of) > len(told) == 0
+                    side.title for side, of, rated in zip(sides, runs, found, strict=True) if len(of) > len(rated) == 0
                 ],
                 assumed=known[workload] if clock == TRAINING and silent else None,
             )

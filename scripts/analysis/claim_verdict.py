@@ -35,7 +35,7 @@ _BY_FIGURES = {
 class Verdict:
     """What the tables say of a claim: it holds in `held` of `cases`, `undecided` decide nothing; each case in words.
 
-    `by_figures`: the cases are single runs of an article, of which `told` differ by more than runs are known to.
+    `by_figures`: the cases are single runs of an article, of which `clear` differ by more than runs are known to.
     """
 
     says: str
@@ -46,7 +46,7 @@ class Verdict:
     undecided: int = 0
     checked: bool = True
     by_figures: bool = False
-    told: int = 0
+    clear: int = 0
 
     @property
     def word(self) -> str:
@@ -80,7 +80,7 @@ class Verdict:
             return ""
         if self.by_figures:
             cases = f"{self.held} of {self.cases} pairs agree" if self.cases > 1 else "1 case"
-            return f"{cases}, {self.told} beyond noise"
+            return f"{cases}, {self.clear} beyond noise"
         if self.cases < 2:
             return ""
         counted = {"holds": self.held, "undecided": self.undecided, "fails": self.failed}

@@ -244,22 +244,22 @@ class _Case:
         keys = [(row["workload"], row["hardware"], row["framework"]) for row in rows]
         return f" {DAGGER}" if any(key in self.doubted for key in keys) else ""
 
-    def _verdict(self, held: int, details: list[str], undecided: int = 0, told: int = 0) -> Verdict:
+    def _verdict(self, held: int, details: list[str], undecided: int = 0, clear: int = 0) -> Verdict:
         by_figures = self.few and self._measured
         return Verdict(
-            self.claim["says"], held, len(details), details, self.note, undecided, by_figures=by_figures, told=told
+            self.claim["says"], held, len(details), details, self.note, undecided, by_figures=by_figures, clear=clear
         )
 
-    def _one(self, good: bool, details: list[str], open_: bool, told: bool) -> Verdict:
+    def _one(self, good: bool, details: list[str], open_: bool, clear: bool) -> Verdict:
         """Return the verdict on several pairs that are one case."""
-        return replace(self._verdict(int(good), details, int(open_), int(told)), cases=1)
+        return replace(self._verdict(int(good), details, int(open_), int(clear)), cases=1)
 
     def _reach(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[float, float]:
         return self.judge.reach(one["points"], other["points"], (one["hardware"], other["hardware"]))
 
     def front(self, cells: pd.DataFrame) -> Verdict:
         """Return in how many workloads a cell of the claim is beaten by none (`value`: cost, `value_time`: seconds)."""
-        held, told, details = 0, 0, []
+        held, clear, details = 0, 0, []
         for workload, group in cells.groupby("workload", sort=False):
             ours = select(group, self.claim["cell"])
             if ours.empty:
@@ -272,19 +272,19 @@ class _Case:
             good = bool(front.index.isin(ours.index).any())
             held += good
             others = [*ours.index, *group.index[~np.array(verdicts.front(self.judge, *points))]]
-            told += set(group.index) == set(others)
+            clear += set(group.index) == set(others)
             names = ", ".join(cell_words(row, self.labels) for row in records(front))
             against = "" if good else " (against)"
             details.append(
                 f"{workload_name(str(workload))}: on the front are {names}{against}{self._dagger(*records(front))}"
             )
-        return self._verdict(held, details, told=told)
+        return self._verdict(held, details, clear=clear)
 
     def best(self, cells: pd.DataFrame) -> Verdict:
         """Return in how many workloads a cell of the claim has the smallest value."""
         left = select(cells, self.claim["cell"])
         wanted = self.claim["check"] == "best"
-        held = undecided = told = 0
+        held = undecided = clear = 0
         details = []
         for workload, group in cells.groupby("workload", sort=False):
             if workload not in set(left["workload"]):
@@ -295,20 +295,21 @@ class _Case:
             ours, theirs = values[inside].min(), values[~inside].min() if (~inside).any() else float("inf")
             ends = [records(group)[int(np.where(side, values, np.inf).argmin())] for side in (inside, ~inside)]
             compared = _compared(self.judge, *ends) if self._measured and (~inside).any() else None
-            open_ = bool(ours == theirs) or (compared is not None and not (self.few or compared.told))
+            is_clear = compared is not None and compared.is_clear
+            open_ = bool(ours == theirs) or (compared is not None and not (self.few or is_clear))
             good = not open_ and bool(ours < theirs) == wanted
-            held, undecided, told = held + good, undecided + open_, told + (compared is not None and compared.told)
+            held, undecided, clear = held + good, undecided + open_, clear + is_clear
             words = f"is best, {(compared and compared.mark) or 'as another is'}" if open_ else "is best"
             against = "" if good or open_ else " (against)"
             details.append(
                 f"{workload_name(str(workload))}: {cell_words(best, self.labels)} {words}{against}{self._dagger(best)}"
             )
-        return self._verdict(held, details, undecided, told)
+        return self._verdict(held, details, undecided, clear)
 
     def pairs(self, pairs: pd.DataFrame) -> Verdict:
         """Return in how many pairs (`value` and `points` of both sides) the claim holds, or whether in enough."""
         claim, limits = self.claim, readings.limits(self.claim)
-        held = undecided = told = 0
+        held = undecided = clear = 0
         details: list[str] = []
         ratios: list[float] = []
         reaches: list[tuple[float, float]] = []
@@ -318,26 +319,27 @@ class _Case:
             against_it = {"points": pair["points_than"], "hardware": self.elsewhere or theirs["hardware"]}
             compared = _compared(self.judge, pair, against_it) if self._measured else None
             reach = (ratio, ratio) if compared is None or self.few else self._reach(pair, against_it)
-            is_told = compared is not None and compared.told
+            is_clear = compared is not None and compared.is_clear
             if claim["check"] == "alike":
-                is_told = all(
-                    self.judge.compare(pair[f"points{side}"], pair[f"base_points{side}"]).told for side in ("", "_than")
+                is_clear = all(
+                    self.judge.compare(pair[f"points{side}"], pair[f"base_points{side}"]).is_clear
+                    for side in ("", "_than")
                 )
-                open_, true = not (self.few or is_told), (pair["value"] < 1) == (pair["value_than"] < 1)
+                open_, true = not (self.few or is_clear), (pair["value"] < 1) == (pair["value_than"] < 1)
             elif claim["check"] == "same" and self.few:
                 least, most = readings.WORDS["same"]
                 open_, true = False, 1 / most <= ratio <= most / least
             elif claim["check"] == "same":
                 # That two are not clearly different is no proof: only an interval within the margin is.
-                open_ = compared is None or not (compared.told or compared.word == TIED)
+                open_ = compared is None or not (compared.is_clear or compared.word == TIED)
                 true = compared is not None and compared.word == TIED
             elif limits:
                 true, open_ = _within(reach, limits)
             else:
-                open_ = compared is not None and not (self.few or compared.told)
+                open_ = compared is not None and not (self.few or compared.is_clear)
                 true = ratio < 1 if claim["check"] == "less" else ratio > 1
             good = true and not open_
-            held, undecided, told = held + good, undecided + open_, told + is_told
+            held, undecided, clear = held + good, undecided + open_, clear + is_clear
             ours, other = sides(pair, theirs, self.labels)
             words = f"{ours} {ratio:.2f}× the {_NOUNS.get(claim['by'], claim['by'].replace('_', ' '))} of {other}"
             if claim["by"] in RELATIVE:
@@ -357,11 +359,11 @@ class _Case:
             good, open_ = _within((low, high), limits)
             against = f" (undecided: {low:.2f} to {high:.2f})" if open_ else "" if good else " (against)"
             words = f"the median of {len(ratios)} is {median(ratios):.2f}×{against}"
-            return self._one(good, [words, *details], open_, told == len(ratios))
+            return self._one(good, [words, *details], open_, clear == len(ratios))
         if claim.get("often") and ratios:
             enough = readings.OFTEN * len(ratios)
             good, open_ = held >= enough, held < enough <= held + undecided
             against = f", undecided in {undecided}" if open_ else "" if good else " (against)"
             words = f"it is so in {held} of {len(ratios)} cases{against}"
-            return self._one(good, [words, *details], open_, told == len(ratios))
-        return self._verdict(held, details, undecided, told)
+            return self._one(good, [words, *details], open_, clear == len(ratios))
+        return self._verdict(held, details, undecided, clear)

@@ -58,8 +58,8 @@ def is_training(run: Mapping[str, Any]) -> bool | None:
 
     Tables that were written before records had it go by the workload; None where neither has it.
     """
-    told = run.get("is_training")
-    return _is_learnable(run["workload"]) if pd.isna(told) else bool(told)
+    recorded = run.get("is_training")
+    return _is_learnable(run["workload"]) if pd.isna(recorded) else bool(recorded)
 
 
 @cache
@@ -126,8 +126,8 @@ def is_smaller(run: Mapping[str, Any], parameters: float | None = None) -> bool:
     part = part_of_model(run)
     if part is None or part > 1 - 1e-9:
         return False
-    told = run.get("parameters")
-    return _grows(run["workload"]) or not (parameters is None or pd.isna(told) or told == parameters)
+    own = run.get("parameters")
+    return _grows(run["workload"]) or not (parameters is None or pd.isna(own) or own == parameters)
 
 
 def is_watched(run: Mapping[str, Any]) -> bool:
@@ -215,9 +215,9 @@ def repaid(runs: pd.DataFrame, judge: "Judge") -> list[dict[str, Any]]:
         compared = judge.compare(tuned["samples_per_second"], stock["samples_per_second"], (machine, machine))
         start = judge.compare(once_seconds(tuned), once_seconds(stock), (machine, machine))
         samples = None
-        if not compared.told:
+        if not compared.is_clear:
             words = compared.mark
-        elif not start.told and start.word != TIED:
+        elif not start.is_clear and start.word != TIED:
             words = f"{'faster' if rate > stock_rate else 'slower'} a sample; its start: {start.mark}"
         elif rate > stock_rate and start.word == MORE:
             samples = (once - stock_once) / (1 / stock_rate - 1 / rate)
@@ -267,8 +267,8 @@ def _whole_parameters(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[Any, ...]
 
 def smaller(runs: pd.DataFrame) -> str:
     """Return in words which workloads have no cost of a whole training, as their model was smaller; empty if none."""
-    told = runs[(runs["status"] == "done") & runs["published_seconds"].isna()]
-    rows = records(told)
+    unknown = runs[(runs["status"] == "done") & runs["published_seconds"].isna()]
+    rows = records(unknown)
     whole = _whole_parameters(records(runs))
     found: dict[str, float] = {}
     for row in rows:
@@ -301,8 +301,8 @@ def shares(runs: pd.DataFrame) -> dict[str, float]:
 
 def extrapolated(runs: pd.DataFrame) -> str:
     """Return in words from how much of full length the costs of runs are extrapolated, and how far off."""
-    told = runs[runs["published_seconds"].notna() | runs["total_seconds"].isna()]
-    done = pd.Series(shares(told), dtype=float).clip(upper=1)
+    counted = runs[runs["published_seconds"].notna() | runs["total_seconds"].isna()]
+    done = pd.Series(shares(counted), dtype=float).clip(upper=1)
     if done.empty or ((done - 1).abs() < 0.01).all():
         return AS_MEASURED
     low, high = (number(100 * float(end), 2) for end in (done.min(), done.max()))

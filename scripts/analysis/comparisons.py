@@ -132,9 +132,9 @@ def counts(rows: list[dict[str, Any]]) -> str:
 
 def settings(runs: pd.DataFrame) -> list[dict[str, Any]]:
     """Return how each framework trained in each mode: framework, mode, settings, and the workloads so trained."""
-    told = runs.dropna(subset="settings")
+    recorded = runs.dropna(subset="settings")
     rows = []
-    for key, group in told.groupby(["framework", "mode", "settings"], sort=False, dropna=False):
+    for key, group in recorded.groupby(["framework", "mode", "settings"], sort=False, dropna=False):
         rows.append(
             dict(zip(("framework", "mode", "settings"), key, strict=True))
             | {"workloads": list(dict.fromkeys(group["workload"]))}

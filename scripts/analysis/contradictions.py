@@ -95,14 +95,14 @@ def _of_epochs(run: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]]) -> s
 
 
 def _of_command(run: Mapping[str, Any], epochs: Sequence[Mapping[str, Any]], samples: Sequence[Sample]) -> str | None:
-    told, total = run["observed"], run["times"]["total_seconds"]
+    seen, total = run["observed"], run["times"]["total_seconds"]
     if epochs or samples:
         return "epochs.csv, telemetry.csv: have rows, and a command that is watched has none"
-    if told is None:
+    if seen is None:
         return "status: done, and nothing was observed" if run["status"] == "done" else None
-    if total != told["seconds"]:
-        return f"times: total_seconds: {total:g}, and observed: seconds: {told['seconds']:g}"
-    if run["train_samples"] != (whole := observed.samples(told)):
+    if total != seen["seconds"]:
+        return f"times: total_seconds: {total:g}, and observed: seconds: {seen['seconds']:g}"
+    if run["train_samples"] != (whole := observed.samples(seen)):
         return f"train_samples: {run['train_samples']}, and observed: whole: is of {whole}"
     return None
 
@@ -113,9 +113,9 @@ def _of_epoch(row: Mapping[str, Any], train_samples: int | None) -> str | None:
     for name in ("acc", "val_acc"):
         if row[name] is not None and not 0 <= row[name] <= 1:
             return f"{name}: {row[name]}, from 0 to 1"
-    told = [row.get(f"{part}_seconds") for part in ("first_step", "training", "validation")]
-    parts = [float(part) for part in told if part is not None]
-    if len(parts) < len(told) or None in (row.get("warmup_seconds"), row.get("warmup_samples"), row.get("samples")):
+    given = [row.get(f"{part}_seconds") for part in ("first_step", "training", "validation")]
+    parts = [float(part) for part in given if part is not None]
+    if len(parts) < len(given) or None in (row.get("warmup_seconds"), row.get("warmup_samples"), row.get("samples")):
         return None  # of what was written before there were these columns
     if min(parts) < -_SLACK_SECONDS:
         return f"a time below 0: {min(parts):g} s"

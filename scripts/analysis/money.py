@@ -89,8 +89,8 @@ def by_cell(
 
 def _extrapolation(runs: np.ndarray, shares: Mapping[str, float] | None) -> tuple[float, float]:
     """Return by which factors the cost of a cell may be off that is extrapolated from the least of its runs."""
-    told = [share for run in runs if not np.isnan(share := (shares or {}).get(run, nan))]
-    return scale_ups.reach(min(told, default=1.0)) or (1.0, 1.0)
+    known = [share for run in runs if not np.isnan(share := (shares or {}).get(run, nan))]
+    return scale_ups.reach(min(known, default=1.0)) or (1.0, 1.0)
 
 
 def _median(values: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""How cells, machines and frameworks are called on pages and in charts."""
+"""The display names of cells, machines and frameworks, on pages and in charts."""
 
 import re
 from collections.abc import Mapping
@@ -61,19 +61,19 @@ _PROVIDER_NAMES = {
 
 
 def provider_name(provider: str) -> str:
-    """Return what a provider of the price books is called."""
+    """Return the display name of a provider of the price books."""
     return _PROVIDER_NAMES.get(provider, provider)
 
 
 def workload_name(workload: str) -> str:
-    """Return what a workload is called; one that is not the project's by its own name, with blanks."""
+    """Return the display name of a workload; of one that is not the project's its own name, with blanks."""
     if workload in about.workloads():
         return about.workload(workload).label
     return _WORKLOAD_NAMES.get(workload, workload.replace("_", " "))
 
 
 def run_name(run: str, labels: Mapping[str, str]) -> str:
-    """Return what a run is called, of `<workload>/<hardware>/<framework>/<variant>/r<repeat>`; of others, the same."""
+    """Return the display name of a run, of `<workload>/<hardware>/<framework>/<variant>/r<repeat>`; others stay."""
     parts = run.split("/")
     if len(parts) != 5:
         return run

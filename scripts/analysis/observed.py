@@ -28,11 +28,11 @@ def epochs(raw: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def complete(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record of a command with all that follows from it, as `scripts.analysis.derive` does for others."""
-    told, known = raw["observed"], _steps_and_pauses(raw)
+    observed, known = raw["observed"], _steps_and_pauses(raw)
     of_all: dict[str, float | None] = dict.fromkeys(TIMES) | {"total_seconds": raw["times"]["total_seconds"]}
     if known:
         steps, pauses = known
-        total = max(told["whole"]["seconds"] if told["whole"] else 0.0, steps + pauses)
+        total = max(observed["whole"]["seconds"] if observed["whole"] else 0.0, steps + pauses)
         of_all |= {
             "import_seconds": total - steps - pauses,
             "total_seconds": total,
@@ -47,47 +47,47 @@ def complete(raw: Mapping[str, Any]) -> dict[str, Any]:
         "samples_per_second": rate,
         "final": {"epochs": len(epochs(raw))} | dict.fromkeys(("loss", "acc", "val_loss", "val_acc")),
         "convergence": convergence.verdict(None, None, None, 0.0, "own"),
-        "telemetry": _use(told),
+        "telemetry": _use(observed),
         "warnings": _doubts(raw),
-        "observed_seconds": told and told["seconds"],
-        "observed_samples": told["rate"]["observed_units"] * samples_of_a_step(told) if rate else None,
+        "observed_seconds": observed and observed["seconds"],
+        "observed_samples": observed["rate"]["observed_units"] * samples_of_a_step(observed) if rate else None,
     }
 
 
 def _doubts(raw: Mapping[str, Any]) -> list[str]:
-    told = raw["observed"]
-    if not told:
+    observed = raw["observed"]
+    if not observed:
         return []
-    unread = ["no progress could be read of it: nothing but its life is known"] * is_one_piece(told)
-    return [*told["doubts"], *unread]
+    unread = ["no progress could be read of it: nothing but its life is known"] * is_one_piece(observed)
+    return [*observed["doubts"], *unread]
 
 
 def _rate(raw: Mapping[str, Any]) -> float | None:
     """Return the samples a second of a command that is done, None where none was read."""
-    told = raw["observed"]
-    if raw["status"] != "done" or not told or not told["rate"]:
+    observed = raw["observed"]
+    if raw["status"] != "done" or not observed or not observed["rate"]:
         return None
-    return float(told["rate"]["units_per_second"]) * samples_of_a_step(told)
+    return float(observed["rate"]["units_per_second"]) * samples_of_a_step(observed)
 
 
 def _steps_and_pauses(raw: Mapping[str, Any]) -> tuple[float, float] | None:
     """Return how long (s) the steps and the pauses of the whole take, None where it is not known."""
-    told, rate = raw["observed"], _rate(raw)
-    if raw["status"] == "done" and told and is_one_piece(told):
-        return float(told["seconds"]), 0.0
-    if rate is None or raw["train_samples"] is None or told["whole"]["seconds"] is None:
+    observed, rate = raw["observed"], _rate(raw)
+    if raw["status"] == "done" and observed and is_one_piece(observed):
+        return float(observed["seconds"]), 0.0
+    if rate is None or raw["train_samples"] is None or observed["whole"]["seconds"] is None:
         return None
-    units = told["whole"]["units"]
-    pauses = sum(units / pause["every_units"] * pause["each_seconds"] for pause in told["rate"]["pauses"])
+    units = observed["whole"]["units"]
+    pauses = sum(units / pause["every_units"] * pause["each_seconds"] for pause in observed["rate"]["pauses"])
     return raw["train_samples"] / rate, pauses
 
 
-def _use(told: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return what the machine did meanwhile, as `telemetry.summary` has it, as far as the recorder tells."""
+def _use(observed: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return what the machine did meanwhile, as `telemetry.summary` has it, as far as the recorder saw it."""
     use = telemetry.summary([])
-    if not told or not told["seconds"]:
+    if not observed or not observed["seconds"]:
         return use
-    seconds, seen = told["seconds"], told["use"]
+    seconds, seen = observed["seconds"], observed["use"]
 
     def percent(name: str) -> float | None:
         return None if seen.get(name) is None else 100 * seen[name] / seconds

@@ -99,14 +99,14 @@ def priced(
 
     `known` is what is known of such runs, `prices` what the machines cost (rows of `hourly.price_rows`).
     """
-    told = [
+    runs = [
         wanted(folder, cell, machine["machine"]["cores"], 60 * most)
         for folder, cell in cells.items()
         for machine in [catalogue[cell.hardware]]
         for most in [definition.most_minutes(study, machine, profile, cell.workload)]
     ]
-    expected = [budget.expect(one, known) for one in told]
-    return budget.price(told, expected, rates(prices, profile))
+    expected = [budget.expect(one, known) for one in runs]
+    return budget.price(runs, expected, rates(prices, profile))
 
 
 def by_price(prices: Iterable[Mapping[str, Any]], profile: str) -> dict[str, dict[str, Any]]:

@@ -1,7 +1,7 @@
 """How far off an extrapolated cost is: what measured scale-ups say of a workload that nobody has scaled up. Pure.
 
 A scale-up is a training on a part of the samples, and the same on all of them: its error is the logarithm of what the
-whole took over what the part foretold (`clocks.parts`). Frameworks and repeats of one workload share its error, so the
+whole took over what the part predicted (`clocks.parts`). Frameworks and repeats of one workload share its error, so the
 workloads are the witnesses: of so many, a new one lies with `COVERAGE` within a t interval of their means. Between two
 measured parts the smaller one counts; below the smallest the error grows as the logarithm of the part.
 
@@ -38,7 +38,7 @@ class Error:
     workloads: int
 
     def reach(self, times: float = 1.0) -> tuple[float, float]:
-        """Return the factors between which the whole lies of what the part foretells, 1 among them.
+        """Return the factors between which the whole lies of what the part predicts, 1 among them.
 
         `times` is how much further than measured it is extrapolated.
         """

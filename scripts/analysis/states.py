@@ -24,8 +24,8 @@ from scripts.storage.tables import known, records
 #: What must be the same in two cells for their times to be compared.
 ALIKE = ("data", "samples_fraction", "data_fraction", "epochs", "settings")
 
-#: What may have changed, and is told.
-_TOLD = ("packages", "python", "cpu_model", "gpu_model", "system", "git_commit")
+#: What may have changed, and is listed.
+_LISTED = ("packages", "python", "cpu_model", "gpu_model", "system", "git_commit")
 
 FASTER, SLOWER, CHEAPER, DEARER = "faster", "slower", "cheaper", "dearer"
 
@@ -191,11 +191,11 @@ def _row(old: pd.DataFrame, new: pd.DataFrame, judge: Judge) -> dict[str, Any]:
         if compared:
             if clock == "cost" and _is_one_measurement(old, new):
                 compared = _repriced(compared)
-            word = words[compared.word != LESS] if compared.told else ""
+            word = words[compared.word != LESS] if compared.is_clear else ""
             found[clock] = {
-                "ratio": _told(compared.ratio),
-                "low": _told(compared.low),
-                "high": _told(compared.high),
+                "ratio": _finite(compared.ratio),
+                "low": _finite(compared.low),
+                "high": _finite(compared.high),
                 "word": word,
                 "mark": compared.mark,
             }
@@ -208,7 +208,7 @@ def _compared(old: pd.DataFrame, new: pd.DataFrame, column: str, judge: Judge) -
     return judge.compare(sides[0], sides[1], machines) if all(len(side) for side in sides) else None
 
 
-def _told(ratio: float) -> float | None:
+def _finite(ratio: float) -> float | None:
     """Return a ratio, None where it is none: over a price of nothing, or without an interval."""
     return ratio if isfinite(ratio) else None
 
@@ -228,7 +228,7 @@ def _repriced(compared: Comparison) -> Comparison:
 def changed(old: State, new: State) -> list[dict[str, Any]]:
     """Return what else differs between two states, versions, machine and dates of prices: `what`, `old` and `new`."""
     rows = []
-    for name in _TOLD:
+    for name in _LISTED:
         before, after = (sorted(map(str, set(state.runs[name].dropna()))) for state in (old, new))
         if before != after:
             rows.append({"what": name.replace("_", " "), "old": before, "new": after})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.analysis.verdicts import LESS, Judge, not_told
+from scripts.analysis.verdicts import LESS, Judge, undecided
 from scripts.records import about
 from scripts.records.cell import Cell
 from scripts.records.reference import Reference
@@ -119,7 +119,7 @@ def _of_runs(groups: Any, column: str) -> pd.DataFrame:
 def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, Any] | None]:
     """Return for each workload the row of `cells` with the smallest value in `column`, None without one.
 
-    `not_told` in it are the others that are not clearly different: without any it has won; `flattered` is by which
+    `near` in it are the others that are not clearly different: without any it has won; `flattered` is by which
     share chance makes the smallest of several look too small; `compared` how many cells there are.
     """
     found: dict[str, dict[str, Any] | None] = dict.fromkeys(map(str, table["workload"].unique()))
@@ -133,7 +133,7 @@ def best(table: pd.DataFrame, column: str, judge: Judge) -> dict[str, dict[str, 
         first = ordered[0]
         of_runs = [row[column + _OF_RUNS] for row in ordered]
         machines = [row["hardware"] for row in ordered]
-        first["not_told"] = [ordered[1 + i] for i in not_told(judge, of_runs[0], of_runs[1:], machines)]
+        first["near"] = [ordered[1 + i] for i in undecided(judge, of_runs[0], of_runs[1:], machines)]
         first["flattered"], first["compared"] = judge.flattered(of_runs, machines), len(ordered)
         found[workload] = first
     return found
@@ -155,7 +155,7 @@ def count_wins(table: pd.DataFrame, base_hardware: str, column: str, judge: Judg
         of_runs = zip(group[column + _OF_RUNS], group[f"{column}{_OF_RUNS}_base"], strict=True)
         compared = [judge.compare(ours, theirs, (str(hardware), base_hardware)) for ours, theirs in of_runs]
         less = sum(one.word == LESS for one in compared)
-        found[str(hardware)] = (less, sum(not one.told for one in compared), len(group))
+        found[str(hardware)] = (less, sum(not one.is_clear for one in compared), len(group))
     return found
 
 
@@ -193,10 +193,10 @@ def learned(runs: pd.DataFrame) -> list[dict[str, Any]]:
     equal: 20 epochs of a fifth of the data are compared with 4 published ones.
     """
     rows = []
-    told = runs[(runs["status"] == "done") & part_of_data(runs).notna() & (runs["data"] != "synthetic")]
-    parts, results = part_of_data(told).to_numpy(), told[_RESULTS]
-    epochs, ends = (told[name].to_numpy() for name in ("epochs_done", "convergence"))
-    for cell, places in cells_of(told):
+    done = runs[(runs["status"] == "done") & part_of_data(runs).notna() & (runs["data"] != "synthetic")]
+    parts, results = part_of_data(done).to_numpy(), done[_RESULTS]
+    epochs, ends = (done[name].to_numpy() for name in ("epochs_done", "convergence"))
+    for cell, places in cells_of(done):
         known = reference(cell["workload"])
         group = results.iloc[places]
         metric = measure(known, group)

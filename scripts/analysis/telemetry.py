@@ -35,7 +35,7 @@ def total(sample: Sample, name: str) -> Any:
 
 
 def summary(samples: Sequence[Sample], since: float = -inf) -> dict[str, float | int | str | None]:
-    """Return what the machine did in the timed region, from the reading `since` (s) on; None for what was not told.
+    """Return what the machine did in the timed region, from the reading `since` (s) on; None for what was not read.
 
     Means, but for `peak_` (memory of the run: over its whole life, of the GPUs: with the first step) and
     `gpu_temperature_c` (highest).
@@ -113,9 +113,9 @@ def _energy(samples: Sequence[Sample], gpus: int) -> dict[str, float | int | str
 
 def _intervals(samples: Sequence[Sample], values: Sequence[float | None]) -> list[tuple[float, float, float]]:
     """Return (seconds, value before, value after) of neighbouring readings, both in the timed region."""
-    told = [(s, value) for s, value in zip(samples, values, strict=True) if value is not None or s.stage != TIMED]
+    known = [(s, value) for s, value in zip(samples, values, strict=True) if value is not None or s.stage != TIMED]
     return [
         (b.reading - a.reading, before, after)
-        for (a, before), (b, after) in pairwise(told)
+        for (a, before), (b, after) in pairwise(known)
         if a.stage == b.stage == TIMED and before is not None and after is not None
     ]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
-from scripts.analysis.verdicts import FEW_RUNS, LESS, MORE, NOT_TOLD, TOO_FEW, Judge, settled_by, undecided, why, won
+from scripts.analysis.verdicts import FEW_RUNS, LESS, MORE, TOO_CLOSE, TOO_FEW, Judge, settled_by, undecided, why, won
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
@@ -94,8 +94,8 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
 
     Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
-    usd_of_runs, near (the names of those that are not clearly different from it), not_told (how many they are), why
-    (`verdicts.why` they are not), settled_by (what would tell them from it), said (`verdicts.won`), cells, price_as_of,
+    usd_of_runs, near (the names of those not clearly different from it), not_told (how many they are), why
+    (`verdicts.why` they are not), settled_by (what would settle it), said (`verdicts.won`), cells, price_as_of,
     provider.
     """
     found = []
@@ -113,7 +113,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near), "settled_by": settled}
-            | {"why": why([NOT_TOLD] if near and is_same else reasons.values())}
+            | {"why": why([TOO_CLOSE] if near and is_same else reasons.values())}
             | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), fewest)}
         )
     return found
@@ -263,8 +263,8 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
     )
     faster = [
         (other["seconds"] / one["seconds"], f"{workload_name(workload)}: {one['machine']}")
-        for (workload, one, other), told in zip(compared, time, strict=True)
-        if told.word == LESS
+        for (workload, one, other), in_time in zip(compared, time, strict=True)
+        if in_time.word == LESS
     ]
     speedup, where = max(faster, default=(0.0, ""))
     cheaper = sum(one.word == LESS for one in cost)
@@ -272,7 +272,7 @@ def pays(found: Mapping[str, list[dict[str, Any]]], question: Question, judge: J
     return Answer(
         pairs=len(compared),
         cheaper=cheaper,
-        dearer=sum(one.told for one in cost) - cheaper,
+        dearer=sum(one.is_clear for one in cost) - cheaper,
         faster=len(faster),
         price=first["usd_per_hour"] / other["usd_per_hour"],
         speedup=speedup,
@@ -306,7 +306,7 @@ def _flips(compared: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], judge
 def newer_pay(generations: pd.DataFrame) -> Answer | None:
     """Return whether newer cards cost less than older ones (`rounds.generations` of the article `mlperf`).
 
-    A pair is a benchmark on two cards; where their makers lie too far apart to tell, it is undecided.
+    A pair is a benchmark on two cards; where their makers lie too far apart, it is undecided.
     """
     generations = generations.dropna(subset=["usd", "hours"])
     if generations.empty:

@@ -99,7 +99,7 @@ class Change:
 class Days:
     """What repetitions do to the cells of a machine.
 
-    `common` are the logarithms of what all its cells share at each repetition (0 where they are too few to tell),
+    `common` are the logarithms of what all its cells share at each repetition (0 where they are too few to know it),
     `variance` that of what is left of a usual cell, `correlation` that of it from one repetition to the next. `pairs`
     of neighbouring repetitions, of `cells` cells, are behind them.
     """
@@ -161,10 +161,10 @@ class Days:
         middle, reach = np.median(logs), _OUTLIER * variance**0.5
         steps, errors = steps_of(logs), np.sqrt(variance * (1 - self.correlation**2) / free)
         sure = np.abs(steps_of(np.clip(logs, middle - reach, middle + reach))) / errors
-        told = (np.abs(steps) >= log(1 + TIE)) & (sure >= -special.ndtri(self.level / 2))
-        if not told.any():
+        clear = (np.abs(steps) >= log(1 + TIE)) & (sure >= -special.ndtri(self.level / 2))
+        if not clear.any():
             return None
-        best = int(np.argmax(np.where(told, sure, -1.0)))
+        best = int(np.argmax(np.where(clear, sure, -1.0)))
         step, around = float(steps[best]), 1.96 * float(errors[best])
         return Change(int(places[best]), exp(step), exp(step - around), exp(step + around))
 
@@ -275,9 +275,9 @@ def cells(repetitions: Sequence[Repetition], judged: Mapping[str, Days]) -> list
         points = [_point(place, repetitions[place], rows) for place, rows in measured]
         mine = judged[str(key[CELL.index("hardware")])]
         logs = np.log([point["median"] for point in points]) - mine.common[[point["place"] for point in points]]
-        told = [_row(one, repetitions, measured[one.at - 1], measured[one.at]) for one in mine.changes(logs)]
+        changes = [_row(one, repetitions, measured[one.at - 1], measured[one.at]) for one in mine.changes(logs)]
         about = dict(zip([*CELL, *states.ALIKE], key, strict=True))
-        found.append(about | {"points": points, "changes": told, "repriced": _new(points)})
+        found.append(about | {"points": points, "changes": changes, "repriced": _new(points)})
     return found
 
 

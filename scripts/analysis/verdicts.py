@@ -54,9 +54,9 @@ ENOUGH_RUNS = 6
 
 LESS, MORE, TIED = "less", "more", "tie"
 
-#: Why two cells are not clearly different, and in words: they are too close, or nothing could tell.
-NOT_TOLD, TOO_FEW, DISTURBED = "too close to call", "too few runs", "disturbed runs"
-_WHY = {NOT_TOLD: "too close to call", TOO_FEW: "too few runs to tell", DISTURBED: "all runs disturbed"}
+#: Why two cells are not clearly different, and in words: they are too close, or nothing could decide.
+TOO_CLOSE, TOO_FEW, DISTURBED = "too close to call", "too few runs", "disturbed runs"
+_WHY = {TOO_CLOSE: "too close to call", TOO_FEW: "too few runs", DISTURBED: "all runs disturbed"}
 
 #: The logarithm of a ratio that is as good as infinite.
 _LARGEST = 700.0
@@ -77,7 +77,7 @@ class Comparison:
     word: str
 
     @property
-    def told(self) -> bool:
+    def is_clear(self) -> bool:
         """Whether the two are clearly different."""
         return self.word in (LESS, MORE)
 
@@ -86,7 +86,7 @@ class Comparison:
         """What stands beside the ratio: empty where the two are clearly different."""
         if self.word == TOO_FEW:
             return f"{TOO_FEW}: {self.runs}"
-        return "" if self.told else self.word
+        return "" if self.is_clear else self.word
 
 
 @dataclass(frozen=True)
@@ -357,7 +357,7 @@ def _values(values: Any) -> np.ndarray:
 
 
 def _undecided(runs: int) -> str:
-    return NOT_TOLD if runs >= FEW_RUNS else TOO_FEW
+    return TOO_CLOSE if runs >= FEW_RUNS else TOO_FEW
 
 
 def _without_logarithm(first: float, second: float, runs: int) -> Comparison:
@@ -385,7 +385,7 @@ def undecided(
     return {
         place: judge.reason(one.runs) if one.word == TIED else one.word
         for place, one in enumerate(compared)
-        if not one.told
+        if not one.is_clear
     }
 
 
@@ -395,24 +395,19 @@ def why(reasons: Iterable[str]) -> str:
     return " or ".join(words for reason, words in _WHY.items() if reason in found)
 
 
-def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequence[str] | None = None) -> list[int]:
-    """Return which of `others` are not clearly different from the winner, as `undecided` does."""
-    return list(undecided(judge, winner, others, machines))
-
-
 def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
     """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many or all may.
 
-    `names` are the winner and those that are `not_told` from it, `runs` the fewest of any of them.
+    `names` are the winner and those that are `undecided`, `runs` the smallest number of runs of any of them.
     """
     if len(names) == 1 or (len(names) <= _NAMED and len(names) < of):
         return f"{' or '.join(names)} {does}"
-    unsure = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
+    unsure = "Too few runs to say" if runs < FEW_RUNS else "Too close to call"
     return f"{unsure} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
 
 
 def settled_by(runs: int) -> str:
-    """Return what would tell cells from one another that are too close to call, one of which has so few runs."""
+    """Return what would settle which of several cells is better, where the one with the fewest runs has so many."""
     return f"{FEW_RUNS} runs or more of each" if runs < FEW_RUNS else "more runs of each, on several machines of a kind"
 
 

@@ -103,8 +103,8 @@ def dumbbells(view: View, axis: str, plain: str) -> Chart | None:
 
 def _finding(shown: pd.DataFrame, axis: str, plain: str) -> str:
     """Return in how many pairs the cells that are not plain are clearly faster, and slower."""
-    told = shown[shown["mark"].eq("")]
-    faster, slower = int((told["ratio"] > 1).sum()), int((told["ratio"] < 1).sum())
+    clear = shown[shown["mark"].eq("")]
+    faster, slower = int((clear["ratio"] > 1).sum()), int((clear["ratio"] < 1).sum())
     values = list(dict.fromkeys(shown[axis]))
     who = _plainly(values[0]) if len(values) == 1 else f"Another {axis}"
     return f"{who[:1].upper()}{who[1:]} is faster than {plain} in {faster} of {len(shown)} pairs, slower in {slower}"

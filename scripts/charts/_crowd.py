@@ -34,9 +34,9 @@ def readable(view: View, module: ModuleType) -> tuple[View, str]:
     ordered = values.groupby(keys, sort=False, dropna=False)[by].median().sort_values(kind="stable")
     if len(ordered) <= most:
         return view, ""
-    told = ordered.dropna()
-    worst = min(most - 1 - best, max(0, len(told) - best))
-    chosen = {*map(_key, told.index[:best]), *map(_key, told.index[len(told) - worst :])}
+    known_values = ordered.dropna()
+    worst = min(most - 1 - best, max(0, len(known_values) - best))
+    chosen = {*map(_key, known_values.index[:best]), *map(_key, known_values.index[len(known_values) - worst :])}
     of_runs = [_key(key) for key in view.runs[keys].itertuples(index=False, name=None)]
     drawn = pd.Series([key in chosen for key in of_runs], index=view.runs.index) | is_base(view.runs, view)
     axis = getattr(module, "ALIKE", None)

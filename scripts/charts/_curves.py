@@ -34,13 +34,13 @@ def lines(cells: pd.DataFrame, runs: pd.DataFrame, x: str, y: str, axis: str, vi
     A cell's `kind` is "median", "largest that fits" or "did not train", which stands at 0. Cells that differ in
     another axis have another line, of more than there are styles of lines all in one: see `notes`.
     """
-    told = _told(cells, axis)
+    axes = _unlike_axes(cells, axis)
     machines = list(dict.fromkeys(cells["hardware"].map(view.labels)))
     cells, runs = (
         frame.assign(
             machine=pd.Categorical(frame["hardware"].map(view.labels), machines),
             line=[
-                " · ".join(_WORDS[name].format(str(row[name]).replace("_", " ")) for name in told)
+                " · ".join(_WORDS[name].format(str(row[name]).replace("_", " ")) for name in axes)
                 for row in records(frame)
             ],
         )
@@ -53,7 +53,7 @@ def lines(cells: pd.DataFrame, runs: pd.DataFrame, x: str, y: str, axis: str, vi
     if len(cells["line"].cat.categories) > len(LINETYPES):
         each = geom_line(aes(group="framework.astype(str) + line.astype(str)"), data=joined, size=0.6)
     else:
-        each = geom_line(aes(linetype="line"), data=joined, size=0.9, show_legend={"linetype": bool(told)})
+        each = geom_line(aes(linetype="line"), data=joined, size=0.9, show_legend={"linetype": bool(axes)})
     return (
         ggplot(cells, aes(x, y, color="framework"))
         + each
@@ -81,13 +81,13 @@ def height(cells: pd.DataFrame) -> float:
 
 def notes(cells: pd.DataFrame, axis: str) -> list[str]:
     """Return what stands beside a chart of these lines."""
-    told = _told(cells, axis)
-    unlike = len(cells[told].drop_duplicates()) if told else 1
-    names = " and ".join(name.replace("_", " ") for name in told)
+    axes = _unlike_axes(cells, axis)
+    unlike = len(cells[axes].drop_duplicates()) if axes else 1
+    names = " and ".join(name.replace("_", " ") for name in axes)
     many = [f"The {unlike} kinds of lines differ in {names}; the tables name each."] if unlike > len(LINETYPES) else []
     return ["Dashes are the single runs.", *many]
 
 
-def _told(cells: pd.DataFrame, axis: str) -> list[str]:
+def _unlike_axes(cells: pd.DataFrame, axis: str) -> list[str]:
     """Return in which axes but that of the chart cells differ."""
     return [name for name in _WORDS if name != axis and cells[name].nunique() > 1]

@@ -30,7 +30,7 @@ _ROOM = 1.3
 
 def draw(rows: Sequence[Training]) -> Chart | None:
     """Draw each training that something was promised of; None where there is none."""
-    told = [row for row in rows if row.promised_seconds]
+    promised = [row for row in rows if row.promised_seconds]
     table = pd.DataFrame(
         [
             {
@@ -39,7 +39,7 @@ def draw(rows: Sequence[Training]) -> Chart | None:
                 "took": row.taken_seconds,
                 "word": row.kind,
             }
-            for row in told
+            for row in promised
         ]
     )
     if not len(table):
@@ -60,7 +60,7 @@ def draw(rows: Sequence[Training]) -> Chart | None:
         + look()
     )
     said = "; ".join(
-        f"{row.label}: {number(row.promised_seconds)} s, took {number(row.taken_seconds)} s" for row in told
+        f"{row.label}: {number(row.promised_seconds)} s, took {number(row.taken_seconds)} s" for row in promised
     )
     return Chart(
         figure=figure,

@@ -63,7 +63,7 @@ def _finding(runs: pd.DataFrame, view: View) -> str:
     done = runs[runs["status"] == "done"].dropna(subset="samples_per_second")
     ends = done.groupby(alike, dropna=False)["global_batch_size"].agg(["min", "max"])
     apart = (ends["max"] / ends["min"]).max()
-    told, sizes, why = 0, set[tuple[int, int]](), ""
+    clear, sizes, why = 0, set[tuple[int, int]](), ""
     gains: list[float] = []
     for _, line in done.groupby(alike, sort=False, dropna=False):
         low, high = line["global_batch_size"].min(), line["global_batch_size"].max()
@@ -71,10 +71,10 @@ def _finding(runs: pd.DataFrame, view: View) -> str:
             continue
         rates = [line.loc[line["global_batch_size"] == size, "samples_per_second"] for size in (high, low)]
         compared = view.judge.compare(rates[0], rates[1], (line["hardware"].iloc[0],) * 2)
-        told, gains, sizes = told + compared.told, [*gains, compared.ratio], sizes | {(low, high)}
+        clear, gains, sizes = clear + compared.is_clear, [*gains, compared.ratio], sizes | {(low, high)}
         why = verdicts.why([view.judge.reason(compared.runs)])
-    parts = why if len(gains) == 1 else f"clearly different in {told} of {len(gains)}"
-    unsure = "" if told == len(gains) else f"; {parts}"
+    parts = why if len(gains) == 1 else f"clearly different in {clear} of {len(gains)}"
+    unsure = "" if clear == len(gains) else f"; {parts}"
     gained = f"trains {_findings.span(min(gains), max(gains))} as many samples/s"
     if len(sizes) > 1:
         return f"{round(float(apart), 2):g}× the batch {gained}{unsure}"

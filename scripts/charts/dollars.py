@@ -11,7 +11,7 @@ from scripts.storage.numbers import number
 from scripts.storage.tables import records
 
 TITLE = "Where the dollars go"
-#: Logs of others tell no parts: there is nothing to say of a chart that they could not have.
+#: Logs of others record no parts: there is nothing to say of a chart that they could not have.
 MISSING = ""
 HELP = "Each bar is what one run costs: training and validation, and what is paid on top of them."
 ROWS_BY, ROWS_EACH = "cost_usd", 2

@@ -65,7 +65,7 @@ def draw(view: View) -> Chart | None:
     best = {"val_acc": ends["value"].max(), "loss": ends["value"].min()}[metric]
     worst = {"val_acc": ends["value"].min(), "loss": ends["value"].max()}[metric]
     notes = []
-    # Imported runs do not tell how much of which data they trained on.
+    # Imported runs do not record how much of which data they trained on.
     whole = (view.runs["samples_fraction"] * view.runs["data_fraction"]).eq(1).fillna(False).astype(bool)
     real = view.runs["data"].eq("real").fillna(False).astype(bool)
     if view.reference and (whole & real).all():

@@ -162,9 +162,9 @@ def _finding(cells: pd.DataFrame, priced: pd.DataFrame, view: View) -> str:
         view.judge.compare(every[fast][column], every[cheap][column], (of[fast], of[cheap]))
         for column in ("useful_seconds", "cost_usd")
     ]
-    alike = [word for word, one in zip(("time", "cost"), compared, strict=True) if not one.told]
+    alike = [word for word, one in zip(("time", "cost"), compared, strict=True) if not one.is_clear]
     if alike:
-        why = verdicts.why(view.judge.reason(one.runs) for one in compared if not one.told)
+        why = verdicts.why(view.judge.reason(one.runs) for one in compared if not one.is_clear)
         return f"{why[:1].upper()}{why[1:]} in {' and '.join(alike)}: {names[fast]} and {names[cheap]}"
     quicker, dearer = compared
     return f"{names[fast]} is {1 / quicker.ratio:.2g}× as fast as {names[cheap]}, for {dearer.ratio:.2g}× the money"

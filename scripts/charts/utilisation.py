@@ -10,7 +10,7 @@ ROWS_BY = "train_seconds"
 
 
 def draw(view: View) -> Chart | None:
-    told = view.runs["gpu_percent"].dropna()
-    finding = f"GPUs were used {_findings.span(told.min(), told.max(), 0, ' %')} of the time" if len(told) else ""
+    used = view.runs["gpu_percent"].dropna()
+    finding = f"GPUs were used {_findings.span(used.min(), used.max(), 0, ' %')} of the time" if len(used) else ""
     caption = "Mean use of the GPU, %, as the source sampled it"
     return _absolute.bars(view.runs, "gpu_percent", "mean use of the GPU, %", view, caption, finding=finding)

@@ -106,7 +106,7 @@ class Known:
     """What shows how long runs take.
 
     Args:
-        runs: the rows of the `runs` table of the study so far, with the keys `TOLD`, None for what is not told.
+        runs: the rows of the `runs` table of the study so far, with the keys `COLUMNS`, None for what is not known.
         published: (workload, hardware) -> samples/s in a published study.
         published_runs: the same of published studies of ours.
         peak_flops: (hardware, precision) -> FLOP/s of the machine at most.
@@ -124,17 +124,17 @@ class Known:
     @cached_property
     def own(self) -> dict[tuple[Any, ...], float]:
         """Samples/s of what `_ALIKE` names on a machine (its name), and of each of its batch sizes (name, size)."""
-        told = _with_throughput(self.runs)
+        measured = _with_throughput(self.runs)
         on_machine = [*_ALIKE, "hardware"]
-        return _medians(told, on_machine) | _medians(told, [*on_machine, "batch_size"])
+        return _medians(measured, on_machine) | _medians(measured, [*on_machine, "batch_size"])
 
     @cached_property
     def ours(self) -> dict[tuple[Any, ...], dict[int, float]]:
         """Samples/s of published runs without a GPU by cores: of what `_ALIKE` names, and of each batch size."""
-        told = [run for run in _with_throughput(self.published_runs) if run["gpu_model"] is None]
+        measured = [run for run in _with_throughput(self.published_runs) if run["gpu_model"] is None]
         found: dict[tuple[Any, ...], dict[int, float]] = {}
         for by in ([*_ALIKE, "cores"], [*_ALIKE, "batch_size", "cores"]):
-            for (*alike, cores), rate in _medians(told, by).items():
+            for (*alike, cores), rate in _medians(measured, by).items():
                 found.setdefault(tuple(alike), {})[int(cores)] = rate
         return found
 
@@ -164,7 +164,7 @@ _ALIKE = ["workload", "framework", "mode", "precision", "devices"]
 
 
 #: What `Known` wants to know of a run: columns of the `runs` table, and their types.
-TOLD = (
+COLUMNS = (
     dict.fromkeys((*_ALIKE, "hardware", "gpu_model", "status"), str)
     | dict.fromkeys(("devices", "batch_size", "cores"), int)
     | dict.fromkeys(("samples_per_second", "flops_per_sample", "train_seconds", "total_seconds"), float)
@@ -237,12 +237,12 @@ def price(
 ) -> list[Priced]:
     """Return the runs with their costs, those of the cheapest machines first; NaN where a machine has no price."""
     found = []
-    for run, told in zip(wanted, expected, strict=True):
+    for run, length in zip(wanted, expected, strict=True):
         rate = rates.get(run.hardware)
         start = rate.start_seconds if rate else 0.0
-        usd = rate.usd(told.seconds + start) if rate else nan
+        usd = rate.usd(length.seconds + start) if rate else nan
         worst = rate.usd(run.most_seconds) + rate.attempts * rate.usd(MARGIN_SECONDS) if rate else nan
-        found.append(Priced(run, told, usd, worst, start))
+        found.append(Priced(run, length, usd, worst, start))
     hourly = {name: rate.usd_per_hour for name, rate in rates.items()}
     return sorted(found, key=lambda one: (hourly.get(one.wanted.hardware, inf), one.expected_usd))
 
@@ -250,7 +250,7 @@ def price(
 def within(priced: Sequence[Priced], budget_usd: float, spent_usd: float) -> tuple[list[Priced], list[Priced]]:
     """Return the runs that can be submitted without passing the budget at worst, in their order, and the others.
 
-    A run without a price is not submitted under a budget: what it costs cannot be told.
+    A run without a price is not submitted under a budget: what it costs is unknown.
     """
     left, allowed, refused = budget_usd - spent_usd, [], []
     for one in priced:

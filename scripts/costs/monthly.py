@@ -67,8 +67,8 @@ def _hours(seconds: Iterable[float], starts: float) -> float:
 def _named(hardware: str, runs: Sequence[budget.Priced]) -> tuple[str, str]:
     """Return what a machine's part is called, and what its time is based on."""
     bases = [one.expected.basis for one in runs]
-    told = "; ".join(f"{bases.count(basis)} by {basis}" for basis in dict.fromkeys(bases))
-    return f"{hardware}: {len(runs)} run{'s' if len(runs) > 1 else ''} each time", told
+    based = "; ".join(f"{bases.count(basis)} by {basis}" for basis in dict.fromkeys(bases))
+    return f"{hardware}: {len(runs)} run{'s' if len(runs) > 1 else ''} each time", based
 
 
 def rented(

@@ -80,8 +80,8 @@ def price_runs(runs: pd.DataFrame, prices: pd.DataFrame, attempts: pd.DataFrame 
         # A run that was resumed has no clock of its own: what it lacks of full length follows from its rate.
         missing = (costs["published_samples"].astype(float) - done_samples) / costs["samples_per_second"].astype(float)
         more = (useful - lived).where(costs["published_seconds"].notna(), missing).clip(lower=0)
-        untold = _is_short(costs) | _is_speed_test(costs)
-        costs = _bill_attempts(costs, several, more.where(more.notna() | untold, 0.0))
+        unknown = _is_short(costs) | _is_speed_test(costs)
+        costs = _bill_attempts(costs, several, more.where(more.notna() | unknown, 0.0))
     costs["paid_seconds"] = costs["paid_seconds"].mask(costs["in_a_row"].astype(bool), costs["used_seconds"])
     for bound in ("", "_low", "_high"):
         costs[f"cost_usd{bound}"] = billing.cost_usd(costs["paid_seconds"], costs[f"usd_per_hour{bound}"])
@@ -111,10 +111,10 @@ def _with_job_clock(costs: pd.DataFrame, single: pd.DataFrame) -> pd.DataFrame:
 
     The attempt begins before its process: what a cluster records of its start is billed up to there.
     """
-    tells = single[single["wait_seconds"].notna()].set_index("run")
-    boot = costs["run"].map(tells["boot_seconds"]).astype(float)
-    before = costs["run"].map(tells["wait_seconds"]).astype(float) + boot.fillna(0.0)
-    of_attempt = costs["run"].map(tells["used_seconds"]).astype(float) + costs["lost_seconds"]
+    recorded = single[single["wait_seconds"].notna()].set_index("run")
+    boot = costs["run"].map(recorded["boot_seconds"]).astype(float)
+    before = costs["run"].map(recorded["wait_seconds"]).astype(float) + boot.fillna(0.0)
+    of_attempt = costs["run"].map(recorded["used_seconds"]).astype(float) + costs["lost_seconds"]
     kept = costs["lived_seconds"].where(~(of_attempt > costs["lived_seconds"]), of_attempt) + before.fillna(0.0)
     billed, paid = (
         billing.billed_seconds(seconds.to_numpy(), costs["increment_seconds"], costs["minimum_seconds"])

@@ -36,8 +36,8 @@ class Repository:
 
     @cached_property
     def _paths(self) -> list[str]:
-        told = self._asked(f"git/trees/{self._branch}?recursive=1")
-        return [str(one["path"]) for one in told["tree"]]
+        answer = self._asked(f"git/trees/{self._branch}?recursive=1")
+        return [str(one["path"]) for one in answer["tree"]]
 
     def _asked(self, question: str) -> Any:
         url = f"{API}/{self._name}/{question}"
@@ -61,8 +61,8 @@ class Repository:
 
     def changed(self, path: str) -> str:
         """Return the day (YYYY-MM-DD) of the last commit that changed a file."""
-        told = self._asked(f"commits?sha={self._branch}&path={self._folder}/{path}&per_page=1")
+        commits = self._asked(f"commits?sha={self._branch}&path={self._folder}/{path}&per_page=1")
         try:
-            return str(told[0]["commit"]["committer"]["date"])[:10]
+            return str(commits[0]["commit"]["committer"]["date"])[:10]
         except (LookupError, TypeError) as error:
             raise InputError(f"{path}: {API}/{self._name} does not say when it last changed") from error

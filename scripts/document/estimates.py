@@ -41,7 +41,7 @@ def trials() -> dict[str, Any]:
         for kind in KINDS
         if (here := [one for one in of if one.point.kind == kind])
     ]
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "inputs_sha256": estimates.inputs_sha256(),
         "facts_until": max(point.published for point in points),
         "factors": factors,
@@ -50,7 +50,7 @@ def trials() -> dict[str, Any]:
         "famous": _famous(left_out["its model"], factors["its model"]),
         "picks": _picks(points, cards),
     }
-    return told | {"kept_back": kept_back.quotes(estimates.known(told), day(told["facts_until"]))}
+    return facts | {"kept_back": kept_back.quotes(estimates.known(facts), day(facts["facts_until"]))}
 
 
 def _ageing(kind: str) -> dict[str, Any]:

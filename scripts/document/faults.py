@@ -19,7 +19,7 @@ cut, which loses what was not synced; every two verbs at once; trainings and who
 **Clocks** that are set, **disks** that are full. Survived is a fault that ends with a result or with one line, and
 after which the same call comes to the same files and losses as without it. A traceback, a hang, a file that is
 half-written or left over, text that runs or that a terminal obeys, or another result is not. A value that somebody
-changed to another one that could be true cannot be told. Where fewer were tried than planned, the minutes of their
+changed to another one that could be true cannot be noticed. Where fewer were tried than planned, the minutes of their
 kind were over.
 
 | fault | planned | tried | left out | survived | minutes | seed | on |
@@ -63,13 +63,13 @@ def faults_page() -> str:
     words = {True: "noticed", False: "**not**", None: "—"}
     asked = ("faults", "quick", "test", "everything")
     none = dict.fromkeys(asked) | {"on": "not asked yet"}
-    told = {name: about or none for name, about in guards.items()}
+    listed = {name: about or none for name, about in guards.items()}
     rows = [
-        f"| {name} | {' | '.join(words[about[by]] for by in asked)} | {about['on']} |" for name, about in told.items()
+        f"| {name} | {' | '.join(words[about[by]] for by in asked)} | {about['on']} |" for name, about in listed.items()
     ]
     noticed = []
     for by in asked:
-        answers = [bool(about[by]) for about in told.values() if about[by] is not None]
+        answers = [bool(about[by]) for about in listed.values() if about[by] is not None]
         noticed.append(f"{sum(answers)} of {len(answers)}")
     rows.append(f"| {len(guards)} guards and formulas | {' | '.join(noticed)} | |")
     return _FAULTS + "\n".join(lines) + "\n" + _GUARDS + "\n".join(rows) + "\n"

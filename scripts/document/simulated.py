@@ -28,12 +28,12 @@ def recorder_table(page: str) -> str:
         "| --- | --- | --- | --- | --- |",
     ]
     for row in rows:
-        told, took = f"| {row.label} | {row.read_from or 'nothing'} |", f"{row.taken_seconds:.0f} s"
+        head, took = f"| {row.label} | {row.read_from or 'nothing'} |", f"{row.taken_seconds:.0f} s"
         if row.promised_seconds is None:
-            lines.append(f"{told} unknown | {took} | |")
+            lines.append(f"{head} unknown | {took} | |")
             continue
         doubt = "" if row.kind == "quiet" else f", {row.kind}"
-        lines.append(f"{told} {row.promised_seconds:.0f} s | {took} | {row.factor:.2f}{doubt} |")
+        lines.append(f"{head} {row.promised_seconds:.0f} s | {took} | {row.factor:.2f}{doubt} |")
     lines += ["", f"Promises are {ledger.summary(rows)}."]
     return made(page, lines)
 

@@ -52,16 +52,16 @@ def rows(kinds: Mapping[PurePosixPath, str | None], imported: Imported) -> list[
     others: dict[str, list[PurePosixPath]] = {}
     for name, kind in kinds.items():
         file = str(name)
-        told = [_taken(run) for run in runs.get(file, [])]
+        shown = [_taken(run) for run in runs.get(file, [])]
         if file in refused:
             line = refused[file].line
-            told.append(("refused", f"{'' if line is None else f'line {line}: '}{refused[file].message}"))
+            shown.append(("refused", f"{'' if line is None else f'line {line}: '}{refused[file].message}"))
         if kind is None:
             if name.suffix.lower() not in any_log.LIKELY:
                 others.setdefault(f"*{name.suffix}", []).append(name)
                 continue
-            told = [_NOT_READ]
-        found += [(file, kind or "", *each) for each in told or [("with another", "part of a training that is read")]]
+            shown = [_NOT_READ]
+        found += [(file, kind or "", *each) for each in shown or [("with another", "part of a training that is read")]]
     return found + [(_together(form, names), "", *_NOT_READ) for form, names in sorted(others.items())]
 
 

@@ -45,13 +45,13 @@ def command(
     counts = states.counts(found["cells"])
     unpriced = one.costs.empty or other.costs.empty
     shown = {word: count for word, count in counts.items() if not unpriced or word in (states.FASTER, states.SLOWER)}
-    told = {"old": one.name, "new": other.name, "counts": shown} | found
+    compared = {"old": one.name, "new": other.name, "counts": shown} | found
     page = Path(output if output == "results/compare.html" else _call.from_here(output))
-    write_text(page.with_suffix(".json"), dumps(told, indent=1, allow_nan=False, default=str) + "\n")
-    write_text(page, comparison.page(told, at))
+    write_text(page.with_suffix(".json"), dumps(compared, indent=1, allow_nan=False, default=str) + "\n")
+    write_text(page, comparison.page(compared, at))
     if json:
-        _call.print_json(told)
-    print("\n".join([*comparison.lines(told, at), f"page: {page}"]), file=sys.stderr if json else sys.stdout)
+        _call.print_json(compared)
+    print("\n".join([*comparison.lines(compared, at), f"page: {page}"]), file=sys.stderr if json else sys.stdout)
     if not found["cells"]:
         why = "no configuration of both was trained alike" if found["unlike"] else "no configuration is in both"
         print(f"error: {why}", file=sys.stderr)

@@ -1,8 +1,8 @@
 """One package per framework: how it is held to its cores, computes, waits, trains in parallel, and trains best.
 
 A package has what `Framework` lists and is found by its folder. Whoever draws a chart asks it for its label and colour
-where the framework is not installed: the framework itself is imported inside the functions. Keras is told the
-framework by `KERAS_BACKEND`.
+where the framework is not installed: the framework itself is imported inside the functions. Keras reads from
+`KERAS_BACKEND` which one it runs on.
 """
 
 import importlib

@@ -98,10 +98,10 @@ def of_steps(steps: Steps) -> tuple[list[tuple[float, float]], tuple[float, str]
     for done, one in times:
         if not pace or done > pace[-1][0]:
             pace.append((done, one.seconds))
-    is_told = of == "step" or all(later - earlier <= 1 for (earlier, _), (later, _) in pairwise(pace))
+    is_per_step = of == "step" or all(later - earlier <= 1 for (earlier, _), (later, _) in pairwise(pace))
     if steps.done > pace[-1][0]:
         pace.append((steps.done, pace[-1][1]))
-    return pace, (0.0, ""), [] if is_told else [f"{word!r} is read as the time of one step"]
+    return pace, (0.0, ""), [] if is_per_step else [f"{word!r} is read as the time of one step"]
 
 
 def are_moments(times: Sequence[Stated]) -> bool:

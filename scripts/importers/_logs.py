@@ -195,7 +195,7 @@ def read_each(
         Problem(str(place), None, f"is in the mapping, but holds no log ({what})")
         for place in sorted((machines.keys() | frameworks.keys()) - used)
     ]
-    naming.tell_apart(rows)
+    naming.distinguish(rows)
     _name(rows)
     return Imported(_table(rows), problems, _epochs(rows))
 
@@ -266,8 +266,8 @@ def _timed(run: dict[str, Any], time: _seconds.Given) -> dict[str, Any]:
         "first_epoch_seconds": each[0] if each else None,
         "median_epoch_seconds": median(each[1:]) if len(each) > 1 else None,
     }
-    told = {"train_seconds": found.seconds, "seconds_from": found.source, "remarks": "; ".join(remarks) or None}
-    return by_epoch | {key: value for key, value in run.items() if key not in ("said", "notes")} | told
+    timed = {"train_seconds": found.seconds, "seconds_from": found.source, "remarks": "; ".join(remarks) or None}
+    return by_epoch | {key: value for key, value in run.items() if key not in ("said", "notes")} | timed
 
 
 def _printable(name: PurePosixPath) -> str:

@@ -69,7 +69,7 @@ class Found:
 
 
 def find(said: Said, given: Given) -> Found:
-    """Return how long a training took, by the first rule that can tell."""
+    """Return how long a training took, by the first rule that finds it."""
     pauses, running = _pauses(said)
     shown = tuple(pause.words() for pause in pauses)
     for stated, name in ((said.stated, said.stated_as), (fsum(said.epoch_seconds), "the seconds of each epoch")):

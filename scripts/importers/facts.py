@@ -79,8 +79,8 @@ def runs_of(table: pd.DataFrame) -> pd.DataFrame:
 
 def write(facts: pd.DataFrame, path: Path) -> None:
     """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros."""
-    told = [name for name in COLUMNS if name not in _OF_THE_RULE or facts.empty or facts[name].notna().any()]
-    write_text(path, tables.to_csv(facts[told].round(9), float_format="%.12g"))
+    columns = [name for name in COLUMNS if name not in _OF_THE_RULE or facts.empty or facts[name].notna().any()]
+    write_text(path, tables.to_csv(facts[columns].round(9), float_format="%.12g"))
 
 
 def in_order(facts: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:

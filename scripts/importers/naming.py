@@ -16,7 +16,7 @@ _NO_NAME = re.compile(
     r"trainer_log|stdout|stderr|log_\d+|[0-9a-f]{32}"
 )
 
-#: Names that a program gives every one of its files: the folder tells runs apart.
+#: Names that a program gives every one of its files: the folder distinguishes runs.
 _SAME_NAME = re.compile(r"(?i)results|metrics|meta|trainer_state|trainer_log|history|events\.out\..*|run-[0-9a-z]{8}")
 
 #: What no two runs share, or what they are repeats in.
@@ -40,7 +40,7 @@ def plain(name: str) -> str:
 def slug(text: str) -> str:
     """Return a text as a name that a workload or a machine may have; empty for one without letters and digits.
 
-    Letters lose their accents; other scripts are told apart by a checksum: 実験1 is 1-441466, 実験 logs-8d2062.
+    Letters lose their accents; other scripts are distinguished by a checksum: 実験1 is 1-441466, 実験 logs-8d2062.
     """
     plain_text = unicodedata.normalize("NFKD", text)
     said = re.sub(r"[^A-Za-z0-9.+-]+", "_", re.sub(r"(?<=[A-Za-z])[\u0300-\u036f]+", "", plain_text)).strip("_.+-")
@@ -77,7 +77,7 @@ def title_of(run: str) -> str:
     return "/".join(parts) + (f" #{number}" if number else "")
 
 
-def tell_apart(rows: Sequence[dict[str, Any]]) -> None:
+def distinguish(rows: Sequence[dict[str, Any]]) -> None:
     """Add to the workload of runs of one cell the settings in which they differ: others are other trainings.
 
     `settings` of a row are its parameters, as texts. A seed makes repeats.
@@ -104,7 +104,7 @@ def _settings(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _differing(settings: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the settings that tell runs apart, in their order: none that adds nothing to those before it."""
+    """Return the settings that distinguish runs, in their order: none that adds nothing to those before it."""
     found: list[str] = []
     kinds = 1
     for key in dict.fromkeys(key for each in settings for key in each):

@@ -183,8 +183,8 @@ def write(
     data = fit(packed, room)
     members |= {f"data/real/{name}.npz.xz": content for name, (content, _) in data.items()}
     names = [wheel.name.split("-")[0] for wheel in wheels]
-    told = readme(about, names, {name: fraction for name, (_, fraction) in data.items()})
-    members["README.txt"] = told.encode()
+    text = readme(about, names, {name: fraction for name, (_, fraction) in data.items()})
+    members["README.txt"] = text.encode()
     with tarfile.open(archive, "w") as tar:
         for name, content in members.items():
             member = tarfile.TarInfo(f"{FOLDER}/{name}")
@@ -192,4 +192,4 @@ def write(
             tar.addfile(member, io.BytesIO(content))
     if (size := archive.stat().st_size) > KIT_BYTES:
         raise InputError(f"{archive}: {size / 2**20:.1f} MiB, {KIT_BYTES / 2**20:.0f} are allowed")
-    return told
+    return text

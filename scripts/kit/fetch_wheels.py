@@ -70,8 +70,8 @@ def _patient(command: list[str], work: Path) -> None:
             pip.kill()
     if pip.returncode:
         *_, last = ["pip failed without output", *said.splitlines()]
-        told = (line for line in said.splitlines() if line.startswith("ERROR: ") and line != "ERROR: Exception:")
-        raise downloads.NotFetched(next(told, last))
+        lines = (line for line in said.splitlines() if line.startswith("ERROR: ") and line != "ERROR: Exception:")
+        raise downloads.NotFetched(next(lines, last))
 
 
 def main() -> int:

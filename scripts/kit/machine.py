@@ -82,10 +82,10 @@ def _in_use() -> str | None:
         for index in range(pynvml.nvmlDeviceGetCount()):
             card = pynvml.nvmlDeviceGetHandleByIndex(index)
             used = pynvml.nvmlDeviceGetMemoryInfo(card).used / 2**20
-            percent = _told(pynvml.nvmlDeviceGetUtilizationRates, card)
+            percent = _reading(pynvml.nvmlDeviceGetUtilizationRates, card)
             busy = percent.gpu if percent else 0
             # In a container the processes of others are not listed; their memory and load are seen.
-            others = len(_told(pynvml.nvmlDeviceGetComputeRunningProcesses, card) or [])
+            others = len(_reading(pynvml.nvmlDeviceGetComputeRunningProcesses, card) or [])
             if others or used > _IDLE_MIB or busy > _IDLE_PERCENT:
                 return f"card {index} is in use by others: {others} processes, {used:.0f} MiB, {busy} % busy"
         return None
@@ -95,7 +95,7 @@ def _in_use() -> str | None:
         pynvml.nvmlShutdown()
 
 
-def _told(read, card) -> Any:
+def _reading(read, card) -> Any:
     try:
         return read(card)
     except pynvml.NVMLError:

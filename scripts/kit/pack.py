@@ -34,10 +34,10 @@ def main() -> int:
     )
     packed = {data.stem: (data, small) for data, small in zip(options.data, options.packed, strict=True)}
     with replacing(options.output) as temporary:
-        told = contents.write(
+        text = contents.write(
             temporary, described, sorted(options.wheels.glob("*.whl")), packed, study["workload_files"]
         )
-    print(told)
+    print(text)
     print(f"{options.output}: {options.output.stat().st_size / 2**20:.1f} MiB", flush=True)
     return 0
 

@@ -154,15 +154,15 @@ class Session:
     def _take(self, path: str, files: Mapping[str, bytes], run: Run | None) -> None:
         """Note a run of the archive, and put its record where a training finds it."""
         if "run.json" in files:
-            told = schemas.parse_json(files["run.json"], "run", f"{self.archive}: {path}/run.json")
-            if run and told["cell"] != asdict(run.cell):
-                said, planned = told["cell"], asdict(run.cell)
+            raw = schemas.parse_json(files["run.json"], "run", f"{self.archive}: {path}/run.json")
+            if run and raw["cell"] != asdict(run.cell):
+                said, planned = raw["cell"], asdict(run.cell)
                 differs = [f"{key} {said[key]}, not {planned[key]}" for key in planned if said.get(key) != planned[key]]
                 raise InputError(
                     f"{self.archive}: {path} has {'; '.join(differs)}: the study has changed: name another (--records)"
                 )
-            if told["status"] != _CUT and not (self.retry and told["status"] != "done"):
-                self.packed[path] = told["status"]
+            if raw["status"] != _CUT and not (self.retry and raw["status"] != "done"):
+                self.packed[path] = raw["status"]
                 for name, content in files.items():
                     with replacing(self.results / path / name) as temporary:
                         temporary.write_bytes(content)
@@ -260,10 +260,10 @@ def _lasted(files: Mapping[str, bytes]) -> float | None:
     """
     cut = _MORE * max(map(records.cut_seconds, files), default=0.0)
     if "run.json" in files:
-        told = json.loads(files["run.json"])
-        seconds = float(told["times"]["total_seconds"])
-        if told["status"] in ("done", _CUT):
-            return seconds if told["status"] == "done" else max(cut, _MORE * seconds)
+        raw = json.loads(files["run.json"])
+        seconds = float(raw["times"]["total_seconds"])
+        if raw["status"] in ("done", _CUT):
+            return seconds if raw["status"] == "done" else max(cut, _MORE * seconds)
     return cut or None
 
 

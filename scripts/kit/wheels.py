@@ -24,16 +24,16 @@ class _Wheel:
     packaging: Any
 
     @cached_property
-    def _told(self) -> tuple[str, Any, Any, frozenset]:
+    def _parsed(self) -> tuple[str, Any, Any, frozenset]:
         return self.packaging.utils.parse_wheel_filename(self.path.name)
 
     @property
     def name(self) -> str:
-        return str(self._told[0])
+        return str(self._parsed[0])
 
     @property
     def tags(self) -> frozenset:
-        return self._told[3]
+        return self._parsed[3]
 
     @cached_property
     def here(self) -> Any:
@@ -46,14 +46,14 @@ class _Wheel:
     @property
     def is_missing(self) -> bool:
         """Whether the kit's is to be taken: none is here, or one of an older kind, whose functions are others."""
-        return self.name in _ALWAYS or self.here is None or self.here.major < self._told[1].major
+        return self.name in _ALWAYS or self.here is None or self.here.major < self._parsed[1].major
 
     def needs(self) -> Iterator[tuple[str, Any]]:
         """Yield the packages that it asks for here, and their versions."""
         with zipfile.ZipFile(self.path) as archive:
             (about,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-            told = Parser().parsestr(archive.read(about).decode())
-        for line in told.get_all("Requires-Dist") or ():
+            metadata = Parser().parsestr(archive.read(about).decode())
+        for line in metadata.get_all("Requires-Dist") or ():
             asked = self.packaging.requirements.Requirement(line)
             if asked.marker is None or asked.marker.evaluate({"extra": ""}):
                 yield self.packaging.utils.canonicalize_name(asked.name), asked.specifier

@@ -27,7 +27,7 @@ INTERVAL_SECONDS, INTERVAL_SAVINGS = 30.0, 50
 _VERSION = 1
 
 #: Of a state, beside its arrays.
-_TOLD = ("epoch", "steps", "seconds", "rows", "settings")
+_SAVED = ("epoch", "steps", "seconds", "rows", "settings")
 
 #: How attempts end that another one follows: with a notice, or without.
 PREEMPTED, LOST = UNFINISHED = "preempted", "lost"
@@ -96,7 +96,7 @@ class Place:
                 arrays = [saved[str(number)] for number in range(about["arrays"])]
         except (BadZipFile, ValueError, KeyError, EOFError):
             return None
-        return State(arrays=arrays, **{name: about[name] for name in _TOLD})
+        return State(arrays=arrays, **{name: about[name] for name in _SAVED})
 
     def save(self, state: State) -> None:
         """Write the checkpoint."""
@@ -104,7 +104,7 @@ class Place:
             "version": _VERSION,
             "identity": self.identity,
             "arrays": len(state.arrays),
-            **{name: getattr(state, name) for name in _TOLD},
+            **{name: getattr(state, name) for name in _SAVED},
         }
         content = io.BytesIO()
         arrays: dict[str, Any] = {str(number): array for number, array in enumerate(state.arrays)}
@@ -138,12 +138,12 @@ class Place:
 class Keeper:
     """Decides when a training is saved: now and then, and at once when `asked` says so.
 
-    `told` is called with the seconds of training that a checkpoint holds. `saving_seconds` are those that saving
+    `on_saved` is called with the seconds of training that a checkpoint holds. `saving_seconds` are those that saving
     took so far; they are no training time.
     """
 
-    def __init__(self, place: Place, asked: Callable[[], bool], told: Callable[[float], None]) -> None:
-        self._place, self._told = place, told
+    def __init__(self, place: Place, asked: Callable[[], bool], on_saved: Callable[[float], None]) -> None:
+        self._place, self._on_saved = place, on_saved
         self._next = monotonic() + INTERVAL_SECONDS
         self.asked = asked
         self.saved = place.load()
@@ -164,7 +164,7 @@ class Keeper:
         except Exception as error:  # a network's, a file system's, a bucket's
             print(f"checkpoint not written: {' '.join(str(error).split())[:200]}", flush=True)
         else:
-            self._told(sum(row["elapsed"] for row in state.rows) + state.seconds.get("elapsed", 0.0))
+            self._on_saved(sum(row["elapsed"] for row in state.rows) + state.seconds.get("elapsed", 0.0))
         took = perf_counter() - start
         self.saving_seconds += took
         self._next = monotonic() + max(INTERVAL_SECONDS, INTERVAL_SAVINGS * took)
@@ -178,7 +178,7 @@ class Attempt:
 
     `saved_seconds` are those of training that the checkpoint held when it began, `kept_seconds` those that the last
     one of its own held, which the next attempt need not do again; `lived_seconds` are from its begin to `seen_at` by a
-    clock that nobody sets, sleep of the machine with them. What came before is what `job_clock.before` tells.
+    clock that nobody sets, sleep of the machine with them. What came before is what `job_clock.before` returns.
     """
 
     started_at: str
@@ -193,7 +193,7 @@ class Attempt:
     wait_seconds: float | None = None
 
 
-#: What only some clusters tell of an attempt.
+#: What only some clusters record of an attempt.
 _JOB = ("boot_seconds", "wait_seconds")
 
 

@@ -23,7 +23,7 @@ def began() -> float:
 
 
 def before() -> dict[str, float]:
-    """Return the `boot_seconds` and `wait_seconds` of this attempt; without what nobody tells, as on one's own machine.
+    """Return the `boot_seconds` and `wait_seconds` of this attempt where they are recorded: not on one's own machine.
 
     On Google Batch booting ends, driver and image loaded, when the container starts; a node of Slurm is up already.
     """

@@ -54,8 +54,8 @@ def run(asked: Mapping[str, Any], cores: int) -> tuple[Outcome, dict[str, Any] |
     except NoCommandError as error:
         return Outcome("failed", str(error), {"total_seconds": 0.0}), None, False
     session = measurement.run()
-    told: dict[str, Any] = json.loads(json.dumps(record.of(session)))
-    told["per_step"] = session.per_step and session.per_step._asdict()
+    seen: dict[str, Any] = json.loads(json.dumps(record.of(session)))
+    seen["per_step"] = session.per_step and session.per_step._asdict()
     outcome = Outcome("done", None, {"total_seconds": session.seconds})
     if session.ended_by == "itself" and session.exit_code:
         last = [line.strip()[:_LETTERS] for line in measurement.last_words.splitlines() if line.strip()][-_LAST_LINES:]
@@ -63,7 +63,7 @@ def run(asked: Mapping[str, Any], cores: int) -> tuple[Outcome, dict[str, Any] |
     elif session.rate is None and session.whole_seconds is None:
         outcome.status = UNREAD
         outcome.reason = "no progress could be read of what it prints and writes: pattern: may help (docs/run.md)"
-    return outcome, told, session.ended_by == "you"
+    return outcome, seen, session.ended_by == "you"
 
 
 def _be_as_a_person_would() -> None:

@@ -42,7 +42,7 @@ def digest(*files: Path) -> str:
 def collect(found: dict[str, Any], workload_file: Path | None) -> dict[str, Any]:
     """Return when and where a run started; `found` is what `hardware.detect` saw.
 
-    `workload_file` is that of a workload which is not the project's, and so not told by the commit.
+    `workload_file` is that of a workload which is not the project's, and so not known from the commit.
     """
     known = commit()
     if known is None:  # sent to a machine without its history: who sent it says of which commit it is

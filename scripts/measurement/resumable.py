@@ -1,7 +1,7 @@
 """A `model.fit` that goes on where a checkpoint was: one call for each epoch, saved in between.
 
 What Keras's BackupAndRestore does, and more: the order of the samples is a function of the seed and the epoch, so that
-a training that was interrupted has the losses of one that was not. Within an epoch Keras does not tell which
+a training that was interrupted has the losses of one that was not. Within an epoch Keras does not say which
 samples it has taken; an epoch that is interrupted is trained again.
 """
 

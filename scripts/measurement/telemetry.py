@@ -67,7 +67,7 @@ class _Pressure:
         self._read, self._last = perf_counter(), self._waited()
 
     def percent(self) -> float | None:
-        """Return the part of the time since the last call, None where it is not told."""
+        """Return the part of the time since the last call, None where the kernel does not report it."""
         read, waited = perf_counter(), self._waited()
         since, before = self._read, self._last
         self._read, self._last = read, waited
@@ -99,17 +99,17 @@ class _Run:
         self._children: list[psutil.Process] = []
         self._readings = 0
         self._read = perf_counter()
-        self._cpu_seconds, _ = self._told()
+        self._cpu_seconds, _ = self._totals()
 
     def use(self) -> tuple[float, float]:
         """Return CPU use (% of one core) since the last call and memory (MiB); psutil.Error when it has ended."""
         before, cpu_before = self._read, self._cpu_seconds
-        cpu, memory = self._told()
+        cpu, memory = self._totals()
         # Less than before where a child ended while it was read, or lost its parent.
         self._read, self._cpu_seconds = perf_counter(), max(cpu, cpu_before)
         return 100 * (self._cpu_seconds - cpu_before) / (self._read - before), memory / 2**20
 
-    def _told(self) -> tuple[float, int]:
+    def _totals(self) -> tuple[float, int]:
         """Return seconds of CPU so far and bytes of memory, pages of files counted once."""
         with self._process.oneshot():
             # The times of a child that has ended are its parent's `children_*`: none is lost or counted twice.
@@ -121,8 +121,8 @@ class _Run:
         for child in self._children:
             with suppress(psutil.Error), child.oneshot():
                 cpu += sum(child.cpu_times()[:4])
-                told = child.memory_info()
-                memory += told.rss - told.shared
+                used = child.memory_info()
+                memory += used.rss - used.shared
         return cpu, memory
 
 
@@ -164,24 +164,24 @@ class Sampler:
 
 
 def _gpu(handle) -> Gpu:
-    def told(read: Callable) -> Any:
+    def reading(read: Callable) -> Any:
         try:
             return read(handle)
         except pynvml.NVMLError:
-            return None  # cards differ in what they tell
+            return None  # cards differ in what they report
 
-    reasons = told(pynvml.nvmlDeviceGetCurrentClocksEventReasons)
+    reasons = reading(pynvml.nvmlDeviceGetCurrentClocksEventReasons)
     if reasons is None:  # its name before driver 535
-        reasons = told(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons)
+        reasons = reading(pynvml.nvmlDeviceGetCurrentClocksThrottleReasons)
     throttled = None
     if reasons is not None:
         throttled = "+".join(sorted(name for name, bits in _THROTTLES.items() if reasons & bits)) or NOT_THROTTLED
     return Gpu(
-        percent=told(lambda gpu: pynvml.nvmlDeviceGetUtilizationRates(gpu).gpu),
-        memory_mib=told(lambda gpu: pynvml.nvmlDeviceGetMemoryInfo(gpu).used / 2**20),
-        power_watts=told(lambda gpu: pynvml.nvmlDeviceGetPowerUsage(gpu) / 1000),
-        clock_mhz=told(lambda gpu: pynvml.nvmlDeviceGetClockInfo(gpu, pynvml.NVML_CLOCK_SM)),
-        temperature_c=told(lambda gpu: pynvml.nvmlDeviceGetTemperature(gpu, pynvml.NVML_TEMPERATURE_GPU)),
+        percent=reading(lambda gpu: pynvml.nvmlDeviceGetUtilizationRates(gpu).gpu),
+        memory_mib=reading(lambda gpu: pynvml.nvmlDeviceGetMemoryInfo(gpu).used / 2**20),
+        power_watts=reading(lambda gpu: pynvml.nvmlDeviceGetPowerUsage(gpu) / 1000),
+        clock_mhz=reading(lambda gpu: pynvml.nvmlDeviceGetClockInfo(gpu, pynvml.NVML_CLOCK_SM)),
+        temperature_c=reading(lambda gpu: pynvml.nvmlDeviceGetTemperature(gpu, pynvml.NVML_TEMPERATURE_GPU)),
         throttled=throttled,
-        energy_joules=told(lambda gpu: pynvml.nvmlDeviceGetTotalEnergyConsumption(gpu) / 1000),
+        energy_joules=reading(lambda gpu: pynvml.nvmlDeviceGetTotalEnergyConsumption(gpu) / 1000),
     )

@@ -1,23 +1,23 @@
-"""What the recorder of `epd run` tells of a command, as `observed` of its record holds it."""
+"""What the recorder of `epd run` saw of a command, as `observed` of its record holds it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
-def samples_of_a_step(told: Mapping[str, Any]) -> float:
+def samples_of_a_step(observed: Mapping[str, Any]) -> float:
     """Return the samples of a step: it is one itself where nobody says what it goes through."""
-    return float(told["per_step"]["each"]) if told["per_step"] else 1.0
+    return float(observed["per_step"]["each"]) if observed["per_step"] else 1.0
 
 
-def is_one_piece(told: Mapping[str, Any]) -> bool:
+def is_one_piece(observed: Mapping[str, Any]) -> bool:
     """Return whether a command ran to its end and nothing could be read of it: its life is all that is known."""
-    return told["rate"] is None and told["ended_by"] == "itself" and told["exit_code"] == 0
+    return observed["rate"] is None and observed["ended_by"] == "itself" and observed["exit_code"] == 0
 
 
-def samples(told: Mapping[str, Any] | None) -> int | None:
+def samples(observed: Mapping[str, Any] | None) -> int | None:
     """Return how many samples the whole training goes through, 1 where it is one piece; None where it is not known."""
-    if told is None:
+    if observed is None:
         return None
-    if is_one_piece(told):
+    if is_one_piece(observed):
         return 1
-    return max(1, round(told["whole"]["units"] * samples_of_a_step(told))) if told["whole"] else None
+    return max(1, round(observed["whole"]["units"] * samples_of_a_step(observed))) if observed["whole"] else None

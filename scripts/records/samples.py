@@ -96,6 +96,6 @@ def sample_of(row: Mapping[str, str]) -> Sample:
     return Sample(reading=read(_READING, "reading"), gpus=tuple(gpus), **own)
 
 
-def peak_memory_mib(samples: Sequence[Sample], told: float | None) -> float | None:
-    """Return the most memory of a run: what its process `told` is exact, the samples see its children too."""
-    return max([sample.memory_mib for sample in samples] + ([] if told is None else [told]), default=None)
+def peak_memory_mib(samples: Sequence[Sample], reported: float | None) -> float | None:
+    """Return the most memory of a run: what its process `reported` is exact, the samples see its children too."""
+    return max([sample.memory_mib for sample in samples] + ([] if reported is None else [reported]), default=None)

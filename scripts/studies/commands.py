@@ -223,8 +223,8 @@ def shown(commands: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 def code(what: Mapping[str, Any]) -> str:
     """Return a checksum of what decides how a command is trained: itself (from `asked`) and the files of its folder."""
-    told = json.dumps([what, tracked(what["folder"])], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()
+    decisive = json.dumps([what, tracked(what["folder"])], sort_keys=True)
+    return hashlib.sha256(decisive.encode()).hexdigest()
 
 
 @cache

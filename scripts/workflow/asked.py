@@ -68,12 +68,12 @@ def config(profile: str, pairs: Sequence[str] | None = None, study: str | None =
 
 def bucket(profile: str) -> stopping.Bucket | None:
     """Return where a profile for Google Batch sends its jobs, None for another one or where that is not set."""
-    told = _mapping(profile_folder(profile) / "config.yaml")
-    prefix = os.path.expandvars(told.get("default-storage-prefix", ""))
-    if told.get("executor") != "gcebatch":
+    values = _mapping(profile_folder(profile) / "config.yaml")
+    prefix = os.path.expandvars(values.get("default-storage-prefix", ""))
+    if values.get("executor") != "gcebatch":
         return None
     found = {
-        name: str(told.get(f"gcebatch-{name}") or os.environ.get(f"SNAKEMAKE_GCEBATCH_{name.upper()}", ""))
+        name: str(values.get(f"gcebatch-{name}") or os.environ.get(f"SNAKEMAKE_GCEBATCH_{name.upper()}", ""))
         for name in ("project", "region")
     }
     lacking = [f"SNAKEMAKE_GCEBATCH_{name.upper()}" for name, value in found.items() if not value]

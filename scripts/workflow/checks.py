@@ -21,17 +21,17 @@ _NO_ACCOUNT = "http://127.0.0.1:9"
 
 
 def _scontrol(*what: str) -> str:
-    told = subprocess.run(["scontrol", "show", *what], capture_output=True, text=True)
-    if told.returncode:
-        raise InputError(f"profile slurm: scontrol show {' '.join(what)}: {told.stderr.strip()}")
-    return told.stdout
+    answer = subprocess.run(["scontrol", "show", *what], capture_output=True, text=True)
+    if answer.returncode:
+        raise InputError(f"profile slurm: scontrol show {' '.join(what)}: {answer.stderr.strip()}")
+    return answer.stdout
 
 
 def _partitions() -> list[str]:
-    told = subprocess.run(["sinfo", "--all", "--noheader", "--format=%R"], capture_output=True, text=True)
-    if told.returncode:
-        raise InputError(f"profile slurm: sinfo: {told.stderr.strip()}")
-    return sorted(set(told.stdout.split()))
+    answer = subprocess.run(["sinfo", "--all", "--noheader", "--format=%R"], capture_output=True, text=True)
+    if answer.returncode:
+        raise InputError(f"profile slurm: sinfo: {answer.stderr.strip()}")
+    return sorted(set(answer.stdout.split()))
 
 
 def _machines(plan: Plan) -> list[str]:
@@ -58,10 +58,10 @@ def check_arrays(plan: Plan, array_jobs: str | None) -> None:
 
 def _minutes(partition: str) -> float:
     """Return how long (minutes) a partition lets a job run, by scontrol's `MaxTime`: D-HH:MM:SS, or a word."""
-    told = re.search(r"\bMaxTime\s*=\s*(?:(\d+)-)?(\d+):(\d+):(\d+)", partition)
-    if not told:
+    limit = re.search(r"\bMaxTime\s*=\s*(?:(\d+)-)?(\d+):(\d+):(\d+)", partition)
+    if not limit:
         return inf
-    days, hours, minutes, seconds = (int(part or 0) for part in told.groups())
+    days, hours, minutes, seconds = (int(part or 0) for part in limit.groups())
     return (days * 24 + hours) * 60 + minutes + seconds / 60
 
 
@@ -82,15 +82,15 @@ def _partitions_of(plan: Plan, there: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def _check_partition(partition: str, told: str, entry: Mapping[str, Any], machine: str) -> None:
+def _check_partition(partition: str, shown: str, entry: Mapping[str, Any], machine: str) -> None:
     """Refuse a partition that starts no jobs, and an account that it does not allow: jobs would wait for ever."""
-    state = re.search(r"\bState=(\w+)", told)
+    state = re.search(r"\bState=(\w+)", shown)
     if state and state[1] != "UP" and partition == entry["slurm_partition"]:  # of several another may start it
         raise InputError(
             f"profile slurm: {machine}: slurm_partition: {partition} is {state[1]} and starts no jobs: `sinfo -R` "
             "says why; wait, or name another one"
         )
-    allowed = re.search(r"\bAllowAccounts=(\S+)", told)
+    allowed = re.search(r"\bAllowAccounts=(\S+)", shown)
     asked = set(re.split(r"[,\s]+", str(entry.get("slurm_account", "")))) - {""}
     if allowed and allowed[1] != "ALL" and asked and not asked & set(allowed[1].split(",")):
         raise InputError(
@@ -118,10 +118,10 @@ def check_slurm(
         )
     modes = {"this Slurm": show("config")}
     for partition, machines in _partitions_of(plan, partitions()).items():
-        told = modes[f"partition {partition}"] = show("partition", partition)
-        most = _minutes(told)
+        shown = modes[f"partition {partition}"] = show("partition", partition)
+        most = _minutes(shown)
         for machine in machines:
-            _check_partition(partition, told, plan.catalogue[machine]["clusters"]["slurm"], machine)
+            _check_partition(partition, shown, plan.catalogue[machine]["clusters"]["slurm"], machine)
             if most < ceil(plan.most_minutes(machine)) + definition.MORE_MINUTES:
                 raise InputError(
                     f"profile slurm: partition {partition} ends jobs after {most:g} minutes (MaxTime), and one that "
@@ -129,8 +129,8 @@ def check_slurm(
                     f"{max(0, most - definition.MORE_MINUTES):g} there, in the study or by `runtime: {most:g}` of "
                     f"{machine}"
                 )
-    for name, told in modes.items():
-        mode = re.search(r"\bPreemptMode\s*=\s*(\S+)", told)
+    for name, shown in modes.items():
+        mode = re.search(r"\bPreemptMode\s*=\s*(\S+)", shown)
         if mode and "CANCEL" in mode[1]:
             raise InputError(
                 f"profile slurm: {name} has PreemptMode={mode[1]}, and the call would wait for ever for a job that is "

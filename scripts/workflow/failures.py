@@ -82,17 +82,17 @@ def _last_lines(files: list[str], since: float) -> tuple[tuple[str, ...], str]:
 
 
 class Failures(logging.Handler):
-    """Collects from Snakemake's log what fails; `tell` names a training by its wildcards.
+    """Collects from Snakemake's log what fails; `name_of` names a training by its wildcards.
 
     `found` is the newest failure of each job, by Snakemake's number of it. `reasons` is filled by others with what else
     is known of a job, by the cluster's name of it: why it was ended before it had a machine.
     """
 
-    def __init__(self, tell: Callable[[Mapping[str, str]], str], clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, name_of: Callable[[Mapping[str, str]], str], clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self.found: dict[int, Failure] = {}
         self.reasons: dict[str, str] = {}
-        self._tell, self._clock = tell, clock
+        self._name_of, self._clock = name_of, clock
         self._began: dict[int, tuple[str, float]] = {}
         self._trainings: set[int] = set()
         #: Trainings that lost their machine.
@@ -103,7 +103,7 @@ class Failures(logging.Handler):
         match about.get("event"):
             case LogEvent.JOB_INFO:
                 is_training = about["rule_name"] == "train"
-                what = self._tell(about["wildcards"]) if is_training else about["rule_name"]
+                what = self._name_of(about["wildcards"]) if is_training else about["rule_name"]
                 self._began[about["jobid"]] = what, self._clock()
                 if is_training:
                     self._trainings.add(about["jobid"])
@@ -121,12 +121,12 @@ class Failures(logging.Handler):
         jobid = about["jobid"]
         what, since = self._began.get(jobid, (about["rule_name"], 0.0))
         external = about["aux"].get("external_jobid")
-        told = self.reasons.get(str(external), "")
+        reason = self.reasons.get(str(external), "")
         lines, log = _last_lines(about["log"], since) if external is not None or not about["rule_msg"] else ((), "")
-        said = " ".join((told or _BOILERPLATE.sub("", about["rule_msg"] or "")).strip(" '\n").split())
+        said = " ".join((reason or _BOILERPLATE.sub("", about["rule_msg"] or "")).strip(" '\n").split())
         self.found[jobid] = Failure(what, printable(said or "it failed"), lines, log, external is not None)
         was_taken = _TAKEN_AWAY.search(about["rule_msg"] or "") or (lines and _SAVED.search(lines[-1]))
-        (self._taken_away.add if was_taken and not told else self._taken_away.discard)(jobid)
+        (self._taken_away.add if was_taken and not reason else self._taken_away.discard)(jobid)
 
     def may_be_tried_again(self, jobid: int) -> bool:
         """Return whether a training has failed for nothing but its machine, which was taken from it; others may be."""

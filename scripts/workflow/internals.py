@@ -130,7 +130,7 @@ def limit_no_rate(workflow: Any) -> None:
         scheduler.job_rate_limiter = None
 
 
-def end_when_told(workflow: Any) -> None:
+def end_when_asked(workflow: Any) -> None:
     """Let SIGTERM end a call at any moment, and say what to do then, as after Ctrl-C.
 
     Snakemake's handler waits for a lock that the main thread, in which it runs, may hold (Snakemake 9.27): a call that
@@ -141,7 +141,7 @@ def end_when_told(workflow: Any) -> None:
     why = "a call ends when asked to"
     end = need(need(workflow, "scheduler", why), "exit_gracefully", why)
 
-    def told(number: int, frame: Any) -> None:
+    def on_signal(number: int, frame: Any) -> None:
         # Not by `print`, which the signal may have interrupted, and which cannot be called within itself.
         with suppress(OSError):  # a terminal that is gone
             os.write(_STDERR, b"interrupted: the same command goes on from what is there\n")
@@ -149,9 +149,9 @@ def end_when_told(workflow: Any) -> None:
             signal.default_int_handler(number, frame)
         Thread(target=end, daemon=True).start()
 
-    signal.signal(signal.SIGTERM, told)
+    signal.signal(signal.SIGTERM, on_signal)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, told)
+        signal.signal(signal.SIGINT, on_signal)
 
 
 @nicety
@@ -226,12 +226,12 @@ def retry_only(workflow: Any, may_be_tried_again: Callable[[int], bool]) -> None
     scheduler = need(workflow, "scheduler", why)
     failed: Callable[[Any], None] = need(scheduler, "error_callback", why)
 
-    def tell(job: Any) -> None:
+    def on_error(job: Any) -> None:
         if not may_be_tried_again(need(job, "jobid", why)):
             job.attempt = need(job, "restart_times", why) + 1
         failed(job)
 
-    scheduler.error_callback = tell
+    scheduler.error_callback = on_error
 
 
 @dataclass(frozen=True)
@@ -260,8 +260,8 @@ def submit_once(
     if need(executor, "array_jobs", why):
         return
     name = need(executor, "run_uuid", why)
-    submit, told, written = executor.run_job, executor.report_job_submission, executor.format_job_exec
-    tell = need(executor, "_report_job_submission_threadsafe", why)
+    submit, report_submission, written = executor.run_job, executor.report_job_submission, executor.format_job_exec
+    report_taken = need(executor, "_report_job_submission_threadsafe", why)
     lost = need(executor, "_report_job_error_threadsafe", why)
 
     def run_job(job: Any) -> None:
@@ -275,14 +275,14 @@ def submit_once(
         elif taken.external_jobid is None:
             executor.report_job_success(SubmittedJobInfo(job))
         else:
-            tell(SubmittedJobInfo(job, taken.external_jobid, {"slurm_logfile": taken.log}))
+            report_taken(SubmittedJobInfo(job, taken.external_jobid, {"slurm_logfile": taken.log}))
 
     submitted: list[Any] = []
 
     def report(info: Any, **options: Any) -> None:
         submitted.append(info)
         sent(info.job, str(info.external_jobid))
-        told(info, **options)
+        report_submission(info, **options)
 
     end = executor.cancel_jobs
 

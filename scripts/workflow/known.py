@@ -43,7 +43,7 @@ def paid(
 _FACTS = {"workload": str, "hardware": str, "train_seconds": float, "epochs_done": int}
 
 
-def told(file: Path, columns: Mapping[str, Callable[[str], Any]]) -> list[dict[str, Any]]:
+def read_columns(file: Path, columns: Mapping[str, Callable[[str], Any]]) -> list[dict[str, Any]]:
     """Return some columns of a committed CSV file (name -> type), None for what is empty.
 
     Without pandas, which takes longer to load than all these files to read. Raises InputError for another file.
@@ -69,7 +69,7 @@ def _published() -> list[quotes.Published]:
     for file in sorted(FACTS.glob("*.csv")):
         path = definition.ROOT / "config" / "studies" / f"{file.stem}.yaml"
         machines = definition.read(file.stem, {})[1]["machines"] if path.is_file() else {}
-        for run in told(file, _FACTS):
+        for run in read_columns(file, _FACTS):
             workload, machine = run["workload"], machines.get(run["hardware"], {})
             if None in run.values() or workload not in ours or "rent" not in machine:
                 continue
@@ -81,17 +81,17 @@ def _published() -> list[quotes.Published]:
 
 
 def published_runs() -> list[dict[str, Any]]:
-    """Return what `budget.TOLD` names of the runs of the published studies that were trained with this project."""
-    return [run for file in sorted(TABLES.glob("*/runs.csv")) for run in told(file, budget.TOLD)]
+    """Return what `budget.COLUMNS` names of the runs of the published studies that were trained with this project."""
+    return [run for file in sorted(TABLES.glob("*/runs.csv")) for run in read_columns(file, budget.COLUMNS)]
 
 
 def measured_runs(name: str, repeats: int) -> list[dict[str, Any]]:
-    """Return what `budget.TOLD` names of a study's runs so far."""
+    """Return what `budget.COLUMNS` names of a study's runs so far."""
     if not stored.find(definition.ROOT / "results" / name):
         return []
     from scripts.storage import tables  # with pandas, which takes a quarter of a second
 
-    measured = _collected(name, repeats)[0][list(budget.TOLD)].astype(object)
+    measured = _collected(name, repeats)[0][list(budget.COLUMNS)].astype(object)
     return tables.records(measured.where(measured.notna(), None))
 
 

@@ -87,10 +87,10 @@ class Meter:
         """Return what a run has cost; NaN on a machine without a price."""
         if run not in self._hardware:
             return 0.0
-        told = self.rates.get(self._hardware[run])
-        if told is None:
+        entry = self.rates.get(self._hardware[run])
+        if entry is None:
             return float("nan")
-        rate = Rate(told["usd_per_hour"], Rule(**told["rule"]))
+        rate = Rate(entry["usd_per_hour"], Rule(**entry["rule"]))
         return sum(rate.usd(seconds) for seconds in self._spans(run))
 
     def line(self) -> str:

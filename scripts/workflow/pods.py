@@ -102,13 +102,13 @@ class Watch:
 
     Args:
         executor: the plugin's, whose clients are asked.
-        tell: names a job's run.
+        run_of: names a job's run.
         reasons: filled with why jobs were ended that had no machine, by Kubernetes' names of them.
         waits: called for each run that has no machine yet.
     """
 
     executor: Any
-    tell: Callable[[Any], str]
+    run_of: Callable[[Any], str]
     reasons: MutableMapping[str, str]
     waits: Callable[[str], None]
     say: Callable[[str], None] = lambda line: print(line, file=sys.stderr, flush=True)
@@ -168,7 +168,7 @@ class Watch:
         return False
 
     def _is_in_vain(self, info: Any, state: State) -> bool:
-        self.waits(self.tell(info.job))
+        self.waits(self.run_of(info.job))
         if not state.why:
             return False
         self._name(info, f"waits: {state.why}")
@@ -182,7 +182,7 @@ class Watch:
         if self._named.get(info.external_jobid) != kind:
             self._named[info.external_jobid] = kind
             to_do = f": {known[0]}; {known[1]}" if known else ""
-            self.say(f"{self.tell(info.job)}: Kubernetes job {info.external_jobid}: {words}{to_do}")
+            self.say(f"{self.run_of(info.job)}: Kubernetes job {info.external_jobid}: {words}{to_do}")
 
     def _log(self, job: str, pod: str) -> tuple[str, list[str]]:
         """Keep the log of a job in a file, and return the file, or words that say why there is none."""
@@ -239,7 +239,7 @@ def steer(workflow: Any, watch: Callable[[Any], Watch]) -> None:
     for name in ("kubeapi", "batchapi", "namespace", "log_path", "safe_delete_job"):
         need(executor, name, why)
     watched = watch(executor)
-    submit, told = executor.run_job, executor.report_job_submission
+    submit, report_submission = executor.run_job, executor.report_job_submission
 
     def run_job(job: Any) -> None:
         try:
@@ -250,7 +250,7 @@ def steer(workflow: Any, watch: Callable[[Any], Watch]) -> None:
 
     def report(info: Any, **options: Any) -> None:
         watched.submitted.append(info)
-        told(info, **options)
+        report_submission(info, **options)
 
     executor.run_job, executor.report_job_submission = run_job, report
     executor.check_active_jobs = watched.check

@@ -143,10 +143,10 @@ class Quotes:
 
     def _print(self, rows: Sequence[Any], refusal: str) -> None:
         study = self.plan.settings
-        told = {"study": self.plan.name, "profile": self.plan.profile, "price": study["price"]}
+        about = {"study": self.plan.name, "profile": self.plan.profile, "price": study["price"]}
         machines = [{key: None if value != value else value for key, value in asdict(row).items()} for row in rows]
         if file := environment.QUOTE.read():
-            write_text(Path(file), json.dumps(told | {"machines": machines, "refused": refusal}, indent=1) + "\n")
+            write_text(Path(file), json.dumps(about | {"machines": machines, "refused": refusal}, indent=1) + "\n")
             return
         from rich.console import Console
 

@@ -46,8 +46,8 @@ def with_mark(command: str, mark: str) -> str:
 
 def trained_by(command: str) -> dict[str, str]:
     """Return the wildcards of the run that a job's command trains; empty for a command that trains none."""
-    told = _TARGET.search(command)
-    return dict(pair.split("=", 1) for pair in told[1].split(",") if "=" in pair) if told else {}
+    target = _TARGET.search(command)
+    return dict(pair.split("=", 1) for pair in target[1].split(",") if "=" in pair) if target else {}
 
 
 def _run(wildcards: dict[str, str]) -> str:

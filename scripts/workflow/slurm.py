@@ -132,9 +132,9 @@ class Left:
                 job.end()
                 return None
             self.ask("scontrol", "update", f"JobId={job.name}", f"JobName={name}")
-            told = self.ask("scontrol", "show", "job", job.name)
+            shown = self.ask("scontrol", "show", "job", job.name)
         except InputError:
             return None  # it has ended meanwhile
         self.say(f"{run}: Slurm job {job.name} runs already: it is waited for, and nothing is submitted")
-        log = next((word.partition("=")[2] for word in told.split() if word.startswith("StdOut=")), "")
+        log = next((word.partition("=")[2] for word in shown.split() if word.startswith("StdOut=")), "")
         return job.name, Path(log)

@@ -85,8 +85,8 @@ def cells(name: str, config: Mapping[str, Any], is_alive: Callable[[str], bool])
 
 
 def _counted(states: Iterable[tuple[str, int]], outdated: int) -> str:
-    told = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states)
-    return f"{told} ({outdated} outdated)" if outdated else told
+    counts = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in states)
+    return f"{counts} ({outdated} outdated)" if outdated else counts
 
 
 def table(title: str, found: Iterable[Mapping[str, Any]]) -> Table:

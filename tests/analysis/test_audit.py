@@ -209,7 +209,7 @@ def test_several_cards_that_do_more_than_as_many_single_ones() -> None:
     (found,) = of(
         "above linear scaling", audit.findings(facts(*(one | {"precision": None} for one in runs)), cards=cards)
     )
-    assert "with 4 V100, 102 with one" in found["message"], "a log may tell no precision"
+    assert "with 4 V100, 102 with one" in found["message"], "a log may name no precision"
     assert not of("above linear scaling", audit.findings(facts(*runs))), "without cards nothing is compared"
     near = [run("v100", 1, 100.0), run("v100-x4", 4, 436.0), run("v100-x4", 4, 4360.0, batch_size=8)]
     assert not of("above linear scaling", audit.findings(facts(*near), cards=cards)), "another batch is another cell"

@@ -9,13 +9,13 @@ from scripts.storage import tables
 from scripts.studies import definition
 from tests.made import CATALOGUE, FAILED, run, runs
 
-#: Merge into `run` for what a log by epoch of 2017 does not tell.
+#: Merge into `run` for what a log by epoch of 2017 does not record.
 LOG = dict.fromkeys(
     ("batch_size", "mode", "precision", "devices", "data", "data_fraction", "samples_fraction", "train_samples",
      "first_step_seconds", "samples_per_second", "started_at")
 )  # fmt: skip
 
-#: Likewise for a table of throughput, which tells the precision.
+#: Likewise for a table of throughput, which names the precision.
 RATE = LOG | {"epochs_done": None, "epochs": None, "train_seconds": None, "precision": "float16"}
 
 EPOCHS = {"mnist_mlp": 20, "resnet50": 1}
@@ -56,9 +56,9 @@ def test_tables_of_throughput_are_compared_on_the_steady_clock() -> None:
 
 
 def test_throughput_worked_out_from_whole_epochs_is_no_steady_rate() -> None:
-    """A log that tells its samples has a throughput in the runs table, which holds validation and first step."""
-    told = LOG | {"train_samples": 40_000, "samples_per_second": 4_000.0}
-    frame = runs(run(hardware="k80", train_seconds=200.0, **told))
+    """A log that records its samples has a throughput in the runs table, which holds validation and first step."""
+    log = LOG | {"train_samples": 40_000, "samples_per_second": 4_000.0}
+    frame = runs(run(hardware="k80", train_seconds=200.0, **log))
     assert beside.rates(frame, STEADY, {}).isna().all()
     assert beside.rates(frame, TRAINING, {}).to_list() == [4_000.0], "its own 40,000 x 20 samples in 200 s"
 
@@ -137,7 +137,7 @@ def test_what_stands_alone_has_no_table() -> None:
     assert compare([run()], side(run(hardware="k80", **FAILED))) == []
 
 
-def test_size_of_a_training_is_told_and_what_is_reduced_is_marked() -> None:
+def test_size_of_a_training_is_said_and_what_is_reduced_is_marked() -> None:
     own = [
         run(samples_fraction=0.5, data_fraction=0.2, epochs_done=2),
         run(hardware="cpu4"),
@@ -173,7 +173,7 @@ def test_samples_of_an_official_epoch_are_those_of_the_largest_part() -> None:
     assert beside.epoch_samples(frame) == {"mnist_mlp": 50_000, "resnet50": 4_096}
 
 
-def test_what_is_unlike_is_told_where_it_touches_a_row() -> None:
+def test_what_is_unlike_is_said_where_it_touches_a_row() -> None:
     entries = [
         {"where": {"hardware": "k80"}, "says": "an old card"},
         {"where": {"workload": ["resnet50"], "hardware": ["k80"]}, "says": "another network"},

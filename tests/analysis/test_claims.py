@@ -143,15 +143,15 @@ def test_gap_below_the_noise_is_for_neither_side(check: str) -> None:
     ("ours", "theirs", "word"),
     [((100, 101, 99, 100), (101, 100, 102, 100), "holds"), ((100, 101, 99, 100), (140, 139, 141, 140), "fails")],
 )
-def test_same_is_what_runs_do_not_tell_apart(ours: tuple, theirs: tuple, word: str) -> None:
+def test_same_is_what_runs_do_not_distinguish(ours: tuple, theirs: tuple, word: str) -> None:
     cells = {"cpu1": ours, "cpu4": theirs}
     frame = runs(*(run(hardware=k, repeat=i, train_seconds=s) for k, v in cells.items() for i, s in enumerate(v, 1)))
     about = {"says": "", "check": "same", "by": "train_seconds", "cell": CPU4, "than": CPU1}
     assert claims.evaluate(about, STUDY, frame, costs(frame), {}, LABELS, JUDGE).word == word
 
 
-def test_same_is_undecided_where_runs_tell_nothing() -> None:
-    """20 % apart, four runs a side, a fifth of noise: not told apart, and no proof that they are the same."""
+def test_same_is_undecided_where_runs_show_nothing() -> None:
+    """20 % apart, four runs a side, a fifth of noise: not clearly different, and no proof that they are the same."""
     ours, theirs = (100, 130, 80, 105), (120, 150, 100, 125)
     cells = {"cpu1": ours, "cpu4": theirs}
     frame = runs(*(run(hardware=k, repeat=i, train_seconds=s) for k, v in cells.items() for i, s in enumerate(v, 1)))
@@ -201,7 +201,7 @@ def test_limit_is_held_by_all_that_a_ratio_may_be() -> None:
     assert undecided("ratio", 96.0, between=[0.9, 1])[:3] == (0, 1, "undecided")
 
 
-def test_limits_hold_no_more_often_by_chance_than_cells_are_told_apart() -> None:
+def test_limits_hold_no_more_often_by_chance_than_cells_are_called_different() -> None:
     """Cells whose truth is just beyond a limit: a claim that it is within holds in no more of them than cells alike."""
     rng, noisy = np.random.default_rng(1), Judge(Noise(0.0064, float("inf"), 100, 20, "made-up runs"))
     held = 0
@@ -283,7 +283,7 @@ def test_alike_is_on_the_same_side_of_the_base_cell_in_both_workloads() -> None:
         "IMDb · fastText: 4 vCPUs TensorFlow 1.04× the base, 0.50× in MNIST · MLP (against)",
         "IMDb · fastText: 1 vCPU JAX 1.50× the base, 2.00× in MNIST · MLP",
     ]
-    assert found.told == 1, "only jax is clearly different from the base in both"
+    assert found.clear == 1, "only jax is clearly different from the base in both"
     dearer = over_base("alike", "relative_cost", **ACROSS)
     assert (dearer.held, dearer.cases) == (2, 2), "four times the price: dearer than the base on both"
 
@@ -309,7 +309,7 @@ def test_value_over_the_base_needs_a_base() -> None:
     assert claims.evaluate(claim, BASED, TWO, free, {}, LABELS, JUDGE).cases == 0, "a free base has no ratio"
 
 
-def test_alike_of_repeated_runs_is_undecided_where_they_are_not_told_apart() -> None:
+def test_alike_of_repeated_runs_is_undecided_where_they_are_not_clearly_different() -> None:
     times = {("mnist_mlp", "cpu1"): 100, ("mnist_mlp", "cpu4"): 50, ("imdb_fasttext", "cpu1"): 100}
     times |= {("imdb_fasttext", "cpu4"): 99}
     rows = runs(*(run(workload=w, hardware=h, repeat=n, train_seconds=t + n / 10)
@@ -335,7 +335,7 @@ def test_cell_on_the_front_is_beaten_by_none_in_time_and_cost() -> None:
         assert claims.evaluate(claim, STUDY, frame, costs(frame), {}, LABELS, JUDGE).word == word
 
 
-def test_what_nothing_here_can_tell_says_so() -> None:
+def test_what_nothing_here_can_check_says_so() -> None:
     found = verdict("unchecked", note="in a picture only")
     assert (found.word, found.count, found.cases) == ("cannot be checked", "", 0)
 
@@ -409,7 +409,7 @@ def test_cells_without_a_batch_size_pair_too() -> None:
         assert claims.evaluate(claim, STUDY, frame, costs(frame), {}, LABELS, JUDGE).cases == 1
 
 
-def test_every_case_is_told_in_words() -> None:
+def test_every_case_is_put_in_words() -> None:
     found = verdict("less", by="train_seconds", cell=CPU4, than=CPU1, note="a note")
     assert found.says == "So."
     assert found.note == "a note"
@@ -447,7 +447,7 @@ def test_figure_is_the_printed_one_within_its_rounding(figure: str, printed: flo
     assert (found.held, found.cases) == (held, 1)
 
 
-def test_figure_is_told_beside_the_printed_one() -> None:
+def test_figure_stands_beside_the_printed_one() -> None:
     assert verdict("figure", figure="hours", printed=2.01, within=0.005).details == ["hours: 2.004, printed 2.01"]
 
 

@@ -1,4 +1,4 @@
-"""What a training of full length takes, told from a shorter one."""
+"""What a training of full length takes, worked out from a shorter one."""
 
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def test_samples_that_a_scale_cut_to_whole_batches_are_of_the_published_length()
     assert clocks.published_length(short | {"whole_train_samples": 60_000}) == (12 * 60_000, 12)
 
 
-def test_whole_training_is_not_told_by_a_smaller_model() -> None:
+def test_whole_training_is_not_worked_out_from_a_smaller_model() -> None:
     """As the workload says that its model grows with the data, and as a model of all data has other parameters."""
     short = TIMES | {"epochs": 2, "epochs_done": 2, "train_samples": 1_920, "samples_fraction": 0.0768}
     whole = {"whole_train_samples": 25_000, "whole_validation_samples": 25_000, "validation_samples": 1_920}
@@ -97,10 +97,10 @@ def test_whole_training_is_not_told_by_a_smaller_model() -> None:
     own = run(workload="of_a_user", **short)
     assert clocks.published_seconds(own | {"parameters": 10}, parameters=60) is None
     assert clocks.published_seconds(own | {"parameters": 60}, parameters=60) is not None
-    assert clocks.published_seconds(own, parameters=60) is not None, "its table does not tell"
+    assert clocks.published_seconds(own, parameters=60) is not None, "its table does not record it"
 
 
-def test_run_of_all_data_tells_which_models_are_smaller() -> None:
+def test_run_of_all_data_shows_which_models_are_smaller() -> None:
     short = TIMES | {"workload": "of_a_user", "epochs": 2, "epochs_done": 2, "train_samples": 500}
     rows = [
         run(repeat=1, parameters=10, samples_fraction=0.1, **short),
@@ -117,7 +117,7 @@ def test_run_of_all_data_tells_which_models_are_smaller() -> None:
 
 
 @pytest.mark.parametrize("unknown", ["total_seconds", "train_seconds", "samples_per_second", "first_step_seconds"])
-def test_what_cannot_be_told_is_none(unknown: str) -> None:
+def test_what_cannot_be_known_is_none(unknown: str) -> None:
     assert clocks.published_seconds(run(epochs=2, epochs_done=2, **TIMES | {unknown: None})) is None
 
 
@@ -134,12 +134,12 @@ def extrapolated(path: Path) -> float:
     assert whole["train_seconds"]
     samples = sum(row["samples"] for row in epochs)
     around = long["times"]["total_seconds"] - whole["train_seconds"]
-    told = around + short["first_step_seconds"] + samples / short["samples_per_second"]
-    told += len(epochs) * short["validation_seconds"] / 2
-    return float(told / long["times"]["total_seconds"])
+    expected = around + short["first_step_seconds"] + samples / short["samples_per_second"]
+    expected += len(epochs) * short["validation_seconds"] / 2
+    return float(expected / long["times"]["total_seconds"])
 
 
-def test_two_epochs_tell_how_long_a_long_training_takes() -> None:
+def test_two_epochs_show_how_long_a_long_training_takes() -> None:
     """On runs that were made, whose machine had other work of changing size: docs/measuring.md has the figures."""
     ratios = np.array([extrapolated(path) for path in LONG])
     assert len(ratios) >= 10
@@ -147,7 +147,7 @@ def test_two_epochs_tell_how_long_a_long_training_takes() -> None:
     assert (np.abs(np.log(ratios)) < np.log(2.5)).all(), ratios.round(2)
 
 
-def test_how_far_it_was_extrapolated_is_told_in_words() -> None:
+def test_how_far_it_was_extrapolated_is_said_in_words() -> None:
     whole = clocks.complete(table(run(epochs=20, epochs_done=20, train_samples=50_000, **TIMES)))
     assert clocks.extrapolated(whole) == "as measured"
     parts = [run(epochs=n, epochs_done=n, train_samples=50_000, repeat=n, **TIMES) for n in (2, 4)]
@@ -192,7 +192,7 @@ def test_what_never_or_always_pays_says_so(tuned: tuple[float, float], words: st
 
 
 def test_start_that_noise_hides_pays_at_no_number_of_samples() -> None:
-    """Half a second more at the start, of ten: twice the rate is told, the start is not."""
+    """Half a second more at the start, of ten: the rate, twice as high, is clearly different, the start is not."""
     row = repaid((10.4, 1_000.0), (10.0, 500.0))
     assert row["samples"] is None
     assert row["words"] == "faster a sample; its start: too close to call"
@@ -202,12 +202,12 @@ def test_speed_test_has_no_published_length() -> None:
     noise = run(workload="resnet50", epochs=1, epochs_done=1, train_samples=256, samples_fraction=0.0625, **TIMES)
     assert clocks.published_length(noise) is None
     assert clocks.published_seconds(noise | {"samples_per_second": 6.0}) is None
-    told = run(workload="of_a_user", epochs=1, epochs_done=1, is_training=False, **TIMES)
-    assert clocks.published_length(told) is None, "its record tells that its labels are random"
+    recorded = run(workload="of_a_user", epochs=1, epochs_done=1, is_training=False, **TIMES)
+    assert clocks.published_length(recorded) is None, "its record says that its labels are random"
 
 
 def test_speed_tests_that_were_published_are_no_trainings() -> None:
-    """256 images of noise a run: written before records told it in the tables."""
+    """256 images of noise a run: written before records had it in the tables."""
     read = tables.read_csv("runs", ROOT / "reports" / "published" / "tables" / "batch-size" / "runs.csv")
     whole = clocks.complete(read)
     assert len(whole) == 27

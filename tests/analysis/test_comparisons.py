@@ -20,7 +20,7 @@ def test_one_run_has_no_spread() -> None:
     assert comparisons.spreads(runs(run(), run(hardware="cpu4")), 1, 0.1) == []
 
 
-def test_from_six_runs_there_is_an_interval_and_the_trimmed_ones_are_told() -> None:
+def test_from_six_runs_there_is_an_interval_and_the_trimmed_ones_are_said() -> None:
     (row,) = comparisons.spreads(runs(*repeated(3.0, 1.0, 4.0, 2.0, 5.0, 9.0)), 6, 0.1)
     assert row["interval"][:2] == (1.0, 9.0)
     assert row["trimmed"] == (1, 5)
@@ -79,7 +79,7 @@ def test_matrix_has_a_line_per_workload_and_a_column_per_other_cell() -> None:
     assert ratios == {"mnist_mlp": [2.0, 1.1], "imdb_fasttext": [3.0, None]}
 
 
-def test_matrix_tells_batch_sizes_apart_where_a_workload_has_several() -> None:
+def test_matrix_distinguishes_batch_sizes_where_a_workload_has_several() -> None:
     rows = [at(100.0 * size, batch_size=size, mode=mode) for size in (64, 128) for mode in ("stock", "tuned")]
     (table,) = comparisons.matrix(
         comparisons.compare_axis(runs(*rows), "mode", "stock", "samples_per_second", JUDGE), "mode"
@@ -93,7 +93,7 @@ def test_scaling_efficiency_is_the_speedup_per_device(rate: float, efficiency: f
     assert (row["devices"], row["efficiency"]) == (2, efficiency)
 
 
-def test_settings_and_warnings_are_told_once() -> None:
+def test_settings_and_warnings_are_listed_once() -> None:
     frame = runs(
         run(settings="loop: model.fit"),
         run(settings="loop: model.fit", workload="mnist_cnn", warnings="GPU idle\nshort run"),

@@ -99,14 +99,14 @@ def test_telemetry_begins_after_the_first_step() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "sampled", "peak"),
+    ("reported", "sampled", "peak"),
     [(900.0, [300, 800], 900.0), (500.0, [300, 800], 800.0), (None, [300], 300.0), (None, [], None)],
 )
-def test_peak_of_memory_is_what_the_process_told_or_more_with_its_children(
-    told: float | None, sampled: list[float], peak: float | None
+def test_peak_of_memory_is_what_the_process_reported_or_more_with_its_children(
+    reported: float | None, sampled: list[float], peak: float | None
 ) -> None:
     samples = [Sample(i, "train", 100, memory, 50, 0) for i, memory in enumerate(sampled)]
-    facts = {} if told is None else {"peak_memory_mib": told}
+    facts = {} if reported is None else {"peak_memory_mib": reported}
     outcome = Outcome("failed", times={"total_seconds": 20.0}, samples=samples, facts=facts)
     assert derived(outcome)["telemetry"]["peak_memory_mib"] == peak
 
@@ -153,16 +153,16 @@ def test_last_attempt_of_a_run_that_learned_nothing_ended_so() -> None:
     assert went(0.94, attempts=attempts)["attempts"] == attempts
 
 
-def test_why_it_failed_is_told_in_the_words_of_the_record() -> None:
+def test_why_it_failed_is_said_in_the_words_of_the_record() -> None:
     run = went(0.12, status="failed", reason="RuntimeError: broken model")
     assert (run["status"], run["reason"]) == ("failed", "RuntimeError: broken model")
 
 
 def test_random_labels_raise_no_warning_of_their_loss() -> None:
     epochs = [made.epoch(0), made.epoch(1, loss=0.9)]
-    for learnable, told in ((True, True), (None, True), (False, False)):
+    for learnable, warned in ((True, True), (None, True), (False, False)):
         outcome = Outcome("done", times={"total_seconds": 20.0}, epochs=epochs, facts={"learnable": learnable})
-        assert any("the loss rises" in warning for warning in derived(outcome)["warnings"]) is told
+        assert any("the loss rises" in warning for warning in derived(outcome)["warnings"]) is warned
 
 
 def test_diverged_loss_is_none_in_what_is_derived() -> None:

@@ -31,7 +31,7 @@ CLOCKS = {
 #: The other half: 320 s at 5,000 samples/s instead of 150 s, and 40 s of validation.
 HALF = run(**CLOCKS, published_seconds=390.0)
 
-#: What was preempted tells neither time to train nor full length; its two processes had a first step each.
+#: What was preempted records neither time to train nor full length; its two processes had a first step each.
 RESUMED = run(**CLOCKS | {"first_step_seconds": 14.0, "train_seconds": None, "total_seconds": 145.0}, repeat=2)
 
 #: A second costs 0.0001 USD.
@@ -74,21 +74,21 @@ START = {"start and import": 5, "data": 5, "build": 6, "first step": 7}
 @MINIMUM
 def test_parts_of_a_run_on_a_running_machine(minimum: float) -> None:
     frame = runs(HALF)
-    told = seconds(frame, priced(frame, minimum))
+    parts = seconds(frame, priced(frame, minimum))
     idle, more = ({IDLE: 3600 - 390}, {IDLE: 3400}) if minimum == 3600 else ({}, {})
-    assert told["cost_usd"] == START | {"training": 320, "validation": 40, REST: 7} | idle
-    assert told["billed_usd"] == START | {"training": 150, "validation": 20, REST: 7} | more
+    assert parts["cost_usd"] == START | {"training": 320, "validation": 40, REST: 7} | idle
+    assert parts["billed_usd"] == START | {"training": 150, "validation": 20, REST: 7} | more
 
 
 @MINIMUM
 def test_start_of_a_machine_and_waiting_are_paid(minimum: float) -> None:
     """The attempt lives 215 s, 15 of them before its process: that and the 30 s are waiting."""
     frame = runs(HALF)
-    told = seconds(frame, priced(frame, minimum, attempt(HALF, used=215.0)))
+    parts = seconds(frame, priced(frame, minimum, attempt(HALF, used=215.0)))
     idle = 45 + least(minimum, 90 + 30 + 15 + 390)
-    assert told["cost_usd"] == START | {BOOT: 90, "training": 320, "validation": 40, REST: 7, IDLE: idle}
+    assert parts["cost_usd"] == START | {BOOT: 90, "training": 320, "validation": 40, REST: 7, IDLE: idle}
     idle = 45 + least(minimum, 90 + 30 + 215)
-    assert told["billed_usd"] == START | {BOOT: 90, "training": 150, "validation": 20, REST: 7, IDLE: idle}
+    assert parts["billed_usd"] == START | {BOOT: 90, "training": 150, "validation": 20, REST: 7, IDLE: idle}
 
 
 @MINIMUM
@@ -96,22 +96,22 @@ def test_each_preempted_attempt_is_paid_for_itself(minimum: float) -> None:
     """Two lives of 100 and 160 s; 40 s of the first were for nothing."""
     frame = runs(RESUMED)
     lives = [attempt(RESUMED, used=100.0, lost=40.0), attempt(RESUMED, boot=80.0, wait=20.0, used=160.0, lost=50.0)]
-    told = seconds(frame, priced(frame, minimum, *lives))
+    parts = seconds(frame, priced(frame, minimum, *lives))
     once = START | {"first step": 14, "validation": 20, REST: 20, PREEMPTIONS: 40}
     longer = 30 + 20 + least(minimum, 220) + least(minimum, 260 + 160)
     whole = once | {BOOT: 170, "training": 150 + 160, IDLE: longer}
-    assert told["cost_usd"] == whole, "800,000 samples are missing of full length: the last attempt trains them"
+    assert parts["cost_usd"] == whole, "800,000 samples are missing of full length: the last attempt trains them"
     idle = 30 + 20 + least(minimum, 220) + least(minimum, 260)
-    assert told["billed_usd"] == once | {BOOT: 170, "training": 150, IDLE: idle}
+    assert parts["billed_usd"] == once | {BOOT: 170, "training": 150, IDLE: idle}
 
 
 def test_expected_preemptions_are_a_part_of_both() -> None:
     frame = runs(HALF)
     costs = priced(frame, 60.0, preemptions_per_hour=2.0, checkpoint_seconds=100.0, restart_seconds=60.0)
-    told = seconds(frame, costs)
+    parts = seconds(frame, costs)
     expected = float(costs["used_seconds"].iloc[0]) - 390
     assert expected > 20
-    assert told["cost_usd"][PREEMPTIONS] == told["billed_usd"][PREEMPTIONS] == pytest.approx(expected)
+    assert parts["cost_usd"][PREEMPTIONS] == parts["billed_usd"][PREEMPTIONS] == pytest.approx(expected)
 
 
 def test_imported_logs_have_no_parts() -> None:
@@ -120,7 +120,7 @@ def test_imported_logs_have_no_parts() -> None:
 
 
 def test_one_unknown_life_leaves_the_others() -> None:
-    """Only runs whose clocks are known tell the shares; the whole is the median of all, as in the table of costs."""
+    """Only runs whose clocks are known show the shares; the whole is the median of all, as in the table of costs."""
     frame = runs(HALF, run(**CLOCKS | {"total_seconds": None}, repeat=3))
     found = dollars.by_cell(frame, priced(frame, 60.0))
     assert found["n"].to_list() == [2, 2]
@@ -145,12 +145,12 @@ def trained(draw: st.DrawFn, repeat: int) -> tuple[dict, list[dict]]:
     published += parts["validation_seconds"] * epochs
     lives = draw(st.integers(0, 3))
     resumed = {"train_seconds": None} if lives > 1 else {"train_seconds": train, "published_seconds": published}
-    told = run(**CLOCKS | parts | {"total_seconds": total, "published_samples": samples} | resumed, repeat=repeat)
+    made = run(**CLOCKS | parts | {"total_seconds": total, "published_samples": samples} | resumed, repeat=repeat)
     lost = [draw(some) for _ in range(lives - 1)]
     useful = [part + kept for part, kept in zip(lost, [train] + [0.0] * lives, strict=False)]
     used = [*useful, total if lives > 1 else total + draw(some)][:lives]
     each = zip(used, [*lost, start], strict=False)
-    return told, [attempt(told, used=life, lost=gone, boot=draw(some), wait=draw(some)) for life, gone in each]
+    return made, [attempt(made, used=life, lost=gone, boot=draw(some), wait=draw(some)) for life, gone in each]
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ def by_cell(*rows: dict) -> dict[tuple[str, str], dict]:
     return {(row["hardware"], row["framework"]): row for row in money.by_cell(shown, BASE, JUDGE)}
 
 
-def test_money_tells_each_cell_against_the_base() -> None:
+def test_money_shows_each_cell_against_the_base() -> None:
     cells = by_cell(
         run(train_seconds=100.0),
         run(train_seconds=120.0, repeat=2),
@@ -27,7 +27,7 @@ def test_money_tells_each_cell_against_the_base() -> None:
     assert (base["is_base"], base["compared"], base["cheaper"], base["runs"]) == (True, None, None, 2)
     # cpu4 is four times as dear: 20 s cost 0.0008, 28 s 0.00112, against 0.0010 and 0.0012.
     assert four["compared"].ratio == pytest.approx(0.00096 / 0.0011)
-    assert four["cheaper"] is None, "two runs tell no probability"
+    assert four["cheaper"] is None, "two runs give no probability"
     assert jax["compared"].ratio == pytest.approx(0.002 / 0.0011)
     assert [cell["front"] for cell in (base, four, jax)] == [False, True, False]
 
@@ -112,11 +112,11 @@ def test_ranges_of_prices_count_in_the_probability_on_another_machine_only() -> 
 
 
 def test_run_without_a_time_has_no_row() -> None:
-    """A rate alone, as tables of throughput have it, tells no cost of a run."""
+    """A rate alone, as tables of throughput have it, gives no cost of a run."""
     assert by_cell(run(train_seconds=None, train_samples=None)) == {}
 
 
-def test_cells_of_logs_that_tell_no_batch_size_have_their_rows() -> None:
+def test_cells_of_logs_that_name_no_batch_size_have_their_rows() -> None:
     unknown = {"batch_size": None, "mode": None, "precision": None, "devices": None}
     found = by_cell(run(**unknown), run(**unknown, hardware="cpu4", train_seconds=50.0))
     assert found["cpu4", "tensorflow"]["compared"].ratio == pytest.approx(2.0)
@@ -199,6 +199,6 @@ def test_short_runs_are_counted_at_the_price_that_is_shown() -> None:
 )
 def test_prices_much_older_than_the_runs_are_said_to_be(started: str | None, said: str) -> None:
     frame = runs(run(started_at=started and f"{started}T03:04:05+00:00"))
-    told = money.old_prices(pricing(), frame)
-    assert (said in told) is bool(said or not told)
-    assert bool(told) is bool(said)
+    words = money.old_prices(pricing(), frame)
+    assert (said in words) is bool(said or not words)
+    assert bool(words) is bool(said)

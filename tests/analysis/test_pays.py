@@ -85,8 +85,8 @@ def test_question_of_a_study_is_of_one_axis() -> None:
 
 
 @pytest.mark.parametrize(("slower", "near"), [(1.2, 1), (1.6, 0)])
-def test_best_value_is_told_apart_as_the_times_are(slower: float, near: int) -> None:
-    """Seconds x USD vary as the square of a time: what times do not tell apart, it does not either."""
+def test_best_value_is_judged_as_the_times_are(slower: float, near: int) -> None:
+    """Seconds x USD vary as the square of a time: what times do not decide, it does not either."""
     noisy = Judge(Noise(variance=0.02, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
     sides = (("jax", 100.0), ("tensorflow", 100.0 * slower))
     frame = runs(*(run(framework=name, repeat=i, train_seconds=s + i) for name, s in sides for i in range(1, 4)))
@@ -173,7 +173,7 @@ def test_what_single_runs_leave_open_is_not_called_close() -> None:
     rows = [run(hardware=hardware, train_seconds=seconds) for hardware, seconds in (("cpu1", 100.0), ("cpu4", 500.0))]
     cells = trainings.by_workload(costs(runs(*rows)), "on-demand", str)["mnist_mlp"]
     unknown = Judge(noise.UNKNOWN)
-    assert {one["why"] for one in trainings.best(cells, unknown)} == {"too few runs to tell"}
+    assert {one["why"] for one in trainings.best(cells, unknown)} == {"too few runs"}
     flip = trainings.flip(cells, unknown)
     assert flip is not None
     assert flip.below == 0, "no price decides it"

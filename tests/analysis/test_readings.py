@@ -43,5 +43,5 @@ def test_any_difference_will_do_where_nothing_is_said_of_its_size() -> None:
         ({"factor": 2}, ""),
     ],
 )
-def test_reading_is_told(claim: dict, words: str) -> None:
+def test_reading_is_said(claim: dict, words: str) -> None:
     assert readings.words(claim) == words

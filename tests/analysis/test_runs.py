@@ -48,8 +48,8 @@ def test_record_of_a_later_version_is_refused_in_one_line(folder: Path) -> None:
     path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 3'))
     with pytest.raises(InputError) as error:
         read_run(path)
-    told = "schema_version: 3, must be 2: a newer version of this project wrote it"
-    assert str(error.value) == f"{path}: {told}"
+    refusal = "schema_version: 3, must be 2: a newer version of this project wrote it"
+    assert str(error.value) == f"{path}: {refusal}"
 
 
 @pytest.mark.parametrize("name", ["epochs.csv", "telemetry.csv"])

@@ -9,7 +9,7 @@ import pytest
 from scripts.analysis import clocks, money, noise, scale_ups
 from scripts.analysis.scale_ups import COVERAGE, Error
 from scripts.document import noise as known_noise
-from tests.bench.scale_ups import PARTS, foretold
+from tests.bench.scale_ups import PARTS, predicted
 from tests.made import JUDGE, costs, run, runs
 from tests.test_winning_words import ROOT
 
@@ -31,7 +31,7 @@ def measured(rng: np.random.Generator, scatter: float, of: list[str], mean: floa
 
 
 def covered(table: pd.DataFrame) -> list[bool]:
-    """Return for each workload and part whether its error lies within what the other workloads tell."""
+    """Return for each workload and part whether its error lies within what the other workloads predict."""
     found = scale_ups.errors(table)
     held = []
     for workload in found["workload"].unique():
@@ -44,14 +44,14 @@ def covered(table: pd.DataFrame) -> list[bool]:
 
 
 @pytest.mark.parametrize(("scatter", "mean"), [(0.05, 0.0), (0.3, 0.0), (0.1, 0.1), (0.1, -0.05)])
-def test_workload_left_out_lies_within_what_the_others_tell(scatter: float, mean: float) -> None:
+def test_workload_left_out_lies_within_what_the_others_predict(scatter: float, mean: float) -> None:
     rng = np.random.default_rng(1)
     held = [one for _ in range(60) for one in covered(measured(rng, scatter, WORKLOADS, mean))]
     assert np.mean(held) >= COVERAGE - 0.02
 
 
 def test_runs_are_no_witnesses_of_their_own() -> None:
-    """As if each run told of a workload, 80 % of its interval would hold far fewer workloads."""
+    """As if each run stood for a workload, 80 % of its interval would hold far fewer workloads."""
     rng, held = np.random.default_rng(2), []
     for _ in range(60):
         table = measured(rng, 0.2, WORKLOADS)
@@ -66,12 +66,12 @@ def test_runs_are_no_witnesses_of_their_own() -> None:
 
 
 @pytest.mark.skipif(not known_noise.SCALED_UP.is_file(), reason="nobody has measured scale-ups yet")
-def test_measured_workload_left_out_lies_within_what_the_others_tell() -> None:
+def test_measured_workload_left_out_lies_within_what_the_others_predict() -> None:
     held = covered(pd.read_csv(known_noise.SCALED_UP))
     assert np.mean(held) >= COVERAGE - 0.1, "of 18 cases one is 6 %"
 
 
-def test_too_few_workloads_tell_nothing() -> None:
+def test_too_few_workloads_predict_nothing() -> None:
     table = measured(np.random.default_rng(0), 0.1, WORKLOADS[:5])
     assert scale_ups.fit(scale_ups.errors(table)) == {}
     assert scale_ups.reach(0.1, {}) is None
@@ -86,7 +86,7 @@ def test_further_extrapolations_reach_further() -> None:
     assert Error(0.2, 0.01, 6).reach()[0] == 1.0, "what always errs to one side encloses what is shown"
 
 
-def test_error_is_that_of_the_whole_over_what_the_part_foretold() -> None:
+def test_error_is_that_of_the_whole_over_what_the_part_predicted() -> None:
     rows = [
         {
             "workload": "net",
@@ -94,20 +94,20 @@ def test_error_is_that_of_the_whole_over_what_the_part_foretold() -> None:
             "mode": "stock",
             "part": part,
             "total_seconds": total,
-            "predicted_seconds": told,
+            "predicted_seconds": expected,
         }
-        for part, total, told in ((1.0, 110.0, 109.0), (1.0, 90.0, 91.0), (1.0, 100.0, 100.0), (0.1, 20.0, 80.0))
+        for part, total, expected in ((1.0, 110.0, 109.0), (1.0, 90.0, 91.0), (1.0, 100.0, 100.0), (0.1, 20.0, 80.0))
     ]
     (found,) = scale_ups.errors(pd.DataFrame(rows)).to_dict("records")
     assert found == {"workload": "net", "part": 0.1, "error": pytest.approx(log(100 / 80))}
 
 
-def test_run_foretells_as_many_epochs_on_all_samples() -> None:
+def test_run_predicts_as_many_epochs_on_all_samples() -> None:
     """A tenth of the samples, two epochs: 12 s once, 6,000 samples an epoch at 1,000/s, 1 s of validation for each."""
     part = run(samples_fraction=0.1, train_samples=6_000, epochs=2, epochs_done=2, samples_per_second=1000.0,
                first_step_seconds=2.0, validation_seconds=0.2, train_seconds=14.2, total_seconds=24.2)  # fmt: skip
     row = clocks.complete(runs(part | {"data_fraction": 0.5})).to_dict("records")[0]
-    assert foretold(row) == pytest.approx(12 + 2 * 60_000 / 1000 + 2 * 0.1 / 0.1)
+    assert predicted(row) == pytest.approx(12 + 2 * 60_000 / 1000 + 2 * 0.1 / 0.1)
 
 
 @pytest.mark.parametrize("is_known", [False, True])

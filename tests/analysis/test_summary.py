@@ -63,23 +63,23 @@ def test_best_is_the_smallest_of_each_workload() -> None:
     assert summary.best(table, summary.cost_column("on-demand"), JUDGE)["mnist_mlp"]["hardware"] == "cpu1"
 
 
-def test_what_cannot_be_told_from_the_best_is_not_told_apart() -> None:
+def test_what_is_not_clearly_different_from_the_best_stands_beside_it() -> None:
     table = cells(
         run(train_seconds=100.0), run(framework="jax", train_seconds=104.0), run(framework="torch", train_seconds=106.0)
     )
     best = summary.best(table, "train_seconds", JUDGE)["mnist_mlp"]
     assert best["framework"] == "tensorflow"
-    assert [row["framework"] for row in best["not_told"]] == ["jax"]
+    assert [row["framework"] for row in best["near"]] == ["jax"]
 
 
-def test_noise_of_the_runs_decides_how_many_are_told_apart() -> None:
+def test_noise_of_the_runs_decides_how_many_are_called_different() -> None:
     """Medians 20 % apart, and yet the one is as often the slower as not."""
     noisy, steady = (100, 100, 100, 160, 160, 160), (150, 151, 152, 153, 154, 155)
     rows = [run(repeat=i, train_seconds=float(seconds)) for i, seconds in enumerate(noisy)]
     rows += [run(hardware="cpu4", repeat=i, train_seconds=float(seconds)) for i, seconds in enumerate(steady)]
     table = cells(*rows)
     for judge, undecided in ((Judge(noise.project()), 1), (JUDGE, 0)):
-        assert len(summary.best(table, "train_seconds", judge)["mnist_mlp"]["not_told"]) == undecided
+        assert len(summary.best(table, "train_seconds", judge)["mnist_mlp"]["near"]) == undecided
         assert summary.count_wins(table, "cpu1", "train_seconds", judge)["cpu4"][1] == undecided
 
 
@@ -145,7 +145,7 @@ def test_published_result_is_that_after_as_many_samples(values: dict, epochs: in
     assert (row["published_epochs"], row["published"]) == (epochs, published)
 
 
-def test_made_up_data_have_no_accuracy_to_tell() -> None:
+def test_synthetic_data_have_no_accuracy_to_show() -> None:
     assert summary.learned(runs(run(data="synthetic"))) == []
 
 

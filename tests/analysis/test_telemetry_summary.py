@@ -54,9 +54,9 @@ def test_machine_that_was_waited_for_all_the_time_is_one_of_100_percent() -> Non
 
 
 def test_only_answers_of_the_cards_count() -> None:
-    told = Gpu(percent=40, memory_mib=1000, power_watts=100, clock_mhz=1400, temperature_c=60, throttled="no")
+    first = Gpu(percent=40, memory_mib=1000, power_watts=100, clock_mhz=1400, temperature_c=60, throttled="no")
     later = Gpu(percent=80, memory_mib=3000, clock_mhz=1200, temperature_c=80, throttled="thermal")
-    summary = telemetry.summary(training([[told], [later], [Gpu()]]))
+    summary = telemetry.summary(training([[first], [later], [Gpu()]]))
     assert (summary["gpu_percent"], summary["peak_gpu_memory_mib"], summary["gpu_power_watts"]) == (60, 3000, 100)
     assert (summary["gpu_clock_mhz"], summary["gpu_temperature_c"]) == (1300, 80)
     assert (summary["gpu_throttle_percent"], summary["gpu_throttle_reasons"]) == (50, "thermal")
@@ -105,8 +105,8 @@ def test_integral_spans_a_reading_that_failed_but_not_what_is_not_timed() -> Non
     stages = ["train", "train", "train", "validate", "validate", "train", "train"]
 
     def taken() -> list[Sample]:
-        told = enumerate(zip(stages, watts, strict=True))
-        return [sample(stage, i, gpus=(Gpu(power_watts=w),)) for i, (stage, w) in told]
+        readings = enumerate(zip(stages, watts, strict=True))
+        return [sample(stage, i, gpus=(Gpu(power_watts=w),)) for i, (stage, w) in readings]
 
     assert energy(taken()) == (400 + 50, "power integral", 3, 4)
     watts[3] = None
@@ -124,7 +124,7 @@ def test_integral_spans_a_reading_that_failed_but_not_what_is_not_timed() -> Non
     ],
     ids=["nothing", "one reading", "silent card", "one of two silent", "no counter"],
 )
-def test_energy_that_nobody_told_is_none(samples: list[Sample]) -> None:
+def test_energy_that_nobody_read_is_none(samples: list[Sample]) -> None:
     assert energy(samples) == (None, None, None, 0)
 
 
@@ -136,7 +136,7 @@ def test_energy_of_a_run_without_gpus_is_that_of_the_processors() -> None:
     assert energy(with_gpu) == (None, None, None, 0), "not the processors' in place of the GPU's"
 
 
-#: What two cards told at once, and what that is together.
+#: What two cards reported at once, and what that is together.
 TWO = {
     "percent": (20, 60, 40),
     "memory_mib": (1024, 512, 1536),
@@ -154,7 +154,7 @@ def test_cards_together_are_a_mean_a_sum_or_the_highest() -> None:
     assert {name: telemetry.total(taken, name) for name in TWO} == {name: values[2] for name, values in TWO.items()}
 
 
-def test_what_one_card_does_not_tell_is_not_told_of_all() -> None:
+def test_what_one_card_does_not_report_is_not_known_of_all() -> None:
     (taken,) = training([[Gpu(20, power_watts=50, energy_joules=7000), Gpu(20)]])
     totals = [telemetry.total(taken, name) for name in ("percent", "power_watts", "energy_joules")]
     assert totals == [20, None, None]

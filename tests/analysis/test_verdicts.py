@@ -22,9 +22,9 @@ MODES = ("stock", "tuned", "sparse")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(simulation.kinds()))
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 12])
-def test_cells_that_are_equally_fast_are_told_apart_in_one_case_of_a_hundred(kind: str, count: int) -> None:
+def test_cells_that_are_equally_fast_are_called_different_in_one_case_of_a_hundred(kind: str, count: int) -> None:
     draw, pairs = simulation.kinds()[kind], 800
-    false = simulation.told(PROJECT, draw, count, pairs, 0.0, seed=7) * pairs
+    false = simulation.called_different(PROJECT, draw, count, pairs, 0.0, seed=7) * pairs
     # More than 1 % by chance with p = .01 only from 16 of 800 on.
     assert false < 16
 
@@ -32,21 +32,21 @@ def test_cells_that_are_equally_fast_are_told_apart_in_one_case_of_a_hundred(kin
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(simulation.kinds()))
 @pytest.mark.parametrize("counts", [(1, 12), (12, 1), (3, 12), (12, 4)])
-def test_cells_of_unlike_noise_and_unequal_runs_are_told_apart_as_seldom(kind: str, counts: tuple[int, int]) -> None:
+def test_cells_of_unlike_noise_and_unequal_runs_seldom_differ(kind: str, counts: tuple[int, int]) -> None:
     draw, pairs = simulation.kinds()[kind], 600
-    assert simulation.told(PROJECT, draw, counts[0], pairs, 0.0, seed=7, others=counts[1]) * pairs < 13
+    assert simulation.called_different(PROJECT, draw, counts[0], pairs, 0.0, seed=7, others=counts[1]) * pairs < 13
 
 
 def test_twelve_runs_do_not_vouch_for_the_noise_of_one() -> None:
-    """2 % against 30 %: one variance for both told 34 to 59 % of such pairs apart."""
+    """2 % against 30 %: one variance for both called 34 to 59 % of such pairs different."""
     draw = simulation.made(lambda rng, runs: rng.standard_normal(runs), (0.02, 0.3))
-    assert simulation.told(PROJECT, draw, 12, 500, 0.0, seed=7, others=1) < 0.02
+    assert simulation.called_different(PROJECT, draw, 12, 500, 0.0, seed=7, others=1) < 0.02
 
 
 @pytest.mark.parametrize(("count", "least"), [(6, 0.4), (12, 0.7)])
 @pytest.mark.parametrize("kind", ["real", "real, drifting"])
 def test_gaps_of_a_fifth_are_found(kind: str, count: int, least: float) -> None:
-    assert simulation.told(PROJECT, simulation.kinds()[kind], count, 800, simulation.GAP, seed=7) > least
+    assert simulation.called_different(PROJECT, simulation.kinds()[kind], count, 800, simulation.GAP, seed=7) > least
 
 
 @pytest.mark.slow
@@ -77,18 +77,18 @@ def page(rng: np.random.Generator, count: int, gap: float = 0.0) -> pd.DataFrame
 
 
 def words(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """Return for each function that words a verdict how many cells it told apart, of how many."""
+    """Return for each function that words a verdict how many cells it called different, of how many."""
     judge, priced = Judge.of(table), costs(table)
     cells = summary.cells(table, priced)
     study = {"price": "on-demand", "prices": {"on-demand": {}}}
     found = {"best": (0, 0), "count_wins": (0, 0), "by_cell": (0, 0), "compare_axis": (0, 0), "claims": (0, 0)}
 
-    def add(name: str, told: int, of: int) -> None:
-        found[name] = found[name][0] + told, found[name][1] + of
+    def add(name: str, clear: int, of: int) -> None:
+        found[name] = found[name][0] + clear, found[name][1] + of
 
     for best in summary.best(cells, "train_seconds", judge).values():
         assert best is not None
-        add("best", best["compared"] - 1 - len(best["not_told"]), best["compared"] - 1)
+        add("best", best["compared"] - 1 - len(best["near"]), best["compared"] - 1)
     for less, undecided, of in summary.count_wins(cells, "cpu1", "train_seconds", judge).values():
         add("count_wins", less if less else of - undecided, of)
     for axis, plain in (("mode", "stock"), ("hardware", "cpu1"), ("framework", "tensorflow")):
@@ -99,7 +99,7 @@ def words(table: pd.DataFrame) -> dict[str, tuple[int, int]]:
     one_price = one_price.assign(cost_usd=one_price["run"].map(table.set_index("run")["train_seconds"]))
     for cell in money.by_cell(one_price, base, judge):
         if cell["compared"]:
-            add("by_cell", cell["compared"].told, 1)
+            add("by_cell", cell["compared"].is_clear, 1)
     for check, by in (("less", "train_seconds"), ("more", "samples_per_second")):
         claim = {"says": "", "check": check, "by": by, "cell": {"hardware": "cpu4"}, "than": {"hardware": "cpu1"}}
         said = claims.evaluate(claim, study, table, priced, {}, {"cpu1": "1", "cpu4": "4"}, judge)
@@ -114,11 +114,11 @@ def test_no_function_that_words_a_verdict_gives_more_false_alarms(count: int) ->
     rng, pages = np.random.default_rng(count), 15
     sums: dict[str, list[int]] = {}
     for _ in range(pages):
-        for name, (told, of) in words(page(rng, count)).items():
+        for name, (clear, of) in words(page(rng, count)).items():
             sums.setdefault(name, [0, 0])
-            sums[name][0] += told
+            sums[name][0] += clear
             sums[name][1] += of
-    assert {name: told for name, (told, of) in sums.items() if told > max(2, 0.01 * of)} == {}
+    assert {name: clear for name, (clear, of) in sums.items() if clear > max(2, 0.01 * of)} == {}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_quantiles_are_those_of_scipy_stats(degrees: int) -> None:
 
 
 def test_sentences_tables_and_claims_of_a_page_agree() -> None:
-    """With known truth: what one function tells apart in a direction, no other tells in the other."""
+    """With known truth: what one function calls different in a direction, no other calls so in the other."""
     rng = np.random.default_rng(0)
     for count in (3, 6):
         table = page(rng, count, gap=log(1.5))
@@ -153,7 +153,7 @@ def test_sentences_tables_and_claims_of_a_page_agree() -> None:
         assert said.failed == 0 < less
 
 
-def test_of_one_run_only_gaps_beyond_the_noise_are_told() -> None:
+def test_of_one_run_only_gaps_beyond_the_noise_are_called_different() -> None:
     assert PROJECT.compare([100.0], [130.0]).mark == "too few runs: 1"
     assert PROJECT.compare([100.0], [1000.0]).word == verdicts.LESS
     assert PROJECT.compare([400.0] * 2, [100.0, 101.0]).word == verdicts.MORE
@@ -175,7 +175,7 @@ def test_words() -> None:
 def test_what_is_less_one_way_is_more_the_other(a: list[float], b: list[float]) -> None:
     one, other = PROJECT.compare(a, b), PROJECT.compare(b, a)
     opposite = {verdicts.LESS: verdicts.MORE, verdicts.MORE: verdicts.LESS}
-    if one.told and other.told:
+    if one.is_clear and other.is_clear:
         assert other.word == opposite[one.word]
     assert one.low <= one.ratio <= one.high
     assert one.p == pytest.approx(other.p)
@@ -206,10 +206,10 @@ def test_the_smallest_of_several_is_partly_so_by_chance() -> None:
     assert PROJECT.flattered([[1.0] * 6, [100.0] * 6]) < 0.01
 
 
-def test_listed_with_the_winner_is_what_is_too_noisy_to_tell() -> None:
+def test_listed_with_the_winner_is_what_is_too_noisy_to_decide() -> None:
     winner, surely, noisy = [100.0] * 6, [130.0] * 6, [90.0, 200.0, 150.0, 160.0, 80.0, 140.0]
-    assert not PROJECT.compare(noisy, winner).told
-    assert verdicts.not_told(PROJECT, winner, [[101.0] * 6, surely, noisy]) == [0, 2]
+    assert not PROJECT.compare(noisy, winner).is_clear
+    assert list(verdicts.undecided(PROJECT, winner, [[101.0] * 6, surely, noisy])) == [0, 2]
 
 
 def test_noise_is_fitted_to_variances_that_scatter_as_known() -> None:
@@ -273,13 +273,13 @@ def test_one_percent_is_a_difference_on_one_quiet_machine_and_none_between_two()
     sides = [100.0, 100.1, 99.9, 100.0], [101.0, 101.1, 100.9, 101.0]
     assert judge.compare(*sides, ("here", "here")).word == verdicts.LESS
     assert judge.compare(*sides, ("here", "there")).mark == "too close to call"
-    assert PROJECT.compare(*sides).word in (verdicts.TIED, verdicts.NOT_TOLD), "two cores differ by more than that"
+    assert PROJECT.compare(*sides).word in (verdicts.TIED, verdicts.TOO_CLOSE), "two cores differ by more than that"
 
 
 def test_where_nobody_knows_the_noise_of_a_machine_one_run_decides_nothing() -> None:
     judge = Judge.of(of_machines(card="NVIDIA K80"))
     assert judge.compare([1.0], [100.0], ("card", "card")).mark == "too few runs: 1"
-    assert not judge.compare([1.0], [100.0] * 12, ("card", "card")).told
+    assert not judge.compare([1.0], [100.0] * 12, ("card", "card")).is_clear
     four = [1.0, 1.01, 0.99, 1.0]
     assert judge.compare(four, [2 * one for one in four], ("card", "card")).word == verdicts.LESS
     assert judge.flattered([[1.0], [2.0]], ["card", "card"]) == 0.0
@@ -293,7 +293,7 @@ def test_parts_of_one_machine_are_no_two_machines() -> None:
 
 @pytest.mark.slow
 def test_many_cells_that_differ_do_not_vouch_for_those_that_do_not() -> None:
-    """A false discovery rate told one of forty that are alike from the fastest on 12 to 42 % of such pages."""
+    """A false discovery rate called one of forty alike slower than the fastest on 12 to 42 % of such pages."""
     assert simulation.false_pages(simulation.kinds()["normal"], 6, 12, seed=1) == 0
 
 
@@ -316,20 +316,20 @@ def test_many_comparisons_raise_the_bar() -> None:
     assert Judge.of(page(rng, 6)).level == pytest.approx(0.05 / (3 * 66)), "of three times 12 cells, all the same"
 
 
-def test_comparison_of_an_unknown_noise_tells_nothing() -> None:
+def test_comparison_of_an_unknown_noise_decides_nothing() -> None:
     found = Judge(Noise(inf, inf, 0, 0, "no run")).compare([0.5], [0.9])
-    assert (found.told, found.mark) == (False, "too few runs: 1")
+    assert (found.is_clear, found.mark) == (False, "too few runs: 1")
     assert isinstance(found, Comparison)
 
 
 @pytest.mark.parametrize("free", [[0.0, 0.5, 0.5, 0.5, 0.5, 0.5], [0.9, 0.1, 0.5, float("inf")], [-1.0, 0.2, 0.5, 0.5]])
-def test_one_value_without_a_logarithm_tells_nothing(free: list[float]) -> None:
+def test_one_value_without_a_logarithm_decides_nothing(free: list[float]) -> None:
     assert PROJECT.compare(free, [0.51] * 6).mark == "too close to call"
 
 
 def test_order_decides_nothing() -> None:
     one, other = [1.0505] * 50, [1.0] * 50
-    assert PROJECT.compare(one, other).told is PROJECT.compare(other, one).told is True
+    assert PROJECT.compare(one, other).is_clear is PROJECT.compare(other, one).is_clear is True
 
 
 @pytest.mark.parametrize("seconds", [0.0, inf])
@@ -364,8 +364,8 @@ def test_what_is_far_apart_with_one_run_each_is_not_called_close() -> None:
     judge = Judge(noise.UNKNOWN)
     found = verdicts.undecided(judge, [1.0], [[4.0], [1.01] * 5])
     assert found == {0: verdicts.TOO_FEW, 1: verdicts.TOO_FEW}
-    assert verdicts.why(found.values()) == "too few runs to tell"
+    assert verdicts.why(found.values()) == "too few runs"
     close = verdicts.undecided(PROJECT, [100.0] * 6, [[101.0] * 6, [300.0] * 6])
     assert verdicts.why(close.values()) == "too close to call"
-    assert verdicts.why([verdicts.TOO_FEW, verdicts.NOT_TOLD]) == "too close to call or too few runs to tell"
+    assert verdicts.why([verdicts.TOO_FEW, verdicts.TOO_CLOSE]) == "too close to call or too few runs"
     assert verdicts.why([]) == ""

@@ -20,7 +20,7 @@ WHOLE_SECONDS = 5 + 10_000 / 10 + 10_000 / 100 * 2
 
 
 def observed(**values: Any) -> dict[str, Any]:
-    """Return what the recorder tells of 550 steps of 10,000, each of 8 images."""
+    """Return what the recorder says of 550 steps of 10,000, each of 8 images."""
     return {
         "clock": "observed",
         "command": ["python", "train.py"],
@@ -41,7 +41,7 @@ def observed(**values: Any) -> dict[str, Any]:
     } | values
 
 
-def stored(told: dict[str, Any] | None, **values: Any) -> Stored:
+def stored(seen: dict[str, Any] | None, **values: Any) -> Stored:
     whole = record()
     cell = {name: getattr(CELL, name) for name in whole["cell"]}
     raw = whole | {
@@ -49,8 +49,8 @@ def stored(told: dict[str, Any] | None, **values: Any) -> Stored:
         "batch_size": 8,
         "train_samples": 80_000,
         "data": {"dataset": "gpt", "kind": "own", "sha256": {}} | dict.fromkeys(_SAMPLES, 80_000),
-        "observed": told,
-        "times": dict.fromkeys(whole["times"]) | {"total_seconds": told["seconds"] if told else 0.0},
+        "observed": seen,
+        "times": dict.fromkeys(whole["times"]) | {"total_seconds": seen["seconds"] if seen else 0.0},
         **dict.fromkeys(("clock_seconds", "chance", "learnable", "reference", "peak_memory_mib", "settings")),
         **dict.fromkeys(("validation_samples", "whole_train_samples", "whole_validation_samples", "parameters")),
     } | values  # fmt: skip
@@ -59,8 +59,8 @@ def stored(told: dict[str, Any] | None, **values: Any) -> Stored:
     return Stored("run.json", raw, [], [], "KeyboardInterrupt")
 
 
-def table(told: dict[str, Any] | None = None, **values: Any) -> pd.DataFrame:
-    each = [of_runs.rows(f"{CELL.path}/r{values.get('repeat', 1)}", stored(told or observed(), **values))]
+def table(seen: dict[str, Any] | None = None, **values: Any) -> pd.DataFrame:
+    each = [of_runs.rows(f"{CELL.path}/r{values.get('repeat', 1)}", stored(seen or observed(), **values))]
     return runs(*of_runs.collect(each, 1)[0].astype(object).to_dict("records"))
 
 
@@ -78,23 +78,23 @@ def test_the_whole_is_what_was_watched_scaled_up_by_its_parts() -> None:
 
 def test_the_whole_is_priced_and_what_was_watched_is_paid() -> None:
     frame = table()
-    told = costs(frame)
-    for _, cost in told.iterrows():
+    priced = costs(frame)
+    for _, cost in priced.iterrows():
         assert cost["cost_usd"] == pytest.approx(WHOLE_SECONDS * cost["usd_per_hour"] / 3600, rel=0.05)
         assert cost["billed_seconds"] == max(60.0, cost["minimum_seconds"])
     none = pd.DataFrame(columns=["run", "used_seconds", "boot_seconds", "wait_seconds"])
     (spent,) = pricing.spent(frame, none, prices().drop_duplicates("hardware")).to_dict("records")
     assert spent["used_seconds"] == 60
-    parts = dollars.by_run(frame, told)
+    parts = dollars.by_run(frame, priced)
     first = parts["cost_usd"].iloc[0]
     assert (first["training"], first["validation"], first["start and import"]) == pytest.approx((1000, 200, 5))
     assert parts["billed_usd"].empty, "of a minute nobody knows the parts"
 
 
 def test_one_that_ended_in_silence_has_its_life() -> None:
-    told = observed(rate=None, whole=None, progress=None, ended_by="itself", seconds=90.0)
+    seen = observed(rate=None, whole=None, progress=None, ended_by="itself", seconds=90.0)
     data = record()["data"] | {"kind": "own", "train_samples": 1, "complete_train_samples": 1}
-    (row,) = table(told, train_samples=1, data=data).to_dict("records")
+    (row,) = table(seen, train_samples=1, data=data).to_dict("records")
     assert (row["train_seconds"], row["total_seconds"]) == (90, 90)
     assert pd.isna(row["samples_per_second"])
     assert "nothing but its life is known" in row["warnings"]
@@ -163,6 +163,6 @@ def test_a_program_stands_beside_programs_alone() -> None:
         clock: beside.rates(runs(*ours, *theirs), clock, {})
         for clock in (beside.STEADY, beside.TRAINING, beside.OBSERVED)
     }
-    told = {clock: list(found.notna()) for clock, found in rates.items()}
-    assert told[beside.TRAINING] == [True] * 6 + [False] * 6
-    assert told[beside.OBSERVED] == [False] * 6 + [True] * 6
+    given = {clock: list(found.notna()) for clock, found in rates.items()}
+    assert given[beside.TRAINING] == [True] * 6 + [False] * 6
+    assert given[beside.OBSERVED] == [False] * 6 + [True] * 6

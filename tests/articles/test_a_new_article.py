@@ -90,7 +90,7 @@ def test_a_mistake_in_it_is_named_with_its_place(tmp_path: Path) -> None:
         read(tmp_path, "0")
 
 
-def test_an_unknown_key_is_told_with_those_of_all_articles(tmp_path: Path) -> None:
+def test_an_unknown_key_is_refused_with_those_of_all_articles(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("{title: t, cofee: {cups: 1}}")
     with pytest.raises(InputError, match=r"'cofee' is unknown: .*office.*; is 'coffee' meant\?"):

@@ -110,10 +110,10 @@ def test_what_a_table_does_not_say_is_not_stated(shown: SimpleNamespace) -> None
         rows = [row for row in csv.DictReader(file) if row["tokens_per_second_per_card"]]
     # two recipes say it by the name of their folder
     folders = [row for row in rows if re.search("/GPT3-175B-MaxText/(bf16|fp8)/", row["source"])]
-    told = shown.derived["every_row"].set_index("source")["format"]
-    assert [told[row["source"]] for row in folders] == ["BF16", "FP8"]
+    formats = shown.derived["every_row"].set_index("source")["format"]
+    assert [formats[row["source"]] for row in folders] == ["BF16", "FP8"]
     unsaid = [row["source"] for row in rows if not row["precision"] and row not in folders]
-    assert sorted(told[told == "not stated"].index) == sorted(unsaid)
+    assert sorted(formats[formats == "not stated"].index) == sorted(unsaid)
     assert len(unsaid) > 20
 
 
@@ -235,8 +235,8 @@ def test_from_llm_foundry_to_nemo_on_one_card(shown: SimpleNamespace) -> None:
     found = shown.derived["since"]
     large = found[found["size"] == "MPT 70b and Llama 3 70B"]
     assert set(large["card"]) == {"H100"}
-    told = [tuple(row) for row in large[["framework", "model", "format", "length", "tflops"]].to_numpy()]
-    assert told == [
+    printed = [tuple(row) for row in large[["framework", "model", "format", "length", "tflops"]].to_numpy()]
+    assert printed == [
         ("llm-foundry", "MPT 70b", "BF16", 2048, 428),
         ("NeMo-25.09", "Llama 3 70B", "not stated", 8192, 727),
         ("NeMo-26.02.01", "Llama 3 70B", "FP8", 8192, 736),

@@ -30,7 +30,7 @@ def test_printed_scaling_is_read_long() -> None:
     assert mean["efficiency"].to_list() == pytest.approx([0.8, 0.7, 0.4, 0.3])
 
 
-def test_month_of_an_owned_machine_is_told_in_parts() -> None:
+def test_month_of_an_owned_machine_is_shown_in_parts() -> None:
     table = box.breakdown(BOX, 240).set_index("part")
     assert table["usd_per_month"].to_dict() == pytest.approx({"machine": 10, "energy": 24, "both": 34})
     assert table["usd_per_hour"]["both"] == pytest.approx(usd_per_hour(BOX, 240))

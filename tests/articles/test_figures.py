@@ -220,7 +220,7 @@ def test_figures_have_names_that_claims_point_at(derived: dict[str, pd.DataFrame
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert "price_share_box_owned" not in found, "it has no rent"
     assert "implied_rate_spot_from_owned" not in found, "no machine is named for it"
-    assert not [name for name in found if name.startswith("longest_hours")], "no run tells a time"
+    assert not [name for name in found if name.startswith("longest_hours")], "no run has a time"
     timed = figures.figures(OFFICE, derived, priced, runs(run(train_seconds=7200.0)), {})
     assert timed["longest_hours_cpu1"] == 2
 

@@ -25,7 +25,7 @@ def table(*rows: dict[str, Any]) -> dict[str, pd.DataFrame]:
     return cards.tables({"machines": MACHINES}, runs(*rows), pd.DataFrame(), pd.DataFrame(), None)
 
 
-def test_models_are_of_machines_that_tell_them() -> None:
+def test_models_are_of_machines_that_name_them() -> None:
     assert definition.cards(MACHINES) == {"one": "V100", "four": "V100"}
 
 
@@ -68,10 +68,10 @@ def test_hour_of_owned_cards_by_its_use() -> None:
     assert found[730] == pytest.approx(100 / 730 + 0.2)
 
 
-def test_precision_that_no_log_tells_is_one_of_its_own() -> None:
+def test_precision_that_no_log_names_is_one_of_its_own() -> None:
     rows = [measured("one", 100.0), measured("four", 300.0)]
-    untold = [measured(name, rate, precision=None) for name, rate in (("one", 50.0), ("four", 100.0))]
-    shown = cards.readable(table(*rows, *untold))["card_scaling"]
+    unnamed = [measured(name, rate, precision=None) for name, rate in (("one", 50.0), ("four", 100.0))]
+    shown = cards.readable(table(*rows, *unnamed))["card_scaling"]
     assert shown[["precision", "mnist_mlp"]].values.tolist() == [["float16", 0.75], ["—", 0.5]]
 
 

@@ -1,4 +1,4 @@
-"""Rounds of MLPerf Training become results: what a folder of them, or an archive, tells."""
+"""Rounds of MLPerf Training become results: what a folder of them, or an archive, says."""
 
 import json
 import tarfile
@@ -50,7 +50,7 @@ def test_result_has_the_seconds_of_each_run_and_what_its_system_is(tmp_path: Pat
     assert (row["init_seconds"], row["batch_size"]) == (7.0, 256)
 
 
-def test_archive_tells_the_same_as_its_folder(tmp_path: Path) -> None:
+def test_archive_says_the_same_as_its_folder(tmp_path: Path) -> None:
     write(tmp_path / "folder", 2.0, 1.5)
     packed = tmp_path / "packed"
     packed.mkdir()
@@ -88,7 +88,7 @@ def test_factor_of_a_score_stands_beside_the_logs_or_in_one_table(tmp_path: Path
         ),
     ],
 )
-def test_file_that_tells_nothing_is_named_and_the_rest_is_read(path: str, text: str, said: str, tmp_path: Path) -> None:
+def test_file_that_says_nothing_is_named_and_the_rest_is_read(path: str, text: str, said: str, tmp_path: Path) -> None:
     write(tmp_path, 2.0)
     (tmp_path / "v3.0" / path).parent.mkdir(exist_ok=True)
     (tmp_path / "v3.0" / path).write_text(text)
@@ -139,7 +139,7 @@ def test_log_that_breaks_off_counts_as_a_failed_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "system", "card", "accelerators"),
+    ("described", "system", "card", "accelerators"),
     [
         ("NVIDIA H100-SXM-80GB", "x", "h100", None),
         ("NVIDIA H100 80GB HBM3", "x", "h100", None),
@@ -163,16 +163,16 @@ def test_log_that_breaks_off_counts_as_a_failed_run(tmp_path: Path) -> None:
     ],
 )
 def test_card_and_number_are_read_from_the_words_or_not_at_all(
-    told: str, system: str, card: str, accelerators: int | None
+    described: str, system: str, card: str, accelerators: int | None
 ) -> None:
-    assert (CARDS.name(told, system), CARDS.count(system)) == (card, accelerators)
+    assert (CARDS.name(described, system), CARDS.count(system)) == (card, accelerators)
 
 
-def test_bare_name_of_a_card_is_told_by_its_memory_and_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bare_name_of_a_card_is_known_by_its_memory_and_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As Inspur's NF5488 of v0.7 has it."""
-    told = {"accelerator_memory_capacity": "40G", "accelerator_interconnect": "NVLink 600 GB/s"}
+    described = {"accelerator_memory_capacity": "40G", "accelerator_interconnect": "NVLink 600 GB/s"}
     monkeypatch.setitem(SYSTEM, "accelerator_model_name", "NVIDIA A100")
-    for key, value in told.items():
+    for key, value in described.items():
         monkeypatch.setitem(SYSTEM, key, value)
     write(tmp_path, 2.0)
     assert logs.read(tmp_path, CARDS)[0]["card"].to_list() == ["a100-40gb"]
@@ -196,8 +196,8 @@ def test_garbled_line_is_named_and_its_run_counts(tmp_path: Path) -> None:
     ],
 )
 def test_description_with_a_fault_is_read_as_far_as_it_goes(text: str, expected: tuple[str, ...]) -> None:
-    told = logs._description(text.replace("8,", '"8",').encode())
-    assert told["per_node"] == expected[0]
+    found = logs._description(text.replace("8,", '"8",').encode())
+    assert found["per_node"] == expected[0]
 
 
 def test_folder_without_rounds_is_refused(tmp_path: Path) -> None:

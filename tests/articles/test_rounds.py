@@ -123,7 +123,7 @@ def noisy(middle: float, spread: float, seed: int, **values) -> dict:
 
 
 @pytest.mark.parametrize(("gap", "wins"), [(1.0, False), (1.02, False), (3.0, True)])
-def test_result_wins_where_its_runs_tell_it_from_all_others(gap: float, wins: bool) -> None:
+def test_result_wins_where_its_runs_differ_from_all_others(gap: float, wins: bool) -> None:
     """Twenty results whose runs differ by 3 %, on machines of their own: 2 % between two of them are no finding."""
     rows = [noisy(60 * (gap if i else 1), 0.03, i, submitter=f"maker {i}") for i in range(20)]
     rows += [noisy(200, 0.03, 50 + i, submitter=f"maker {i}", round="v3.0") for i in range(20)]
@@ -151,7 +151,7 @@ def test_newest_round_has_the_lowest_cost_of_each_benchmark_with_its_price_and_e
     (row,) = rounds.newest(table, ABOUT, prices, "today").to_dict("records")
     assert (row["machine"], row["usd"], row["usd_per_hour"]) == ("16 × a100, Low", 8.0, 1.0)
     assert (row["price_as_of"], row["entry"]) == ("2026-01", "v3.0: Low/results/two boxes")
-    assert row["near"] == "none", "ten runs that are all alike tell"
+    assert row["near"] == "none", "ten runs that are all alike decide"
 
 
 def test_newest_round_names_three_of_those_that_are_too_close_to_call() -> None:
@@ -163,7 +163,7 @@ def test_newest_round_names_three_of_those_that_are_too_close_to_call() -> None:
     assert (len(named.split("; ")), more) == (3, "16 more")
 
 
-def test_generations_are_told_apart_by_how_far_makers_lie_apart() -> None:
+def test_generations_are_compared_by_how_far_makers_lie_apart() -> None:
     rng = np.random.default_rng(1)
     makers = [("a100", 60.0), ("h100", 20.0), ("a100", 60.0), ("h100", 19.0)]
     rows = [

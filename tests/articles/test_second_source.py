@@ -104,8 +104,8 @@ def test_every_row_is_shown_and_counted_once(shown: SimpleNamespace) -> None:
     fate = shown.second_source_counts.set_index("what")
     assert fate["rows"].sum() == 698
     assert fate["figures"].sum() == shown.rows["rate"].notna().sum() == 1368
-    told = shown.second_source_rows.dropna(subset="left_out")
-    assert len(told) >= fate["rows"].iloc[2:].sum(), "who is left out has a reason"
+    left_out = shown.second_source_rows.dropna(subset="left_out")
+    assert len(left_out) >= fate["rows"].iloc[2:].sum(), "who is left out has a reason"
     assert fate.loc["set beside", "rows"] == 65
 
 

@@ -3,7 +3,7 @@
     EPOCHS_DATA_DIR=/path/to/data python -m tests.bench.scale_ups      (about five hours on two idle cores)
 
 Each of six workloads is trained for two epochs on 2, 10, 50 and 100 % of its real samples, all of them in turns, in
-rounds. A row is a run: what its process took, and what it foretells that a process on all samples takes, as pages
+rounds. A row is a run: what its process took, and what it predicts that a process on all samples takes, as pages
 reckon it (`clocks.parts`). `reports/noise/scale-ups.csv` is written after each run, and a later call goes on where one
 was ended; `make docs` then writes what it comes to into `config/noise.yaml`, from where every page has it. Nothing
 passes or fails.
@@ -38,8 +38,8 @@ _KEYS = ["workload", "framework", "mode", "part", "repeat"]
 COLUMNS = [*_KEYS, "total_seconds", "predicted_seconds", "other_cpu_percent", "cpu_model", "started_at"]
 
 
-def foretold(run: Mapping[str, Any]) -> float:
-    """Return what a run (a row of the runs table) foretells that a process of as many epochs on all samples takes.
+def predicted(run: Mapping[str, Any]) -> float:
+    """Return what a run (a row of the runs table) predicts that a process of as many epochs on all samples takes.
 
     All are those at hand: of CIFAR-10 that may be a part of the official ones.
     """
@@ -53,8 +53,8 @@ def foretold(run: Mapping[str, Any]) -> float:
 
 def row(run: Mapping[str, Any], part: float) -> dict[str, Any]:
     """Return the row of a run that trained on a part of the samples."""
-    told = {name: run[name] for name in COLUMNS if name not in ("part", "predicted_seconds")}
-    return told | {"part": part, "predicted_seconds": foretold(run)}
+    known = {name: run[name] for name in COLUMNS if name not in ("part", "predicted_seconds")}
+    return known | {"part": part, "predicted_seconds": predicted(run)}
 
 
 def train(workload: str, framework: str, mode: str, part: float, repeat: int) -> dict[str, Any]:

@@ -181,8 +181,8 @@ def words(chart: Chart) -> set[str | None]:
 
 THREE = (run(), run(hardware="cpu4", train_seconds=40.0), run(framework="jax", train_seconds=150.0))
 
-#: The same as logs of others tell them: no batch size, but the use of the GPU.
-TOLD = tuple(row | {"batch_size": None, "gpu_percent": 80.0, "first_step_seconds": None} for row in THREE)
+#: The same as logs of others record them: no batch size, but the use of the GPU.
+LOGGED = tuple(row | {"batch_size": None, "gpu_percent": 80.0, "first_step_seconds": None} for row in THREE)
 
 #: The base, and what differs from it in one axis; a second run of the base.
 AXES = (
@@ -328,7 +328,7 @@ NAMES = ["TensorFlow · 1 vCPU", "TensorFlow · 4 vCPUs", "JAX · 1 vCPU"]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BARS)
 def test_cell_without_a_batch_size_keeps_its_row(name: str) -> None:
-    chart = drawn(name, view(*TOLD))
+    chart = drawn(name, view(*LOGGED))
     assert chart.data["label"].to_list() == NAMES
     assert chart.data["batch_size"].isna().all()
     assert chart.data["n"].to_list() == [1, 1, 1]
@@ -338,12 +338,12 @@ def test_cell_without_a_batch_size_keeps_its_row(name: str) -> None:
 @pytest.mark.parametrize("name", ["relative_time", "relative_cost"])
 def test_cell_without_a_batch_size_is_compared_with_its_base(name: str) -> None:
     factor = {"relative_time": 0.4, "relative_cost": 1.6}[name]
-    assert drawn(name, view(*TOLD)).data["ratio"].to_list() == pytest.approx([1.0, factor, 1.5])
+    assert drawn(name, view(*LOGGED)).data["ratio"].to_list() == pytest.approx([1.0, factor, 1.5])
 
 
 def test_runs_without_a_batch_size_are_one_cell() -> None:
-    rows = [TOLD[0] | {"run": f"r{i}", "repeat": i, "train_seconds": 10.0 * i} for i in (1, 2, 6)]
-    chart = drawn("relative_time", view(*rows, TOLD[1]))
+    rows = [LOGGED[0] | {"run": f"r{i}", "repeat": i, "train_seconds": 10.0 * i} for i in (1, 2, 6)]
+    chart = drawn("relative_time", view(*rows, LOGGED[1]))
     assert chart.data[["median", "n"]].to_numpy().tolist() == [[20.0, 3], [40.0, 1]]
     assert chart.data["ratio"].to_list() == pytest.approx([1.0, 2.0])
 
@@ -376,7 +376,7 @@ def test_framework_that_is_not_ours_is_drawn_too() -> None:
     ],
 )
 def test_bars_show_the_value_in_its_unit(name: str, column: str, values: list[float], words: list[str]) -> None:
-    rows = [row | {column: value} for row, value in zip(TOLD, values, strict=True)]
+    rows = [row | {column: value} for row, value in zip(LOGGED, values, strict=True)]
     chart = drawn(name, view(*rows))
     assert chart.data["median"].to_list() == pytest.approx([float(word) for word in words])
     assert all(f"{label}{word}" in chart.description for label, word in zip(NAMES, words, strict=True))
@@ -386,19 +386,19 @@ def test_bars_show_the_value_in_its_unit(name: str, column: str, values: list[fl
 @pytest.mark.parametrize(
     ("name", "column"), [("time", "train_seconds"), ("accuracy", "val_acc"), ("utilisation", "gpu_percent")]
 )
-def test_bars_are_not_drawn_of_what_no_run_tells(name: str, column: str) -> None:
-    rows = [row | {column: None} for row in TOLD]
+def test_bars_are_not_drawn_of_what_no_run_records(name: str, column: str) -> None:
+    rows = [row | {column: None} for row in LOGGED]
     assert charts.chart(name).draw(view(*rows)) is None
 
 
 @pytest.mark.parametrize("name", ["time", "accuracy"])
 def test_run_that_is_not_done_has_no_bar(name: str) -> None:
-    rows = [TOLD[0], TOLD[1] | {"status": "diverged"}]
+    rows = [LOGGED[0], LOGGED[1] | {"status": "diverged"}]
     assert drawn(name, view(*rows)).data["label"].to_list() == NAMES[:1]
 
 
 def test_time_says_its_epochs_and_accuracy_its_spread() -> None:
-    rows = [TOLD[0] | {"val_acc": 0.9}, TOLD[1] | {"val_acc": 0.925, "epochs_done": 5}]
+    rows = [LOGGED[0] | {"val_acc": 0.9}, LOGGED[1] | {"val_acc": 0.925, "epochs_done": 5}]
     assert "Hours to train 5, 20 epochs" in said(drawn("time", view(*rows)))
     assert "within 2.50 points" in said(drawn("accuracy", view(*rows)))
 
@@ -434,7 +434,7 @@ def test_front_holds_the_cells_that_none_beats_in_both() -> None:
 
 
 def test_cells_without_a_batch_size_stand_on_the_front_too() -> None:
-    assert drawn("pareto", view(*TOLD)).data["front"].to_list() == [True, True, False]
+    assert drawn("pareto", view(*LOGGED)).data["front"].to_list() == [True, True, False]
 
 
 def test_front_is_not_drawn_without_a_price() -> None:
@@ -650,7 +650,7 @@ def test_runs_that_are_not_done_have_no_spread() -> None:
 
 @pytest.mark.parametrize("name", ["by_mode", "by_precision", "by_batch_size", "spread"])
 @pytest.mark.parametrize(
-    "rows", [THREE, [row | dict.fromkeys(("mode", "precision", "devices", "global_batch_size")) for row in TOLD]]
+    "rows", [THREE, [row | dict.fromkeys(("mode", "precision", "devices", "global_batch_size")) for row in LOGGED]]
 )
 def test_axis_with_one_value_or_none_is_not_drawn(name: str, rows: list[dict]) -> None:
     assert charts.chart(name).draw(view(*rows)) is None
@@ -666,7 +666,7 @@ def test_front_names_what_differs() -> None:
     assert {"TensorFlow · 1 vCPU ·", "tuned"} <= words(fast)
 
 
-def test_learning_tells_modes_apart_where_there_are_two() -> None:
+def test_learning_distinguishes_modes_where_there_are_two() -> None:
     stock, other = curve("a", "jax", 0.4, 0.6, mode="stock"), curve("b", "jax", 0.5, 0.7, mode="plain_lstm")
     assert {"stock", "plain lstm"} <= words(drawn("learning", view(*THREE, epochs=stock + other)))
     assert "stock" not in words(drawn("learning", view(*THREE, epochs=stock)))
@@ -764,7 +764,7 @@ def test_dollars_are_those_of_the_cost_and_of_the_bill() -> None:
 
 def test_logs_of_others_have_no_chart_of_dollars() -> None:
     module = charts.chart("dollars")
-    assert module.draw(view(*TOLD)) is None
+    assert module.draw(view(*LOGGED)) is None
     assert module.draw(view(AXES[0], price_option="owned")) is None, "without a price"
     assert not module.MISSING, "there is no empty box"
 

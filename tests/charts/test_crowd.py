@@ -26,7 +26,7 @@ ROWS = [
 BASE = [run(run="base", train_seconds=110.0)]
 
 
-#: As many batch sizes of one net on one machine, all of them as fast: none is told apart, each has all its parts.
+#: As many batch sizes of one net on one machine, all as fast: none is clearly different, each has all its parts.
 SIZES = [
     run(run=f"size-{size}", batch_size=size, gpu_percent=50.0, flops_per_sample=1e6, total_seconds=140.0)
     for size in range(1, 121)

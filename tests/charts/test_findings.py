@@ -17,7 +17,7 @@ from tests.made import run
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "reports" / "published").glob("*.html"))
 
-#: Two cells are told apart from 5 % on, as runs of one cell are never 1 % apart.
+#: Two cells are clearly different from 5 % on, as runs of one cell are never 1 % apart.
 SURE = Judge(Noise(0.0001, inf, 100, 10, "a test"))
 
 
@@ -28,18 +28,18 @@ SURE = Judge(Noise(0.0001, inf, 100, 10, "a test"))
         ([[30.0], [20.0], [10.0]], "C costs least"),
         ([[10.0], [10.1], [30.0]], "A or B costs least"),
         ([[10.1], [10.0], [10.2], [30.0]], "B or A or C costs least"),
-        ([[10.0], [10.1], [10.2], [10.1]], "Too few runs to tell which of 4 costs least"),
+        ([[10.0], [10.1], [10.2], [10.1]], "Too few runs to say which of 4 costs least"),
         ([[10.0] * 6, [10.1] * 6, [10.2] * 6, [10.1] * 6, [30.0]], "Too close to call which of 4 (of 5) costs least"),
         ([[10.0]], ""),
     ],
 )
-def test_winner_is_named_with_those_that_are_not_told_apart(values: list[list[float]], finding: str) -> None:
+def test_winner_is_named_with_those_that_are_not_clearly_different(values: list[list[float]], finding: str) -> None:
     assert _findings.winner("ABCDE"[: len(values)], values, SURE, "costs least") == finding
 
 
 def test_winner_of_noisy_cells_is_none() -> None:
     noisy = Judge(Noise(1.0, 20.0, 100, 10, "a test"))
-    words = "Too few runs to tell which of 2 costs least"
+    words = "Too few runs to say which of 2 costs least"
     assert _findings.winner("AB", [[10.0], [20.0]], noisy, "costs least") == words
 
 

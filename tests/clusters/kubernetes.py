@@ -1,4 +1,4 @@
-"""What stands for the API of a Kubernetes: it keeps jobs, and tells of their pods what a test wants.
+"""What stands for the API of a Kubernetes: it keeps jobs, and says of their pods what a test wants.
 
 Its words are those of Kubernetes' sources and documents. It has no scheduler and no nodes; where a test wants it, the
 container of a job really runs, as a process of its own in an empty folder.
@@ -118,18 +118,18 @@ class Kubernetes:
     def _run(self, job: dict) -> None:
         """Run the container of a job."""
         (container,) = job["spec"]["template"]["spec"]["containers"]
-        told = {one["name"]: self._secrets[one["valueFrom"]["secretKeyRef"]["key"]] for one in container["env"]}
+        variables = {one["name"]: self._secrets[one["valueFrom"]["secretKeyRef"]["key"]] for one in container["env"]}
         work = self.folder / job["metadata"]["name"]
         work.mkdir(parents=True)
         path = {"PATH": f"{self.programs}:/usr/bin:/bin", "HOME": str(work), "LANG": "C.UTF-8"}
         with (work.with_suffix(".log")).open("w") as log:
             self._running = subprocess.Popen(
-                [*container["command"], *container["args"]], cwd=work, env=path | self.variables | told,
+                [*container["command"], *container["args"]], cwd=work, env=path | self.variables | variables,
                 stdout=log, stderr=log,
             )  # fmt: skip
 
     def _look(self, name: str) -> None:
-        """Tell of the container that runs how it is."""
+        """Note how the container is that runs."""
         if self._running:
             code = self._running.poll()
             self.log = (self.folder / name).with_suffix(".log").read_text()
@@ -167,9 +167,9 @@ class Kubernetes:
             return 200, job | {"status": self.job}
         if resource == "events":
             about = query["fieldSelector"][0].removeprefix("involvedObject.name=")
-            told = [{"reason": reason, "message": words} for reason, words in self.events]
+            reported = [{"reason": reason, "message": words} for reason, words in self.events]
             common = {"metadata": {}, "involvedObject": {"name": about}}
-            return 200, {"items": [one | common for one in told] if not about.endswith("-pod") else []}
+            return 200, {"items": [one | common for one in reported] if not about.endswith("-pod") else []}
         if resource == "pods" and name.endswith("/log"):
             if "previous" in query:
                 words = f'previous terminated container "snakemake" in pod "{name}" not found'

@@ -146,8 +146,8 @@ class Slurm:
     @staticmethod
     def _take_network_down() -> None:
         """Remove the namespace and the cable, which stays for as long as a job of a test that failed runs there."""
-        told = subprocess.run(["ip", "netns", "pids", _APART], capture_output=True, text=True)
-        for pid in told.stdout.split():
+        listed = subprocess.run(["ip", "netns", "pids", _APART], capture_output=True, text=True)
+        for pid in listed.stdout.split():
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
         for command in (["ip", "netns", "delete", _APART], ["ip", "link", "delete", "epochs0"]):

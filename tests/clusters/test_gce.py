@@ -127,8 +127,8 @@ def test_machine_that_is_not_to_be_had_and_one_that_never_answers_are_recorded(c
     assert (run["status"], run["times"]["total_seconds"]) == ("no_capacity", 0)
     cloud.snakemake("gce-cpu", f"results/small/{CPU}/r1/run.json", "--set-resources", "train:runtime=5")
     assert record(cloud, CPU)["status"] == "timed_out"
-    told = cloud.project.run("./epd", "status", "small").stdout
-    assert "2 runs of 2 configurations: 1 timed out, 1 no capacity" in told
+    status = cloud.project.run("./epd", "status", "small").stdout
+    assert "2 runs of 2 configurations: 1 timed out, 1 no capacity" in status
     assert cloud.emulator.running() == []
 
 
@@ -147,9 +147,9 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     page = Read((cloud.project.path / "results/small/report.html").read_text()).text
     assert "2 of 3 configurations have no run." in page
     assert "MNIST · MLP, JAX, b128-tuned: none on a dear GPU, a CPU; it failed on a GPU" in page
-    told = cloud.project.run("./epd", "status", "small").stdout
-    assert "not tried, as" in told
-    assert "ZeroDivisionError" in told
+    status = cloud.project.run("./epd", "status", "small").stdout
+    assert "not tried, as" in status
+    assert "ZeroDivisionError" in status
     cloud.edit(mnist, "def build(*nothing):\n    1 / 0\n\n\ndef built(", "def build(")
     done = cloud.snakemake("gce-gpu")
     assert machines(cloud) == ["n1-standard-4", "n1-standard-4", "n1-standard-8"], "mended, the dearer one follows"
@@ -205,7 +205,7 @@ def test_second_call_is_refused_and_ctrl_c_leaves_no_machine(cloud: Cloud) -> No
     ("name", "words"),
     [("EPOCHS_BUCKET", "EPOCHS_BUCKET"), ("SNAKEMAKE_GCEBATCH_PROJECT", "still to be set: SNAKEMAKE_GCEBATCH_PROJECT")],
 )
-def test_setting_that_is_missing_is_told_before_anything_is_submitted(cloud: Cloud, name: str, words: str) -> None:
+def test_setting_that_is_missing_is_named_before_anything_is_submitted(cloud: Cloud, name: str, words: str) -> None:
     del cloud.variables[name]
     done = cloud.snakemake("gce-cpu", check=False)
     assert done.returncode != 0

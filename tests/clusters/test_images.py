@@ -8,7 +8,7 @@ import yaml
 
 from tests.conftest import ROOT, Project
 
-#: Stands for Google's command: notes what it is asked, and tells a digest.
+#: Stands for Google's command: notes what it is asked, and prints a digest.
 GCLOUD = """\
 #!/bin/sh
 echo "$@" >> "$0.asked"

@@ -35,8 +35,8 @@ def test_job_asks_for_the_machine_of_the_cell(pods: Pods) -> None:
     limits = container["resources"]["limits"]
     assert (limits["cpu"], limits["memory"], limits["ephemeral-storage"]) == ("8000m", "24000M", "20000M")
     assert re.search(r"--target-jobs 'train:[^']*hardware=k8s-l4x1", container["args"][1])
-    told = {variable["name"] for variable in container["env"]}
-    assert {"EPOCHS_DATA_KINDS", "EPOCHS_COMMIT"} <= told
+    names = {variable["name"] for variable in container["env"]}
+    assert {"EPOCHS_DATA_KINDS", "EPOCHS_COMMIT"} <= names
 
 
 def test_job_that_the_api_runs_trains_and_is_reported(pods: Pods) -> None:

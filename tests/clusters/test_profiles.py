@@ -25,7 +25,7 @@ def site(fresh: Project) -> Project:
 def on_slurm(
     site: Project, plugins: Path, mode: str, *arguments: str, partition: str = "OFF"
 ) -> subprocess.CompletedProcess:
-    """Call the profile where `scontrol` tells a PreemptMode, and another one of the partition `gpu`."""
+    """Call the profile where `scontrol` prints a PreemptMode, and another one of the partition `gpu`."""
     command = site.path / "bin" / "scontrol"
     command.parent.mkdir()
     command.write_text(
@@ -34,8 +34,8 @@ def on_slurm(
     )
     command.chmod(0o755)
     # The plugin looks for `squeue` where there is a `sinfo`.
-    for name, told in (("sinfo", "cpu; echo gpu"), ("squeue", "slurm 22.05.8")):
-        command.with_name(name).write_text(f"#!/bin/sh\necho {told}\n")
+    for name, printed in (("sinfo", "cpu; echo gpu"), ("squeue", "slurm 22.05.8")):
+        command.with_name(name).write_text(f"#!/bin/sh\necho {printed}\n")
         command.with_name(name).chmod(0o755)
     return site.run(
         "env", f"PATH={command.parent}:{site.environment()['PATH']}",

@@ -124,9 +124,9 @@ def test_fresh_clone_runs_on_another_cluster_by_its_local_file_alone(cluster: Cl
     for machine in ("slurm-cpu", "slurm-gpu"):
         assert cluster.project.record(f"mnist_mlp/{machine}/jax/b128", "slurm")["status"] == "done"
     assert "our nodes" in (path / "results/slurm/report.html").read_text()
-    told = cluster.slurm.say("scontrol", "show", "jobs").split("\n\n")
+    jobs = cluster.slurm.say("scontrol", "show", "jobs").split("\n\n")
     for partition in ("short", "accel"):
-        (job,) = [job for job in told if f"Partition={partition} " in job]
+        (job,) = [job for job in jobs if f"Partition={partition} " in job]
         assert "Account=lab " in job
         assert "TimeLimit=00:30:00 " in job
     assert "gres:gpu:fake:1" in job
@@ -135,8 +135,8 @@ def test_fresh_clone_runs_on_another_cluster_by_its_local_file_alone(cluster: Cl
 
 def test_node_of_the_cluster_may_be_without_network(cluster: Cluster) -> None:
     """It is the one on which all tests of this file train."""
-    told = cluster.slurm.say("srun", "--partition=gpu", "cat", "/proc/net/dev")
-    assert sorted(re.findall(r"^ *(\w+):", told, re.MULTILINE)) == ["epochs1", "lo"]
+    interfaces = cluster.slurm.say("srun", "--partition=gpu", "cat", "/proc/net/dev")
+    assert sorted(re.findall(r"^ *(\w+):", interfaces, re.MULTILINE)) == ["epochs1", "lo"]
 
 
 def test_partition_that_is_not_there_is_named_with_those_that_are(cluster: Cluster) -> None:

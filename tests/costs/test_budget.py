@@ -34,34 +34,34 @@ def known(
 ) -> Known:
     """`peaks` are of float32, by machine."""
     of_float32 = {(name, "float32"): peak for name, peak in peaks.items()}
-    rows = [rows_of(table, budget.TOLD) for table in (earlier, runs_)]
+    rows = [rows_of(table, budget.COLUMNS) for table in (earlier, runs_)]
     return Known(rows[0], published or {}, rows[1], of_float32, by_cores or {})
 
 
-def test_earlier_runs_of_the_cell_tell_best() -> None:
+def test_earlier_runs_of_the_cell_come_first() -> None:
     earlier = runs(
         *(
             run(repeat=i, samples_per_second=rate, total_seconds=130.0)
             for i, rate in enumerate((9_000.0, 10_000.0, 20_000.0), 1)
         )
     )
-    told = budget.expect(RUN, known(earlier, {("mnist_mlp", "cpu1"): 1.0}))
+    found = budget.expect(RUN, known(earlier, {("mnist_mlp", "cpu1"): 1.0}))
     start = float((earlier["total_seconds"] - earlier["train_seconds"]).median())
-    assert (told.seconds, told.basis) == (pytest.approx(start + 100), "earlier runs")
+    assert (found.seconds, found.basis) == (pytest.approx(start + 100), "earlier runs")
     other = budget.expect(replace(RUN, hardware="cpu4"), known(earlier))
     assert other.basis == "nothing: the most it may take", "those of another machine are not its own"
 
 
 def test_without_them_what_is_published_of_the_machine() -> None:
-    told = budget.expect(RUN, known(published={("mnist_mlp", "cpu1"): 1_000.0, ("mnist_mlp", "p100"): 9e9}))
-    assert (told.seconds, told.basis) == (1_060, "published throughput")
+    found = budget.expect(RUN, known(published={("mnist_mlp", "cpu1"): 1_000.0, ("mnist_mlp", "p100"): 9e9}))
+    assert (found.seconds, found.basis) == (1_060, "published throughput")
 
 
 @pytest.mark.parametrize(("peak", "samples_per_second"), [(4e12, 500.0), (80e12, 1_000.0)])
 def test_then_what_is_published_of_another_card_and_no_more(peak: float, samples_per_second: float) -> None:
     published = {("mnist_mlp", "p100"): 1_000.0, ("mnist_cnn", "p100"): 1.0, ("mnist_mlp", "unknown"): 1.0}
-    told = budget.expect(RUN, known(published=published, cpu1=peak, p100=8e12))
-    assert (told.seconds, told.basis) == (60 + 1e6 / samples_per_second, "published throughput of another card")
+    found = budget.expect(RUN, known(published=published, cpu1=peak, p100=8e12))
+    assert (found.seconds, found.basis) == (60 + 1e6 / samples_per_second, "published throughput of another card")
 
 
 def test_then_the_speed_of_the_machine() -> None:
@@ -74,21 +74,21 @@ def test_then_the_speed_of_the_machine() -> None:
 def test_then_published_runs_on_no_more_cores() -> None:
     rates = {1: 100.0, 2: 200.0, 8: 800.0}
     rows = [run(hardware=f"cpu{cores}", cores=cores, samples_per_second=rate) for cores, rate in rates.items()]
-    told = budget.expect(RUN, known(runs_=runs(*rows)))
-    assert (told.seconds, told.basis) == (60 + 1e6 / 200, "published runs on as many cores or fewer")
+    found = budget.expect(RUN, known(runs_=runs(*rows)))
+    assert (found.seconds, found.basis) == (60 + 1e6 / 200, "published runs on as many cores or fewer")
 
 
 def test_then_what_articles_measured_on_no_more_cores() -> None:
-    """Four are wanted. Runs of ours, whose framework and mode are those that are wanted, tell better."""
+    """Four are wanted. Runs of ours, whose framework and mode are those that are wanted, say more."""
     articles = {("mnist_mlp", 1): 100.0, ("mnist_mlp", 2): 250.0, ("mnist_mlp", 8): 800.0, ("mnist_cnn", 4): 1.0}
-    told = budget.expect(RUN, known(by_cores=articles))
-    assert (told.seconds, told.basis) == (60 + 1e6 / 250, "published throughput of as many cores or fewer")
+    found = budget.expect(RUN, known(by_cores=articles))
+    assert (found.seconds, found.basis) == (60 + 1e6 / 250, "published throughput of as many cores or fewer")
     ours = runs(run(hardware="cpu1", cores=1, samples_per_second=150.0))
     assert budget.expect(RUN, known(runs_=ours, by_cores=articles)).basis == "published runs on as many cores or fewer"
     assert budget.expect(replace(RUN, workload="cifar10_cnn"), known(by_cores=articles)).seconds == 7200
 
 
-def test_what_nothing_tells_may_take_all_its_time() -> None:
+def test_what_nothing_shows_may_take_all_its_time() -> None:
     assert budget.expect(RUN, known()) == Expected(7200, "nothing: the most it may take")
     assert budget.expect(RUN, known(published={("mnist_mlp", "cpu1"): 1.0})).seconds == 7200, "never more"
 
@@ -113,7 +113,7 @@ def test_nothing_that_could_pass_the_budget_is_allowed() -> None:
     runs_ = priced(("cpu1", 600), ("cpu1", 600), ("cpu4", 10), ("none", 5))
     allowed, refused = budget.within(runs_, budget_usd=2.2, spent_usd=0.5)
     assert [one.wanted.hardware for one in allowed] == ["cpu1", "cpu1"]
-    assert [one.wanted.hardware for one in refused] == ["cpu4", "none"], "without a price none can be told"
+    assert [one.wanted.hardware for one in refused] == ["cpu4", "none"], "without a price no cost is known"
     assert budget.within(runs_, 1.0, 0.5)[0] == []
     assert len(budget.within(runs_, 1.5, 0.5)[0]) == 1, "0.06 USD is expected of each, 0.81 may be due"
 
@@ -127,12 +127,12 @@ def test_starts_of_published_runs_count_where_there_are_none_of_its_own() -> Non
     assert budget.expect(RUN, known(own, rates, runs(*published))).seconds == 1_002
 
 
-def test_published_runs_of_the_batch_size_tell_better_than_of_any() -> None:
+def test_published_runs_of_the_batch_size_come_before_those_of_any() -> None:
     rows = [run(run=f"b{size}", cores=2, batch_size=size, samples_per_second=rate)
             for size, rate in ((32, 100.0), (128, 400.0), (512, 1600.0))]  # fmt: skip
-    wanted, told = replace(RUN, most_seconds=100_000), known(runs_=runs(*rows))
-    assert budget.expect(replace(wanted, batch_size=32), told).seconds == pytest.approx(10_000, abs=60)
-    any_size = budget.expect(replace(wanted, batch_size=64), told).seconds
+    wanted, shown = replace(RUN, most_seconds=100_000), known(runs_=runs(*rows))
+    assert budget.expect(replace(wanted, batch_size=32), shown).seconds == pytest.approx(10_000, abs=60)
+    any_size = budget.expect(replace(wanted, batch_size=64), shown).seconds
     assert any_size == pytest.approx(2_500, abs=60), "of any size the median"
 
 

@@ -11,25 +11,25 @@ from scripts.studies import definition
 CARDS = {"h100", "h200"}
 WANTED = schemas.read_yaml(books.FOLDER / "catalogue.yaml", "catalogue")
 
-#: A name that tells its cards. Without a number it is one; without a form it is taken for the SXM card.
-TOLD = re.compile(r"(?:gpu_)?(?:(\d+)x[_-])?(h[12]00)(?:_(sxm|pcie|nvl)\d*)?(?:x(\d+))?(?:-\d+)*")
-#: AWS's names do not tell their cards, and no table of ours does.
+#: A name that says its cards. Without a number it is one; without a form it is taken for the SXM card.
+NAMED = re.compile(r"(?:gpu_)?(?:(\d+)x[_-])?(h[12]00)(?:_(sxm|pcie|nvl)\d*)?(?:x(\d+))?(?:-\d+)*")
+#: AWS's names do not say their cards, and no table of ours does.
 AWS = {"p5.4xlarge": {"h100": 1}, "p5.48xlarge": {"h100": 8}}
 
 
 def cards(provider: str, item: str) -> dict[str, int]:
-    """Return how many of which card a machine of a book has. PCIe and NVL are other cards, told with their form."""
+    """Return how many of which card a machine of a book has. PCIe and NVL are other cards, named with their form."""
     built_in = WANTED.get(provider, {}).get("built_in", {})
     if item in built_in:
         return {card.lower(): count for card, count in built_in[item].items()}
     if provider == "aws":
         assert item in AWS or not item.startswith("p5"), f"AWS must say how many of which card {item} has"
         return AWS.get(item, {})
-    told = TOLD.fullmatch(item.lower())
-    assert told or not re.search(r"(?<!g)h[12]00", item.lower()), f"{provider} {item}: how many of which card?"
-    if not told:
+    named = NAMED.fullmatch(item.lower())
+    assert named or not re.search(r"(?<!g)h[12]00", item.lower()), f"{provider} {item}: how many of which card?"
+    if not named:
         return {}
-    before, card, form, after = told.groups("")
+    before, card, form, after = named.groups("")
     return {card if form in ("", "sxm") else f"{card}_{form}": int(before or after or 1)}
 
 

@@ -80,7 +80,7 @@ def test_columns_may_stand_in_any_order() -> None:
     ]
 
 
-def test_row_that_tells_its_accelerators_is_the_whole_machine() -> None:
+def test_row_that_names_its_accelerators_is_the_whole_machine() -> None:
     rows = "p5,H100,1.0,east,east-a,55.04,14\n,H100,8,east,east-a,1,1\n"
     wanted = {"regions": ["east"], "machines": ["p5"], "accelerators": {"h100": "H100"}}
     assert offers(rows, wanted)["p5 east on-demand"] == ("55.04", "", "", "")
@@ -119,9 +119,9 @@ def test_rate_is_the_median_of_the_zones(zones: list[str], on_demand: tuple | No
     [
         # other regions confirm the on-demand price: the spot price is wrong
         (["east-a 1 1.5", "west-a 1.1 0.2"], "", "is above the on-demand price: 1.5 > 1 in east-a"),
-        # nothing tells which of the two is wrong
+        # nothing shows which of the two is wrong
         (["east-a 1 1.5"], "is below the spot price: 1 < 1.5 in east-a", "is above the on-demand price: 1.5 > 1"),
-        # the regions tell that the on-demand price is wrong: the spot price stays
+        # the regions show that the on-demand price is wrong: the spot price stays
         (["east-a 1 1.5", "west-a 2.1 1", "north-a 2.2 1"], "1 is less than 0.6 of the 2.1 or more that 2 reg", ""),
         # unless it is above what the others ask
         (["east-a 1 2.5", "west-a 2.1 1", "north-a 2.2 1"], "1 is less than 0.6", "2.5 > 2.1 in east-a"),
@@ -145,7 +145,7 @@ def test_wrong_price_is_refused_with_the_reason(zones: list[str], on_demand: str
 
 
 def test_wrong_part_spoils_the_machine_and_is_named() -> None:
-    """The sums, 2.5 and 4, would not tell: 2.5 is more than 0.6 x 4."""
+    """The sums, 2.5 and 4, would not show it: 2.5 is more than 0.6 x 4."""
     rows = GCP.replace("A100,1,east,east-a,3", "A100,1,east,east-a,1.5") + ",A100,1,north,north-a,3,1\n"
     found = offers(rows, WANTED)
     assert found["a2 east on-demand"] == (
@@ -251,7 +251,7 @@ def test_no_catalogue(text: str, message: str) -> None:
     "line",
     ["m,,,east,east-c,1", "m,,,east,east-c,1,1,1", "m,A100,two,east,east-c,1,1", "m,,,,east-c,1,", "m,,,east,,1,"],
 )
-def test_line_that_is_no_row_is_told_and_spoils_no_other(line: str) -> None:
+def test_line_that_is_no_row_is_named_and_spoils_no_other(line: str) -> None:
     found = read(machine("east-a 1 0.5") + line + "\n" + line + "\n" + machine("east-b 1 0.5"))
     assert found.broken == "vms.csv:3: is not a row of this table; 2 such"
     assert list(found.rows["zone"]) == ["east-a", "east-b"]

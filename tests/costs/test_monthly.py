@@ -18,8 +18,8 @@ def priced(*seconds: float, hardware: str = "vm") -> list[budget.Priced]:
         budget.Wanted(f"r{i}", "mnist_mlp", hardware, "jax", 128, "stock", "float32", 1, 2, 1e6, HOUR)
         for i in range(len(seconds))
     ]
-    told = [budget.Expected(value, budget.EARLIER) for value in seconds]
-    return budget.price(wanted, told, {"vm": RATE})
+    expected = [budget.Expected(value, budget.EARLIER) for value in seconds]
+    return budget.price(wanted, expected, {"vm": RATE})
 
 
 def test_starts_a_month_are_those_of_the_interval_unless_one_takes_longer() -> None:

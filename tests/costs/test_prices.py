@@ -333,11 +333,11 @@ def test_recorded_attempts_are_billed_each_for_itself() -> None:
 
 def test_what_machines_take_to_begin_is_billed_with_each_attempt() -> None:
     frame = runs(run(total_seconds=130.0))
-    told = attempts((frame["run"][0], 70.0), (frame["run"][0], 90.0)).assign(
+    tries = attempts((frame["run"][0], 70.0), (frame["run"][0], 90.0)).assign(
         boot_seconds=[45.0, 50.0], wait_seconds=[5.0, 0.5]
     )
     table = prices(options=ON_DEMAND, rows=price_book(offer("1-core", 0.036, as_of="2019-01-01")))
-    (priced,) = pricing.price_runs(frame, table, told).to_dict("records")
+    (priced,) = pricing.price_runs(frame, table, tries).to_dict("records")
     assert (priced["used_seconds"], priced["boot_seconds"]) == (160, 95)
     assert priced["billed_seconds"] == 120 + 141, "70 + 50 s, and 140.5 s in whole seconds"
 
@@ -481,8 +481,8 @@ def test_resumed_run_at_a_reduced_scale_costs_what_is_left_of_it_too() -> None:
     assert table["usd_per_million_samples"].to_list() == pytest.approx((table["cost_usd"] / 10).to_list())
 
 
-@pytest.mark.parametrize(("trained", "is_told"), [(50_000, False), (5_000_000, True)])
-def test_run_without_a_rate_tells_the_cost_of_what_it_trained_alone(trained: int, is_told: bool) -> None:
+@pytest.mark.parametrize(("trained", "is_known"), [(50_000, False), (5_000_000, True)])
+def test_run_without_a_rate_has_the_cost_of_what_it_trained_alone(trained: int, is_known: bool) -> None:
     """A training of one step has none: at a reduced scale it is no training of full length."""
     short = run(total_seconds=120.0, published_samples=1e7, published_seconds=None, samples_per_second=None,
                 train_samples=trained, epochs=2, epochs_done=2)  # fmt: skip
@@ -490,15 +490,15 @@ def test_run_without_a_rate_tells_the_cost_of_what_it_trained_alone(trained: int
     attempts = pd.DataFrame({"run": ["resumed"] * 2, "used_seconds": [20.0, 15.0]})
     table = pricing.price_runs(runs(short, resumed), prices(options=ON_DEMAND), attempts)
     for column in ("cost_usd", "usd_per_million_samples"):
-        assert table[column].notna().to_list() == [is_told, is_told], column
+        assert table[column].notna().to_list() == [is_known, is_known], column
     assert table["billed_usd"].notna().all(), "the bill is that of the run as it was"
 
 
-def test_start_of_a_machine_is_spent_where_a_cluster_tells() -> None:
+def test_start_of_a_machine_is_spent_where_a_cluster_records_it() -> None:
     """An attempt of 50 s that began 60 s after its machine was started, and the life of a process."""
     made = runs(run(), run(repeat=2, total_seconds=100.0))
-    told = [{"run": made["run"][0], "used_seconds": 50.0, "boot_seconds": 45.0, "wait_seconds": 15.0}]
-    attempts = tables.conform(pd.DataFrame(told, columns=list(tables.columns("attempts"))), "attempts")
+    recorded = [{"run": made["run"][0], "used_seconds": 50.0, "boot_seconds": 45.0, "wait_seconds": 15.0}]
+    attempts = tables.conform(pd.DataFrame(recorded, columns=list(tables.columns("attempts"))), "attempts")
     table = pricing.spent(made, attempts, prices().query("price_option == 'on-demand'"))
     assert table["used_seconds"].to_list() == [50, 100]
     assert table["usd"].to_list() == pytest.approx([110 * 0.00001, 100 * 0.00001])

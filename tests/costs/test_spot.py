@@ -134,7 +134,7 @@ def test_simulation_confirms_the_formula(training: tuple) -> None:
     assert error < 0.02 * seconds.mean()  # or any formula would do
 
 
-def test_simulation_tells_a_wrong_formula_from_the_right_one() -> None:
+def test_simulation_distinguishes_a_wrong_formula_from_the_right_one() -> None:
     """A restart at the first start, a save after the last interval: each would be seen."""
     work, rate, checkpoint, restart, save = training = TRAININGS[4]
     seconds = simulate_seconds(*training, trials=20_000, seed=1)

@@ -214,7 +214,7 @@ def test_wrong_checksum_is_refused_with_both_sums(tmp_path: Path, official: Path
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_without_network_the_user_is_told_what_to_put_where(tmp_path: Path, name: str) -> None:
+def test_without_network_the_user_reads_what_to_put_where(tmp_path: Path, name: str) -> None:
     file, source = next(iter(datasets.dataset(name).FILES.items()))
     with pytest.raises(InputError) as error:
         obtained(tmp_path, name)

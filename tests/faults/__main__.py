@@ -23,10 +23,10 @@ ROOMS = (inputs, recorded, handed, texts, network, verbs, kills, trainings)
 KINDS = {kind.name: kind for kind in chain(*(room.KINDS for room in ROOMS))}
 
 
-def note(kind: str, **told: Any) -> None:
+def note(kind: str, **counts: Any) -> None:
     """Write what came of a kind beside what is known of the others, in their order; what has gone is left out."""
     kept = json.loads(OUTPUT.read_text(encoding="utf-8")) if OUTPUT.is_file() else {}
-    kept[kind] = told | {"on": f"{date.today()}"}
+    kept[kind] = counts | {"on": f"{date.today()}"}
     write_text(OUTPUT, json.dumps({name: kept.get(name) for name in KINDS}, indent=1) + "\n")
 
 
@@ -51,8 +51,8 @@ def main() -> int:
                     if outcome.why is not None:
                         print(f"{name}: {outcome.what}: {outcome.why}".encode("ascii", "backslashreplace").decode())
             faults, survived = faults + tried, survived + tried - lost
-            told = {"planned": planned, "tried": tried, "survived": tried - lost}
-            note(name, **told, minutes=options.minutes, seed=options.seed)
+            counts = {"planned": planned, "tried": tried, "survived": tried - lost}
+            note(name, **counts, minutes=options.minutes, seed=options.seed)
             print(f"{name}: {tried:,} of {planned:,} faults, {tried - lost:,} survived", flush=True)
     print(f"{faults:,} faults, {survived:,} survived")
     return 0 if faults == survived else 1

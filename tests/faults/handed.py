@@ -397,7 +397,7 @@ def kit() -> Iterator[Case]:
             "whole|missing",
         )
 
-    def lies(raw: bytes) -> bytes:  # the directory tells another size than there is
+    def lies(raw: bytes) -> bytes:  # the directory names a size that differs from the real one
         at = raw.index(b"PK\x01\x02", raw.index(b"PK\x01\x02") + 4)
         return raw[: at + 24] + (1).to_bytes(4, "little") + raw[at + 28 :]
 
@@ -518,8 +518,8 @@ def other_logs() -> Iterator[Case]:
             yield refused(f"RaRe: {key} = {value!r}", report(**{key: value}), "a-report.json")
 
     def metrics(column: str = "samples_per_second", rate: Any = 64.0, **values: Any) -> Callable[[Path], Any]:
-        told = [of_cnn_json.METRICS[0], {"name": "average_examples_per_sec", "value": rate, "global_step": 100}]
-        lines = "".join(f"{json.dumps(one)}\n" for one in told)
+        rows = [of_cnn_json.METRICS[0], {"name": "average_examples_per_sec", "value": rate, "global_step": 100}]
+        lines = "".join(f"{json.dumps(one)}\n" for one in rows)
         run = json.dumps(of_cnn_json.RUN | values)
         return read(tf_cnn_json, {"k80/metric.log": lines, "k80/benchmark_run.log": run}, column)
 

@@ -124,7 +124,7 @@ def at_once(folder: Path, rng: Random, whole: dict[str, str]) -> trial.Fault:
         said = [process.communicate(timeout=240)[0] for process in (first, second)]
         assert first.returncode == 0 or second.returncode == 0, said[0][-300:]
         for process, words in zip((first, second), said, strict=True):
-            assert process.returncode == 0 or words.strip(), "ended without a word"
+            assert process.returncode == 0 or words.strip(), "exited without output"
         assert _snakemake(folder).wait() == 0
         assert checksums(folder) == whole
 

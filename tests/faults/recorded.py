@@ -242,22 +242,22 @@ def attempts() -> Iterator[Case]:
             place = checkpoint.Place(str(folder / "kept"), "cell")
             checkpoint.Attempts(place, "vm-1").alive(5.0)
             path = folder / "kept" / "attempts.json"
-            told = json.loads(path.read_text())
-            told[0] |= {"lived_seconds": 7.0}
-            new = change(told)
+            attempts = json.loads(path.read_text())
+            attempts[0] |= {"lived_seconds": 7.0}
+            new = change(attempts)
             path.write_bytes(new if isinstance(new, bytes) else json.dumps(new).encode())
             rows = checkpoint.Attempts(place, "vm-2").to_json("done", 9.0)
             return [round(row["used_seconds"]) for row in rows]
 
         return run
 
-    yield accepted("as it is", read(lambda told: told), [7, 0])
+    yield accepted("as it is", read(lambda attempts: attempts), [7, 0])
     numbers = ("saved_seconds", "kept_seconds", "lived_seconds")
     for key in (*numbers, "started_at", "seen_at", "machine", "identity", "ended"):
         for value in ("x", [], {}, True, math.nan, math.inf, *((-1,) if key in numbers else (5,))):
             if isinstance(value, str) and key in ("machine", "identity", "ended"):
                 continue
-            yield accepted(f"{key} = {value!r}", read(lambda told, k=key, v=value: [told[0] | {k: v}]), [0])
+            yield accepted(f"{key} = {value!r}", read(lambda attempts, k=key, v=value: [attempts[0] | {k: v}]), [0])
     for what, content in {
         "empty": b"",
         "null": b"null",
@@ -268,7 +268,7 @@ def attempts() -> Iterator[Case]:
         "[5]": b"[5]",
         "[[]]": b"[[]]",
     }.items():
-        yield accepted(what, read(lambda told, c=content: c), [0])
+        yield accepted(what, read(lambda attempts, c=content: c), [0])
 
 
 _TRIGGERS = "at,what,seconds,exit_code,every\n2026-11-23T02:10:15Z,done,100,0,1d\n"

@@ -96,8 +96,8 @@ class Stage:
     calls: dict[str, list[str]]
     #: What each verb writes, below `results`.
     writes: dict[str, tuple[str, ...]]
-    #: What a verb is told by standard input, and what stands in the place of the clone and the clock.
-    told: str = ""
+    #: What a verb reads from standard input, and what stands in the place of the clone and the clock.
+    typed: str = ""
     instead: dict[str, Any] = field(default_factory=dict)
 
     def call(self, step: str) -> None:
@@ -110,7 +110,7 @@ class Stage:
         with ExitStack() as stack:
             said = [*(words if verb == "epd" else ()), *self.calls[step]]
             stack.enter_context(mock.patch.object(sys, "argv", [step, *said]))
-            stack.enter_context(mock.patch.object(sys, "stdin", StringIO(self.told)))
+            stack.enter_context(mock.patch.object(sys, "stdin", StringIO(self.typed)))
             for name, value in self.instead.items():
                 stack.enter_context(mock.patch(name, value))
             code = module.main()

@@ -20,14 +20,14 @@
 static char below[PATH_MAX];
 static size_t length;
 static long kill_at;
-static int how, told = -1;
+static int how, log_file = -1;
 static atomic_long steps;
 
 /* Watch a folder (its real path), kill at a step (0: none) by a signal (0: a disk that is full), and write the steps
  * down to a file. */
 void steps_begin(const char *folder, long at, int number, int file) {
     snprintf(below, sizeof below, "%s/", folder);
-    length = strlen(below), kill_at = at, how = number, told = file, steps = 0;
+    length = strlen(below), kill_at = at, how = number, log_file = file, steps = 0;
 }
 
 static int is_below(const char *path) { return length && !strncmp(path, below, length); }
@@ -64,15 +64,15 @@ static int of_name(int folder, const char *name, char *path) {
 /* Note a step; returns whether it is the one to be killed at. */
 static int is_last(const char *what, const char *path, const char *other) {
     long step = atomic_fetch_add(&steps, 1) + 1;
-    if (told >= 0) {
+    if (log_file >= 0) {
         char line[3 * PATH_MAX];
         int size = snprintf(line, sizeof line, "%s\t%s\t%s\n", what, path + length, other ? other + length : "");
-        if (syscall(SYS_write, told, line, size) < 0) abort();
+        if (syscall(SYS_write, log_file, line, size) < 0) abort();
     }
     return step == kill_at || (kill_at && !how && step > kill_at);
 }
 
-/* Kill the process, or tell it that the disk is full; what is written of so many bytes before. */
+/* Kill the process, or report that the disk is full; what is written of so many bytes before. */
 static ssize_t end(ssize_t written) {
     if (how) return syscall(SYS_kill, getpid(), how), written;
     return errno = ENOSPC, -1;

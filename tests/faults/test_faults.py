@@ -79,7 +79,7 @@ def test_every_kind_is_tried_here() -> None:
 
 
 def test_harness_sees_what_is_not_survived() -> None:
-    """A fault that ends in a traceback, without a word or in a hang is not survived."""
+    """A fault that ends in a traceback, without output or in a hang is not survived."""
 
     def hang() -> None:
         while True:
@@ -158,7 +158,7 @@ def test_what_came_of_a_kind_stands_beside_the_others_with_what_was_not_tried(
 
 
 @pytest.mark.parametrize(
-    ("told", "lost", "first"),
+    ("taken", "lost", "first"),
     [
         ("open .a; write .a; sync .a; rename .a a; sync ", set(), ""),
         ("open .a; write .a; rename .a a; sync ", {"a"}, ""),
@@ -171,8 +171,8 @@ def test_what_came_of_a_kind_stands_beside_the_others_with_what_was_not_tried(
         ("open a; write a; remove a", set(), ""),
     ],
 )
-def test_what_a_power_cut_takes_is_worked_out_from_the_steps(told: str, lost: set[str], first: str) -> None:
-    steps = [(*one.split(" "), "", "")[:3] for one in told.split("; ")]
+def test_what_a_power_cut_takes_is_worked_out_from_the_steps(taken: str, lost: set[str], first: str) -> None:
+    steps = [(*one.split(" "), "", "")[:3] for one in taken.split("; ")]
     assert (verbs.unsynced(steps), verbs.unordered(steps)) == (lost, first)
 
 

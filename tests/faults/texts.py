@@ -268,7 +268,7 @@ def _of_logs(folder: Path, rng: Random, text: str) -> tuple[str, stage.Stage]:
 
 
 def _of_record(folder: Path, rng: Random, text: str) -> tuple[str, stage.Stage]:
-    """What a training tells of itself and its machine: reasons, versions, settings, models."""
+    """What a training records of itself and its machine: reasons, versions, settings, models."""
     said: list[str] = []
     own = rng.getrandbits(32)
 
@@ -338,16 +338,16 @@ def _print(lines: str) -> None:
         pass
 
     for trainings in ("3", ""):
-        told, shown_ = io.StringIO(), io.StringIO()
+        errors_, shown_ = io.StringIO(), io.StringIO()
         pipe = Pipe(io.BytesIO(lines.encode("utf-8", "surrogatepass")), encoding="utf-8")
         variables = {"EPOCHS_TRAININGS": trainings, "EPOCHS_STARTED": "0"}
         words = ["progress", "results", "mnist_mlp/cpu1/jax/b128"]
         with (
             mock.patch.dict("os.environ", variables), mock.patch.object(sys, "argv", words),
-            mock.patch.object(sys, "stdin", pipe), redirect_stdout(shown_), redirect_stderr(told),
+            mock.patch.object(sys, "stdin", pipe), redirect_stdout(shown_), redirect_stderr(errors_),
         ):  # fmt: skip
             assert progress.main() == 0
-        said = told.getvalue() + shown_.getvalue()
+        said = errors_.getvalue() + shown_.getvalue()
         assert not trial.hidden(said, "\n\t"), f"{said!r:.200}"
     shutil.rmtree("results")
 
@@ -365,8 +365,8 @@ def _call(project: Project, place: Path, name: str, options: list[str]) -> None:
     shutil.rmtree(project.path / "results", ignore_errors=True)
     called = project.run("snakemake", "--profile", "profiles/local", "--config", *options, check=False)
     said = called.stdout + called.stderr
-    told = [line for line in said.splitlines() if line.startswith("error: ")]
-    assert called.returncode == 0 or (len(told) == 1 and "Traceback" not in said), said[-1500:]
+    refusals = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert called.returncode == 0 or (len(refusals) == 1 and "Traceback" not in said), said[-1500:]
     if called.returncode == 0:
         # A name that a study may have is that of its folder.
         (report,) = (project.path / "results").glob("*/report.html")

@@ -1,4 +1,4 @@
-"""One fault is met, and what came of it told: a result, one line, or something that is not survived."""
+"""One fault is met, and what came of it is said: a result, one line, or something that is not survived."""
 
 import io
 import os

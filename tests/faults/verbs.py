@@ -119,8 +119,8 @@ def _run(step: str, place: Stage, kill_at: int, number: int, log: str) -> None:
     code, said = 70, StringIO()
     sys.stdout = sys.stderr = said
     if _layer():
-        told = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) if log else -1
-        ctypes.CDLL(None).steps_begin(os.fsencode(place.results.resolve()), ctypes.c_long(kill_at), number, told)
+        log_file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600) if log else -1
+        ctypes.CDLL(None).steps_begin(os.fsencode(place.results.resolve()), ctypes.c_long(kill_at), number, log_file)
     try:
         errors.run(lambda: place.call(step) or 0)
     except SystemExit as end:
@@ -198,16 +198,16 @@ def _kill_sometime(place: Stage, step: str, whole: dict[str, str], seconds: floa
 
 
 def steps(log: str) -> list[tuple[str, str, str]]:
-    """Return the steps that a log tells: what, the path below the results, and the other path of a rename."""
+    """Return the steps that a log holds: what, the path below the results, and the other path of a rename."""
     if not Path(log).exists():
         return []
     return [tuple(line.split("\t")) for line in Path(log).read_text().splitlines()]  # type: ignore[misc]
 
 
-def unsynced(told: list[tuple[str, str, str]]) -> set[str]:
+def unsynced(taken: list[tuple[str, str, str]]) -> set[str]:
     """Return the files, by their last names, of which a power cut after these steps loses what was written."""
     lost: set[str] = set()
-    for what, path, other in told:
+    for what, path, other in taken:
         if what in ("open", "write", "truncate"):
             lost.add(path)
         elif what == "sync":
@@ -220,13 +220,13 @@ def unsynced(told: list[tuple[str, str, str]]) -> set[str]:
     return lost
 
 
-def unordered(told: list[tuple[str, str, str]]) -> str:
+def unordered(taken: list[tuple[str, str, str]]) -> str:
     """Return the first file whose new name could be lost while what was named after it lasts; empty for none.
 
     A name lasts when its folder was synced after it was given.
     """
     waiting: dict[str, str] = {}
-    for what, path, other in told:
+    for what, path, other in taken:
         if what == "sync":
             waiting = {name: folder for name, folder in waiting.items() if folder != path.rstrip("/")}
         elif what == "rename":
@@ -241,12 +241,12 @@ def _cut_power(place: Stage, step: str, whole: dict[str, str], kill_at: int, log
     _clear(place, step)
     Path(log).unlink(missing_ok=True)
     end(start(step, place, kill_at, log=log))
-    told = steps(log)
-    for name in unsynced(told[: kill_at - 1] if kill_at else told):
+    taken = steps(log)
+    for name in unsynced(taken[: kill_at - 1] if kill_at else taken):
         if (path := place.results / name).is_file():
             os.truncate(path, 0)
     if not kill_at:
-        name = unordered(told)
+        name = unordered(taken)
         assert not name, f"{name}: its folder is not synced before another file has its name, or the end"
     _look(place, step, whole)
 
@@ -394,8 +394,8 @@ def killed(folder: Path, rng: Random) -> list[trial.Fault]:
     if not _layer():
         return []
     faults: list[trial.Fault] = []
-    for place, step, whole, told, _ in _all_steps(folder):
-        for moment, (what, path, _) in enumerate(told, 1):
+    for place, step, whole, taken, _ in _all_steps(folder):
+        for moment, (what, path, _) in enumerate(taken, 1):
             number = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
             is_there = rng.random() < 0.5
             words = (
@@ -410,9 +410,9 @@ def without_power(folder: Path, rng: Random) -> list[trial.Fault]:
     if not _layer():
         return []
     faults: list[trial.Fault] = []
-    for place, step, whole, told, _ in _all_steps(folder):
-        for moment in range(len(told) + 1):
-            where = f"at step {moment} ({' '.join(told[moment - 1][:2])})" if moment else "after its end"
+    for place, step, whole, taken, _ in _all_steps(folder):
+        for moment in range(len(taken) + 1):
+            where = f"at step {moment} ({' '.join(taken[moment - 1][:2])})" if moment else "after its end"
             faults.append(
                 (f"{step}: power cut {where}", partial(_cut_power, place, step, whole, moment, f"{folder}/cut.log"))
             )
@@ -438,8 +438,8 @@ def full(folder: Path, rng: Random) -> list[trial.Fault]:
     if not _layer():
         return []
     faults: list[trial.Fault] = []
-    for place, step, whole, told, _ in _all_steps(folder):
-        for moment, (what, path, _) in enumerate(told, 1):
+    for place, step, whole, taken, _ in _all_steps(folder):
+        for moment, (what, path, _) in enumerate(taken, 1):
             if what in ("open", "write", "mkdir"):
                 is_there = rng.random() < 0.5
                 words = f"{step}: full at step {moment} ({what} {path})"

@@ -30,7 +30,7 @@ FORBIDDEN = {
     ),
 }
 
-#: The codes by which Google tells programs why (google.rpc.ErrorInfo), whatever the words beside them.
+#: The codes by which Google answers programs why (google.rpc.ErrorInfo), whatever the words beside them.
 CODES = {
     "SERVICE_DISABLED": ("the API is not enabled in this project", "gcloud services enable batch.googleapis.com"),
     "BILLING_DISABLED": ("the project has no billing account", "billing/linkedaccount"),
@@ -113,7 +113,7 @@ def test_what_google_forbids(cloud: Cloud, profile: str, words: str, cause: str,
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("code", "cause", "to_do"), [(code, *told) for code, told in CODES.items()], ids=CODES)
+@pytest.mark.parametrize(("code", "cause", "to_do"), [(code, *rest) for code, rest in CODES.items()], ids=CODES)
 def test_what_google_forbids_is_known_by_its_code_in_any_words(cloud: Cloud, code: str, cause: str, to_do: str) -> None:
     cloud.emulator.forbidden, cloud.emulator.reason = "The request was not accepted.", code
     ended = call(cloud, "gce-cpu")

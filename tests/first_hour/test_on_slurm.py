@@ -87,8 +87,8 @@ def call(cluster: Cluster, **variables: str) -> Ended:
 
 def submitted(cluster: Cluster) -> int:
     """Return how many jobs Slurm has had from this folder."""
-    told = cluster.slurm.say("scontrol", "show", "jobs")
-    return told.count(f"WorkDir={cluster.project.path}\n")
+    jobs = cluster.slurm.say("scontrol", "show", "jobs")
+    return jobs.count(f"WorkDir={cluster.project.path}\n")
 
 
 @pytest.mark.represented_by("node-too-small", "held")

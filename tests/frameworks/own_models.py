@@ -52,7 +52,7 @@ def own_layer():
 
 
 def own_loss():
-    """Its own `compute_loss` and `compute_metrics`, and a `call` that is not told whether it trains."""
+    """Its own `compute_loss` and `compute_metrics`, and a `call` that does not get whether it trains."""
     import keras
     from keras import ops
 
@@ -90,7 +90,7 @@ def _stepped(logs_of_batch: bool = False, optimizer: Any = "sgd"):
         def metrics(self):
             return [self.mean, self.hits]
 
-        def _told(self, loss, y, predicted):
+        def _logs(self, loss, y, predicted):
             self.mean.update_state(loss)
             self.hits.update_state(y, predicted)
             return {"last": loss} if logs_of_batch else {each.name: each.result() for each in self.metrics}
@@ -102,7 +102,7 @@ def _stepped(logs_of_batch: bool = False, optimizer: Any = "sgd"):
             if keras.backend.backend() != "jax":
                 (x, y), *_ = arguments
                 predicted = self(x, training=False)
-                return self._told(2 * self.compute_loss(x, y, predicted), y, predicted)
+                return self._logs(2 * self.compute_loss(x, y, predicted), y, predicted)
             (trained, other, metrics), (x, y) = arguments
             predicted, other = self.stateless_call(trained, other, x, training=False)
             loss, *_ = self.stateless_compute_loss(trained, other, metrics, x, y, predicted, training=False)
@@ -117,7 +117,7 @@ def _stepped(logs_of_batch: bool = False, optimizer: Any = "sgd"):
                 predicted = self(x, training=True)
                 loss = 2 * self.compute_loss(x, y, predicted)
             self.optimizer.apply(tape.gradient(loss, self.trainable_variables), self.trainable_variables)
-            return self._told(loss, y, predicted)
+            return self._logs(loss, y, predicted)
 
         def _torch(self, data):
             import torch
@@ -129,7 +129,7 @@ def _stepped(logs_of_batch: bool = False, optimizer: Any = "sgd"):
             loss.backward()
             with torch.no_grad():
                 self.optimizer.apply([each.value.grad for each in self.trainable_weights], self.trainable_weights)
-            return self._told(loss, y, predicted)
+            return self._logs(loss, y, predicted)
 
         def _jax(self, state, data):
             import jax
@@ -149,7 +149,7 @@ def _stepped(logs_of_batch: bool = False, optimizer: Any = "sgd"):
 
         def _counted(self, metrics, *batch):
             with keras.StatelessScope(state_mapping=zip(self.metrics_variables, metrics, strict=True)) as scope:
-                logs = self._told(*batch)
+                logs = self._logs(*batch)
             return logs, [scope.get_current_value(each) for each in self.metrics_variables]
 
     first = keras.Input((6,))

@@ -227,8 +227,8 @@ def test_what_it_cannot_train_it_refuses(
     assert "\n" not in str(refused.value)
 
 
-def told(make: Callable[[], Any]) -> set[str]:
-    """Return under which names the model's accuracy is logged by Keras and told by us."""
+def accuracies(make: Callable[[], Any]) -> set[str]:
+    """Return under which names the model's accuracy is logged by Keras and named by us."""
     model, train, _ = built(make)
     logs = model.evaluate(*train, batch_size=BATCH_SIZE, verbose=0, return_dict=True)
     return {name for name, value in logs.items() if value == named(model, logs)["acc"]}
@@ -237,4 +237,4 @@ def told(make: Callable[[], Any]) -> set[str]:
 @pytest.mark.nightly
 @pytest.mark.parametrize("framework", HERE)
 def test_accuracy_is_none_of_the_best_three(processes: dict[str, ProcessPoolExecutor], framework: str) -> None:
-    assert processes[framework].submit(told, own_models.top_accuracies).result() == {"accuracy"}
+    assert processes[framework].submit(accuracies, own_models.top_accuracies).result() == {"accuracy"}

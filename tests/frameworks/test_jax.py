@@ -425,9 +425,9 @@ def fit_step(*, shifted: bool) -> dict[str, str]:
     return jax.fit_settings(model)
 
 
-def test_step_that_keras_does_not_compile_is_told(one: ProcessPoolExecutor) -> None:
+def test_step_that_keras_does_not_compile_is_recorded(one: ProcessPoolExecutor) -> None:
     assert one.submit(fit_step, shifted=False).result() == {}
-    told = one.submit(fit_step, shifted=True).result()
-    assert told["step"].startswith(
+    settings = one.submit(fit_step, shifted=True).result()
+    assert settings["step"].startswith(
         "not compiled, operation by operation: so Keras runs a model with random_translation"
     )

@@ -257,12 +257,12 @@ def compiled_by(error: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "outcome"),
     [
         ("compiler", "not compiled (RuntimeError)"),
         ("memory", "raised: tried to allocate"),
         ("inner", "raised: CUDA out of memory. Tried to allocate 2 GiB"),
     ],
 )
-def test_want_of_memory_is_no_want_of_a_compiler(process: ProcessPoolExecutor, error: str, told: str) -> None:
-    assert process.submit(compiled_by, error).result() == told
+def test_want_of_memory_is_no_want_of_a_compiler(process: ProcessPoolExecutor, error: str, outcome: str) -> None:
+    assert process.submit(compiled_by, error).result() == outcome

@@ -62,7 +62,7 @@ def test_facts_come_back_as_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lacking", [{"devices"}, {"precision", "devices"}])
-def test_facts_from_before_they_told_a_precision_and_devices_are_read(lacking: set[str], tmp_path: Path) -> None:
+def test_facts_from_before_they_had_a_precision_and_devices_are_read(lacking: set[str], tmp_path: Path) -> None:
     facts.write(table(row()), tmp_path / "facts.csv")
     lines = (tmp_path / "facts.csv").read_text().splitlines()
     places = {HEADER.split(",").index(name) for name in lacking}

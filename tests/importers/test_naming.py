@@ -12,7 +12,7 @@ def row(**settings: object) -> dict[str, object]:
 
 
 def called(*rows: dict[str, object]) -> list[object]:
-    naming.tell_apart(rows)
+    naming.distinguish(rows)
     return [one["workload"] for one in rows]
 
 
@@ -24,7 +24,7 @@ def test_runs_with_other_parameters_are_other_trainings() -> None:
     ]
 
 
-def test_no_more_parameters_are_named_than_tell_them_apart() -> None:
+def test_no_more_parameters_are_named_than_distinguish_them() -> None:
     """Depth and width say the same; one of them is enough beside the rate."""
     rows = [row(lr=lr, depth=depth, width=depth * 10) for lr in (0.1, 0.2) for depth in (1, 2)]
     assert called(*rows) == [

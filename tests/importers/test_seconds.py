@@ -38,7 +38,7 @@ ORDER = [
 
 
 @pytest.mark.parametrize("gone", range(len(ORDER)))
-def test_the_first_rule_that_can_tell_counts(gone: int) -> None:
+def test_the_first_rule_that_finds_a_time_counts(gone: int) -> None:
     without = {name for name, _, _ in ORDER[:gone]} | ({"began"} if gone > 2 else set())
     found = find(Said(**{key: value for key, value in ALL.items() if key not in without}), GIVEN)
     _, seconds, source = ORDER[gone]

@@ -20,7 +20,7 @@ from tests.conftest import CORES, LIMIT_SECONDS, ROOT, Project, copy_of, copy_pr
 
 pytestmark = pytest.mark.slow
 
-#: Four cells that take seconds, of which the tuned ones are the most telling; one of them fails.
+#: Four cells that take seconds, of which the tuned ones show most; one of them fails.
 STUDY = """
 title: Borrowed
 data: synthetic
@@ -111,7 +111,7 @@ def runs_in(archive: Path) -> dict[str, dict]:
 
 
 def test_kit_says_what_is_inside_and_what_it_needs(carried: Carried) -> None:
-    told = (carried.folder / "kit" / "README.txt").read_text()
+    text = (carried.folder / "kit" / "README.txt").read_text()
     for part in (
         "study borrowed, 3 configurations, 6 runs",
         f"Python {PYTHON} with NumPy",
@@ -119,7 +119,7 @@ def test_kit_says_what_is_inside_and_what_it_needs(carried: Carried) -> None:
         "keras",
         "No network",
     ):
-        assert part in told
+        assert part in text
     names = {path.name for path in (carried.folder / "kit" / "wheels").iterdir()}
     assert not {name for name in names if name.startswith(("numpy", "jax", "torch", "tensorflow"))}
 
@@ -222,11 +222,11 @@ def takes_in(packed: Project, carried: Carried, folder: Path) -> None:
     """What came back is taken in once, shown, and trained by nobody."""
     home = Project(copy_of(packed.path, folder / "home"))
     take = ("./epd", "kit", "take", str(carried.records))
-    told = home.run(*take).stdout
-    assert f"{RUNS} runs taken into results/borrowed" in told
-    assert f"study borrowed: hardware: add {MACHINE}" in told
+    printed = home.run(*take).stdout
+    assert f"{RUNS} runs taken into results/borrowed" in printed
+    assert f"study borrowed: hardware: add {MACHINE}" in printed
     assert f"{RUNS} were there already" in home.run(*take).stdout
-    proposed = told.split("proposed, to be given a `rent` or `own`:")[1].split("study borrowed:")[0]
+    proposed = printed.split("proposed, to be given a `rent` or `own`:")[1].split("study borrowed:")[0]
     home.edit("config/hardware.yaml", "h100:\n", f"{proposed.strip()}\nh100:\n")
     home.edit("config/studies/borrowed.yaml", "hardware: [h100]", f"hardware: [{MACHINE}]")
     home.edit("config/studies/borrowed.yaml", "{hardware: h100,", f"{{hardware: {MACHINE},")
@@ -334,17 +334,17 @@ def test_a_disk_without_room_is_said_before_anything_is_trained(packed: Project,
 def other_pythons() -> list[str]:
     """Return Pythons of other versions than this one."""
     found = [*Path("/usr/bin").glob("python3.1?"), *(Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3")]
-    told = {}
+    by_version = {}
     for path in found:
         asked = [str(path), "-c", "import sys; print(*sys.version_info[:2])"]
         done = subprocess.run(asked, capture_output=True, text=True)
         version = tuple(map(int, done.stdout.split())) if done.returncode == 0 else ()
         if version >= (3, 11) and version != sys.version_info[:2]:
-            told[version] = str(path)
-    return list(told.values())
+            by_version[version] = str(path)
+    return list(by_version.values())
 
 
-def test_another_python_is_told_to_take_another_kit(carried: Carried) -> None:
+def test_another_python_is_asked_to_take_another_kit(carried: Carried) -> None:
     others = other_pythons()
     if not others:
         pytest.skip("this machine has one Python alone")

@@ -79,9 +79,9 @@ def test_another_machine_gets_an_entry_that_it_meets(changed: dict, name: str, c
 
 
 def test_the_entry_says_what_was_found() -> None:
-    told = machine.entry_text(*machine.entry({}, H100), H100)
+    entry = machine.entry_text(*machine.entry({}, H100), H100)
     for fact in ("NVIDIA H100 80GB HBM3, 81559 MiB", "driver 580.159.04", "16 cores", "Platinum 8481C"):
-        assert fact in told.splitlines()[0]
+        assert fact in entry.splitlines()[0]
 
 
 @pytest.fixture

@@ -75,9 +75,9 @@ def test_other_files_are_refused_by_name(archive: Path, name: str) -> None:
 def test_a_file_that_was_cut_is_refused_in_a_line(archive: Path, kept: int) -> None:
     records.add(archive, {f"{RUN}/run.json": bytes(range(256)) * 40})
     archive.write_bytes(archive.read_bytes()[:kept])
-    with pytest.raises(InputError, match="not a whole file of records") as told:
+    with pytest.raises(InputError, match="not a whole file of records") as refused:
         records.read(archive)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_flipped_bytes_are_never_read_as_a_record(archive: Path) -> None:

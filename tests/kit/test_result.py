@@ -17,5 +17,5 @@ RECORDS = Path(__file__).resolve().parents[1] / "records"
         ("learned-nothing", "done, its last epoch took 3.25 s, loss 2.5000"),
     ],
 )
-def test_result_is_told_in_raw_facts(name: str, said: str) -> None:
+def test_result_is_said_in_raw_facts(name: str, said: str) -> None:
     assert session._result(RECORDS / "raw" / name) == said

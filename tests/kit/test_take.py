@@ -41,9 +41,9 @@ def brought(path: Path, about: dict | None = None, entry: bytes = ENTRY.replace(
     run = json.loads((RECORD / "run.json").read_text()) | changes
     files = {name: (RECORD / name).read_bytes() for name in ("epochs.csv", "telemetry.csv")}
     files["run.json"] = json.dumps(run).encode()
-    told = json.dumps(ABOUT | {"study": "mine"} | (about or {})).encode()
+    described = json.dumps(ABOUT | {"study": "mine"} | (about or {})).encode()
     records.add(path, {f"{RUN}/{name}": content for name, content in files.items()})
-    records.add(path, {records.ABOUT: told, records.MACHINE: entry})
+    records.add(path, {records.ABOUT: described, records.MACHINE: entry})
     return path
 
 
@@ -116,9 +116,9 @@ def test_what_an_archive_says_of_its_machine_is_shown_without_what_a_terminal_ob
     monkeypatch.setattr(taking, "CATALOGUE", tmp_path / "hardware.yaml")
     (tmp_path / "mine.yaml").write_text(STUDY.replace("cpu1", "cpu2"))
     entry = '# \u202egp.exe\ncpu1: {label: "a\\e]52;c;eA==\\ab", machine: {cores: 1}}\n'
-    told = taking.take(brought(tmp_path / "r.zip", entry=entry.encode()), tmp_path / "results", mine)
-    assert "lacks cpu1; proposed" in told
-    assert not {"\x1b", "\u202e", "\x07"} & set(told)
+    printed = taking.take(brought(tmp_path / "r.zip", entry=entry.encode()), tmp_path / "results", mine)
+    assert "lacks cpu1; proposed" in printed
+    assert not {"\x1b", "\u202e", "\x07"} & set(printed)
 
 
 def test_records_of_another_machine_than_is_described_are_refused(tmp_path: Path, mine: str) -> None:

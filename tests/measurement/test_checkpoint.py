@@ -55,15 +55,15 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
 
 
 def test_keeper_saves_at_once_when_asked_and_ends(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, told = [], []
-    keeper = Keeper(place, lambda: bool(asked), told.append)
+    asked, saved = [], []
+    keeper = Keeper(place, lambda: bool(asked), saved.append)
     assert not keeper.is_due()
     asked.append(15)
     assert keeper.is_due()
     with pytest.raises(Preempted):
         keeper.keep(lambda: STATE)
-    assert told == [10.5]
-    assert Keeper(place, lambda: False, told.append).saved.steps == 7
+    assert saved == [10.5]
+    assert Keeper(place, lambda: False, saved.append).saved.steps == 7
 
 
 def test_keeper_saves_less_often_the_longer_it_takes(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,38 +110,38 @@ def minutes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "boot_seconds", lambda: float(next(booted)))
 
 
-def test_attempts_tell_what_each_was_good_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attempts_say_what_each_was_good_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     minutes(monkeypatch)
     first = Attempts(place, "vm-1")  # minutes 0, 1
     first.alive(60.0)  # 2
     second = Attempts(place, "vm-2")  # 3, 4: the first never said how it ended
     second.end("preempted")  # 5
     third = Attempts(place, "vm-3")  # 6, 7
-    told = third.to_json("done", trained_seconds=150.0)  # 8
-    assert [(one["ended"], one["machine"]) for one in told] == [
+    ended = third.to_json("done", trained_seconds=150.0)  # 8
+    assert [(one["ended"], one["machine"]) for one in ended] == [
         ("lost", "vm-1"),
         ("preempted", "vm-2"),
         ("done", "vm-3"),
     ]
-    assert [one["used_seconds"] for one in told] == [120, 120, 120]
-    assert [one["useful_seconds"] for one in told] == [60, 0, 90]
-    assert [one["lost_seconds"] for one in told] == [60, 120, 30]
+    assert [one["used_seconds"] for one in ended] == [120, 120, 120]
+    assert [one["useful_seconds"] for one in ended] == [60, 0, 90]
+    assert [one["lost_seconds"] for one in ended] == [60, 120, 30]
     assert third.used_seconds() == 240
     assert [one["ended"] for one in checkpoint.previous(place)] == ["lost", "preempted", "lost"]
 
 
-def test_attempts_keep_what_a_cluster_tells_of_their_machines(place: Place) -> None:
+def test_attempts_keep_what_a_cluster_records_of_their_machines(place: Place) -> None:
     Attempts(place, "vm-1", {"boot_seconds": 90.0, "wait_seconds": 30.0})
-    told = Attempts(place, "vm-2", {"wait_seconds": 2.0}).to_json("done", trained_seconds=0.0)
-    before = [{name: one[name] for name in ("boot_seconds", "wait_seconds") if name in one} for one in told]
+    ended = Attempts(place, "vm-2", {"wait_seconds": 2.0}).to_json("done", trained_seconds=0.0)
+    before = [{name: one[name] for name in ("boot_seconds", "wait_seconds") if name in one} for one in ended]
     assert before == [{"boot_seconds": 90.0, "wait_seconds": 30.0}, {"wait_seconds": 2.0}]
-    schemas.validate(record(attempts=told), "run", "run.json")
+    schemas.validate(record(attempts=ended), "run", "run.json")
 
 
 def test_what_other_code_saved_is_of_no_use(tmp_path: Path) -> None:
     Attempts(Place(str(tmp_path), "old"), "vm-1").alive(60.0)
-    told = Attempts(Place(str(tmp_path), "new"), "vm-2").to_json("done", trained_seconds=0.0)
-    assert told[1]["useful_seconds"] == 0.0
+    ended = Attempts(Place(str(tmp_path), "new"), "vm-2").to_json("done", trained_seconds=0.0)
+    assert ended[1]["useful_seconds"] == 0.0
 
 
 def test_run_after_one_that_ended_is_another_one(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""What a cluster tells of the start of a job's machine, and where nobody tells it."""
+"""What a cluster records of the start of a job's machine, and where nothing does."""
 
 import subprocess
 import sys
@@ -42,11 +42,11 @@ def test_node_of_slurm_is_up_when_the_job_starts(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("SLURM_JOB_START_TIME", "1000")
     assert job_clock.before() == {"wait_seconds": 30.5}
     monkeypatch.setenv("SLURM_JOB_START_TIME", "1031")
-    assert job_clock.before() == {"wait_seconds": 0.0}, "it is told in whole seconds"
+    assert job_clock.before() == {"wait_seconds": 0.0}, "it is given in whole seconds"
 
 
 @pytest.mark.usefixtures("on_cluster")
-def test_cluster_that_tells_nothing_is_recorded_as_such() -> None:
+def test_cluster_that_records_nothing_is_recorded_as_such() -> None:
     assert job_clock.before() == {}
 
 

@@ -99,9 +99,9 @@ class Resumable(Recorder):
 
 def resumed(folder: Path, notices: list[bool]) -> tuple[Resumable, list[dict], bool]:
     """Train three epochs of 40 steps and an odd one; return loop, rows, and whether it was preempted."""
-    told = iter(notices)
+    notice = iter(notices)
     place = Place(str(folder), "run")
-    keeper = Keeper(place, lambda: next(told, False), lambda seconds: None)
+    keeper = Keeper(place, lambda: next(notice, False), lambda seconds: None)
     recorder, rows = Resumable(), []
     try:
         loop.fit(recorder, 3, 405, 10, 20, 7, None, lambda: None, rows.append, lambda reading: None, keeper)

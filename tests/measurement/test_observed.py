@@ -59,17 +59,17 @@ def test_what_no_progress_is_read_of_has_a_status_of_its_own(tmp_path: Path, mon
     from epochs_per_dollar import measuring
 
     monkeypatch.setattr(measuring, "_SET_UP_SECONDS", 0.5)
-    outcome, told, is_ended = observed.run(asked(tmp_path, "import time\nwhile True: time.sleep(0.1)"), 1)
+    outcome, seen, is_ended = observed.run(asked(tmp_path, "import time\nwhile True: time.sleep(0.1)"), 1)
     assert (outcome.status, is_ended) == ("unread", False)
     assert "no progress could be read" in str(outcome.reason)
-    assert told
-    assert told["rate"] is None
+    assert seen
+    assert seen["rate"] is None
 
 
 def test_a_length_that_nothing_says_leaves_a_rate_alone(output: Path, tmp_path: Path) -> None:
-    told = job(output, asked(tmp_path, COUNTS)).communicate()[0]
+    printed = job(output, asked(tmp_path, COUNTS)).communicate()[0]
     run = row(output)
-    assert (run["status"], run["train_seconds"], run["train_samples"]) == ("done", None, None), told
+    assert (run["status"], run["train_seconds"], run["train_samples"]) == ("done", None, None), printed
     assert run["samples_per_second"] > 0
 
 

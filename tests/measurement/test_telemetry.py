@@ -23,11 +23,11 @@ def fail(*arguments: object) -> None:
     raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 
 
-def card(**told) -> SimpleNamespace:
+def card(**values) -> SimpleNamespace:
     return SimpleNamespace(
         **{"gpu": 20, "used": 1024 * 2**20, "milliwatts": 50_000, "mhz": 1500, "celsius": 60, "reasons": 0}
         | {"millijoules": 7_000_000}
-        | told
+        | values
     )
 
 
@@ -104,7 +104,7 @@ def test_work_of_others_is_what_is_left_of_the_machine(monkeypatch: pytest.Monke
     assert (taken.cpu_percent, taken.machine_cpu_percent, taken.other_cpu_percent) == (250, 40, 70)
 
 
-def test_waiting_for_a_cpu_is_told_since_the_sample_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_cpu_is_counted_since_the_sample_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, file = iter((10.0, 12.0, 14.0)), tmp_path / "cpu"
     monkeypatch.setattr(telemetry, "PRESSURE", file)
     monkeypatch.setattr(telemetry, "perf_counter", lambda: next(clock))
@@ -179,7 +179,7 @@ def test_only_cards_that_the_run_is_held_to_are_read(
     assert Sampler(os.getpid(), gpus=0).sample("train").gpus == ()
 
 
-def test_card_that_does_not_tell_its_power_tells_the_rest(
+def test_card_that_does_not_report_its_power_reports_the_rest(
     cards: list[SimpleNamespace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cards += [card(), card()]

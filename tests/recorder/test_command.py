@@ -189,7 +189,7 @@ def test_program_has_a_terminal_where_there_is_one(recorder: Recorder) -> None:
 
 
 def test_size_of_the_terminal_is_followed(recorder: Recorder) -> None:
-    """The system tells the command, which is in the foreground; what it then asks for is the new size."""
+    """The system signals the command, which is in the foreground; what it then asks for is the new size."""
     text = """
     import os, signal, sys, time
     print("at first", os.get_terminal_size().columns, flush=True)

@@ -11,7 +11,7 @@ def test_path_can_be_typed() -> None:
     assert CELL.path == "mnist_mlp/cpu1/jax/b128"
 
 
-def test_path_tells_what_is_not_plain() -> None:
+def test_path_says_what_is_not_plain() -> None:
     cell = replace(CELL, batch_size="largest", mode="tuned", precision="bfloat16", devices=4)
     assert cell.path == "mnist_mlp/cpu1/jax/blargest-tuned-bfloat16-x4"
 

@@ -37,7 +37,7 @@ def test_a_training_that_is_measured_again_replaces_its_row_of_the_same_commit()
 
 
 def test_promises_are_judged_both_ways() -> None:
-    """50 s that took 60 are off by 1.2, and so are 60 that took 50; what promised nothing has no say."""
+    """50 s that took 60 are off by 1.2, and so are 60 that took 50; what promised nothing does not count."""
     rows = [
         ROW,
         replace(ROW, promised_seconds=60.0, taken_seconds=50.0),

@@ -172,7 +172,7 @@ def test_what_only_python_takes_for_a_number_is_no_time(tmp_path: Path, text: st
         record.read_epochs(tmp_path / "epochs.csv")
 
 
-def test_a_table_that_was_cut_is_told(tmp_path: Path) -> None:
+def test_a_table_that_was_cut_is_noticed(tmp_path: Path) -> None:
     record.write(tmp_path, made.record(), made.epochs(), [])
     for name, read in (("epochs.csv", record.read_epochs), ("telemetry.csv", record.read_telemetry)):
         whole = (tmp_path / name).read_text()

@@ -38,11 +38,11 @@ def _events(file: Path) -> list[dict]:
 
 def _rate(file: Path, forward: float) -> tuple[float, float] | None:
     """Return tokens a second of all cards and sequences of a step; None of a run that failed or was short."""
-    told = _events(file)
-    last = {event["key"]: event for event in told}
+    events = _events(file)
+    last = {event["key"]: event for event in events}
     done = [
         (event["time_ms"] / 1000, event["metadata"]["samples_count"])
-        for event in told
+        for event in events
         if event["key"] == "eval_accuracy" and event["metadata"].get("samples_count")
     ]
     ended = last.get("run_stop", {}).get("metadata", {}).get("status")

@@ -6,7 +6,7 @@ Two cells of one kind are drawn, each with a noise of its own, once as fast and 
 by the rule, as a page would. The kinds: `real` resamples the runs of the project's own cells, smoothed; the others are
 made up, with scales that scatter from cell to cell like the real ones. Every kind is tried with the noise of the
 project, with that of a page of its own, and where nothing is known of such machines. Pages are tried whole: of a
-hundred cells forty are equally fast and the fastest, and a page errs that tells one of these from its fastest.
+hundred cells forty are equally fast and the fastest, and a page errs that calls one of these slower than its fastest.
 """
 
 import json
@@ -119,10 +119,10 @@ def kinds() -> dict[str, Draw]:
     }
 
 
-def told(
+def called_different(
     judge: Judge, draw: Draw, runs: int, pairs: int, gap: float, seed: int = 0, others: int | None = None
 ) -> float:
-    """Return the share of pairs that are told apart, one of each slower by `gap` (of the logarithm).
+    """Return the share of pairs that are called different, one of each slower by `gap` (of the logarithm).
 
     Of one cell of each there are `runs`, of the other as many, or `others`.
     """
@@ -130,7 +130,7 @@ def told(
     found = 0
     for _ in range(pairs):
         one, other = draw(rng, max(runs, others or runs))
-        found += judge.compare(np.exp(one[:runs] + gap), np.exp(other[: others or runs])).told
+        found += judge.compare(np.exp(one[:runs] + gap), np.exp(other[: others or runs])).is_clear
     return found / pairs
 
 
@@ -149,14 +149,14 @@ def page(rng: np.random.Generator, draw: Draw, runs: int, alike: int, others: in
 
 
 def false_pages(draw: Draw, runs: int, pages: int, alike: int = 40, others: int = 60, seed: int = 0) -> float:
-    """Return the share of pages that tell one of the equally fastest cells from the one that they show as fastest."""
+    """Return the share of pages that call one of the equally fastest cells slower than the one they show as fastest."""
     rng, false = np.random.default_rng(seed), 0
     nothing = tables.conform(pd.DataFrame(columns=list(tables.columns("costs"))), "costs")
     for _ in range(pages):
         frame = page(rng, draw, runs, alike, others)
         best = summary.best(summary.cells(frame, nothing), "train_seconds", Judge.of(frame))["made"]
         assert best is not None
-        undecided = [best, *best["not_told"]]
+        undecided = [best, *best["near"]]
         false += sum(cell["batch_size"] <= alike for cell in undecided) < alike
     return false / pages
 
@@ -181,7 +181,7 @@ def calibration(judge: Judge, draw: Draw, runs: int, pairs: int, seed: int = 0) 
 
 
 def halves(splits: int) -> dict[str, float]:
-    """Return how often the runs of a cell of two-cores, split in two at random, are told apart by their page's rule."""
+    """Return how often random halves of the runs of a cell of two-cores are called different by their page's rule."""
     runs = known_noise.measured()[known_noise.MEASURED[-1]]
     judge, rng = Judge.of(runs), np.random.default_rng(1)
     cells = [times.to_numpy() for _, times in runs.groupby(CELL, dropna=False)["train_seconds"]]
@@ -189,7 +189,7 @@ def halves(splits: int) -> dict[str, float]:
     for cell in cells:
         for _ in range(splits):
             order, half = rng.permutation(cell), len(cell) // 2
-            found += judge.compare(order[:half], order[half:]).told
+            found += judge.compare(order[:half], order[half:]).is_clear
     return {"cells": len(cells), "splits": splits * len(cells), "told": found / (splits * len(cells))}
 
 
@@ -207,7 +207,9 @@ def unequal(judge: Judge, draw: Draw, pairs: int) -> dict[str, float]:
     """Return the share of false alarms by the runs of the cell that has fewer, of 12: of either order the worse."""
     found = {}
     for runs in (1, 2, 3, 4, 6):
-        found[str(runs)] = max(told(judge, draw, a, pairs, 0.0, seed=7, others=b) for a, b in ((runs, 12), (12, runs)))
+        found[str(runs)] = max(
+            called_different(judge, draw, a, pairs, 0.0, seed=7, others=b) for a, b in ((runs, 12), (12, runs))
+        )
     return found
 
 
@@ -217,8 +219,8 @@ def main(pairs: int = 3000, pages: int = 100) -> None:
             "noise": by,
             "kind": kind,
             "runs": runs,
-            "false_alarms": told(judge, draw, runs, pairs, 0.0, seed=runs),
-            "found": told(judge, draw, runs, pairs, GAP, seed=100 + runs),
+            "false_alarms": called_different(judge, draw, runs, pairs, 0.0, seed=runs),
+            "found": called_different(judge, draw, runs, pairs, GAP, seed=100 + runs),
         }
         for by, judge in judges().items()
         for kind, draw in track(kinds().items(), f"verdicts by the noise of the {by}")
@@ -228,8 +230,8 @@ def main(pairs: int = 3000, pages: int = 100) -> None:
     small = [
         {
             "runs": runs,
-            "false_alarms": told(Judge(eight), of_noise(eight), runs, pairs, 0.0, seed=runs),
-            "found": told(Judge(eight), of_noise(eight), runs, pairs, SMALL_GAP, seed=100 + runs),
+            "false_alarms": called_different(Judge(eight), of_noise(eight), runs, pairs, 0.0, seed=runs),
+            "found": called_different(Judge(eight), of_noise(eight), runs, pairs, SMALL_GAP, seed=100 + runs),
         }
         for runs in RUNS
     ]

@@ -1,4 +1,4 @@
-"""A command's files are found from its imports, and told apart by what they mean."""
+"""A command's files are found from its imports, and distinguished by what they mean."""
 
 import hashlib
 import json
@@ -72,6 +72,6 @@ def test_a_meaning_is_the_same_on_every_python(version: str) -> None:
     if not pythons:
         pytest.skip(f"no Python {version} below ~/.pyenv/versions")
     file = "scripts/storage/code.py"
-    told = f"from pathlib import Path; from scripts.storage.code import meaning; print(meaning(Path({file!r})))"
-    done = subprocess.run([pythons[-1], "-B", "-c", told], cwd=ROOT, capture_output=True, text=True, check=True)
+    program = f"from pathlib import Path; from scripts.storage.code import meaning; print(meaning(Path({file!r})))"
+    done = subprocess.run([pythons[-1], "-B", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == meaning(ROOT / file)

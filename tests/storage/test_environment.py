@@ -30,9 +30,10 @@ def test_what_is_started_sees_the_allowed_variables_alone(monkeypatch: pytest.Mo
     before = dict(os.environ)
     script = "import os; print(*sorted(os.environ))"
     with environment.of_training():
-        told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert STAYS.keys() <= set(told)
-    assert not CHANGES.keys() & set(told)
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    names = set(done.stdout.split())
+    assert STAYS.keys() <= names
+    assert not CHANGES.keys() & names
     assert dict(os.environ) == before
 
 

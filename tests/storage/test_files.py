@@ -39,7 +39,7 @@ def test_file_is_not_there_before_it_is_whole(tmp_path: Path) -> None:
     assert path.read_text() == "whole"
 
 
-def test_full_disk_is_told_in_one_line(tmp_path: Path) -> None:
+def test_full_disk_is_said_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     with pytest.raises(InputError, match=r"table\.csv: cannot be written: No space left"), replacing(path):
         raise OSError(errno.ENOSPC, "No space left on device")

@@ -50,7 +50,7 @@ def test_people_get_a_csv_with_empty_fields_for_what_is_missing(tmp_path: Path) 
     assert "nan" not in text.lower()
 
 
-def test_what_a_log_does_not_tell_stays_empty(tmp_path: Path) -> None:
+def test_what_a_log_does_not_record_stays_empty(tmp_path: Path) -> None:
     tables.write(runs(run(batch_size=None, train_samples=None)), "runs", tmp_path / "runs.parquet")
     found = tables.read(tmp_path / "runs.parquet")
     assert found[["batch_size", "train_samples"]].isna().all(axis=None)
@@ -160,7 +160,7 @@ def test_every_number_is_written_as_python_writes_it(bits: int) -> None:
 
 
 def test_cells_stand_in_order_of_appearance_each_with_its_rows() -> None:
-    """What a log does not tell is a value of its own."""
+    """What a log does not record is a value of its own."""
     rows = [{"hardware": "b"}, {"hardware": "a"}, {"hardware": "b"}, {"hardware": "a", "batch_size": None}]
     frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows, 1)))
     found = [(cell["hardware"], cell["batch_size"], places.tolist()) for cell, places in tables.cells_of(frame)]

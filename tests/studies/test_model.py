@@ -53,11 +53,11 @@ def test_a_default_is_what_counts_and_what_schema_and_documents_say(tmp_path: Pa
     charts = ["relative_time", "relative_cost", "dollars", "pareto", "learning"]
     assert config["charts"] == charts
     assert SCHEMA["properties"]["charts"]["default"] == charts
-    told = {key: about["default"] for key, about in SCHEMA["properties"].items() if "default" in about}
-    assert {key: config[key] for key in told} == told
+    defaults = {key: about["default"] for key, about in SCHEMA["properties"].items() if "default" in about}
+    assert {key: config[key] for key in defaults} == defaults
     page = (definition.ROOT / "docs" / "studies.md").read_text()
     assert f"| `charts` | list of text | `{json.dumps(charts)}` |" in page
-    kinds.check({"title": "t"} | told, model.of(told), "the defaults")
+    kinds.check({"title": "t"} | defaults, model.of(defaults), "the defaults")
 
 
 def test_a_default_that_one_study_changes_is_no_other_studys(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_what_counts_without_a_key_is_what_the_documents_say(change: dict[str, A
         "prices": {"as-it-is": {}, "spot": {"purchase": "spot", "preemption": PREEMPTION}},
     }
     ((key, value),) = change.items()
-    told = put(study, key, value)
-    kinds.check(told, model.of(told), "mine.yaml")
+    changed = put(study, key, value)
+    kinds.check(changed, model.of(changed), "mine.yaml")
     rows = hourly.of_study(study, study["machines"], study["machines"])
     assert len(rows) == 3
-    assert hourly.of_study(told, told["machines"], told["machines"]) == rows
+    assert hourly.of_study(changed, changed["machines"], changed["machines"]) == rows
     assert said in (definition.ROOT / "docs" / "studies.md").read_text()

@@ -26,11 +26,11 @@ def plan(*machines: str, **settings) -> Plan:
 def show(*, cancelling: str = "") -> object:
     """Return what stands for scontrol: one partition, or the whole cluster, may cancel what it preempts."""
 
-    def told(*what: str) -> str:
+    def answer(*what: str) -> str:
         mode = "CANCEL" if what[-1] == cancelling else "REQUEUE"
         return f"SlurmctldPort = 6817\nPreemptMode             = {mode}\nPreemptType = x\n"
 
-    return told
+    return answer
 
 
 def check(plan: Plan, settings, show) -> None:
@@ -186,7 +186,7 @@ def test_dry_run_has_the_variables_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("limits", "said"),
     [
         ("MaxTime=UNLIMITED", None),
         ("MaxTime=1-00:00:00", None),
@@ -195,9 +195,9 @@ def test_dry_run_has_the_variables_only() -> None:
         ("MaxTime=00:10:00", "at most 0 there"),
     ],
 )
-def test_partition_that_ends_jobs_too_soon_is_named(told: str, said: str | None) -> None:
+def test_partition_that_ends_jobs_too_soon_is_named(limits: str, said: str | None) -> None:
     def show(*what: str) -> str:
-        return f"PartitionName={what[-1]} {told} MinNodes=0" if what[0] == "partition" else "PreemptMode = REQUEUE"
+        return f"PartitionName={what[-1]} {limits} MinNodes=0" if what[0] == "partition" else "PreemptMode = REQUEUE"
 
     if said is None:
         check(plan("gpu"), SQUEUE, show)

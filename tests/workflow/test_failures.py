@@ -99,7 +99,7 @@ def test_what_was_refused_is_not_tried_again_and_what_was_taken_away_is(failures
     assert failures.may_be_tried_again(99), "what is no training is tried again as the profile says"
 
 
-def test_what_succeeds_after_all_is_not_told_and_a_recorded_refusal_stays(failures: Failures) -> None:
+def test_what_succeeds_after_all_is_not_listed_and_a_recorded_refusal_stays(failures: Failures) -> None:
     fail(failures, 1, "SLURM-job '7' failed, SLURM status is: 'CANCELLED'.", name="7")
     send(failures, LogEvent.JOB_INFO, jobid=2, rule_name="train", wildcards={"workload": "w2"})
     send(failures, None, "train-1 on n1-standard-4: quota: quota NVIDIA_T4_GPUS exceeded", refused=2)

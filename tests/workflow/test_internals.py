@@ -24,7 +24,7 @@ from scripts.workflow import internals, pods
         lambda workflow: internals.store_only(workflow, ("runs/",)),
         internals.jobs_to_run,
         internals.limit_no_rate,
-        internals.end_when_told,
+        internals.end_when_asked,
         lambda dag: internals.let_ancient_input_trigger_nothing(dag, dag),
         lambda workflow: internals.follow(workflow, None),
         lambda workflow: internals.retry_only(workflow, bool),
@@ -73,33 +73,33 @@ def test_only_what_may_be_tried_again_is() -> None:
     assert [job.restart_times > job.attempt - 1 for job in failed] == [True, False], "as Snakemake asks"
 
 
-def slurm(find, told: list) -> SimpleNamespace:
+def slurm(find, calls: list) -> SimpleNamespace:
     """Return what stands for a workflow on Slurm, whose executor notes what it does."""
     executor = SimpleNamespace(
         array_jobs=set(),
         run_uuid="call-2",
-        run_job=lambda job: told.append(("submitted", executor.format_job_exec(job))),
-        report_job_submission=lambda info: told.append(("waited for", info.external_jobid)),
-        report_job_success=lambda info: told.append(("done", info.job)),
-        cancel_jobs=lambda active: told.append(("ended", [info.external_jobid for info in active])),
+        run_job=lambda job: calls.append(("submitted", executor.format_job_exec(job))),
+        report_job_submission=lambda info: calls.append(("waited for", info.external_jobid)),
+        report_job_success=lambda info: calls.append(("done", info.job)),
+        cancel_jobs=lambda active: calls.append(("ended", [info.external_jobid for info in active])),
         format_job_exec=lambda job: f"train {job}",
         _report_job_submission_threadsafe=lambda info: executor.report_job_submission(info),
-        _report_job_error_threadsafe=lambda info, msg: told.append(("failed", msg)),
+        _report_job_error_threadsafe=lambda info, msg: calls.append(("failed", msg)),
     )
     workflow = SimpleNamespace(scheduler=SimpleNamespace(_executor=executor, running={"b"}))
     internals.submit_once(
-        workflow, find, lambda job, name: told.append(("sent", name)), lambda job, words: f": marked; {words}"
+        workflow, find, lambda job, name: calls.append(("sent", name)), lambda job, words: f": marked; {words}"
     )
     return SimpleNamespace(executor=executor)
 
 
 def test_job_is_submitted_waited_for_or_done() -> None:
-    told: list[tuple[str, str]] = []
+    calls: list[tuple[str, str]] = []
     found = {"a": None, "b": internals.Taken("7", Path("7.log")), "c": internals.Taken()}
-    made = slurm(lambda job, name: found[job], told)
+    made = slurm(lambda job, name: found[job], calls)
     for job in (*found, "unknown"):
         made.executor.run_job(job)
-    assert told == [
+    assert calls == [
         ("submitted", ": marked; train a"),
         ("sent", "7"),
         ("waited for", "7"),
@@ -108,7 +108,7 @@ def test_job_is_submitted_waited_for_or_done() -> None:
     ]
     made.executor.report_job_submission(SimpleNamespace(job="ended before", external_jobid="8"))
     made.executor.cancel_jobs([])
-    assert told[-1] == ("ended", ["7"]), "also while the executor's own list is empty"
+    assert calls[-1] == ("ended", ["7"]), "also while the executor's own list is empty"
 
 
 def test_only_some_paths_go_into_the_bucket() -> None:
@@ -141,19 +141,19 @@ def handler() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("handler")
-def test_call_that_is_told_to_end_while_it_holds_its_lock_ends() -> None:
-    lock, told = Lock(), Event()
+def test_call_that_is_asked_to_end_while_it_holds_its_lock_ends() -> None:
+    lock, asked = Lock(), Event()
 
     def exit_gracefully(*_: object) -> None:
         with lock:
-            told.set()
+            asked.set()
 
     scheduler = SimpleNamespace(exit_gracefully=exit_gracefully)
-    internals.end_when_told(SimpleNamespace(local_exec=True, scheduler=scheduler))
+    internals.end_when_asked(SimpleNamespace(local_exec=True, scheduler=scheduler))
     with lock:
         os.kill(os.getpid(), signal.SIGTERM)
-        assert not told.wait(0.2)
-    assert told.wait(10)
+        assert not asked.wait(0.2)
+    assert asked.wait(10)
 
 
 def test_parameters_are_kept_as_snakemake_keeps_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_machine_without_a_price_has_hours_alone() -> None:
     assert meter.line().endswith("not all machines have a price")
 
 
-def test_log_of_snakemake_tells_which_trainings_are_submitted() -> None:
+def test_log_of_snakemake_shows_which_trainings_are_submitted() -> None:
     meter = Meter(RATES, {"mlp": 0.1, "cnn": 0.1})
     follower = Follower(meter, lambda wildcards: wildcards["workload"])
 

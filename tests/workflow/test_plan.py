@@ -84,7 +84,7 @@ def test_code_differs_by_workload_framework_and_lock_alone(make) -> None:
     assert len(set.union(*same.values())) == 4
 
 
-def test_a_run_is_current_if_its_record_tells_the_code_of_today_or_none(make, tmp_path: Path) -> None:
+def test_a_run_is_current_if_its_record_names_the_code_of_today_or_none(make, tmp_path: Path) -> None:
     plan = make()
     run = plan.folder(plan.cells["mnist_mlp/cpu1/jax/b128"], 1)
     assert not plan.is_current(run)

@@ -1,9 +1,9 @@
-"""What of a call waits, fails and ends on a Kubernetes, by what its API tells; the API is stood in for."""
+"""What of a call waits, fails and ends on a Kubernetes, by what its API answers; the API is stood in for."""
 
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace as Told
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -31,22 +31,23 @@ class Executor:
         setting = client.Configuration(host=f"http://127.0.0.1:{api._server.server_port}")
         self.batchapi = client.BatchV1Api(client.ApiClient(setting))
         self.kubeapi = client.CoreV1Api(client.ApiClient(setting))
-        self.namespace, self.log_path, self.told, self.ended = "default", folder, [], []
-        self.workflow = Told(executor_settings=Told(omit_job_cleanup=False), scheduler=Told(running={"job"}))
+        self.namespace, self.log_path, self.reported, self.ended = "default", folder, [], []
+        settings, scheduler = SimpleNamespace(omit_job_cleanup=False), SimpleNamespace(running={"job"})
+        self.workflow = SimpleNamespace(executor_settings=settings, scheduler=scheduler)
         self.safe_delete_job = self.ended.append
 
-    def report_job_success(self, info: Told) -> None:
-        self.told.append("done")
+    def report_job_success(self, info: SimpleNamespace) -> None:
+        self.reported.append("done")
 
-    def report_job_error(self, info: Told, msg: str, aux_logs: tuple = ()) -> None:
-        self.told.append(msg.strip())
+    def report_job_error(self, info: SimpleNamespace, msg: str, aux_logs: tuple = ()) -> None:
+        self.reported.append(msg.strip())
 
 
 class Made(pods.Watch):
     """A watch over one job, at a time that a test sets."""
 
     def __init__(self, executor: Executor) -> None:
-        self.said, self.waited, self.now, self.info = [], [], 0.0, Told(external_jobid="j", job="job")
+        self.said, self.waited, self.now, self.info = [], [], 0.0, SimpleNamespace(external_jobid="j", job="job")
         super().__init__(
             executor, lambda job: "results/r1", {}, self.waited.append, self.said.append, lambda: self.now, [self.info]
         )
@@ -92,7 +93,7 @@ def test_pod_waits_for_its_turn_while_others_of_the_call_run(api: Kubernetes, wa
     assert not watch.look(5400.0)
 
 
-def test_pod_that_the_quota_refuses_is_told_by_what_happened_to_its_job(api: Kubernetes, watch: Made) -> None:
+def test_pod_that_the_quota_refuses_is_explained_by_what_happened_to_its_job(api: Kubernetes, watch: Made) -> None:
     words = 'Error creating: pods "j-x" is forbidden: exceeded quota: gpus, requested: requests.nvidia.com/gpu=1'
     api.events = [("FailedCreate", words)]
     assert watch.look()
@@ -114,18 +115,18 @@ def test_container_that_may_still_begin_is_waited_for(api: Kubernetes, watch: Ma
     assert bool(watch.said) == (reason == "ErrImagePull")
 
 
-def test_why_an_image_cannot_be_pulled_is_told_by_the_last_try(api: Kubernetes, watch: Made) -> None:
+def test_why_an_image_cannot_be_pulled_is_said_by_the_last_try(api: Kubernetes, watch: Made) -> None:
     api.container(waiting={"reason": "ImagePullBackOff", "message": 'Back-off pulling image "x"'})
     api.events = [("Failed", 'Failed to pull image "x": denied'), ("Failed", "Error: ErrImagePull")]
     assert not watch.look()
-    assert watch.executor.told == ['Kubernetes job j waits: ImagePullBackOff: Failed to pull image "x": denied']
+    assert watch.executor.reported == ['Kubernetes job j waits: ImagePullBackOff: Failed to pull image "x": denied']
 
 
 def test_log_of_a_container_that_failed_is_kept(api: Kubernetes, watch: Made, tmp_path: Path) -> None:
     api.container(terminated={"reason": "OOMKilled", "exitCode": 137})
     api.log = "epoch 1/2\n"
     assert not watch.look()
-    assert watch.executor.told == ["Kubernetes job j: OOMKilled, exit code 137"]
+    assert watch.executor.reported == ["Kubernetes job j: OOMKilled, exit code 137"]
     assert (tmp_path / "j.log").read_text() == "epoch 1/2\n"
     assert (watch.reasons, watch.executor.ended) == ({}, ["j"]), "it has had a node"
 
@@ -133,13 +134,13 @@ def test_log_of_a_container_that_failed_is_kept(api: Kubernetes, watch: Made, tm
 def test_pod_that_was_evicted_before_its_container_began_says_why(api: Kubernetes, watch: Made) -> None:
     api.pod = {"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}
     assert not watch.look()
-    assert watch.executor.told == ["Kubernetes job j: Evicted: The node was low on resource: memory."]
+    assert watch.executor.reported == ["Kubernetes job j: Evicted: The node was low on resource: memory."]
 
 
 def test_job_that_somebody_deleted_has_failed(api: Kubernetes, watch: Made) -> None:
     api.refuse["GET", "jobs"] = 404, 'jobs.batch "j" not found'
     assert not watch.look()
-    assert watch.executor.told == ["Kubernetes job j: somebody deleted the job"]
+    assert watch.executor.reported == ["Kubernetes job j: somebody deleted the job"]
 
 
 def test_api_that_is_away_is_asked_again(api: Kubernetes, watch: Made) -> None:
@@ -150,7 +151,7 @@ def test_api_that_is_away_is_asked_again(api: Kubernetes, watch: Made) -> None:
     api.refuse.clear()
     api.job = {"succeeded": 1}
     assert not watch.look()
-    assert watch.executor.told == ["done"]
+    assert watch.executor.reported == ["done"]
 
 
 def test_job_ends_with_its_call_while_its_state_is_asked_for(watch: Made) -> None:
@@ -158,7 +159,7 @@ def test_job_ends_with_its_call_while_its_state_is_asked_for(watch: Made) -> Non
     assert watch.executor.ended == ["j"]
 
 
-def test_refusal_is_told_in_the_words_of_the_api() -> None:
+def test_refusal_is_said_in_the_words_of_the_api() -> None:
     error = client.ApiException(status=403, reason="Forbidden")
     assert kube.words(error) == "403 Forbidden"
     error.body = '{"message": "jobs.batch is forbidden"}'

@@ -40,7 +40,7 @@ def test_trainings_are_counted_without_reading_records(tmp_path: Path) -> None:
     ("done", "total", "said"),
     [(0, 10, ""), (2, 10, ", about 40 s left"), (1, 100, ", about 16 min left"), (10, 10, "")],
 )
-def test_rest_is_told_from_what_has_ended(done: int, total: int, said: str) -> None:
+def test_rest_is_worked_out_from_what_has_ended(done: int, total: int, said: str) -> None:
     assert progress.left(done, total, 10.0) == said
 
 

@@ -9,7 +9,7 @@ from google.auth.exceptions import DefaultCredentialsError
 
 from scripts.workflow import remedies
 
-#: What Slurm 22.05 said when it was asked, by the word that tells what to change.
+#: What Slurm 22.05 said when it was asked, by the word that says what to change.
 SLURM = {
     "sbatch: error: Memory specification can not be satisfied sbatch: error: Batch job submission failed: Requested "
     "node configuration is not available": "mem_mb",

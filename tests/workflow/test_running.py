@@ -18,14 +18,14 @@ Start = Callable[[Path, str], subprocess.Popen]
 
 
 @pytest.mark.parametrize("quote", ["'", "", '"'])
-def test_command_tells_what_it_trains(quote: str) -> None:
+def test_command_says_what_it_trains(quote: str) -> None:
     command = f"python -m snakemake --target-jobs {quote}{TARGET}{quote} --cores all"
     assert running.trained_by(command)["study"] == "small"
     assert running.trained_by(command)["repeat"] == "2"
 
 
 @pytest.mark.parametrize("command", ["", "sleep 9", "snakemake --target-jobs 'collect:study=small'"])
-def test_command_that_trains_nothing_tells_nothing(command: str) -> None:
+def test_command_that_trains_nothing_says_nothing(command: str) -> None:
     assert running.trained_by(command) == {}
 
 
@@ -58,8 +58,8 @@ def test_trainings_of_a_study_in_a_folder_are_ended_and_no_others(start: Start, 
     job.end()
 
 
-def slurm(told: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Let commands of Slurm tell what is given by their first word, and return what is cancelled."""
+def slurm(answers: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let commands of Slurm answer what is given by their first word, and return what is cancelled."""
     cancelled: list[str] = []
 
     def say(*command: str) -> str:
@@ -67,7 +67,7 @@ def slurm(told: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
             cancelled.append(command[1])
         elif command[0] == "scontrol" and command[3] == "9":
             raise InputError("Invalid job id specified")
-        return told.get(command[0], "")
+        return answers.get(command[0], "")
 
     monkeypatch.setattr(running, "say", say)
     return cancelled

@@ -27,8 +27,8 @@ class Cluster:
     def __call__(self, *command: str) -> str:
         self.asked.append(command)
         if command[0] == "squeue":
-            told = {job: f"PENDING|{reason}" if reason else "RUNNING|None" for job, reason in self.waits.items()}
-            return "".join(f"{job.removeprefix('j')}|{state}\n" for job, state in told.items())
+            states = {job: f"PENDING|{reason}" if reason else "RUNNING|None" for job, reason in self.waits.items()}
+            return "".join(f"{job.removeprefix('j')}|{state}\n" for job, state in states.items())
         return "JobId=7\n StdOut=/x/7.log Power=\n" if command[:2] == ("scontrol", "show") else ""
 
     @property

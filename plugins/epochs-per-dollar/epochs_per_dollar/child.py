@@ -137,9 +137,9 @@ class Child:
         self.send(number)
 
     def _follow_size(self) -> None:
-        """Give the command's terminals the size of ours, and tell the command if it has changed.
+        """Give the command's terminals the size of ours, and signal the command if it has changed.
 
-        It is asked for: the system tells the command, which is in the foreground, and not us.
+        It is asked for: the system signals the command, which is in the foreground, and not us.
         """
         for stream in self._streams:
             if not stream.is_terminal or not os.isatty(stream.target):

@@ -32,7 +32,7 @@ def _budget(asked: argparse.Namespace) -> Budget | None:
     if not budget.seconds:
         least = words.usd(budget.spent(budget.save_seconds))
         parser().error(f"--budget: it buys {bought}, and {kept} are kept for the end: more than {least}")
-    how = "is told to save itself" if saves else "is ended as by Ctrl-C, not saved (--save-signal)"
+    how = "is asked to save itself" if saves else "is ended as by Ctrl-C, not saved (--save-signal)"
     _say(f"after {words.seconds(budget.seconds)} it {how}: {bought} are bought, {kept} of them kept for the end")
     return budget
 

@@ -105,7 +105,7 @@ def _row(path: Path, number: int, columns: Sequence[str], line: Sequence[str]) -
         raise LedgerError(f"{path}: line {number}: {error}") from None
 
 
-def _told(value: Any) -> Any:
+def _cell(value: Any) -> Any:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else value
 
 
@@ -137,7 +137,7 @@ def put(path: Path, row: Row) -> bool:
                 writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
                 writer.writeheader()
                 for one in sorted([*others, row], key=lambda one: one.record):
-                    writer.writerow({name: _told(value) for name, value in asdict(one).items()})
+                    writer.writerow({name: _cell(value) for name, value in asdict(one).items()})
                 file.flush()
                 os.fsync(file.fileno())
             if path.exists():

@@ -241,7 +241,7 @@ class Executor(RemoteExecutor):
                 yield info
 
     def _is_active(self, submitted: _Submitted, job: batch.Job) -> bool:
-        """Tell what is new of a job, report it if it has ended, and say whether it is still to be watched."""
+        """Log what is new of a job, report it if it has ended, and say whether it is still to be watched."""
         events = list(job.status.status_events)
         for event in events[submitted.events :]:
             self.logger.info(f"{_short(submitted.name)}: {event.description}")
@@ -292,8 +292,8 @@ class Executor(RemoteExecutor):
         """Run a job in a folder of its own, as a VM would, with how it ended there in its environment."""
         folder = tempfile.mkdtemp(prefix="gcebatch-", dir=self.tmpdir)
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        told = {str(self._settings.record_endings): json.dumps(ended.as_dict())}
-        variables = os.environ | dict(self.envvars()) | {"PATH": path} | told
+        how_it_ended = {str(self._settings.record_endings): json.dumps(ended.as_dict())}
+        variables = os.environ | dict(self.envvars()) | {"PATH": path} | how_it_ended
         with open(Path(folder) / "out.log", "w") as log:
             return subprocess.Popen(
                 ["bash", "-c", self.format_job_exec(job)],

@@ -73,8 +73,8 @@ def lost_vms(events: Sequence[batch.StatusEvent]) -> tuple[Lost, ...]:
     found = []
     for event in events:
         code = event.task_execution.exit_code
-        if not code and (told := _EXIT_CODE.search(event.description)):
-            code = int(told[1])
+        if not code and (stated := _EXIT_CODE.search(event.description)):
+            code = int(stated[1])
         if code:
             where = _TASK_ENDED.search(event.description)
             found.append(Lost(_time(event), where and where["zone"], where and where["instance"], code))

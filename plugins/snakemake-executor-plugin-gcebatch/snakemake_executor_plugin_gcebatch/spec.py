@@ -28,11 +28,11 @@ _SHELL = """\
 set -m
 (mkdir -p /workdir && cd /workdir && {command}) &
 job=$!
-trap 'told=1; kill -TERM -- "-$job"' TERM
+trap 'warned=1; kill -TERM -- "-$job"' TERM
 until wait "$job"; ! kill -0 "$job" 2> /dev/null; do :; done
 wait "$job"
 code=$?
-[ -z "$told" ] || [ "$code" -eq 0 ] || sleep 120
+[ -z "$warned" ] || [ "$code" -eq 0 ] || sleep 120
 exit $code
 """
 

@@ -167,10 +167,10 @@ class Emulator:
                 self.turned_away += 1
                 context.abort(grpc.StatusCode.UNAVAILABLE, "the network is away")
             if self.forbidden:
-                told = status_pb2.Status(code=code_pb2.PERMISSION_DENIED, message=self.forbidden)
+                status = status_pb2.Status(code=code_pb2.PERMISSION_DENIED, message=self.forbidden)
                 if self.reason:
-                    told.details.add().Pack(error_details_pb2.ErrorInfo(reason=self.reason, domain="googleapis.com"))
-                context.abort_with_status(rpc_status.to_status(told))
+                    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=self.reason, domain="googleapis.com"))
+                context.abort_with_status(rpc_status.to_status(status))
             return function(request, context)
 
         return answer

@@ -41,7 +41,7 @@ def failed(code: int) -> batch.StatusEvent:
         (STOCK_OUT, "no_capacity", False),
     ],
 )
-def test_what_a_job_waits_for_is_told(words: str, status: str, hopeless: bool) -> None:
+def test_what_a_job_waits_for_is_named(words: str, status: str, hopeless: bool) -> None:
     found = ending.waiting([event("queued"), event(words), event("still SCHEDULED")])
     assert found is not None
     assert (found.status, found.hopeless) == (status, hopeless)
@@ -77,7 +77,7 @@ def test_exit_codes_say_how_it_ended(codes: list[int], status: str, reason: str)
     ]
 
 
-def test_exit_code_is_read_from_the_words_where_it_is_not_told_apart() -> None:
+def test_exit_code_is_read_from_the_words_where_it_has_no_field_of_its_own() -> None:
     (lost,) = ending.lost_vms([event("Task state is updated from RUNNING to FAILED with exit code 50001.")])
     assert (lost.exit_code, lost.zone) == (50001, None)
 
@@ -105,7 +105,7 @@ def test_failure_before_any_vm_says_why() -> None:
 def test_codes_that_batch_keeps_for_itself_in_the_words_of_its_documents(why: str, code: int, status: str) -> None:
     """Of its page on troubleshooting, as of 8 April 2026; the state before is not always RUNNING."""
     where = "zones/us-central1-a/instances/123"
-    told = event(f"Task state is updated from ASSIGNED to FAILED on {where} due to {why} with exit code {code}.")
-    ended = ending.failure("FAILED", [told])
+    failed = event(f"Task state is updated from ASSIGNED to FAILED on {where} due to {why} with exit code {code}.")
+    ended = ending.failure("FAILED", [failed])
     assert ended.status == status
     assert [(lost.zone, lost.instance, lost.exit_code) for lost in ended.lost] == [("us-central1-a", "123", code)]

@@ -74,13 +74,13 @@ def test_job_without_a_word_of_why_it_waits_is_given_up_as_without_capacity(monk
     assert f"{ending.NO_CAPACITY}: no VM within 60 s" in watcher.reported[0]
 
 
-def test_wait_is_told_until_a_job_has_had_a_vm(caplog: pytest.LogCaptureFixture) -> None:
+def test_wait_is_logged_until_a_job_has_had_a_vm(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     watcher = Watcher(queue_timeout=60)
     one = plugin._Submitted(INFO, "jobs/one", spec.Machine("n1-standard-4", "image"), time.monotonic())
-    told = []
+    logged = []
     for state in ("QUEUED", "SCHEDULED", "RUNNING", "SCHEDULED"):
         caplog.clear()
         assert watcher._is_active(one, job(state))
-        told.append([(vars(record).get("waited"), record.getMessage()) for record in caplog.records])
-    assert told == [[(7, "")], [(7, "")], [], []], "a machine that was lost has cost what it has"
+        logged.append([(vars(record).get("waited"), record.getMessage()) for record in caplog.records])
+    assert logged == [[(7, "")], [(7, "")], [], []], "a machine that was lost has cost what it has"

@@ -90,8 +90,8 @@ def test_failing_job_shows_the_end_of_its_log(site: Site) -> None:
 
 @pytest.mark.nightly
 def test_preempted_job_is_run_again_on_another_machine(site: Site) -> None:
-    told = "trap 'echo saved; exit 1' TERM; echo begun; sleep 300 & wait"
-    site.write(f"[ $BATCH_TASK_RETRY_ATTEMPT -ge 1 ] || {{{{ {told}; }}}}; {PLAIN}")
+    first_try = "trap 'echo saved; exit 1' TERM; echo begun; sleep 300 & wait"
+    site.write(f"[ $BATCH_TASK_RETRY_ATTEMPT -ge 1 ] || {{{{ {first_try}; }}}}; {PLAIN}")
     process = site.start("--gcebatch-spot")
     wait_for(lambda: sum("begun" in site.emulator.log(name) for name in site.emulator.running()) == 2)
     names = site.emulator.running()
@@ -199,7 +199,7 @@ def test_job_that_would_do_something_else_is_deleted_first(site: Site) -> None:
         ("code - CODE_GCE_ZONE_RESOURCE_POOL_EXHAUSTED, description - no resources", "no_capacity"),
     ],
 )
-def test_what_cannot_be_had_is_told_with_the_alternatives(site: Site, words: str, status: str) -> None:
+def test_what_cannot_be_had_is_said_with_the_alternatives(site: Site, words: str, status: str) -> None:
     site.emulator.refuse["nvidia-tesla-t4"] = words
     site.emulator.zones["nvidia-tesla-t4"] = ["europe-west4-b", "us-central1-a"]
     code, said = site.run("--gcebatch-queue-timeout", "3", "--keep-going")

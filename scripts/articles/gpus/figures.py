@@ -52,12 +52,16 @@ def precision(runs: pd.DataFrame) -> pd.DataFrame:
     Columns: workload, hardware, devices, float32, float16 (samples/s), gain.
     """
     keys = ["workload", "hardware", "devices"]
-    # Rows that tell a batch size and rows that do not are of different software: never one over the other.
-    told = runs.assign(told=runs["batch_size"].notna())
-    wide = told.pivot_table(
-        index=[*keys, "told"], columns="precision", values="samples_per_second", aggfunc=["median", "count"], sort=False
+    # Rows that name a batch size and rows that do not are of different software: never one over the other.
+    marked = runs.assign(has_batch_size=runs["batch_size"].notna())
+    wide = marked.pivot_table(
+        index=[*keys, "has_batch_size"],
+        columns="precision",
+        values="samples_per_second",
+        aggfunc=["median", "count"],
+        sort=False,
     )
-    if not {"float16", "float32"} <= set(told["precision"]):
+    if not {"float16", "float32"} <= set(marked["precision"]):
         return pd.DataFrame(columns=[*keys, "float32", "float16", "gain"])
     rows = wide["median"].assign(runs=wide["count"]["float16"]).dropna().reset_index()
     rows = rows.sort_values("runs", ascending=False, kind="stable").drop_duplicates(keys).sort_index()

@@ -74,9 +74,9 @@ class Cards:
             tuple((re.compile(one["in"], re.IGNORECASE), one["each"]) for one in about["counts"]),
         )
 
-    def name(self, told: str, system: str) -> str:
+    def name(self, card: str, system: str) -> str:
         """Return which card that is, by its description or else by the system's name; empty if none fits."""
-        texts = (told, system) if told else (system,)
+        texts = (card, system) if card else (system,)
         return next((name for text in texts for name, found in self.cards.items() if found.search(text)), "")
 
     def count(self, system: str) -> int | None:
@@ -204,24 +204,24 @@ def _description(data: bytes) -> dict[str, str]:
     """Return what a system's description says of `_KEYS`: JSON, JSON with a fault, or the lines of v0.6."""
     text = data.decode("utf-8", errors="replace")
     try:
-        told = json.loads(text)
+        about = json.loads(text)
     except ValueError:
         # Within v0.6's `entry` quotes are escaped, once for each level.
-        told = dict(re.findall(r"""\\*["'](\w+)\\*["']\s*:\s*\\*["']([^"'\\]*)""", text))
-        told |= dict(re.findall(r'^(division|status): \{"value": "([^"]*)"', text, re.MULTILINE))
-    if not isinstance(told, dict):
+        about = dict(re.findall(r"""\\*["'](\w+)\\*["']\s*:\s*\\*["']([^"'\\]*)""", text))
+        about |= dict(re.findall(r'^(division|status): \{"value": "([^"]*)"', text, re.MULTILINE))
+    if not isinstance(about, dict):
         return {}
     return {
-        fact: next((str(told[key]) for key in keys if told.get(key) not in (None, "", "N/A")), "")
+        fact: next((str(about[key]) for key in keys if about.get(key) not in (None, "", "N/A")), "")
         for fact, keys in _KEYS.items()
     }
 
 
 def _factor(data: bytes) -> float:
     """Return the factor of a `scaling.json`. Raises Refused if it has none."""
-    told = from_json(data.decode("utf-8-sig", errors="replace"))
+    content = from_json(data.decode("utf-8-sig", errors="replace"))
     try:
-        factor = float(told["scaling_factor"])
+        factor = float(content["scaling_factor"])
     except (KeyError, TypeError, ValueError, OverflowError):
         factor = nan
     if not 0 < factor < inf:
@@ -250,7 +250,7 @@ def _factors(path: Path) -> dict[tuple[str, str, str, str], float]:
 def _row(
     key: tuple[str, str, str, str],
     result: _Result,
-    told: Mapping[str, str],
+    about: Mapping[str, str],
     factor: float,
     cards: Cards,
     problems: list[Problem],
@@ -262,17 +262,17 @@ def _row(
         problems.append(Problem("/".join(key), None, f"the folder says {benchmark}, its logs say {named}"))
         benchmark = ""  # neither is to be believed
     # A bare name may be of several cards: memory and link say which.
-    more = " ".join(filter(None, (told.get(name) for name in ("card", "memory", "link"))))
-    card = cards.name(told.get("card", ""), system) or cards.name(more, system)
-    counted = [int(float(told[name])) for name in ("nodes", "per_node") if _is_number(told.get(name))]
+    more = " ".join(filter(None, (about.get(name) for name in ("card", "memory", "link"))))
+    card = cards.name(about.get("card", ""), system) or cards.name(more, system)
+    counted = [int(float(about[name])) for name in ("nodes", "per_node") if _is_number(about.get(name))]
     accelerators = counted[0] * counted[1] if len(counted) == 2 else None
     if not accelerators:
         accelerators = cards.count(system)
     if not card or (not accelerators and card != CPU):
         missing = "which accelerator it has" if not card else "how many accelerators it has"
         problems.append(Problem("/".join(key), None, f"nothing says {missing}"))
-    division = (told.get("division") or result.division).lower()
-    status = told.get("status", "").lower()
+    division = (about.get("division") or result.division).lower()
+    status = about.get("status", "").lower()
     runs = [result.seconds[name] for name in sorted(result.seconds)]
     digest = hashlib.sha256("".join(result.sha256[name] for name in sorted(result.sha256)).encode())
     return {
@@ -284,9 +284,9 @@ def _row(
         "availability": next((word for part, word in _AVAILABILITY if part in status or part in system), ""),
         "card": card,
         "accelerators": accelerators,
-        "nodes": int(float(told["nodes"])) if _is_number(told.get("nodes")) else None,
-        "cpu": told.get("cpu", ""),
-        "framework": told.get("framework", ""),
+        "nodes": int(float(about["nodes"])) if _is_number(about.get("nodes")) else None,
+        "cpu": about.get("cpu", ""),
+        "framework": about.get("framework", ""),
         "batch_size": result.batch_size,
         "factor": factor,
         "seconds": " ".join("x" if one == inf else f"{one:.3f}".rstrip("0").rstrip(".") for one in runs),

@@ -197,10 +197,10 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
                     "usd_then": hours * _ratio(then, new, old),
                 }
             )
-    return _told(rows, single)
+    return _judged(rows, single)
 
 
-def _told(rows: Sequence[Mapping[str, Any]], single: pd.DataFrame) -> pd.DataFrame:
+def _judged(rows: Sequence[Mapping[str, Any]], single: pd.DataFrame) -> pd.DataFrame:
     """Return generations with the words of their hours and dollars: by how far makers of one machine lie apart."""
     makers = [group["hours"] for _, group in single.groupby(["series", "round", "card"])]
     judge = Judge(noise.pooled(makers, "makers of one machine") or noise.UNKNOWN)
@@ -213,7 +213,7 @@ def _told(rows: Sequence[Mapping[str, Any]], single: pd.DataFrame) -> pd.DataFra
         ]
         p_values = np.array([one.p for one in compared if one])
         level = min(SIGNIFICANT, family_wise(p_values, len(p_values)))
-        words[what] = [one.word if one and one.told and one.p <= level else "" for one in compared]
+        words[what] = [one.word if one and one.is_clear and one.p <= level else "" for one in compared]
     shares = _shares(rows, replace(judge, level=level))  # that of dollars, the last
     return pd.DataFrame(rows).assign(**words, **shares).reindex(columns=_GENERATIONS)
 
@@ -273,7 +273,7 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
                 "hours": float(best["hours"]),
                 "usd": float(best["usd"]),
                 "not_told": len(_near(judged, ordered, 1)),
-                "than_first": than_first.word if than_first.told else "",
+                "than_first": than_first.word if than_first.is_clear else "",
                 "usd_then": float(best["hours"]) * then.get(best["card"], np.nan),
                 "fastest_minutes": float(of_all[series, round_]),
             }

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.costs import billing
 
-#: What a row of a printed table need not tell: class, memory of a GPU, how the provider calls it, GPUs of the machine.
+#: What a row of a printed table need not name: class, memory of a GPU, how the provider calls it, GPUs of the machine.
 _PRINTED: dict[str, Any] = {"type": "", "gpu_memory_gb": None, "instance": "", "gpus": 1}
 
 #: What people read of a printed table beside its costs.

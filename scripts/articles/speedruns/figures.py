@@ -186,7 +186,7 @@ def found(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> Iterato
     """Yield what a careful reader finds in the rows: what, in how many, of how many, and which."""
     about = study["speedruns"]
 
-    def told(what: str, which: "pd.Series[bool]", of: int) -> tuple[str, int, int, str]:
+    def finding(what: str, which: "pd.Series[bool]", of: int) -> tuple[str, int, int, str]:
         named = rows[which].groupby("track", sort=False)["record"]
         return what, int(which.sum()), of, "; ".join(f"{track} {', '.join(map(str, each))}" for track, each in named)
 
@@ -200,25 +200,25 @@ def found(rows: pd.DataFrame, given: Given, study: Mapping[str, Any]) -> Iterato
             len(rows),
             ", ".join(map(str, gaps)) or "none",
         )
-    yield told("Old records that were timed anew: no new ones", rows["is_retimed"], len(rows))
+    yield finding("Old records that were timed anew: no new ones", rows["is_retimed"], len(rows))
     what = f"{about['whose']} was not read within {PRICE_DAYS} days of its date: dollars at the one price alone"
-    yield told(what, rows["usd_then"].isna(), len(rows))
+    yield finding(what, rows["usd_then"].isna(), len(rows))
     for why in dict.fromkeys(rows.loc[rows["lacks"] != "", "lacks"]):
-        yield told(f"No seconds of its own: {why}", rows["lacks"] == why, len(rows))
+        yield finding(f"No seconds of its own: {why}", rows["lacks"] == why, len(rows))
     timed = rows["log_off"].notna()
     off = (rows["log_off"].abs() > noise.LEAST_GAP).fillna(False)
-    yield told(f"Own runs more than {100 * noise.LEAST_GAP:g} % off the printed time", off, int(timed.sum()))
+    yield finding(f"Own runs more than {100 * noise.LEAST_GAP:g} % off the printed time", off, int(timed.sum()))
     longer = (rows["log_off"] > TIE).fillna(False)
-    yield told(f"Own runs more than {100 * TIE:g} % longer than it", longer, int(timed.sum()))
+    yield finding(f"Own runs more than {100 * TIE:g} % longer than it", longer, int(timed.sum()))
     targets = rows["track"].map({track: one["target"] for track, one in about["tracks"].items()})
     of_loss = rows["track"].map({track: one["metric"] == LOSS for track, one in about["tracks"].items()})
     above = ((rows["result"] > targets) & of_loss).fillna(False)
-    yield told("Mean loss of its own runs above the target", above, int((rows["result"].notna() & of_loss).sum()))
+    yield finding("Mean loss of its own runs above the target", above, int((rows["result"].notna() & of_loss).sum()))
     dated = rows["log"].str.extract(f"({_DATE.pattern})")[0]
-    yield told(
+    yield finding(
         "The folder of its log has another date", dated.notna() & (dated != rows["date"]), int(dated.notna().sum())
     )
-    yield told("Its description names another time", rows["description"].str.contains(_OTHER_TIME), len(rows))
+    yield finding("Its description names another time", rows["description"].str.contains(_OTHER_TIME), len(rows))
     yield _small_steps(rows)
 
 

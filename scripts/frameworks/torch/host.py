@@ -29,7 +29,7 @@ def flush_denormals() -> bool:
 
     XLA and TensorFlow do so on a CPU. The first moment of a row that no batch looks up goes there within 900 steps of
     Adam, stays there, as 0.9 times the least of numbers is rounded up to it, and costs much in every step. It moves
-    no weight by as much as float32 can tell.
+    no weight by as much as float32 can show.
     """
     import torch
 

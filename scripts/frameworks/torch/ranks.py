@@ -147,29 +147,29 @@ class Loop(Steps):
         team.meet(0)
         self.close = weakref.finalize(self, _dismiss, processes, self._pipes, folder)
 
-    def _tell(self, *call) -> None:
+    def _send(self, *call) -> None:
         for pipe in self._pipes:
             pipe.send(call)
 
     def compile(self) -> None:
-        self._tell("compile")
+        self._send("compile")
         super().compile()
         if self._devices > 1:
             how = "gradients sent as one" if self._tuned else "DistributedDataParallel"
             self.settings["devices"] = f"{how} over {_backend()}, a process each"
 
     def begin(self, order: np.ndarray) -> None:
-        self._tell("begin", order)
+        self._send("begin", order)
         super().begin(order)
 
     def steps(self, first: int, last: int) -> None:
-        self._tell("steps", first, last)
+        self._send("steps", first, last)
         super().steps(first, last)
 
     def rest(self) -> None:
-        self._tell("rest")
+        self._send("rest")
         super().rest()
 
     def finish(self) -> dict[str, float]:
-        self._tell("finish")
+        self._send("finish")
         return super().finish()

@@ -107,14 +107,14 @@ def _ends(rounds: Sequence[str], framework: str) -> dict[str, Any]:
         return {"status": "done"}
     (name, metric), last = list(values.items())[-1]
     known = [value for value in last if finite(value) is not None]
-    # CatBoost names no metric, but the best value so far: it tells which way is better.
+    # CatBoost names no metric, but the best value so far: it shows which way is better.
     so_far = [float(one[1]) for line in rounds if (one := _SO_FAR.search(line))]
     is_loss = so_far[-1] <= so_far[0] if so_far else not _MORE_IS_BETTER.fullmatch(metric)
     trained = next((of for (data, what), of in values.items() if data in _OF_TRAINING and what == metric), None)
-    told = {"loss": trained[-1] if trained else None, "val_loss": None if name in _OF_TRAINING else last[-1]}
+    losses = {"loss": trained[-1] if trained else None, "val_loss": None if name in _OF_TRAINING else last[-1]}
     return {
         "status": "done" if len(known) == len(last) else "diverged",
-        **({key: finite(value) for key, value in told.items()} if is_loss else {}),
+        **({key: finite(value) for key, value in losses.items()} if is_loss else {}),
         "best": so_far[-1] if so_far else (min if is_loss else max)(known, default=None),
         "best_of": f"{name} {metric}".strip(),
     }

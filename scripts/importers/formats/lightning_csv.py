@@ -61,12 +61,12 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     """Yield the run of a table. Raises Refused for a table of another kind."""
     if log.name.name != _FILE:
         raise Refused(f"the name must be {_FILE}")
-    told = _columns(log.text)
+    rows_by_column = _columns(log.text)
     for column, least in (("rate", 0.0), ("device_rate", 0.0), ("elapsed", 0.0)):
-        for line, value in told[column]:
+        for line, value in rows_by_column[column]:
             if not (isfinite(value) and value > least):
                 raise Refused(f"{column}: {value:g} must be a number above 0", line)
-    values = {column: [value for _, value in rows] for column, rows in told.items()}
+    values = {column: [value for _, value in rows] for column, rows in rows_by_column.items()}
     rate, each = (median(values[column]) if values[column] else None for column in ("rate", "device_rate"))
     seconds = values["elapsed"]
     devices = count(round(ratio)) if rate and each and isfinite(ratio := rate / each) else None

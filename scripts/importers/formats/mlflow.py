@@ -212,6 +212,6 @@ def _workload(experiment: str, parameters: Mapping[str, str]) -> str | None:
 
 def _framework(tags: Mapping[str, str], parameters: Mapping[str, str]) -> str | None:
     """Return the framework that a run names: MLflow's own logging of it, or a parameter; None where it names none."""
-    told = [tags.get("mlflow.autologging", ""), parameters.get("framework", ""), tags.get("framework", "")]
-    words = " ".join(told).lower()
+    names = [tags.get("mlflow.autologging", ""), parameters.get("framework", ""), tags.get("framework", "")]
+    words = " ".join(names).lower()
     return next((ours for word, ours in _FRAMEWORKS.items() if word in words), None)

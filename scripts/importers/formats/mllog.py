@@ -234,12 +234,12 @@ def _of_0_5(found: re.Match[str], line: int) -> tuple[str, Any, float, dict[str,
     key, value, metadata = found["key"], found["value"], {"benchmark": found["benchmark"]}
     if key == "run_stop":
         # Without a word of success it marks the end alone.
-        told = _logs.from_json(value, line) if value else {}
-        success = told.get("success", True) if isinstance(told, dict) else True
+        stated = _logs.from_json(value, line) if value else {}
+        success = stated.get("success", True) if isinstance(stated, dict) else True
         metadata["status"] = "success" if success in (True, "true") else "aborted"
     elif key == "eval_accuracy" and value:
-        told = _logs.from_json(value, line)
-        value = told.get("value") if isinstance(told, dict) else told
+        stated = _logs.from_json(value, line)
+        value = stated.get("value") if isinstance(stated, dict) else stated
     return key, value, _ms(found["seconds"], line), metadata
 
 

@@ -59,8 +59,8 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
     cards = _smi.cards(text)
     # Many of these logs begin with the text of the program, which names numbers of cards that it does not use.
     said = None if cards else _devices.of_text(text)
-    told = {"devices": len(cards) or None, "devices_said": said, "cards": _smi.words(cards)}
-    yield {"framework": "torch", **told, **found}
+    devices = {"devices": len(cards) or None, "devices_said": said, "cards": _smi.words(cards)}
+    yield {"framework": "torch", **devices, **found}
 
 
 def _found(form: re.Pattern[str], word: str, lines: Sequence[str]) -> list[re.Match[str]]:

@@ -2,7 +2,7 @@
 
 Throughput is `total images/sec`, batches after the warm-up over their time, of all devices together. It trains for a
 number of batches that somebody chose, so no time to train is in such a log. The batch size is that of one device. What
-precision it trained in is not printed; a part of the path may name it (`fp16`). Images that are made up on the card
+precision it trained in is not printed; a part of the path may name it (`fp16`). Synthetic images
 (`Dataset: imagenet (synthetic)`) teach nothing, and a loss of NaN on them is no sign that a training diverged.
 
 Forks print a UNIX time after the loss of each step: the first is when the run began.

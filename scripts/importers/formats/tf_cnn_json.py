@@ -68,13 +68,13 @@ def _parameters(path: Path) -> dict[str, Any]:
     listed = run.get("run_parameters", []) if isinstance(run, dict) else None
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         raise Refused(f"{_RUN} beside it must be an object with a list of run_parameters")
-    told = {one.get("name"): one.get(f"{kind}_value") for one in listed for kind in _KINDS if f"{kind}_value" in one}
-    mode, devices, model = told.get("mode", "training"), told.get("devices"), run.get("model_name")
+    values = {one.get("name"): one.get(f"{kind}_value") for one in listed for kind in _KINDS if f"{kind}_value" in one}
+    mode, devices, model = values.get("mode", "training"), values.get("devices"), run.get("model_name")
     if not str(mode).startswith("training"):
         raise Refused(f"{_RUN}: mode: {mode!r:.40} is no training")
     return {
         "workload": model if isinstance(model, str) else None,
-        "batch_size": count(told.get("batch_size_per_device")),
+        "batch_size": count(values.get("batch_size_per_device")),
         # The list of devices is written as Python writes it.
         "devices": devices.count("'") // 2 or None if isinstance(devices, str) else None,
         "started_at": run["run_date"] if isinstance(run.get("run_date"), str) else None,

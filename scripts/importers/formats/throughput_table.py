@@ -114,12 +114,12 @@ def _cards(machine: str, row: Mapping[str, str], line: int) -> int:
     """Return how many cards a row's machine has: 1 where neither a column nor its name says it."""
     if "num_gpu" not in row:
         found = _CARDS.findall(machine)
-        told = found[-1] if found else "1"  # LambdaOD_8x_Texas_1xH100: one of eight
+        stated = found[-1] if found else "1"  # LambdaOD_8x_Texas_1xH100: one of eight
     else:
-        told = row["num_gpu"]
-    cards = count(number(told))
+        stated = row["num_gpu"]
+    cards = count(number(stated))
     if cards is None:
-        raise Refused(f"num_gpu: {shown(told)} is no count", line)
+        raise Refused(f"num_gpu: {shown(stated)} is no count", line)
     return cards
 
 

@@ -52,7 +52,7 @@ def runs(folder: Path, text: str, **layout: object) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (
             XGBOOST,
@@ -71,10 +71,10 @@ def runs(folder: Path, text: str, **layout: object) -> list[dict[str, object]]:
         (CLOCK, {"framework": "xgboost", "steps_done": 3, "loss": 1.0, "train_seconds": 60.0 + 30.0}),
     ],
 )
-def test_rounds_and_the_metric_that_is_printed_last(tmp_path: Path, text: str, told: dict[str, object]) -> None:
+def test_rounds_and_the_metric_that_is_printed_last(tmp_path: Path, text: str, expected: dict[str, object]) -> None:
     assert boosting.looks(PurePosixPath("a.log"), text)
     (found,) = runs(tmp_path, text)
-    assert found.items() >= told.items()
+    assert found.items() >= expected.items()
 
 
 def test_without_times_it_says_what_would_add_them(tmp_path: Path) -> None:

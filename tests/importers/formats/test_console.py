@@ -98,7 +98,7 @@ def test_other_texts_are_none(text: str) -> None:
 
 def test_megatron_is_timed_by_its_clock_with_what_lies_between(tmp_path: Path) -> None:
     """35 s from the first line to the last, its five seconds of evaluation with them, and ten iterations before."""
-    told = {
+    expected = {
         "train_seconds": 45.0,
         "seconds_from": "the clock of its lines, from the first to the last",
         "steps_done": 40,
@@ -109,7 +109,7 @@ def test_megatron_is_timed_by_its_clock_with_what_lies_between(tmp_path: Path) -
         "devices": 16,
         "batch_size": 4,
     }
-    assert facts(read(tmp_path, MEGATRON)).items() >= told.items()
+    assert facts(read(tmp_path, MEGATRON)).items() >= expected.items()
 
 
 def test_megatron_that_says_when_it_began_is_timed_from_there(tmp_path: Path) -> None:
@@ -171,13 +171,13 @@ def test_a_study_may_give_the_seconds(tmp_path: Path) -> None:
     "text", [TRAINER, TRAINER.replace("'", '"').replace('": "', '": ').replace('",', ",").replace('"}', "}")]
 )
 def test_hugging_faces_lines_state_their_time(tmp_path: Path, text: str) -> None:
-    told = {"train_seconds": 105.2, "seconds_from": "stated: train_runtime", "epochs_done": 2, "val_loss": 5.9}
-    assert facts(read(tmp_path, text)).items() >= told.items()
+    expected = {"train_seconds": 105.2, "seconds_from": "stated: train_runtime", "epochs_done": 2, "val_loss": 5.9}
+    assert facts(read(tmp_path, text)).items() >= expected.items()
 
 
 def test_kerass_lines_state_the_seconds_of_each_epoch(tmp_path: Path) -> None:
-    told = {"train_seconds": 59.0, "epochs_done": 2, "val_acc": 0.96, "best": 0.96, "best_of": "validation accuracy"}
-    assert facts(read(tmp_path, KERAS)).items() >= told.items()
+    known = {"train_seconds": 59.0, "epochs_done": 2, "val_acc": 0.96, "best": 0.96, "best_of": "validation accuracy"}
+    assert facts(read(tmp_path, KERAS)).items() >= known.items()
 
 
 def test_a_loop_of_ones_own_is_timed_by_its_clock(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ KERAS = "epoch,accuracy,learning_rate,loss,val_accuracy,val_loss\n0,0.5,0.001,0.
 def test_a_log_of_keras_is_imported_without_time_and_says_what_adds_it(tmp_path: Path) -> None:
     imported = read(tmp_path, KERAS)
     found = facts(imported)
-    told = {"epochs_done": 2, "loss": 0.5, "acc": 0.7, "val_loss": 0.75, "val_acc": 0.65, "status": "done"}
-    assert found.items() >= told.items()
+    expected = {"epochs_done": 2, "loss": 0.5, "acc": 0.7, "val_loss": 0.75, "val_acc": 0.65, "status": "done"}
+    assert found.items() >= expected.items()
     assert "train_seconds" not in found
     assert str(found["remarks"]).startswith("without time: Keras's CSVLogger has no column elapsed")
     assert imported.epochs["val_acc"].to_list() == [0.6, 0.65]
@@ -112,5 +112,5 @@ def test_accuracies_in_per_cent_and_the_losses_of_a_test_are_read(tmp_path: Path
     imported = epochs_csv.read(tmp_path, Layout({".": "box"}, {".": "torch"}, workload="a"))
     (row,) = imported.runs.to_dict("records")
     assert imported.epochs["acc"].to_list() == [0.005, 0.625]
-    told = {"acc": 0.625, "val_acc": 0.575, "val_loss": 1.5, "best": 0.5875, "best_of": "validation accuracy"}
-    assert row.items() >= told.items()
+    expected = {"acc": 0.625, "val_acc": 0.575, "val_loss": 1.5, "best": 0.5875, "best_of": "validation accuracy"}
+    assert row.items() >= expected.items()

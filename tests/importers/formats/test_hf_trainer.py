@@ -29,8 +29,8 @@ def test_facts_of_a_training(tmp_path: Path) -> None:
     imported = read(tmp_path, {"train_batch_size": 8, "log_history": HISTORY})
     assert imported.problems == []
     (row,) = imported.runs.to_dict("records")
-    told = ("workload", "hardware", "framework", "batch_size", "status", "epochs_done")
-    assert [row[key] for key in told] == ["bert", "A100", "torch", 8, "done", 2]
+    keys = ("workload", "hardware", "framework", "batch_size", "status", "epochs_done")
+    assert [row[key] for key in keys] == ["bert", "A100", "torch", 8, "done", 2]
     assert (row["train_seconds"], row["samples_per_second"]) == (120.5, 53.1)
     assert (row["loss"], row["val_loss"], row["val_acc"]) == (0.62, 0.5, 0.81)
 

@@ -44,14 +44,14 @@ def facts(imported: Imported) -> dict[str, object]:
 
 
 def test_llama_factory_counts_the_time_from_the_beginning(tmp_path: Path) -> None:
-    told = {
+    expected = {
         "train_seconds": 190.0,
         "seconds_from": "stated: elapsed_time",
         "steps_done": 30,
         "epochs_done": 3,
         "loss": 1.25,
     }
-    assert facts(read(tmp_path, LLAMA_FACTORY, "trainer_log.jsonl")).items() >= told.items()
+    assert facts(read(tmp_path, LLAMA_FACTORY, "trainer_log.jsonl")).items() >= expected.items()
     assert json_lines.looks(PurePosixPath("trainer_log.jsonl"), LLAMA_FACTORY)
 
 

@@ -172,7 +172,7 @@ def test_accuracy_may_be_called_as_keras_does_today(tmp_path: Path) -> None:
     assert (row["acc"], row["val_acc"], row["missing_columns"]) == (0.8, 0.8, "")
 
 
-def test_log_of_keras_without_times_is_imported_and_told_what_adds_them(tmp_path: Path) -> None:
+def test_log_of_keras_without_times_is_imported_and_says_what_adds_them(tmp_path: Path) -> None:
     imported = read(tmp_path, ["epoch,accuracy,loss", "0,0.5,0.9", "1,0.6,0.7"])
     assert imported.problems == []
     (row,) = imported.runs.to_dict("records")

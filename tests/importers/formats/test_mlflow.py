@@ -84,7 +84,7 @@ def facts(imported: Imported) -> dict[str, object]:
 
 
 def test_a_run_lasts_from_its_beginning_to_its_end(tmp_path: Path) -> None:
-    told = {
+    expected = {
         "workload": "flowers-resnet50",
         "framework": "torch",
         "batch_size": 32,
@@ -96,7 +96,7 @@ def test_a_run_lasts_from_its_beginning_to_its_end(tmp_path: Path) -> None:
         "loss": 1 / 6,
         "val_acc": 0.75,
     }
-    assert facts(read(folder(tmp_path))).items() >= told.items()
+    assert facts(read(folder(tmp_path))).items() >= expected.items()
 
 
 def test_a_run_that_was_never_closed_ends_with_its_last_row(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def facts(imported: Imported) -> dict[str, object]:
 
 
 def test_train_time_of_the_last_line_is_the_time_and_the_cards_are_those_of_nvidia_smi(tmp_path: Path) -> None:
-    told = {
+    expected = {
         "train_seconds": 22.5,
         "seconds_from": "stated: train_time",
         "cards": "2 x NVIDIA H100 80GB HBM3",
@@ -58,7 +58,7 @@ def test_train_time_of_the_last_line_is_the_time_and_the_cards_are_those_of_nvid
         "status": "done",
         "framework": "torch",
     }
-    assert facts(read(tmp_path, MODDED)).items() >= told.items()
+    assert facts(read(tmp_path, MODDED)).items() >= expected.items()
 
 
 def test_a_log_that_ends_early_says_so(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_llm_c_has_losses_and_no_time(tmp_path: Path) -> None:
     found = facts(
         read(tmp_path, "s:0 tel:10.9\ns:1 trl:10.5 lr:0.0001 norm:0.23\ns:2 trl:9.5 lr:0.0001 norm:0.22\ns:2 tel:9.6\n")
     )
-    told = {"loss": 9.5, "val_loss": 9.6, "steps_done": 2, "best": 9.6}
-    assert found.items() >= told.items()
+    expected = {"loss": 9.5, "val_loss": 9.6, "steps_done": 2, "best": 9.6}
+    assert found.items() >= expected.items()
     assert found["remarks"] == "without time: llm.c's main.log has no time: give seconds"
     assert nanogpt.looks(PurePosixPath("main.log"), "s:1 trl:10.5 lr:0.0001 norm:0.23\n")

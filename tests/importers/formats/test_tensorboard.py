@@ -52,16 +52,16 @@ def facts(imported: Imported) -> dict[str, object]:
 def test_time_runs_from_the_file_s_beginning_to_the_last_event(tmp_path: Path) -> None:
     rows = [event(30.0 * n, 10 * n, train__loss=1 / n, train__epoch=n / 2) for n in range(1, 5)]
     write(tmp_path / "a", event(0), *rows, event(150.0, 40, eval__loss=0.75))
-    told = {"train_seconds": 150.0, "epochs_done": 2, "loss": 0.25, "val_loss": 0.75, "status": "done"}
-    assert facts(read(tmp_path)).items() >= told.items()
+    expected = {"train_seconds": 150.0, "epochs_done": 2, "loss": 0.25, "val_loss": 0.75, "status": "done"}
+    assert facts(read(tmp_path)).items() >= expected.items()
 
 
 def test_keras_writes_training_and_validation_beside_each_other(tmp_path: Path) -> None:
     """Two epochs of 50 s; the validation's numbers come 5 s after each."""
     write(tmp_path / "train", event(0), *(event(50.0 * n + 45, n, epoch_loss=1.0 - n / 2) for n in range(2)))
     write(tmp_path / "validation", event(50), *(event(50.0 * n + 50, n, epoch_loss=2.0 - n) for n in range(2)))
-    told = {"train_seconds": 100.0, "epochs_done": 2, "loss": 0.5, "val_loss": 1.0}
-    assert facts(read(tmp_path)).items() >= told.items()
+    expected = {"train_seconds": 100.0, "epochs_done": 2, "loss": 0.5, "val_loss": 1.0}
+    assert facts(read(tmp_path)).items() >= expected.items()
 
 
 def test_files_of_one_folder_are_one_training_that_was_resumed(tmp_path: Path) -> None:

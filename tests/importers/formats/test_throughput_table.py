@@ -56,14 +56,14 @@ def test_row_is_of_the_machine_with_the_longest_name_that_fits(tmp_path: Path) -
     files = {"throughput.csv": "name,resnet50\nA100,1\nNew A100,2\n"}
     imported = read(tmp_path, files, {"*A100": "any", "*/New A100": "new"})
     assert imported.runs["hardware"].to_list() == ["any", "new"]
-    assert imported.runs["precision"].isna().all(), "the file's name tells none"
+    assert imported.runs["precision"].isna().all(), "the file's name says none"
 
 
 @pytest.mark.parametrize(
     ("name", "devices"),
     [("2x A100", 2), ("4x 2080Ti", 4), ("8x4090", 8), ("8x_Texas_A100", 1), ("Lab 8x 1xA100", 1), ("1080Ti", 1)],
 )
-def test_name_of_a_row_tells_its_cards(name: str, devices: int, tmp_path: Path) -> None:
+def test_name_of_a_row_says_its_cards(name: str, devices: int, tmp_path: Path) -> None:
     imported = read(tmp_path, {"throughput.csv": f"name,resnet50\n{name},1\n"}, {"*": "machine"})
     assert imported.runs["devices"].to_list() == [devices]
 
@@ -94,7 +94,7 @@ def test_broken_table_of_batch_sizes_refuses_its_table(tmp_path: Path) -> None:
     )
 
 
-def test_name_that_no_row_has_is_told(tmp_path: Path) -> None:
+def test_name_that_no_row_has_is_refused(tmp_path: Path) -> None:
     imported = read(tmp_path, {"throughput.csv": "name,resnet50\nRTX 3090,1\n"})
     assert [str(problem) for problem in imported.problems] == [
         f"{name}: is in the mapping, but no row has such a name"

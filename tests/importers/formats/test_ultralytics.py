@@ -33,7 +33,7 @@ def facts(imported: Imported) -> dict[str, object]:
 def test_time_counts_from_the_beginning(tmp_path: Path) -> None:
     arguments = "model: yolo11n.pt\ndata: /data/coco128.yaml\nbatch: 32\nimgsz: 640\nepochs: 3\ndevice: 0,1\n"
     imported = read(tmp_path, NEW, arguments)
-    told = {
+    expected = {
         "workload": "yolo11n_coco128_640",
         "train_seconds": 260.5,
         "first_epoch_seconds": 100.5,
@@ -44,7 +44,7 @@ def test_time_counts_from_the_beginning(tmp_path: Path) -> None:
         "loss": 1.5,
         "val_loss": 2.0,
     }
-    assert facts(imported).items() >= told.items()
+    assert facts(imported).items() >= expected.items()
     assert imported.epochs["elapsed"].to_list() == [100.5, 80.0, 80.0]
 
 

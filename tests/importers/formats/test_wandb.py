@@ -89,8 +89,8 @@ def run_of(folder: Path, name: str, config: dict[str, object], later: dict[str, 
         for at in (1, 2, 3)
     ]
     # Its first record of a machine names no cards: those come in a later one.
-    told = [field(26, field(1, b"Linux")), field(26, machine)]
-    records = [began, *told, changed, *rows]
+    environment = [field(26, field(1, b"Linux")), field(26, machine)]
+    records = [began, *environment, changed, *rows]
     data = b":W&B\1\0\0" + b"".join(struct.pack("<IHB", 0, len(record), 1) + record for record in records)
     place = folder / "wandb" / f"offline-run-20261125_101949-{name}"
     (place / "files").mkdir(parents=True)

@@ -15,14 +15,14 @@ WORDS = ("/bin/echo", '50% of $it\'s "mine"', "back\\slash")
 
 @pytest.fixture
 def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What systemctl was told, and a home of its own."""
+    """The calls of systemctl, and a home of its own."""
     (tmp_path / "bin").mkdir()
-    told = tmp_path / "told"
-    (tmp_path / "bin" / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {told}\n')
+    called = tmp_path / "called"
+    (tmp_path / "bin" / "systemctl").write_text(f'#!/bin/sh\necho "$@" >> {called}\n')
     (tmp_path / "bin" / "systemctl").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("HOME", str(tmp_path))
-    return told
+    return called
 
 
 def install(every: str = "1d") -> str:

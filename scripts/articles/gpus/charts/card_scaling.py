@@ -43,8 +43,8 @@ def draw(view: View) -> Chart | None:
     if table.empty:
         return None
     precision = table["precision"].iloc[0]
-    untold = pd.isna(precision)
-    shown = table[table["precision"].isna() if untold else table["precision"].eq(precision).fillna(False)]
+    is_unknown = pd.isna(precision)
+    shown = table[table["precision"].isna() if is_unknown else table["precision"].eq(precision).fillna(False)]
     # What no scaling can be would flatten all other lines: it is in the audit.
     beyond = shown[shown["efficiency"] > PERFECT]
     drawn = shown[~shown["workload"].isin(beyond.loc[beyond["efficiency"] > 2 * PERFECT, "workload"])]
@@ -90,7 +90,7 @@ def draw(view: View) -> Chart | None:
         width=WIDTH,
         height=1.6 + 1.5 * ((panels + 1) // 2),
         data=drawn.drop(columns=["framework"]),
-        caption=f"Samples/s on n cards ÷ n times those on one{'' if untold else f', in {precision}'}; medians of "
+        caption=f"Samples/s on n cards ÷ n times those on one{'' if is_unknown else f', in {precision}'}; medians of "
         f"{min(shown['runs'].min(), shown['plain_runs'].min())} to "
         f"{max(shown['runs'].max(), shown['plain_runs'].max())} runs.",
         description=f"Lines of scaling efficiency by number of cards, 1 on one card: {spoken}.",

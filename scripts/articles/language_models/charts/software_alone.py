@@ -26,7 +26,7 @@ HELP = "Each dot is the newest release over the first of one model and card; lef
 #: A loss of less (share of the speed) may be chance: each end is one printed figure.
 _CLEAR = 0.05
 
-#: Series of fewer models are told by the table alone.
+#: Series of fewer models are in the table alone.
 KINDS = {"dense": "dense", "moe": "mixtures of experts"}
 
 
