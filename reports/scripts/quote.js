@@ -78,7 +78,7 @@ function heldBy(asked, {card, basis}, data) {
     if (isAlone && held > 1) return textOf(data, "PCIe", {cards: held});
     if (held > asked.sequences) return textOf(data, "few sequences", {cards: held, of: "the whole training", sequences: asked.sequences.toLocaleString("en-US")});
     if (least <= (asked.cards ?? data.most_cards)) return "";
-    return textOf(data, "too small", {state: rounded(asked.state_gb, 4), bytes: asked.state_bytes, sequence: rounded(asked.sequence_gb), needed: least, memory: memory_gb});
+    return textOf(data, "too small", {state: rounded(asked.state_gb), bytes: asked.state_bytes, sequence: rounded(asked.sequence_gb), needed: least, memory: memory_gb});
   };
   return {least, most: isAlone ? 1 : asked.sequences, reason: reason()};
 }
@@ -148,7 +148,7 @@ function ratesOf(asked, data, today) {
     const factor = Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i]));
     if (factor > data.widest) {
       const why = about[i].is_old ? textOf(data, "old rows", {until: about[i].until}) : "", or_name = asked.software ? "" : textOf(data, "name the software");
-      refused[cards[i]] = textOf(data, "too wide", {factor: factor.toFixed(2), widest: data.widest, why, or_name});
+      refused[cards[i]] = textOf(data, "too wide", {factor: (Math.ceil(factor * 100) / 100).toFixed(2), widest: data.widest, why, or_name});
     } else if (!found[i]) refused[cards[i]] = textOf(data, "too fast", {share: Math.round(100 * data.most_of_peak)});
     return !refused[cards[i]];
   });
@@ -319,6 +319,7 @@ function leftOut(text, data) {
   const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]])), without = [], unknown = [];
   for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
     const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name))] : cardsMeant(name, data);
+    if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
   }
   return {without, unknown};
@@ -460,7 +461,9 @@ function beginQuote() {
   }
 
   function notAnswered({refused}) {
-    return made("p", "about", `Not answered: ${Object.entries(refused).map(([card, reason]) => `${card} (${reason})`).join("; ") || "none"}.`);
+    const alike = new Map();
+    for (const [card, reason] of Object.entries(refused)) alike.set(reason, [...(alike.get(reason) ?? []), card]);
+    return made("p", "about", `Not answered: ${[...alike].map(([reason, cards]) => `${cards.join(", ")} (${reason})`).join("; ") || "none"}.`);
   }
 
   /** A classic net, by the ratio of the speeds of both machines. */

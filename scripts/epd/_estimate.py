@@ -1,5 +1,6 @@
 """An estimate on a terminal: a table of rates, one of prices, what is not known, and the sentence."""
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -128,22 +129,27 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     lines = []
     if answers:
         lines.append("memory: each card keeps its part of the state; what activations take is in no table")
+    if answers and cards is None:
         lines.append(
             "cards: those of the cheapest machine, or as many as hold the training; each is taken to be as fast among "
             "many as alone, and links between machines are not counted"
-            if cards is None
-            else f"cards: {cards}, of several whole machines where one has fewer; links between these are not counted"
+        )
+    elif answers and cards > 1:
+        lines.append(
+            f"cards: {cards:,}, of several whole machines where one has fewer; links between these are not counted"
         )
     ways = ("on_demand", "spot", "market")
     if prices := {bill["cheapest"]["as_of"] for one in answers for way in ways if (bill := one[way])}:
-        ages = dict.fromkeys(age(day, today) for day in (max(prices), min(prices)))
-        lines.append(
-            f"prices: {' to '.join(ages)}, with minimum and rounding of each bill, without the start of a machine"
-        )
+        ages = " to ".join(dict.fromkeys(age(day, today) for day in (max(prices), min(prices))))
+        ages = re.sub(r" (days|months) old to (\S+ \1)", r" to \2", ages)
+        lines.append(f"prices: {ages}, with minimum and rounding of each bill, without the start of a machine")
     lines += map(printable, found["ways"])
     if arm := [one["card"] for one in answers if one["host"] == "ARM"]:
         lines.append(f"{', '.join(arm)}: {text('ARM')}")
-    lines += [f"not answered: {one['card']}: {one['reason']}" for one in found["refused"]]
+    alike: dict[str, list[str]] = {}
+    for one in found["refused"]:
+        alike.setdefault(one["reason"], []).append(one["card"])
+    lines += [f"not answered: {', '.join(cards)}: {reason}" for reason, cards in alike.items()]
     to_measure = any("measure it" in one["reason"] for one in found["refused"])
     return lines + (["a rate that you measured: --on CARD=RATE, tokens a second and card"] if to_measure else [])
 

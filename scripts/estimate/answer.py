@@ -108,7 +108,7 @@ def answer(
         | {"measured": [_measured(point) for point in measured]},
         "assumed": [*question.assumed, *_assumed(question, cards, sequences)],
         "ways": [
-            *(f"{cards} cards: {line}" for line in _so_many(question, cards, sequences)),
+            *(f"{cards:,} cards: {line}" for line in _so_many(question, cards, sequences)),
             *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
             *_too_few(answers, cards, owned or {}),
         ],
@@ -130,7 +130,7 @@ def _lowest(answers: Sequence[Mapping[str, Any]], way: str) -> dict[str, Any] | 
 
 
 def _assumed(question: Question, cards: int | None, sequences: float | None) -> list[str]:
-    said = f"{sequences:g}" if sequences else f"one a card at least{f', {cards}' if cards else ''}"
+    said = f"{sequences:g}" if sequences else f"one a card at least{f', {cards:,}' if cards else ''}"
     if of_step := sequences or cards:
         steps = int(question.tokens // (of_step * question.length))
         said += f": {of_step * question.length:,.0f} tokens, {steps:,} steps{' at most' if not sequences else ''}"
@@ -223,7 +223,7 @@ def _refusal(
 
 def _too_small(known: Known, question: Question, card: str, least: int) -> str:
     return text(
-        "too small", state=rounded(question.state_gb, 4), bytes=f"{question.state_bytes:g}",
+        "too small", state=rounded(question.state_gb), bytes=f"{question.state_bytes:g}",
         sequence=rounded(question.sequence_gb), needed=least, memory=f"{_memory_gb(known, card):g}",
     )  # fmt: skip
 

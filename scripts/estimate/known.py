@@ -103,12 +103,17 @@ class Known:
         """Return the provider, of those by what they are called, or the cards that are meant. Raises InputError."""
         if provider := find(name, dict(providers) | {one: one for one in providers.values()}):
             return [provider]
-        if found := names_of_cards.meant(name, self._cards):
+        if found := names_of_cards.meant(name, self._cards) or self._of_make(name):
             return found
         names = dict(providers) | {one: one for one in providers.values()} | self._cards
         raise names_of_cards.unknown(
             option, name, names, f"it is one of {', '.join([*providers.values(), *self.cards])}"
         )
+
+    def _of_make(self, name: str) -> list[str]:
+        """Return the cards that are called by a word and a number, by the word: TPU, RTX."""
+        start = plain(name)
+        return [card for card in self.cards if len(start) > 1 and start.isalpha() and plain(card).startswith(start)]
 
     @property
     def _cards(self) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import exp, sqrt
+from math import ceil, exp, sqrt
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
 def _too_wide(factor: float, old_rows: str, is_named: bool) -> str:
     why = text("old rows", until=old_rows) if old_rows else ""
     or_name = "" if is_named else text("name the software")
-    return text("too wide", factor=f"{factor:.2f}", widest=f"{WIDEST:g}", why=why, or_name=or_name)
+    return text("too wide", factor=f"{ceil(factor * 100) / 100:.2f}", widest=f"{WIDEST:g}", why=why, or_name=or_name)
 
 
 def _refusal(known: Known, question: Question, measured: Sequence[Point], card: str) -> str:

@@ -7,7 +7,7 @@ TEXTS = {
     "precision": "it has no {precision}: its data sheet has {has}",
     "nvfp4": "NVFP4 of a mixture of experts follows from no other precision: measure it",
     "no experts": "no table has a mixture of experts on it: measure it",
-    "software on TPU": "no table has {software} on a TPU",
+    "software on TPU": "on a TPU no table has {software}",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
     "too fast": "by its like it would reach more than {share} % of its peak, as no table has: measure it",
     "wide": "wide, measure it",

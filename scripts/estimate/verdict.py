@@ -102,7 +102,7 @@ def _by(provider: str) -> str:
 def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["deciding"]
     offer, usd = bill["cheapest"], bill["usd"]
-    machine = _place(first["card"], offer) + caveats(first["basis"], first["host"])
+    machine = _place(first["card"] + caveats(first["basis"], first["host"]), offer)
     digits = digits_within(usd["low"], usd["high"])
     hours, low, high = (rounded(of, digits) for of in (bill["hours"], usd["low"], usd["high"]))
     cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"
@@ -118,7 +118,7 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
         f"Too close to call between {between}: measure a minute {on} {_listed(named, 'or')}; "
-        f"unmeasured, {machine} comes to {cost}."
+        f"unmeasured, {machine}, comes to {cost}."
     )
 
 

@@ -210,7 +210,7 @@ def test_few_steps_and_many_cards_are_said() -> None:
     """2e9 tokens on 4,096 cards of a sequence of 4,096 tokens each: 119 steps of 16.8 million."""
     asked = ask(software="llm-foundry", state_bytes=4.0)
     ways = [answer.answer(TABLES, {}, asked, [], cards, TODAY)["ways"] for cards in (4096, 256, 512)]
-    assert any(line.startswith("4096 cards: at most 119 steps, of 16,777,216 tokens or more") for line in ways[0])
+    assert any(line.startswith("4,096 cards: at most 119 steps, of 16,777,216 tokens or more") for line in ways[0])
     assert any("no table of speed goes beyond 1,024 cards" in line for line in ways[0])
     assert not any("steps" in line for line in ways[1])  # 1,907 of a million tokens
     assert any("at most 953 steps" in line for line in ways[2])
@@ -229,7 +229,7 @@ def test_a_training_of_few_sequences_is_not_spread_over_more_cards() -> None:
 def test_what_is_to_be_known_of_a_card_is_said_where_it_is_named() -> None:
     found = of({"GH200": [row("a", 1, 1, card="GH200")]})
     assert (
-        "1 x GH200 at a, price of 2026-11-09 (known by its data sheet alone; ARM host: wheels may be missing)"
+        "1 x GH200 (known by its data sheet alone; ARM host: wheels may be missing) at a, price of 2026-11-09"
         in (found["choice"]["sentence"])
     )
     hosts = {one["card"]: one["host"] for one in found["answers"]}

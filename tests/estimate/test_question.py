@@ -80,6 +80,8 @@ def test_a_name_of_two_cards_takes_the_larger_and_says_so() -> None:
     said = ["A100: read as A100 80 GB, and not as A100 40 GB"]
     assert question.taken(KNOWN, "--on", "A100=4000") == said
     assert question.taken(KNOWN, "--on", "A100 40GB=4000") == []
+    assert KNOWN.left_out("--without", "TPU", {}) == ["TPU v5p", "TPU v6e", "TPU7x"]
+    assert KNOWN.left_out("--without", "rtx", {}) == ["RTX 4090", "RTX 5090", "RTX PRO 6000"]
     assert set(KNOWN.left_out("--without", "A100", {})) == {"A100 80 GB", "A100 40 GB"}
 
 
