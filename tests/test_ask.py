@@ -18,6 +18,7 @@ from scripts.pages.ask import context
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
+from tests import made as tables_of
 from tests.made import CATALOGUE, inputs, offer, price_book, run, runs
 from tests.pages.test_winners import page as alike
 from tests.test_report import STUDY
@@ -242,6 +243,84 @@ def test_what_ifs_name_a_winner_where_there_is_one_alone(page: Page, faster: flo
     assert named == 10 if wins else named <= 1
 
 
+@pytest.mark.parametrize(
+    ("count", "spread", "disturbed", "why"),
+    [
+        (1, 0.05, 0.0, "too few runs to tell"),
+        (3, 0.002, 0.0, "too close to call"),  # within the least gap that counts, however few they are
+        (6, 0.05, 0.0, "too close to call"),
+        (6, 0.05, 50.0, "all runs disturbed"),
+    ],
+)
+def test_reason_why_nothing_wins_is_the_true_one_and_that_of_python(
+    page: Page, count: int, spread: float, disturbed: float, why: str
+) -> None:
+    rng = np.random.default_rng(count)
+    rows = [
+        run(batch_size=size, repeat=i + 1, train_seconds=100 * float(np.exp(spread * rng.standard_normal())),
+            other_cpu_percent=disturbed)
+        for size in (16, 32, 64, 128, 256) for i in range(count)
+    ]  # fmt: skip
+    made = inputs(tables_of.STUDY, runs(*rows))
+    script = (
+        "([data, states]) => states.map((state) => { const rows = ask(data, state), {key} = ROLES[state.by];"
+        " const close = rows.filter((row) => row.near); return [best(rows, state.by).said,"
+        " whyNot(rows[0], close, key).join(' or '), close.length, settledBy(rows[0], close, key)] })"
+    )
+    states = [AS_IT_OPENS | {"workload": "mnist_mlp", "option": "then", "by": by} for by in ("cost", "time", "value")]
+    found = page.evaluate(script, [json.loads(json.dumps(context(made)["ask"])), states])
+    cells = trainings.by_workload(made.costs, made.price, made.name_of)["mnist_mlp"]
+    expected = trainings.best(cells, made.judge)
+    assert found == [[one["said"], one["why"], one["not_told"], one["settled_by"]] for one in expected]
+    assert {one["why"] for one in expected} == {why}
+    assert all(one["said"].lower().startswith(why) for one in expected)
+
+
+def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, page: Page, study: Inputs) -> None:  # noqa: F811
+    """A start of seconds is nothing beside ten hours: what others take is by the ratio of their speeds."""
+    page.locator("#ask [type=reset]").click()
+    page.fill("[name=takes]", "10")
+    page.select_option("[name=on]", "cpu4")
+    assert page.locator("[name=samples]").is_disabled()
+    said = page.locator("#asked .answer").inner_text()
+    assert "a training like MNIST · MLP that takes 10.0 h on 4 vCPUs" in said
+    script = (
+        "state => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
+        " return ask(data, state).map(({name, seconds}) => [name, seconds]) }"
+    )
+    taken = dict(
+        page.evaluate(script, AS_IT_OPENS | {"workload": "mnist_mlp", "by": "cost", "takes": 10, "on": "cpu4"})
+    )
+    cells = study.cells[study.cells["workload"] == "mnist_mlp"]
+    rates = {study.name_of(cell): (cell["hardware"], cell["samples_per_second"]) for cell in records(cells)}
+    fastest = max(rate for machine, rate in rates.values() if machine == "cpu4")
+    for name, seconds in taken.items():
+        assert seconds == pytest.approx(36_000 * fastest / rates[name][1], rel=0.05), name
+    other = browser.new_page()
+    other.goto(page.url)
+    assert "takes=10&on=cpu4" in other.url
+    assert other.locator("#asked .answer").inner_text() == said
+    other.goto(page.url.partition("#")[0] + "#ask&takes=0.0001&on=cpu4")
+    other.reload()
+    assert "is known that is as short" in other.locator("#asked").inner_text()
+    other.close()
+    page.locator("#ask [type=reset]").click()
+    page.wait_for_function("!location.hash")
+
+
+def test_where_no_log_records_samples_whole_trainings_are_asked_for(page: Page) -> None:
+    made = inputs(tables_of.STUDY, runs(tables_of.log(), tables_of.log(hardware="cpu4")))
+    data = context(made)["ask"]
+    assert {key: data["workloads"]["mnist_mlp"][key] for key in ("samples", "noun")} == {
+        "samples": 1,
+        "noun": "trainings",
+    }
+    state = AS_IT_OPENS | {"workload": "mnist_mlp", "option": "then", "by": "cost"}
+    script = "([data, states]) => states.map((state) => ask(data, state)[0].usd)"
+    one, three = page.evaluate(script, [json.loads(json.dumps(data)), [state, state | {"samples": 3}]])
+    assert three == pytest.approx(3 * one)
+
+
 def test_price_up_to_which_a_machine_surely_costs_less_is_by_the_rule(page: Page, study: Inputs) -> None:
     """A little below that price the rule of Python tells it apart from the other machines, a little above not."""
     script = (
@@ -424,6 +503,7 @@ REFUSED = {
     "price.cpu1=-1": "1 vCPU: 0 or more is allowed, not -1.",
     "samples=-5": "samples: more than 0 is allowed, not -5.",
     "samples=0": "samples: more than 0 is allowed, not 0.",
+    "takes=0": "or mine takes, hours: more than 0 is allowed, not 0.",
     "samples=0x10": "samples: more than 0 is allowed, not 0x10.",
     "samples=NaN": "samples: more than 0 is allowed, not NaN.",
     "hours=0": "hours an owned machine is used, a month: more than 0 and at most 744 is allowed, not 0.",

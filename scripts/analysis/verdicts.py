@@ -58,6 +58,13 @@ LESS, MORE, TIED = "less", "more", "tie"
 NOT_TOLD, TOO_FEW, DISTURBED = "too close to call", "too few runs", "disturbed runs"
 _WHY = {NOT_TOLD: "too close to call", TOO_FEW: "too few runs to tell", DISTURBED: "all runs disturbed"}
 
+#: What would tell them from one another.
+_SETTLED = {
+    DISTURBED: "runs that nothing disturbs",
+    TOO_FEW: f"{FEW_RUNS} runs or more of each",
+    NOT_TOLD: "more runs of each, on several machines of a kind",
+}
+
 #: The logarithm of a ratio that is as good as infinite.
 _LARGEST = 700.0
 
@@ -375,15 +382,15 @@ def undecided(
 ) -> dict[int, str]:
     """Return which of `others` are not clearly different from the winner, and why: without any it has won.
 
-    One far behind may be among them: with too few runs, or as too noisy. `machines` are those of the winner and of each
-    other.
+    One far behind may be among them: with too few runs, or as too noisy; one that is known to lie within the least gap
+    is too close, however few its runs are. `machines` are those of the winner and of each other.
     """
     compared = [
         judge.compare(values, winner, (machines[1 + place], machines[0]) if machines else None)
         for place, values in enumerate(others)
     ]
     return {
-        place: judge.reason(one.runs) if one.word == TIED else one.word
+        place: judge.reason(FEW_RUNS) if one.word == TIED else one.word
         for place, one in enumerate(compared)
         if not one.told
     }
@@ -400,20 +407,22 @@ def not_told(judge: Judge, winner: Any, others: Iterable[Any], machines: Sequenc
     return list(undecided(judge, winner, others, machines))
 
 
-def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
+def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str]) -> str:
     """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many or all may.
 
-    `names` are the winner and those that are `not_told` from it, `runs` the fewest of any of them.
+    `names` are the winner and those that are `undecided` from it, for these `reasons`.
     """
     if len(names) == 1 or (len(names) <= _NAMED and len(names) < of):
         return f"{' or '.join(names)} {does}"
-    unsure = "Too few runs to tell" if runs < FEW_RUNS else "Too close to call"
-    return f"{unsure} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
+    found = set(reasons)
+    unsure = f"{why(found)}{': nobody can tell' if DISTURBED in found else ''}"
+    return f"{unsure[:1].upper()}{unsure[1:]} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
 
 
-def settled_by(runs: int) -> str:
-    """Return what would tell cells from one another that are too close to call, one of which has so few runs."""
-    return f"{FEW_RUNS} runs or more of each" if runs < FEW_RUNS else "more runs of each, on several machines of a kind"
+def settled_by(reasons: Iterable[str]) -> str:
+    """Return what would tell cells from one another that are not clearly different for these reasons."""
+    found = set(reasons)
+    return next((words for reason, words in _SETTLED.items() if reason in found), _SETTLED[NOT_TOLD])
 
 
 def front(
