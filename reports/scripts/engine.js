@@ -142,8 +142,16 @@ function usefulSeconds(run, workload, state) {
 function timesOf(data, state) {
   const useful = state.takes * SECONDS_PER_HOUR, skipped = (run) => (state.compile ? 0 : run.first_step ?? 0);
   const there = data.cells.filter(({workload, hardware}) => workload === state.workload && hardware === state.on);
-  const found = Math.max(...there.map(({runs}) => median(runs.map((run) => (useful - run.once + skipped(run)) / run.rest))));
-  return found > 0 ? found : null;
+  const shortest = (times) => Math.min(...there.map(({runs}) => median(runs.map((run) => run.once - skipped(run) + times * run.rest))));
+  if (!there.length || !(shortest(0) < useful)) return null;
+  let [low, high] = [0, 1];
+  while (shortest(high) < useful && high < 1e15) high *= 2;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (shortest(middle) < useful) low = middle;
+    else high = middle;
+  }
+  return high;
 }
 
 /** Which cell has won, or may have, and for which reasons that is not known: scripts/analysis/verdicts.py. */
