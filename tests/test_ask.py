@@ -463,6 +463,17 @@ def test_address_controls_and_answer_agree_whatever_is_clicked(browser: Browser,
     other.close()
 
 
+def test_a_jump_to_a_section_leaves_the_answer_as_it_is(browser: Browser, page: Page) -> None:  # noqa: F811
+    other = browser.new_page()
+    other.goto(page.url.partition("#")[0])
+    other.evaluate("document.querySelector('#asked .answer').dataset.same = 'yes'")
+    other.locator("nav a").last.click()
+    other.wait_for_function("location.hash")
+    other.evaluate("new Promise((done) => setTimeout(done))")
+    assert other.locator("#asked .answer").get_attribute("data-same") == "yes"
+    other.close()
+
+
 def test_input_closes_nothing_and_the_sentence_alone_is_read_aloud(page: Page) -> None:
     folded = page.locator("#asked details", has_text="At which price")
     folded.locator("summary").click()

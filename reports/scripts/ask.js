@@ -269,11 +269,13 @@ function begin() {
     return kept.size ? `#ask&${kept}` : location.pathname + location.search + (location.hash.startsWith("#ask&") ? "" : location.hash);
   }
 
+  /** Whether the address asks what the form does. */
+  const isThere = () => new URL(address(), location.href).href === location.href;
+
   /** Keep the question in the address: a new step of the history where a field begins to change. */
   function keep() {
-    const there = new URL(address(), location.href).href;
-    if (refusedNow || there === location.href) return;
-    history[settled ? "pushState" : "replaceState"](null, "", there);
+    if (refusedNow || isThere()) return;
+    history[settled ? "pushState" : "replaceState"](null, "", address());
     settled = false;
   }
 
@@ -285,8 +287,7 @@ function begin() {
     const uses = new Set(Object.values(prices).filter((price) => price.own).map((price) => price.own.hours_per_month));
     form.elements.hours.placeholder = [...uses].join(" or ") || "none is owned";
     const {samples, noun, is_whole} = asked(), {samples: many, takes, on, accuracy} = form.elements, hasOwn = takes.value !== "";
-    many.parentElement.firstChild.textContent = noun;
-    many.parentElement.title = is_whole ? "The logs do not record samples: whole trainings can be asked for, one after another" : "";
+    many.parentElement.firstChild.textContent = is_whole ? `${noun} (no samples recorded)` : noun;
     const until = accuracy.value !== "";
     many.disabled = until || hasOwn;
     many.placeholder = until ? "until the accuracy" : hasOwn ? "as mine" : shown(samples, is_whole ? 1 : 4);
@@ -329,7 +330,7 @@ function begin() {
     if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
     if (kept.size && form.closest("details:not([open])")) showAt(form);
     answer();
-    if (!refusedNow && new URL(address(), location.href).href !== location.href) history.replaceState(null, "", address());
+    if (!refusedNow && !isThere()) history.replaceState(null, "", address());
     settled = true;
   }
 
@@ -357,7 +358,8 @@ function begin() {
   form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
   form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
-  for (const name of ["popstate", "hashchange"]) window.addEventListener(name, read);
+  // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.
+  for (const name of ["popstate", "hashchange"]) window.addEventListener(name, () => isThere() || read());
   document.addEventListener("click", go);
   link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();

@@ -86,7 +86,7 @@ def test_heading_that_is_jumped_to_stands_below_the_bar(browser: Browser, tmp_pa
     for i in (2, 0, 3, 1):
         page.evaluate(f"location.hash = '#s{i}'")
         page.wait_for_function("scrollY > 0")
-        heading = page.locator(f"h2:text-is('{LONG} {i}')" if i < 3 else "#s3 h2").bounding_box()
+        heading = page.locator(f"summary:has(h2:text-is('{LONG} {i}'))" if i < 3 else "#s3 h2").bounding_box()
         bar = page.locator("nav").bounding_box()
         assert heading is not None
         assert bar is not None
