@@ -389,6 +389,32 @@ def test_the_table_is_copied_as_csv(page: Page) -> None:
     assert rows["GB300"]["usd"] == ""
 
 
+def test_hours_of_ones_own_are_a_rate(page: Page) -> None:
+    """2 billion tokens in 20 hours on 8 cards are 3,472 a second and card; one of both is given."""
+    here = page.url.partition("#")[0]
+    page.goto(here + "#quote&on=A100%2080%20GB")
+    page.reload()
+    assert page.evaluate("document.activeElement.name") == "hours", "what a reader who comes from a study has to say"
+    page.fill("#quote [name=hours]", "20")
+    assert page.locator("#quote [name=rate]").is_disabled()
+    by_hours = [page.locator(place).inner_text() for place in ("#said", "#quoted")]
+    (rate,) = re.findall(r"your rate[^·]*· ([\d,]+) tokens/s", by_hours[1])
+    assert rate == "3,470"
+    page.fill("#quote [name=hours]", "")
+    page.fill("#quote [name=rate]", str(2e9 / (20 * 3600 * 8)))
+    assert [page.locator(place).inner_text() for place in ("#said", "#quoted")] == by_hours
+    page.fill("#quote [name=rate]", "")
+    page.fill("#quote [name=hours]", "0")
+    assert "hours: more than 0 are allowed" in page.locator("#said").inner_text()
+
+
+def test_an_interval_whose_ends_read_the_same_is_one_number(page: Page) -> None:
+    assert page.evaluate("[between(319.2, 319.4, 3), between(319, 324, 3)]") == ["319", "319 to 324"]
+    page.goto(page.url.partition("#")[0] + "#quote&on=H100&rate=12000")
+    page.reload()
+    assert re.findall(r"\b([\d,.]+) to \1\b", page.locator("main").inner_text()) == []
+
+
 def test_without_scripts_it_shows_worked_examples(browser: Browser, page: Page) -> None:  # noqa: F811
     context = browser.new_context(java_script_enabled=False)
     plain = context.new_page()
@@ -413,7 +439,7 @@ def test_figures_have_no_more_digits_than_their_interval_bears(page: Page) -> No
     ("form", "field", "value"), [("classic", "machine", "a100-80gb-pcie"), ("quote", "on", "A100 80 GB")]
 )
 def test_link_from_the_page_of_a_study_fills_in_its_machine(page: Page, form: str, field: str, value: str) -> None:
-    (link,) = yours._links(form, field, [(value, "a machine")])
+    (link,) = yours._links(form, field, [(value, "a machine")], {"net": ""} if form == "classic" else None)
     here = page.url.partition("#")[0]
     page.goto("about:blank")
     page.goto(here + link["address"].removeprefix("quote.html"))

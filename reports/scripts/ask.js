@@ -18,7 +18,7 @@ function stateOf(fields, limits) {
   const number = (name) => (value(name) === "" || !Number.isFinite(Number(value(name))) ? null : Number(value(name)));
   const prices = {};
   for (const name of fields.keys()) if (name.startsWith("price.") && number(name) !== null) prices[name.slice(6)] = number(name);
-  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), prices};
+  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), on: value("on"), prices};
   for (const name of Object.keys(limits)) state[name] = number(name);
   return {...state, compile: value("compile") !== "no", discount: (number("discount") ?? 0) / 100};
 }
@@ -32,7 +32,8 @@ function begin() {
 
   /** Dollars, and for how much: of rates the seconds beside them are for as much (`time`). */
   function usd(value, times) {
-    const these = asked().is_rate ? (form.elements.samples.value === "" ? " a thousand " + asked().unit.slice(2) : ` for ${shown(times, 4)} times as many`) : ` per ${shown(times, 4)} trainings`;
+    const isOwn = form.elements.samples.value !== "" || form.elements.takes.value !== "";
+    const these = asked().is_rate ? (isOwn ? ` for ${shown(times, 4)} times as many` : " a thousand " + asked().unit.slice(2)) : ` per ${shown(times, 4)} trainings`;
     return `${shown(value * times)} USD${times > 1 ? these : ""}`;
   }
 
@@ -47,8 +48,7 @@ function begin() {
   /** How many runs the best has, and which are not clearly different from it; `key` is what they are ranked by. */
   function sure(rows, key) {
     const runs = rows[0].of.usd.length, close = rows.filter((row) => row.near), near = close.map((row) => row.name);
-    const same = close.every((row) => row[key] === rows[0][key]), fewest = Math.min(...[rows[0], ...close].map((row) => row.of.usd.length));
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(rows[0], close, key, data.rule)}: ${few(near)}; what would settle it: ${same ? "nothing, all are the same" : settledBy(fewest)}` : ""}`);
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(rows[0], close, key).join(" or ")}: ${few(near)}; what would settle it: ${settledBy(rows[0], close, key)}` : ""}`);
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -60,7 +60,7 @@ function begin() {
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null ? "a thousand " + unit.slice(2) : unit} of ${readable(state.workload)}.`);
+    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null && state.takes === null ? "a thousand " + unit.slice(2) : unit}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
@@ -78,11 +78,11 @@ function begin() {
 
   /** What the shortest time costs beside the lowest cost, where both are clearly different. */
   function priceOfSpeed(cheap, fast) {
-    const head = "Price of speed", near = (rows, [{cell}]) => rows.some((row) => row.cell === cell && row.near);
+    const head = "Price of speed", near = (rows, [{cell}]) => rows.filter((row) => row.cell === cell && row.near);
     const measured = [...cheap, ...fast].some((row) => row.near) ? " measured" : "";
     if (cheap[0].cell === fast[0].cell) return card(head, `nothing${measured}`, "one configuration has both");
-    const alike = [...(near(fast, cheap) ? ["time"] : []), ...(near(cheap, fast) ? ["cost"] : [])].join(" and ");
-    if (alike) return card(head, whyNot(cheap[0], [fast[0]], null, data.rule), `in ${alike}`);
+    const alike = Object.entries({time: near(fast, cheap), cost: near(cheap, fast)}).filter(([, rows]) => rows.length);
+    if (alike.length) return card(head, WHY.filter((why) => alike.some(([, [row]]) => row.why === why)).join(" or "), `in ${alike.map(([what]) => what).join(" and ")}`);
     return card(head, `${shown(fast[0].usd / cheap[0].usd)}× the money`, `for ${shown(cheap[0].seconds / fast[0].seconds)}× the speed${measured}`);
   }
 
@@ -100,7 +100,7 @@ function begin() {
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key, data.rule)}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 && !asked().is_rate ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
@@ -189,6 +189,9 @@ function begin() {
     return firsts.map((row) => ({row, below: winsBelow(row, firsts.filter((other) => other !== row), data.rule)}));
   }
 
+  /** By which of their runs machines are compared whose rows these are. */
+  const by = (found) => (found.every(({row}) => row.of.usd.length === 1) ? "one run of each" : "its lowest median");
+
   /** At which price another machine wins, in a sentence: scripts/pages/flips.py. */
   function flip(found) {
     const share = ({row, below}) => (below ?? row.even_at) / row.usd_per_hour, hasPrice = ({below, row}) => below >= LEAST_SHARE * row.usd_per_hour;
@@ -196,8 +199,9 @@ function begin() {
     if (!rivals.length) return "";
     const {row, below} = rivals.reduce((most, one) => (hasPrice(one) - hasPrice(most) || share(one) - share(most)) > 0 ? one : most);
     const name = data.machines[row.cell.hardware], now = shown(row.usd_per_hour);
-    return below !== null ? `${name} wins if an hour of it costs less than ${shown(below)} USD (now ${now}).`
-      : `No price is known at which another wins clearly; by its lowest median ${name} costs less below ${shown(row.even_at)} USD an hour (now ${now}).`;
+    const of = `For ${readable(row.cell.workload)} alone, among all machines:`;
+    return below !== null ? `${of} ${name} wins if an hour of it costs less than ${shown(below)} USD (now ${now}).${data.beside}`
+      : `${of} no price is known at which another wins clearly; by ${by(found)} ${name} costs less below ${shown(row.even_at)} USD an hour (now ${now}).${data.beside}`;
   }
 
   /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
@@ -205,7 +209,7 @@ function begin() {
     const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below].map((value) => made("td", "n", shown(value)))];
     if (!found.length) return [];
     return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
-      made("p", "about", "Each machine by its lowest median. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price)."), stacked(table("At which price would another machine cost less", "",
+      made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price).`), stacked(table("At which price would another machine cost less", "",
       ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], found.map(line))))];
   }
 
@@ -232,18 +236,20 @@ function begin() {
     }
     const fields = new FormData(form), state = stateOf(fields, data.limits), rows = ask(data, state);
     const about = data.workloads[state.workload];
-    const unit = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null && about.samples ? `${shown(state.samples)} ${about.noun}` : about.unit;
+    const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${shown(state.samples)} ${about.noun}` : about.unit;
+    const unit = state.takes !== null ? `a training like ${readable(state.workload)} that takes ${shown(state.takes)} h on ${data.machines[state.on]}` : `${amount} of ${readable(state.workload)}`;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
         : !priced ? "No machine has a price so bought: type one."
+        : state.takes !== null ? `No training of ${readable(state.workload)} on ${data.machines[state.on]} is known that is as short.`
         : state.accuracy !== null ? "No configuration reached that accuracy." : "With so many preemptions no training ends.";
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the dark bar is the lowest, lighter ones are not clearly different from it.`;
+      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the dark bar is the lowest, lighter ones are not clearly different from it.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
-      show(sentence(state, rows, times, unit), ...(turns ? [made("p", "", turns)] : []), cards(state, rows, times), ...ways(state, times), made("p", "about", what), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), ...(turns ? [made("p", "", turns)] : []), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }
@@ -263,11 +269,13 @@ function begin() {
     return kept.size ? `#ask&${kept}` : location.pathname + location.search + (location.hash.startsWith("#ask&") ? "" : location.hash);
   }
 
+  /** Whether the address asks what the form does. */
+  const isThere = () => new URL(address(), location.href).href === location.href;
+
   /** Keep the question in the address: a new step of the history where a field begins to change. */
   function keep() {
-    const there = new URL(address(), location.href).href;
-    if (refusedNow || there === location.href) return;
-    history[settled ? "pushState" : "replaceState"](null, "", there);
+    if (refusedNow || isThere()) return;
+    history[settled ? "pushState" : "replaceState"](null, "", address());
     settled = false;
   }
 
@@ -278,11 +286,17 @@ function begin() {
     for (const name of Object.keys(data.machines)) form.elements[`price.${name}`].placeholder = prices[name] ? shown(prices[name].usd_per_hour) : "no price";
     const uses = new Set(Object.values(prices).filter((price) => price.own).map((price) => price.own.hours_per_month));
     form.elements.hours.placeholder = [...uses].join(" or ") || "none is owned";
-    const {samples, noun} = asked();
-    form.elements.samples.parentElement.firstChild.textContent = noun;
-    const until = form.elements.accuracy.value !== "";
-    form.elements.samples.disabled = samples === null || until;
-    form.elements.samples.placeholder = until ? "until the accuracy" : samples === null ? "not recorded" : shown(samples, 4);
+    const {samples, noun, is_whole} = asked(), {samples: many, takes, on, accuracy} = form.elements, hasOwn = takes.value !== "";
+    many.parentElement.firstChild.textContent = is_whole ? `${noun} (no samples recorded)` : noun;
+    const until = accuracy.value !== "";
+    many.disabled = until || hasOwn;
+    many.placeholder = until ? "until the accuracy" : hasOwn ? "as mine" : shown(samples, is_whole ? 1 : 4);
+    takes.disabled = until;
+    takes.placeholder = until ? "until the accuracy" : "not given";
+    on.disabled = until || !hasOwn;
+    const ran = new Set(data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.hardware));
+    for (const option of on.options) option.disabled = !ran.has(option.value);
+    if (!ran.has(on.value)) on.value = [...ran][0];
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
   }
 
@@ -314,20 +328,28 @@ function begin() {
       follow();
     }
     if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
+    if (kept.size && form.closest("details:not([open])")) showAt(form);
     answer();
-    if (!refusedNow && new URL(address(), location.href).href !== location.href) history.replaceState(null, "", address());
+    if (!refusedNow && !isThere()) history.replaceState(null, "", address());
     settled = true;
   }
 
-  /** A click on the page's own navigation leaves the question in the address. */
-  function go(event) {
-    const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
-    if (!there || !location.hash.startsWith("#ask&") || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    history.pushState(null, "", location.href);
+  /** Scroll to an element, and open what it is folded in. */
+  function showAt(there) {
     for (let fold = there.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     there.closest(".folded")?.classList.remove("folded");
     there.scrollIntoView();
+  }
+
+  /** A click on the page's own navigation leaves the question in the address; one on a question leads to the form. */
+  function go(event) {
+    const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (name?.startsWith("ask&")) showAt(form);
+    if (!there || !location.hash.startsWith("#ask&")) return;
+    event.preventDefault();
+    history.pushState(null, "", location.href);
+    showAt(there);
   }
 
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
@@ -336,7 +358,8 @@ function begin() {
   form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
   form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
-  for (const name of ["popstate", "hashchange"]) window.addEventListener(name, read);
+  // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.
+  for (const name of ["popstate", "hashchange"]) window.addEventListener(name, () => isThere() || read());
   document.addEventListener("click", go);
   link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();

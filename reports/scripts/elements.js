@@ -21,6 +21,11 @@ function rounded(value, digits = 3) {
   return shown(Number(value.toPrecision(digits)), digits);
 }
 
+/** Between which numbers something lies, one where both ends read the same: scripts/storage/numbers.py. */
+function between(low, high, digits) {
+  return [...new Set([low, high].map((end) => rounded(end, digits)))].join(" to ");
+}
+
 function duration(seconds, write = shown) {
   for (const [unit, size] of [["days", 86400], ["h", 3600], ["min", 60]]) if (seconds >= 2 * size) return `${write(seconds / size)} ${unit}`;
   return `${write(seconds)} s`;
@@ -38,6 +43,18 @@ async function copy(button, text, otherwise) {
   button.setAttribute("aria-live", "polite");
   button.textContent = copied ? "Copied" : otherwise;
   setTimeout(() => { button.textContent = words; }, 2000);
+}
+
+/** What is jumped to stands below the bar of sections, however many lines that has; a chapter's heading is above what its address names. */
+function clear(bar) {
+  document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`);
+  for (const head of document.querySelectorAll(".chapter > summary")) head.nextElementSibling.style.setProperty("--head", `${head.offsetHeight}px`);
+}
+
+const BAR = document.querySelector("main > nav");
+if (BAR) {
+  clear(BAR);
+  new ResizeObserver(() => clear(BAR)).observe(BAR);
 }
 
 /** An element with a class and children, which are elements or texts: never markup. */

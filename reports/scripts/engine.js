@@ -73,18 +73,39 @@ function ofCell(logs, noise) {
   return {mean, variance: (n >= 3 ? Math.max(variance, squares / (n - 1)) : variance) / count, degrees};
 }
 
-/** Whether the runs of two cells are clearly different, by the page's rule: scripts/analysis/verdicts.py. */
-function clearlyDifferent(first, second, rule, machines) {
-  const ratio = median(first) / median(second), noises = machines.map((name) => rule.noises[name]);
-  if (Math.min(...first, ...second) <= 0) return (median(first) === 0) !== (median(second) === 0);
-  const [one, other] = [first, second].map((values, i) => ofCell(values.map(Math.log), noises[i]));
+/** The runs of two cells, compared: the gap of their means (logarithms), its error and degrees of freedom, and the least ratio that counts. */
+function compared(first, second, rule, machines) {
+  const noises = machines.map((name) => rule.noises[name]), [one, other] = [first, second].map((values, i) => ofCell(values.map(Math.log), noises[i]));
   const isApart = noises[0].host !== noises[1].host, between = rule.between_machines;
   const error = Math.sqrt(one.variance + other.variance + (isApart ? 2 * between.variance : 0));
   const degrees = Math.min(one.degrees, other.degrees, isApart ? between.degrees : Infinity);
+  return {gap: one.mean - other.mean, error, degrees, least: 1 + Math.max(...noises.map((noise) => noise.gap))};
+}
+
+/** Whether the runs of two cells are clearly different, by the page's rule: scripts/analysis/verdicts.py. */
+function clearlyDifferent(first, second, rule, machines) {
+  const ratio = median(first) / median(second);
+  if (Math.min(...first, ...second) <= 0) return (median(first) === 0) !== (median(second) === 0);
+  const {gap, error, degrees, least} = compared(first, second, rule, machines);
   if (!degrees) return false;
-  const gap = one.mean - other.mean, p = error ? twoTails(Math.abs(gap) / error, degrees) : Number(gap === 0);
+  const p = error ? twoTails(Math.abs(gap) / error, degrees) : Number(gap === 0);
   const level = Math.min(rule.level, rule.level_of_few[Math.min(first.length, second.length)] ?? rule.level);
-  return Math.max(ratio, 1 / ratio) >= 1 + Math.max(...noises.map((noise) => noise.gap)) && p <= level && ratio < 1 === gap < 0;
+  return Math.max(ratio, 1 / ratio) >= least && p <= level && ratio < 1 === gap < 0;
+}
+
+/** Why two cells are not clearly different, and what would show which is better: scripts/analysis/verdicts.py. */
+const CLOSE = "too close to call", FEW = "too few runs", DISTURBED = "all runs disturbed";
+const WHY = [CLOSE, FEW, DISTURBED], SAME = "nothing, all are the same";
+const SETTLED = {[DISTURBED]: "runs that nothing disturbs", [FEW]: "4 runs or more of each", [CLOSE]: "more runs of each, on several machines of a kind"};
+
+/** Why two cells are not clearly different: with few runs, too, they are too close if the 95 % interval of their ratio lies within the least that counts. */
+function reasonOf(first, second, rule, machines) {
+  if (rule.level < 0) return DISTURBED;
+  if (Math.min(first.length, second.length) >= 4) return CLOSE;
+  if (Math.min(...first, ...second) <= 0) return median(first) === 0 && median(second) === 0 ? CLOSE : FEW;
+  const {gap, error, degrees, least} = compared(first, second, rule, machines), left = Math.log(least) - Math.abs(gap);
+  const ratio = median(first) / median(second), isWithin = Math.max(ratio, 1 / ratio) < least && left > 0;
+  return degrees && isWithin && (!error || twoTails(left / error, degrees) < 0.05) ? CLOSE : FEW;
 }
 
 /** An hour of a machine (USD), null where it has no price. */
@@ -112,28 +133,44 @@ function bill(run, seconds, usdPerHour, price, isRate) {
 
 /** How long (s) a run keeps a machine busy; infinite where it did not reach the accuracy asked for. */
 function usefulSeconds(run, workload, state) {
-  let times = state.samples === null || !workload.samples ? 1 : state.samples / workload.samples;
+  let times = state.times ?? (state.samples === null ? 1 : state.samples / workload.samples);
   if (state.accuracy !== null) times = (run.reached ?? []).find((point) => point[1] >= state.accuracy)?.[0] ?? Infinity;
   return run.once - (state.compile ? 0 : run.first_step ?? 0) + times * run.rest;
 }
 
-/** Which cell has won, or may have: scripts/analysis/verdicts.py. */
-function won(names, does, of, runs) {
+/** How many times as long as a workload's own a training is that takes so many hours on a machine, at its fastest configuration there; null if none ran there, or none starts as fast. */
+function timesOf(data, state) {
+  const useful = state.takes * SECONDS_PER_HOUR, skipped = (run) => (state.compile ? 0 : run.first_step ?? 0);
+  const there = data.cells.filter(({workload, hardware}) => workload === state.workload && hardware === state.on);
+  const shortest = (times) => Math.min(...there.map(({runs}) => median(runs.map((run) => run.once - skipped(run) + times * run.rest))));
+  if (!there.length || !(shortest(0) < useful)) return null;
+  let [low, high] = [0, 1];
+  while (shortest(high) < useful && high < 1e15) high *= 2;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (shortest(middle) < useful) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Which cell has won, or may have, and for which reasons that is not known: scripts/analysis/verdicts.py. */
+function won(names, does, of, reasons) {
   if (names.length === 1 || (names.length <= 3 && names.length < of)) return `${names.join(" or ")} ${does}`;
-  return `${runs < 4 ? "Too few runs to say" : "Too close to call"} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
+  const unsure = `${reasons.join(" or ")}${reasons.includes(DISTURBED) ? ": nobody can say" : reasons.includes(FEW) ? " to say" : ""}`;
+  return `${unsure[0].toUpperCase()}${unsure.slice(1)} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
-/** Why some rows (one or more) are not clearly different from another: scripts/analysis/verdicts.py. What is the same by `key` is close. */
-function whyNot(first, rows, key, rule) {
-  if (rows.every((row) => key && row[key] === first[key])) return "too close to call";
-  if (rule.level < 0) return "all runs disturbed";
-  const hasFew = (row) => Math.min(first.of.usd.length, row.of.usd.length) < 4;
-  return [...(rows.every(hasFew) ? [] : ["too close to call"]), ...(rows.some(hasFew) ? ["too few runs"] : [])].join(" or ");
+/** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is close. */
+function whyNot(first, rows, key) {
+  if (rows.length && rows.every((row) => row[key] === first[key])) return [CLOSE];
+  return WHY.filter((why) => rows.some((row) => row.why === why));
 }
 
-/** What would settle which of cells that are not clearly different is better: scripts/analysis/verdicts.py. */
-function settledBy(runs) {
-  return runs < 4 ? "4 runs or more of each" : "more runs of each, on several machines of a kind";
+/** What would show whether rows of `ask` differ from the first, where that is not clear. */
+function settledBy(first, rows, key) {
+  if (rows.every((row) => row[key] === first[key])) return SAME;
+  return SETTLED[Object.keys(SETTLED).find((why) => rows.some((row) => row.why === why))];
 }
 
 /** By what is ranked: its values, what its best is called and does if it has won, and if others are not clearly different. */
@@ -145,9 +182,9 @@ const ROLES = {
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */
 function best(rows, by) {
-  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {role, does, measured} = ROLES[by];
+  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {key, role, does, measured} = ROLES[by];
   const head = near.length > 1 || within.length < 2 ? measured : role;
-  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), does, within.length, Math.min(...near.map((row) => row.of.usd.length)))};
+  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), does, within.length, whyNot(near[0], near.slice(1), key))};
 }
 
 /** The highest price of its machine (USD an hour) at which a row costs surely less than those of all other machines; null for none. */
@@ -165,11 +202,15 @@ function winsBelow(row, others, rule) {
   return low * row.usd_per_hour;
 }
 
-/** Return the configurations of a workload that have a price: {cell, name, usd_per_hour, seconds, usd, of, out, near}.
+/** Return the configurations of a workload that have a price: {cell, name, usd_per_hour, seconds, usd, of, out, near, why}.
  *
- * Those within deadline and budget come first, best first; `near` is what is not clearly different from the best. The best of each
+ * Those within deadline and budget come first, best first; `near` is what is not clearly different from the best, `why` the reason. The best of each
  * machine has `even_at`, the price (USD an hour) of its machine at which it would cost what the cheapest of another does. */
 function ask(data, state) {
+  if (state.takes != null && state.accuracy === null) {
+    state = {...state, times: timesOf(data, state)};
+    if (state.times === null) return [];
+  }
   const workload = data.workloads[state.workload], prices = data.prices[state.option] ?? {};
   const rows = data.cells.filter((cell) => cell.workload === state.workload).flatMap((cell) => {
     const price = prices[cell.hardware], usdPerHour = hourly(price, cell.hardware, state);
@@ -196,7 +237,9 @@ function ask(data, state) {
   const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
   for (const [place, row] of rows.entries()) {
-    row.near = place > 0 && !row.out && !clearlyDifferent(judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]);
+    const pair = [judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]];
+    row.near = place > 0 && !row.out && !clearlyDifferent(...pair);
+    row.why = row.near ? reasonOf(...pair) : "";
     const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);
     const isBest = cheapest.find((other) => other.cell.hardware === row.cell.hardware) === row;
     row.even_at = rival && isBest && row.usd > 0 ? (row.usd_per_hour * rival.usd) / row.usd : null;

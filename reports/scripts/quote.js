@@ -44,7 +44,7 @@ function questionOf(given, data) {
   if (given.rate !== null) {
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
-    else if (!(given.rate > 0)) problems.push("Tokens a second and card: more than 0 are allowed.");
+    else if (!(given.rate > 0)) problems.push("Tokens a second and card, or hours: more than 0 are allowed.");
     else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of what the data sheet's peak allows (${exact(most)}): are they samples or steps?`);
     else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on}: ${exact(most)}.`);
   }
@@ -335,10 +335,11 @@ function beginQuote() {
   const usd = (value, row) => `${rounded(value, row ? digitsOf(row) : 2)} USD`, time = (row) => duration(row.seconds, (value) => rounded(value, digitsOf(row)));
 
   function given(fields) {
-    const number = (name) => (fields.get(name) === "" ? null : Number(fields.get(name)));
+    const number = (name) => ((fields.get(name) ?? "") === "" ? null : Number(fields.get(name)));
+    const hours = number("hours"), cards = number("cards"), tokens = number("tokens") * 1e9;
     return {
-      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion"), active: number("active"), tokens: number("tokens") * 1e9, length: number("length"), task: fields.get("task"),
-      precision: fields.get("precision"), software: fields.get("software"), cards: number("cards"), on: fields.get("on"), rate: number("rate"),
+      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion"), active: number("active"), tokens, length: number("length"), task: fields.get("task"),
+      precision: fields.get("precision"), software: fields.get("software"), cards, on: fields.get("on"), rate: hours === null ? number("rate") : hours > 0 ? tokens / (hours * 3600 * cards) : NaN,
       bytes: number("bytes"), preemptions: number("preemptions"), ...leftOut(fields.get("without"), data),
     };
   }
@@ -373,7 +374,7 @@ function beginQuote() {
   }
 
   function reasons(asked, {best, rows, covariance}) {
-    const words = [`By the 80 % of its speed (which rests on: ${best.basis}) it is ${usd(best.usd_low, best)} to ${usd(best.usd_high, best)}, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
+    const words = [`By the 80 % of its speed (which rests on: ${best.basis}) it is ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, count = (value) => value.toLocaleString("en-US");
     if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${rounded(flips.usd_per_hour)} USD an hour.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
@@ -420,9 +421,9 @@ function beginQuote() {
   }
 
   function described(row) {
-    const many = row.offers > 1 ? `; ${row.offers} offers, median ${rounded(row.median_usd, digitsOf(row))}, to ${rounded(row.dearest_usd, digitsOf(row))}` : "; 1 offer";
+    const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
     const other = [row.spot && `spot, with preemptions, ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`, row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
-    const more = [row.offers ? `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
+    const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
     return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
   }
 
@@ -436,6 +437,7 @@ function beginQuote() {
 
   function answer() {
     const fields = new FormData(form), {asked, problems} = questionOf(given(fields), data), found = problems.length ? null : quoted(asked, data, today);
+    for (const [name, other] of [["rate", "hours"], ["hours", "rate"]]) form.elements[name].disabled = form.elements[name].value === "" && form.elements[other].value !== "";
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
@@ -484,7 +486,7 @@ function beginQuote() {
     const instead = own && own !== best ? `; yours ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
     classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
-      more: `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
+      more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
     const shownRows = described.filter(isShown), rest = described.filter((row) => !isShown(row));
     const more = made("details", "", made("summary", "", `${rest.length} machines that market places alone offer`), bars(rest, most));
@@ -512,7 +514,9 @@ function beginQuote() {
     answer();
     answerClassic();
     if (denied.length) said.prepend(`The address asks for what is not known here (${denied.join(", ")}), and was not followed in that. `);
-    if (location.hash.startsWith("#classic&")) classic.scrollIntoView();
+    // Who comes from a study has the machine filled in, and has to say the hours.
+    if (location.hash.startsWith("#classic&")) classic.elements.hours.focus();
+    else if (/^#quote&on=[^&]*$/.test(location.hash)) form.elements.hours.focus();
   }
 
   const csv = document.getElementById("csv");

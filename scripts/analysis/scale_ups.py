@@ -106,6 +106,9 @@ def words(part: float) -> str:
     """Return how far off what is extrapolated from a part may be."""
     between = reach(part)
     if between is None:
-        return "how far off that is was not measured, and is not in the ranges"
+        return "how far off that may be was not measured, and no range includes it"
     low, high = (number(one) for one in between)
-    return f"off by a factor of {low} to {high} at most in {100 * COVERAGE:g} % of workloads, which intervals count"
+    return (
+        f"in {100 * COVERAGE:g} % of workloads the whole takes {low} to {high} times what is foretold, "
+        "which the intervals include"
+    )

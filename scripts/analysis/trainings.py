@@ -104,17 +104,17 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         machines = [cell["cell"]["hardware"] for cell in (first, *others)]
         reasons = undecided(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
         near = [others[place] for place in reasons]
-        fewest = min(len(cell["of"]["usd"]) for cell in (first, *near))
-        is_same = all(cell[column] == first[column] for cell in near)
-        settled = SAME if is_same else settled_by(fewest)
+        is_same = bool(near) and all(cell[column] == first[column] for cell in near)
+        because = [TOO_CLOSE] if is_same else list(reasons.values())
+        settled = SAME if is_same else settled_by(because)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of", "provider")}
             | {"role": role, "head": MEASURED[role] if near else CALLED[role]}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near), "settled_by": settled}
-            | {"why": why([TOO_CLOSE] if near and is_same else reasons.values())}
-            | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), fewest)}
+            | {"why": why(because)}
+            | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), because)}
         )
     return found
 
@@ -124,7 +124,7 @@ class Flip:
     """At which price of its hour (USD) a machine wins, over all others or over one (`than`).
 
     `below` that price it wins clearly, 0 where the rule names none; at `even` its lowest median costs as much as that
-    of the others; `now` is the price it has.
+    of the others; `now` is the price it has; `is_single` whether all that is compared has one run.
     """
 
     hardware: str
@@ -132,6 +132,7 @@ class Flip:
     even: float
     below: float
     than: str = ""
+    is_single: bool = False
 
     @property
     def share(self) -> float:
@@ -148,12 +149,14 @@ def flip(cells: Sequence[Mapping[str, Any]], judge: Judge) -> Flip | None:
     if len(firsts) < 2 or not all(cell["usd"] > 0 for cell in firsts.values()):
         return None
     found = []
+    is_single = all(len(cell["of"]["usd"]) == 1 for cell in firsts.values())
     for name, cell in firsts.items():
         if cell is not cells[0]:
             others = [other for machine, other in firsts.items() if machine != name]
             share = min(judge.wins_below(cell["of"]["usd"], one["of"]["usd"], _machines(cell, one)) for one in others)
             now, even = cell["usd_per_hour"], min(other["usd"] for other in others) / cell["usd"]
-            found.append(Flip(name, now, now * even, now * share if share >= LEAST_SHARE else 0.0))
+            below = now * share if share >= LEAST_SHARE else 0.0
+            found.append(Flip(name, now, now * even, below, is_single=is_single))
     return max(found, key=lambda one: (one.below > 0, one.share))
 
 
@@ -189,7 +192,12 @@ class Answer:
 
 
 def flip_of_pairs(
-    names: tuple[str, str], now: float, cheaper: Iterable[float], dearer: Iterable[float], ratios: Iterable[float]
+    names: tuple[str, str],
+    now: float,
+    cheaper: Iterable[float],
+    dearer: Iterable[float],
+    ratios: Iterable[float],
+    is_single: bool = False,
 ) -> Flip:
     """Return below which price of its hour the first of two machines pays, by `verdict`.
 
@@ -199,7 +207,7 @@ def flip_of_pairs(
     over = sorted(1 / ratio for ratio in ratios)
     half = len(over) // 2  # of so many shares, from the lowest, the half or more are no lower
     share = min(sorted(cheaper)[half], *dearer)
-    return Flip(names[0], now, now * over[half], now * share if share >= LEAST_SHARE else 0.0, names[1])
+    return Flip(names[0], now, now * over[half], now * share if share >= LEAST_SHARE else 0.0, names[1], is_single)
 
 
 def verdict(pairs: int, cheaper: int, dearer: int) -> str:
@@ -299,6 +307,7 @@ def _flips(compared: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], judge
             cheaper,
             (1 / share if share else inf for share in dearer),
             (one["usd"] / than["usd"] for one, than in sides),
+            all(len(cell["of"]["usd"]) == 1 for pair in sides for cell in pair),
         )
     ]
 

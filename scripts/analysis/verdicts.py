@@ -58,6 +58,13 @@ LESS, MORE, TIED = "less", "more", "tie"
 TOO_CLOSE, TOO_FEW, DISTURBED = "too close to call", "too few runs", "disturbed runs"
 _WHY = {TOO_CLOSE: "too close to call", TOO_FEW: "too few runs", DISTURBED: "all runs disturbed"}
 
+#: What would show which is better.
+_SETTLED = {
+    DISTURBED: "runs that nothing disturbs",
+    TOO_FEW: f"{FEW_RUNS} runs or more of each",
+    TOO_CLOSE: "more runs of each, on several machines of a kind",
+}
+
 #: The logarithm of a ratio that is as good as infinite.
 _LARGEST = 700.0
 
@@ -375,15 +382,15 @@ def undecided(
 ) -> dict[int, str]:
     """Return which of `others` are not clearly different from the winner, and why: without any it has won.
 
-    One far behind may be among them: with too few runs, or as too noisy. `machines` are those of the winner and of each
-    other.
+    One far behind may be among them: with too few runs, or as too noisy; one that is known to lie within the least gap
+    is too close, however few its runs are. `machines` are those of the winner and of each other.
     """
     compared = [
         judge.compare(values, winner, (machines[1 + place], machines[0]) if machines else None)
         for place, values in enumerate(others)
     ]
     return {
-        place: judge.reason(one.runs) if one.word == TIED else one.word
+        place: judge.reason(FEW_RUNS) if one.word == TIED else one.word
         for place, one in enumerate(compared)
         if not one.is_clear
     }
@@ -395,20 +402,22 @@ def why(reasons: Iterable[str]) -> str:
     return " or ".join(words for reason, words in _WHY.items() if reason in found)
 
 
-def won(names: Sequence[str], does: str, of: int, runs: int) -> str:
+def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str]) -> str:
     """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many or all may.
 
-    `names` are the winner and those that are `undecided`, `runs` the smallest number of runs of any of them.
+    `names` are the winner and those that are `undecided` from it, for these `reasons`.
     """
     if len(names) == 1 or (len(names) <= _NAMED and len(names) < of):
         return f"{' or '.join(names)} {does}"
-    unsure = "Too few runs to say" if runs < FEW_RUNS else "Too close to call"
-    return f"{unsure} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
+    found = set(reasons)
+    unsure = why(found) + (": nobody can say" if DISTURBED in found else " to say" if TOO_FEW in found else "")
+    return f"{unsure[:1].upper()}{unsure[1:]} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
 
 
-def settled_by(runs: int) -> str:
-    """Return what would settle which of several cells is better, where the one with the fewest runs has so many."""
-    return f"{FEW_RUNS} runs or more of each" if runs < FEW_RUNS else "more runs of each, on several machines of a kind"
+def settled_by(reasons: Iterable[str]) -> str:
+    """Return what would show which of cells is better that are not clearly different, for these reasons."""
+    found = set(reasons)
+    return next((words for reason, words in _SETTLED.items() if reason in found), _SETTLED[TOO_CLOSE])
 
 
 def front(

@@ -20,9 +20,9 @@ def winner(
     order = np.argsort([np.median(np.asarray(each, dtype=float)) for each in values], kind="stable")
     best, *others = (int(each) for each in order)
     of = [machines[cell] for cell in (best, *others)] if machines else None
-    near = [others[at] for at in undecided(judge, values[best], [values[other] for other in others], of)]
-    fewest = min(len(values[cell]) for cell in (best, *near))
-    return won([labels[cell] for cell in (best, *near)], does, len(labels), fewest)
+    reasons = undecided(judge, values[best], [values[other] for other in others], of)
+    near = [others[at] for at in reasons]
+    return won([labels[cell] for cell in (best, *near)], does, len(labels), reasons.values())
 
 
 def span(low: float, high: float, digits: int = 2, unit: str = "×") -> str:

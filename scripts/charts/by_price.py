@@ -108,9 +108,9 @@ def _finding(priced: pd.DataFrame, options: list[str], view: View) -> str:
         ]
         best, *others = sorted(cells, key=lambda cell: cell[0])
         machines = [cell[3] for cell in (best, *others)]
-        near = [others[place] for place in undecided(view.judge, best[2], [other[2] for other in others], machines)]
-        fewest = min(len(cell[2]) for cell in (best, *near))
-        said.append(won([cell[1] for cell in (best, *near)], "is cheapest", len(machines), fewest))
+        reasons = undecided(view.judge, best[2], [other[2] for other in others], machines)
+        near = [others[place] for place in reasons]
+        said.append(won([cell[1] for cell in (best, *near)], "is cheapest", len(machines), reasons.values()))
     if len(set(said)) == 1:
         return f"{said[0]} at every price"
     words = [view.prices[option].partition(",")[0] for option in options]

@@ -7,6 +7,7 @@ The schemas of a study and of a machine say the same (a test compares them); the
 #: By the name of a field of the form: those of prices are all called `price`.
 FIELDS: dict[str, dict[str, float]] = {
     "samples": {"exclusiveMinimum": 0},
+    "takes": {"exclusiveMinimum": 0},
     "accuracy": {"minimum": 0, "maximum": 1},
     "discount": {"minimum": 0, "maximum": 100},  # %, a share in a study
     "preemptions": {"minimum": 0},

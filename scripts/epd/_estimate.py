@@ -14,7 +14,7 @@ from scripts.estimate import dollars
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
 from scripts.estimate.reasons import text
-from scripts.storage.numbers import rounded
+from scripts.storage.numbers import between, rounded
 from scripts.storage.words import printable
 
 #: Columns of a text that is no terminal.
@@ -119,8 +119,7 @@ def _machine(offer: Mapping[str, Any]) -> str:
 
 
 def _between(ends: Mapping[str, float]) -> str:
-    digits = digits_within(ends["low"], ends["high"])
-    return f"{rounded(ends['low'], digits)} to {rounded(ends['high'], digits)}"
+    return between(ends["low"], ends["high"], digits_within(ends["low"], ends["high"]))
 
 
 def _notes(found: Mapping[str, Any], today: date) -> list[str]:

@@ -10,7 +10,7 @@ from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
 from scripts.estimate.rates import digits_within
 from scripts.estimate.reasons import caveats
-from scripts.storage.numbers import number, rounded
+from scripts.storage.numbers import between, number, rounded
 
 
 def usd_of(bill: Mapping[str, Any]) -> float:
@@ -104,20 +104,22 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     offer, usd = bill["cheapest"], bill["usd"]
     machine = _place(first["card"] + caveats(first["basis"], first["host"]), offer)
     digits = digits_within(usd["low"], usd["high"])
-    hours, low, high = (rounded(of, digits) for of in (bill["hours"], usd["low"], usd["high"]))
-    cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"
+    hours, ends = rounded(bill["hours"], digits), between(usd["low"], usd["high"], digits)
+    cost = f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed) in {hours} h"
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
         return f"{which} with an answer and an offer: {machine}, {cost}."
-    between = _listed([first["card"], *rivals])
+    all_near = _listed([first["card"], *rivals])
     if not falls:
-        return f"Too close to call between {between}, and no minute is worth what it costs: {machine}, {cost}, will do."
+        return (
+            f"Too close to call between {all_near}, and no minute is worth what it costs: {machine}, {cost}, will do."
+        )
     saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
     saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
     named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
-        f"Too close to call between {between}: measure a minute {on} {_listed(named, 'or')}; "
+        f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}; "
         f"unmeasured, {machine}, comes to {cost}."
     )
 

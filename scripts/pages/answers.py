@@ -3,6 +3,7 @@
 from typing import Any
 
 from scripts.analysis import claim_verdict, summary
+from scripts.analysis.names import workload_name
 from scripts.analysis.verdicts import FEW_RUNS
 from scripts.pages.inputs import Inputs
 from scripts.studies import definition
@@ -29,7 +30,11 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "seconds": seconds,
         "seconds_times": 1 if is_timed else millions,
         "seconds_unit": "time to train, s" if is_timed else f"s per {amount}",
-        "not_counted": [f"{one['workload']} on {inputs.labels[one['hardware']]}" for one in inputs.beyond],
+        "not_counted": [
+            f"{workload_name(workload)} on {inputs.labels[name]}"
+            for workload, machines in inputs.unranked.items()
+            for name in dict.fromkeys(name for name, _ in machines)
+        ],
         "cheapest": cheapest,
         "cost": cost,
         "cost_times": millions if by == summary.PER_MILLION else 1,

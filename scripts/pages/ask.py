@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.analysis import clocks, noise, summary, trainings, verdicts
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
-from scripts.pages import heads
+from scripts.pages import flips, heads, unranked
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
@@ -56,6 +56,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "cells": cells,
             "limits": limits.FIELDS,
             "means": {head: heads.meaning(head) for head in _HEADS},
+            "beside": flips.beside(inputs.study),
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,
@@ -77,20 +78,23 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _known(value: Any) -> float | None:
-    return None if pd.isna(value) else float(value)
-
-
 def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
-    """Return the unit of a workload, how many samples one is (None where no run records them), and what they are."""
+    """Return the unit of a workload, how many samples one is, and what they are.
+
+    Where no run records its samples, a training is one: it may be asked for as a whole.
+    """
     runs = inputs.runs[inputs.runs["workload"] == name]
     noun = definition.unit(inputs.study, name)
+    left_out = unranked.words(inputs, name)
     if name in summary.rated_alone(inputs.runs):
         amount = definition.per_samples(inputs.study, name)
-        return {"unit": amount, "samples": float(inputs.per_samples), "noun": noun, "is_rate": True}
+        about = {"unit": amount, "samples": float(inputs.per_samples), "noun": noun, "is_rate": True}
+        return about | {"left_out": left_out}
     # Logs of others are of the length that they have.
     samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
-    return {"unit": "a training", "samples": _known(samples.median()), "noun": noun}
+    is_whole = bool(samples.isna().all())
+    about = {"unit": "a training", "is_whole": is_whole, "left_out": left_out}
+    return about | {"samples": 1.0 if is_whole else float(samples.median()), "noun": "trainings" if is_whole else noun}
 
 
 def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:

@@ -28,6 +28,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     used = table[table["utilisation"].notna()]
     peaks = {f"{inputs.labels[name]}: {inputs.machines[name]['peak_tflops']['source']}" for name in used["hardware"]}
     rows = _with_more(inputs) if inputs.trained else _with_relatives(inputs)
+    rows = [row | {"is_ranked": inputs.is_ranked(row)} for row in rows]
     filled = [name for name in ("train_seconds", "val_acc", "samples_per_second") if table[name].notna().any()]
     return {
         "cells": rows,

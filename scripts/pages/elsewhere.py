@@ -6,7 +6,7 @@ from typing import Any
 from scripts.analysis.names import provider_name
 from scripts.estimate.rates import digits_within
 from scripts.pages.inputs import Inputs
-from scripts.storage.numbers import rounded
+from scripts.storage.numbers import between, rounded
 
 
 def context(inputs: Inputs) -> dict[str, Any]:
@@ -52,12 +52,8 @@ def _row(row: Mapping[str, Any]) -> dict[str, Any]:
         "basis": row["basis"],
         "cards": row["cards"],
         "hours": rounded(row["hours"]["middle"], digits),
-        "hours_range": _between(row["hours"], digits),
+        "hours_range": between(row["hours"]["low"], row["hours"]["high"], digits),
         "usd": rounded(bill["usd"]["cheapest"], digits) if bill else "—",
-        "usd_range": _between(bill["usd"], digits) if bill else "",
+        "usd_range": between(bill["usd"]["low"], bill["usd"]["high"], digits) if bill else "",
         "offer": f"{provider_name(offer['provider'])}, {offer['as_of']}" if bill else "no cloud offers it",
     }
-
-
-def _between(ends: Mapping[str, float], digits: int) -> str:
-    return f"{rounded(ends['low'], digits)} to {rounded(ends['high'], digits)}"

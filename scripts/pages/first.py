@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import clocks, figures, trainings, verdicts
-from scripts.pages import flips
+from scripts.pages import flips, unranked
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
 from scripts.studies import definition
@@ -25,9 +25,10 @@ def context(inputs: Inputs) -> dict[str, Any]:
 
     Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
-    fastest, or may be), ways (the cheapest by each way to buy), speed (usd: the dollars of the shortest time over the
-    lowest; faster: the seconds of the lowest cost over the shortest; alike: in which of time and cost they are not
-    clearly different, and why they are not) and flip (in words, at which price another machine wins). Of the glance:
+    fastest, or may be), left_out (which machines are, and why), ways (the cheapest by each way to buy), speed (usd: the
+    dollars of the shortest time over the lowest; faster: the seconds of the lowest cost over the shortest; alike: in
+    which of time and cost they are not clearly different, why) and flip (in words, at which price another wins).
+    Of the glance:
     columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether
     it is marked as the lowest or not clearly different from it; None for none).
     """
@@ -146,7 +147,7 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
 def _pairs(answer: trainings.Answer, what: str = "", than: str = "", runs: str = "runs") -> str:
     """Return in how many pairs (of `what`) the asked is cheaper (`than` the other), as the end of a sentence on it."""
     pairs = f"{answer.pairs} pair{'s' if answer.pairs != 1 else ''}{what}"
-    counts = {"too close to call": answer.undecided - answer.few, f"too few {runs} to tell": answer.few}
+    counts = {"too close to call": answer.undecided - answer.few, f"too few {runs}": answer.few}
     undecided = [f"{words} in {count}" for words, count in counts.items() if count]
     if answer.undecided == answer.pairs:
         return f"is not clearly cheaper{than} ({', '.join(undecided)} of {pairs})"
@@ -166,7 +167,7 @@ def _price(inputs: Inputs) -> str:
 def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_rate: bool) -> dict[str, Any]:
     best = {one["role"]: one for one in trainings.best(cells, inputs.judge)}
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
-    fewest = min(cheapest["runs"], fastest["runs"])
+    alike = _alike(cells, cheapest["machine"], fastest["machine"], inputs.judge)
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
     amount = definition.per_samples(inputs.study, workload)
@@ -181,16 +182,15 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "each": " each" if times > 1 and not is_rate else "",
         "times": times,
         "said": _said(cheapest, fastest),
-        "flip": flips.of_workload(trainings.flip(cells, inputs.judge), inputs.labels),
+        "left_out": unranked.words(inputs, workload),
+        "flip": flips.of_workload(
+            trainings.flip(cells, inputs.judge), workload, inputs.labels, flips.beside(inputs.study)
+        ),
         "speed": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
             "faster": cheapest["seconds"] / fastest["seconds"],
-            "alike": [
-                what
-                for what, one, other in (("time", fastest, cheapest), ("cost", cheapest, fastest))
-                if other["machine"] in one["near"]
-            ],
-            "why": verdicts.why([inputs.judge.reason(fewest)]),
+            "alike": list(alike),
+            "why": verdicts.why(alike.values()),
         },
         "bars": [
             {
@@ -207,6 +207,18 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
             for number, cell in enumerate(cells)
         ],
     }
+
+
+def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judge: verdicts.Judge) -> dict[str, str]:
+    """Return in which of time and cost these two configurations are not clearly different, and why."""
+    of = {cell["machine"]: cell for cell in cells}
+    found: dict[str, str] = {}
+    for what, column, first, other in (("time", "seconds", fastest, cheapest), ("cost", "usd", cheapest, fastest)):
+        one, than = of[first], of[other]
+        pair = [cell["cell"]["hardware"] for cell in (one, than)]
+        if reasons := verdicts.undecided(judge, one["of"][column], [than["of"][column]], pair):
+            found[what] = reasons[0]
+    return found
 
 
 def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any]) -> str:

@@ -1,20 +1,35 @@
 """At which price another machine wins, in a sentence: `trainings` has told them apart by the rule of verdicts."""
 
 from collections.abc import Mapping
+from typing import Any
 
+from scripts.analysis.names import workload_name
 from scripts.analysis.trainings import Answer, Flip
 from scripts.storage.numbers import number
 
+#: Why the price in a page's answer is another than that of one of its workloads.
+_BESIDE = " The answer at the top is over all workloads, in pairs that are alike in all else."
 
-def of_workload(flip: Flip | None, labels: Mapping[str, str]) -> str:
-    """Return at which price another machine wins a workload; empty where there is no other (`trainings.flip`)."""
+
+def beside(study: Mapping[str, Any]) -> str:
+    """Return what stands behind the price of one workload on a page that answers a question on all of them."""
+    return _BESIDE if "question" in study else ""
+
+
+def of_workload(flip: Flip | None, workload: str, labels: Mapping[str, str], more: str = "") -> str:
+    """Return at which price another machine wins a workload; empty where there is no other (`trainings.flip`).
+
+    `more` is what `beside` says of the page's study.
+    """
     if flip is None:
         return ""
     name, now = labels[flip.hardware], number(flip.now)
+    of = f"For {workload_name(workload)} alone, among all machines:"
     if flip.below:
-        return f"{name} wins if an hour of it costs less than {number(flip.below)} USD (now {now})."
-    even = f"by its lowest median {name} costs less below {number(flip.even)} USD an hour (now {now})"
-    return f"No price is known at which another wins clearly; {even}."
+        return f"{of} {name} wins if an hour of it costs less than {number(flip.below)} USD (now {now}).{more}"
+    by = "one run of each" if flip.is_single else "its lowest median"
+    even = f"by {by} {name} costs less below {number(flip.even)} USD an hour (now {now})"
+    return f"{of} no price is known at which another wins clearly; {even}.{more}"
 
 
 def of_answer(name: str, answer: Answer) -> str:
@@ -26,7 +41,8 @@ def of_answer(name: str, answer: Answer) -> str:
     if flip.below:
         until = "up to" if answer.word == "Yes" else "below"
         return f" It pays, cheaper in half of the pairs or more and dearer in none, {until} {number(flip.below)} {now}."
-    even = f"by the medians it is cheaper in half of the pairs below {number(flip.even)} {now}"
+    by = "one run of each" if flip.is_single else "the medians"
+    even = f"by {by} it is cheaper in half of the pairs below {number(flip.even)} {now}"
     return f" No price is known at which it clearly pays; {even}."
 
 

@@ -14,8 +14,10 @@ from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import cell_name
 from scripts.analysis.verdicts import Judge
+from scripts.estimate import classic
 from scripts.records import about
 from scripts.records.cell import Cell
+from scripts.storage.tables import records
 from scripts.studies import definition
 
 
@@ -123,15 +125,34 @@ class Inputs:
         """The findings of the audit on machines that exceed their cards' peak."""
         return [one for one in self.findings if one["kind"] == BEYOND_PERFECT]
 
+    @cached_property
+    def slips(self) -> list[Mapping[str, Any]]:
+        """The rows of others that cannot be, by the rule by which quotes leave them out (`classic.slips`)."""
+        rated = self.runs.iloc[:0] if self.trained else self.runs.dropna(subset=["devices", "samples_per_second"])
+        return classic.slips(records(rated))
+
+    @cached_property
+    def unranked(self) -> dict[str, list[tuple[str, str]]]:
+        """By workload the machine and framework whose cards are said to be faster together than alone."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for one in (*self.beyond, *self.slips):
+            of = found.setdefault(one["workload"], [])
+            of += [key for key in [(one["hardware"], one["framework"])] if key not in of]
+        return found
+
+    def is_ranked(self, cell: Mapping[str, Any]) -> bool:
+        """Return whether a cell may be the best of something: not where its cards are said to do more than they can."""
+        return (cell["hardware"], cell["framework"]) not in self.unranked.get(cell["workload"], ())
+
     def counted(self, table: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a table with the columns of cells that may be the best of something.
 
-        Not those that exceed their cards' peak, nor those of a control of noise: nobody can choose it.
+        Not those that are `unranked`, nor those of a control of noise: nobody can choose it.
         """
-        beyond = {(one["workload"], one["hardware"], one["framework"]) for one in self.beyond}
-        keys = zip(*(table[axis] for axis in ("workload", "hardware", "framework")), strict=True)
+        axes = ("workload", "hardware", "framework")
+        keys = (dict(zip(axes, key, strict=True)) for key in zip(*(table[axis] for axis in axes), strict=True))
         chosen = ~table["hardware"].isin([name for name, about in self.machines.items() if about.get("control")])
-        return table[np.array([key not in beyond for key in keys], dtype=bool) & chosen.to_numpy(dtype=bool)]
+        return table[np.array([self.is_ranked(key) for key in keys], dtype=bool) & chosen.to_numpy(dtype=bool)]
 
     def dagger(self, cell: Mapping[str, Any]) -> str:
         """Return the mark of a cell that the audit doubts, empty for any other."""

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from scripts.pages.inputs import Inputs
+from scripts.studies import definition
 
 #: More machines are counted: they are in the list of the front door.
 _MOST = 6
@@ -13,9 +14,10 @@ _MOST = 6
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return `yours`, None for a page without a front door beside it.
 
-    Keys: nets (links to a training by its hours on such a machine: label, address), more (how many others are
-    known there), models (links to a language model by its rate on a card) and unknown (labels of machines that neither
-    knows).
+    Keys: models (links to a language model by its hours or its rate on a card: label, address), nets (links to another
+    net by its hours on such a machine; none on a page of language models alone), more (how many others it knows), like
+    (whether the front door knows nets of the page, too), here (links to the page's own form, by the hours on a
+    machine that the front door does not know) and unknown (labels of such machines where the page has no form).
     """
     if inputs.quoted is None:
         return {"yours": None}
@@ -23,22 +25,40 @@ def context(inputs: Inputs) -> dict[str, Any]:
     named = (asked.get("hardware"), asked.get("than"), inputs.base.get("hardware"))
     first = [str(name) for name in named if name in inputs.quoted]
     known = {name: inputs.quoted[name] for name in dict.fromkeys([*first, *inputs.quoted])}
+    like = next((about["like"] for about in known.values()), "")
     nets = dict.fromkeys((about["net"], about["label"]) for about in known.values() if about["net"])
+    if _is_of_language_models(inputs):
+        nets = {}
     models = dict.fromkeys((about["card"], about["card"]) for about in known.values() if about["card"])
-    unknown = [inputs.labels[name] for name, about in known.items() if not (about["net"] or about["card"])]
+    unknown = [name for name, about in known.items() if not (about["net"] or about["card"])]
+    trained = set(inputs.counted(inputs.runs)["hardware"])
+    here = [(name, inputs.labels[name]) for name in unknown if name in trained]
     return {
         "yours": {
-            "nets": _links("classic", "machine", list(nets)[:_MOST]),
+            "nets": _links("classic", "machine", list(nets)[:_MOST], {"net": like}),
             "more": max(0, len(nets) - _MOST),
+            "like": like,
             "models": _links("quote", "on", models),
-            "unknown": unknown,
+            "here": _links("ask", "on", here[:_MOST], {"takes": "10"}, page="") if not (nets or models) else [],
+            "unknown": [inputs.labels[name] for name in unknown],
         }
     }
 
 
-def _links(form: str, field: str, named: Iterable[tuple[str, str]]) -> list[Mapping[str, str]]:
-    """Return links into a form of the front door, whose field has each of these values."""
+def _is_of_language_models(inputs: Inputs) -> bool:
+    """Return whether all that was trained is counted in tokens."""
+    return {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]} == {"tokens"}
+
+
+def _links(
+    form: str,
+    field: str,
+    named: Iterable[tuple[str, str]],
+    more: Mapping[str, str] | None = None,
+    page: str = "quote.html",
+) -> list[Mapping[str, str]]:
+    """Return links into a form of a page, the front door, whose field has each of these values, and others `more`."""
     return [
-        {"label": label, "address": f"quote.html#{form}&{urlencode({field: value}, quote_via=quote)}"}
+        {"label": label, "address": f"{page}#{form}&{urlencode({**(more or {}), field: value}, quote_via=quote)}"}
         for value, label in named
     ]

@@ -53,6 +53,11 @@ def rounded(value: float | None, digits: int = 3) -> str:
     return number(float(f"{value:.{digits - 1}e}"), digits)
 
 
+def between(low: float, high: float, digits: int = 3) -> str:
+    """Return between which numbers something lies, one where both ends read the same."""
+    return " to ".join(dict.fromkeys(rounded(end, digits) for end in (low, high)))
+
+
 def duration(seconds: float, digits: int = 3) -> str:
     """Return a time in the largest unit that leaves at least two of it: days, hours, minutes or seconds."""
     for unit, size in (("days", 86_400.0), ("h", 3_600.0), ("min", 60.0)):

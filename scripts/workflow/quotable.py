@@ -16,11 +16,14 @@ _CARDS = Path(__file__).resolve().parents[2] / "config" / "cards.yaml"
 def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return by machine of a study what it is called where the front door quotes it; empty where it is not known there.
 
-    Keys: net and label (where classic nets are quoted by hours: its name and what people read), card (where language
-    models are quoted by the rate of a card). `nets` is the study of these nets.
+    Keys: net and label (where classic nets are quoted by hours: its name and what people read), like (the first of
+    these nets that the study trains, empty for none), card (where language models are quoted by hours or by the rate of
+    a card). `nets` is the study of these nets.
     """
     about = schemas.read_yaml(_CARDS, "cards")
     known, names = _of_nets(nets), {card: card for card in about["cards"]} | about["names"]
+    trained = study.get("workloads") or study.get("import", {}).get("workloads", [])
+    like = next((net for net in trained if net in nets["import"]["workloads"]), "")
     found = {}
     for name in dict.fromkeys([*study["machines"], *study.get("hardware", [])]):
         has = list(_cards(name, study))
@@ -29,6 +32,7 @@ def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dic
         found[name] = {
             "net": net,
             "label": nets["machines"][net]["label"] if net else "",
+            "like": like,
             "card": next((names[card] for card, _ in has if card in names), ""),
         }
     return found

@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from scripts import charts
 from scripts.analysis.noise import Noise
-from scripts.analysis.verdicts import Judge
+from scripts.analysis.verdicts import WITHHELD, Judge
 from scripts.charts import _findings
 from scripts.charts._view import CAPTION_WORDS
 from tests.charts.test_charts import AXES, curve, drawn, view
@@ -28,13 +29,21 @@ SURE = Judge(Noise(0.0001, inf, 100, 10, "a test"))
         ([[30.0], [20.0], [10.0]], "C costs least"),
         ([[10.0], [10.1], [30.0]], "A or B costs least"),
         ([[10.1], [10.0], [10.2], [30.0]], "B or A or C costs least"),
-        ([[10.0], [10.1], [10.2], [10.1]], "Too few runs to say which of 4 costs least"),
+        ([[10.0], [10.4], [10.5], [10.4]], "Too few runs to say which of 4 costs least"),
+        ([[10.0], [10.1], [10.2], [10.1]], "Too close to call which of 4 costs least"),
+        ([[10.0], [10.1], [10.5], [10.1]], "Too close to call or too few runs to say which of 4 costs least"),
         ([[10.0] * 6, [10.1] * 6, [10.2] * 6, [10.1] * 6, [30.0]], "Too close to call which of 4 (of 5) costs least"),
         ([[10.0]], ""),
     ],
 )
 def test_winner_is_named_with_those_that_are_not_clearly_different(values: list[list[float]], finding: str) -> None:
     assert _findings.winner("ABCDE"[: len(values)], values, SURE, "costs least") == finding
+
+
+def test_winner_of_disturbed_runs_is_none_however_many_they_are() -> None:
+    withheld = replace(SURE, level=WITHHELD)
+    words = "All runs disturbed: nobody can say which of 2 costs least"
+    assert _findings.winner("AB", [[10.0] * 9, [30.0] * 9], withheld, "costs least") == words
 
 
 def test_winner_of_noisy_cells_is_none() -> None:

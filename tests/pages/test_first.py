@@ -73,15 +73,15 @@ def test_a_study_may_price_a_billion_tokens() -> None:
             3,
             3,
             20,
-            "is cheaper than JAX in 3 of 31 pairs (dearer in 3, too close to call in 5, too few runs to tell in 20)",
+            "is cheaper than JAX in 3 of 31 pairs (dearer in 3, too close to call in 5, too few runs in 20)",
         ),
-        (12, 0, 0, 12, "is not clearly cheaper than JAX (too few runs to tell in 12 of 12 pairs)"),
+        (12, 0, 0, 12, "is not clearly cheaper than JAX (too few runs in 12 of 12 pairs)"),
         (
             12,
             0,
             0,
             5,
-            "is not clearly cheaper than JAX (too close to call in 7, too few runs to tell in 5 of 12 pairs)",
+            "is not clearly cheaper than JAX (too close to call in 7, too few runs in 5 of 12 pairs)",
         ),
     ],
 )
@@ -90,6 +90,28 @@ def test_answer_of_pairs_that_are_all_too_close_counts_no_zeros(
 ) -> None:
     answer = trainings.Answer(pairs, cheaper, dearer, faster=0, price=1.0, speedup=0.0, where="", few=few)
     assert first._pairs(answer, than=" than JAX") == said
+
+
+@pytest.mark.parametrize(("count", "by"), [(1, "one run of each"), (3, "its lowest median")])
+def test_price_of_another_machine_is_that_of_the_workload_and_says_of_which_runs(count: int, by: str) -> None:
+    """400 s on four cores at .144 USD/h cost 16 times what 100 s on one do at .036: as much at .009."""
+    noisy = [run(hardware=name, repeat=i, train_seconds=seconds * (1 + i / 2))
+             for name, seconds in (("cpu1", 100.0), ("cpu4", 400.0)) for i in range(count)]  # fmt: skip
+    (panel,) = context(*noisy)["panels"]
+    assert panel["flip"] == (
+        f"For MNIST · MLP alone, among all machines: no price is known at which another wins clearly; by {by} 4 vCPUs "
+        "costs less below 0.00900 USD an hour (now 0.144). The answer at the top is over all workloads, in pairs that "
+        "are alike in all else."
+    )
+
+
+def test_answer_by_single_runs_names_no_medians() -> None:
+    words = [
+        context(*rows)["answer_words"]
+        for rows in ([run(), run(hardware="cpu4")], [run(), run(repeat=2), run(hardware="cpu4")])
+    ]
+    assert "by one run of each it is cheaper in half of the pairs below" in words[0]
+    assert "by the medians it is cheaper in half of the pairs below" in words[1]
 
 
 def test_control_of_noise_is_no_answer() -> None:

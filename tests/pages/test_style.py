@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from scripts.pages import render
 from tests.conftest import ROOT
 from tests.test_report_page import browser, opened  # noqa: F401, a fixture
 
@@ -59,4 +60,65 @@ def test_a_print_has_its_bars_and_light_colours_also_from_a_dark_page(browser: B
     of = "([selector, key]) => getComputedStyle(document.querySelector(selector))[key]"
     assert {page.evaluate(of, [one, "printColorAdjust"]) for one in (".heat td", ".track i")} == {"exact"}
     assert page.evaluate(of, [".heat td", "backgroundColor"]) == "color(srgb 0.737255 0.85098 0.960784)", "#bcd9f5"
+    page.close()
+
+
+LONG = "Llama 3.1 405B pre-training at a length that is not stated"
+FILLED = "<p>words</p>" * 80
+CHAPTERS = "".join(
+    f"<details class='chapter' open><summary><h2>{LONG} {i}</h2> <span>{'what is in it, ' * (9 * i)}</span></summary>"
+    f"<section id='s{i}'>{FILLED}</section></details>"
+    for i in range(3)
+)
+
+
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_heading_that_is_jumped_to_stands_below_the_bar(browser: Browser, tmp_path: Path, width: int) -> None:  # noqa: F811
+    style = (ROOT / "reports" / "style.css").read_text()
+    plain = f"<section id='s3'><h2>{LONG}</h2>{FILLED}</section><p style='height: 100vh'></p>"
+    scripts = render.scripts(("elements.js",))
+    text = f"<!doctype html><style>{style}</style><body><main><nav>{BAR}</nav>{CHAPTERS}{plain}</main>"
+    (tmp_path / "page.html").write_text(f"{text}<script>{scripts}</script>")
+    page = opened(browser, tmp_path / "page.html", 1200, "light")
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    for i in (2, 0, 3, 1):
+        page.evaluate(f"location.hash = '#s{i}'")
+        page.wait_for_function("scrollY > 0")
+        heading = page.locator(f"summary:has(h2:text-is('{LONG} {i}'))" if i < 3 else "#s3 h2").bounding_box()
+        bar = page.locator("nav").bounding_box()
+        assert heading is not None
+        assert bar is not None
+        below = heading["y"] - bar["y"] - bar["height"]
+        assert -0.5 <= below < 40, (i, below)
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_what_is_chosen_in_a_form_can_be_read(browser: Browser, tmp_path: Path, width: int) -> None:  # noqa: F811
+    """A select is as wide as the text that it shows, and no wider than the page."""
+    style = (ROOT / "reports" / "style.css").read_text()
+    select = f"<select id='one'><option>short</option><option selected>{LONG}</option></select>"
+    form = f"<form id='ask'><label>workload{select}</label><label>images<input></label></form>"
+    (tmp_path / "page.html").write_text(f"<!doctype html><style>{style}</style><body><main>{form}</main>")
+    page = opened(browser, tmp_path / "page.html", width, "light")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    shown, needed = page.evaluate(
+        """() => { const one = document.getElementById("one"), shown = one.getBoundingClientRect().width;
+        one.style.maxWidth = "none"; return [shown, one.getBoundingClientRect().width]; }"""
+    )
+    assert shown >= min(needed, width - 40)
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 1100])
+def test_paths_in_a_table_break_before_they_leave_it(browser: Browser, tmp_path: Path, width: int) -> None:  # noqa: F811
+    style = (ROOT / "reports" / "style.css").read_text()
+    path = "v5.1: University-of-Florida/results/hpg.dgxb200x8.n32_with_more_of_it"
+    row = f"<td class='wrap'>8 x B200, Quanta Cloud Technology</td>{'<td>12,345</td>' * 4}<td class='wrap'>{path}</td>"
+    table = f"<div class='table'><table><tr><th>Llama 3.1 405B (a part)</th>{row}</tr></table></div>"
+    (tmp_path / "page.html").write_text(f"<!doctype html><style>{style}</style><body><main>{table}</main>")
+    page = opened(browser, tmp_path / "page.html", width, "light")
+    assert page.evaluate("(box => box.scrollWidth <= box.clientWidth)(document.querySelector('.table'))")
     page.close()

@@ -5,8 +5,8 @@ from tests.made import STUDY, inputs, run, runs
 from tests.reading import Read
 
 
-def quoted(net: str = "", label: str = "", card: str = "") -> dict[str, str]:
-    return {"net": net, "label": label, "card": card}
+def quoted(net: str = "", label: str = "", card: str = "", like: str = "resnet50") -> dict[str, str]:
+    return {"net": net, "label": label, "card": card, "like": like}
 
 
 def page(**machines: dict[str, str]) -> str:
@@ -15,7 +15,7 @@ def page(**machines: dict[str, str]) -> str:
 
 def test_machines_that_the_front_door_knows_are_filled_in_there() -> None:
     text = page(cpu1=quoted("v100-16gb", "V100 16 GB", "A100 80 GB"), cpu4=quoted())
-    assert '<a href="quote.html#classic&amp;machine=v100-16gb">V100 16 GB</a>' in text
+    assert '<a href="quote.html#classic&amp;net=resnet50&amp;machine=v100-16gb">V100 16 GB</a>' in text
     assert '<a href="quote.html#quote&amp;on=A100%2080%20GB">A100 80 GB</a>' in text
     assert "Not known there: 4 vCPUs." in Read(text).text
 
@@ -24,6 +24,27 @@ def test_a_page_of_unknown_machines_says_so() -> None:
     text = page(cpu1=quoted(), cpu4=quoted())
     assert "quote.html#" not in text
     assert "The quote page knows none of these machines." in Read(text).text
+
+
+def test_a_page_of_other_nets_begins_with_language_models_and_asks_for_none_of_the_front_door() -> None:
+    text = page(cpu1=quoted("v100-16gb", "V100 16 GB", "A100 80 GB", like=""))
+    assert '<a href="quote.html#classic&amp;net=&amp;machine=v100-16gb">V100 16 GB</a>' in text
+    said = Read(text).text
+    assert -1 < said.find("A language model by its hours, or its tokens a second, on") < said.find("Another net by")
+
+
+def test_a_page_of_language_models_leads_to_no_other_net() -> None:
+    study = STUDY | {"import": {"format": "token_table", "units": {"*": "tokens"}}}
+    text = report.page(inputs(study, runs(run()), quoted={"cpu1": quoted("v100-16gb", "V100", "H100", like="")}))
+    assert '<a href="quote.html#quote&amp;on=H100">H100</a>' in text
+    assert "#classic" not in text
+
+
+def test_machines_that_the_front_door_lacks_are_asked_for_in_the_form_of_the_page() -> None:
+    rows = [run(), run(hardware="cpu4")]
+    text = report.page(inputs(STUDY, runs(*rows), quoted={"cpu1": quoted(), "cpu4": quoted(), "gpu": quoted()}))
+    assert '<a href="#ask&amp;takes=10&amp;on=cpu4">4 vCPUs</a>' in text
+    assert "on=gpu" not in text, "nothing was trained there"
 
 
 def test_a_page_without_a_front_door_beside_it_leads_to_none() -> None:

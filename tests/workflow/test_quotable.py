@@ -47,3 +47,11 @@ def test_machines_are_found_by_what_they_are_rented_as(
 ) -> None:
     about = quotable.machines(definition.read(name, {})[1], nets)[machine]
     assert (about["net"], about["card"]) == (net, card)
+
+
+@pytest.mark.parametrize(
+    ("name", "like"), [("lambda-gpus", "resnet50"), ("batch-size", "resnet50"), ("language-models", ""), ("mlperf", "")]
+)
+def test_a_study_of_such_nets_leads_to_the_first_of_them(name: str, like: str, nets: dict) -> None:
+    found = quotable.machines(definition.read(name, {})[1], nets)
+    assert {about["like"] for about in found.values()} == {like}

@@ -341,7 +341,7 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                     "not_told": len(near),
                     "near": list(near["machine"].head(NAMED)),
                     "why": why(near["reason"]),
-                    "settled_by": settled_by(int(min([best["runs"], *near["runs"]]))),
+                    "settled_by": settled_by(near["reason"]),
                     "usd_of_runs": [float(f"{usd:.6g}") for usd in best["of"] * best["rate"]],
                     "cells": len(group),
                     "date": best["published"],
