@@ -46,7 +46,7 @@ function questionOf(given, data) {
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card: more than 0 are allowed.");
     else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of what the data sheet's peak allows (${exact(most)}): are they samples or steps?`);
-    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on}: ${exact(most)}.`);
+    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on} (${exact(most)}): is it the rate of one card, and of this model?`);
   }
   return {asked, problems};
 }
@@ -140,19 +140,23 @@ function ratesOf(asked, data, today) {
     about[i].is_old = passed > data.old_months[asked.kind] && basis !== "your rate";
     if (about[i].is_old) covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
   });
+  const found = cards.map((card, i) => {
+    const peak = data.model.cards[card].peak_tflops[asked.precision], most = about[i].basis === "your rate" ? 1 : data.most_of_peak;
+    return below(log[i], Math.sqrt(covariance[i][i]), Math.log((peak * most * 1000) / asked.gflop));
+  });
   const kept = cards.map((_, i) => i).filter((i) => {
     const factor = Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i]));
     if (factor > data.widest) {
       const why = about[i].is_old ? textOf(data, "old rows", {until: about[i].until}) : "", or_name = asked.software ? "" : textOf(data, "name the software");
       refused[cards[i]] = textOf(data, "too wide", {factor: (Math.ceil(factor * 100) / 100).toFixed(2), widest: data.widest, why, or_name});
+    } else if (!found[i]) {
+      const rate = Math.exp(log[i]).toLocaleString("en-US", {maximumFractionDigits: 0});
+      refused[cards[i]] = textOf(data, "above the peak", {rate, share: `${Math.round(data.most_of_peak * 100)}%`});
     }
-    return factor <= data.widest;
+    return !refused[cards[i]];
   });
-  const answers = kept.map((i) => {
-    const reach = NINE_TENTHS * Math.sqrt(covariance[i][i]);
-    return {card: cards[i], low: Math.exp(log[i] - reach), middle: Math.exp(log[i]), high: Math.exp(log[i] + reach), ...about[i]};
-  });
-  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j])), refused};
+  const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
+  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused};
 }
 
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
@@ -282,23 +286,6 @@ function classicQuoted(asked, data, markets) {
   return {rows: found, best};
 }
 
-/** The quantile of the standard normal distribution: Wichura's algorithm AS 241 (1988), to sixteen digits. */
-function normalQuantile(p) {
-  const poly = (x, c) => c.reduceRight((sum, one) => sum * x + one, 0), q = p - 0.5;
-  if (Math.abs(q) <= 0.425) {
-    const r = 0.180625 - q * q;
-    return (q * poly(r, [3.387132872796366608, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125, 45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727])) /
-      poly(r, [1, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867, 39307.89580009271061, 28729.085735721942674, 5226.495278852545925]);
-  }
-  const r = Math.sqrt(-Math.log(Math.min(p, 1 - p))), sign = Math.sign(q);
-  if (r <= 5) {
-    return (sign * poly(r - 1.6, [1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504, 1.27045825245236838258, 0.24178072517745061177, 0.0227238449892691845833, 7.7454501427834140764e-4])) /
-      poly(r - 1.6, [1, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455, 0.14810397642748007459, 0.0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9]);
-  }
-  return (sign * poly(r - 5, [6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, 0.29656057182850489123, 0.026532189526576123093, 0.0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7])) /
-    poly(r - 5, [1, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4, 1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15]);
-}
-
 /** The quotes as CSV, a card each. */
 function csvOf({rows}) {
   const columns = ["card", "basis", "tokens_per_second_per_card", "low", "high", "cards", "hours", "usd", "usd_low", "usd_high", "provider", "item", "machines", "usd_per_hour", "as_of"];
@@ -313,7 +300,7 @@ const plain = (name) => name.toLowerCase().replace(/\b(nvidia|geforce|tesla|goog
 /** The words of a card's name, its memory (80gb) as one of them, and those that tell it from others: scripts/costs/cards.py. */
 function wordsOf(name) {
   const text = name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b/g, "").replace(/(\d)\s*gi?b?\b/g, "$1gb").replace(/\brtx(?=\d)/g, "rtx ");
-  const words = text.match(/[a-z0-9.]+/g) ?? [], code = words.filter((one) => /\d/.test(one) && !one.endsWith("gb"));
+  const words = text.match(/[a-z0-9.]+/g) ?? [], code = words.filter((one) => one !== "rtx" && one !== "tpu" && !one.endsWith("gb"));
   return {words, code: code.length ? code : words};
 }
 
@@ -322,19 +309,18 @@ function cardsMeant(name, data) {
   const called = [...Object.keys(data.model.cards).map((card) => [card, card]), ...Object.entries(data.names)], asked = wordsOf(name).words;
   const exact = called.find(([one]) => plain(one) === plain(name));
   if (exact) return [exact[1]];
-  const may = Object.keys(data.model.cards).filter((card) => {
-    const all = called.filter(([, of]) => of === card).flatMap(([one]) => wordsOf(one).words);
-    return wordsOf(card).code.every((one) => asked.includes(one)) && asked.every((one) => all.includes(one));
+  return Object.keys(data.model.cards).filter((card) => {
+    const may = called.filter(([, of]) => of === card).flatMap(([one]) => wordsOf(one).words);
+    return wordsOf(card).code.every((one) => asked.includes(one)) && asked.every((one) => may.includes(one));
   });
-  const whole = may.filter((card) => wordsOf(card).words.every((one) => asked.includes(one)));
-  return whole.length ? whole : may;
 }
 
 /** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
 function leftOut(text, data) {
   const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]])), without = [], unknown = [];
   for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
-    const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name))] : cardsMeant(name, data);
+    const parts = Object.keys(data.providers).filter((id) => data.providers[id].toLowerCase().startsWith(`${name.toLowerCase()}, `)); // RunPod, community
+    const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name)), ...parts] : cardsMeant(name, data);
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
   }
@@ -361,8 +347,10 @@ function beginQuote() {
 
   const provider = (name) => data.providers[name] ?? name;
 
-  function machine({first, card}) {
-    return `${first.cards * first.machines} × ${card} at ${provider(first.provider)}`;
+  const count = (value) => value.toLocaleString("en-US");
+
+  function machine({first, card}, about = "") {
+    return `${count(first.cards * first.machines)} × ${card}${about} at ${provider(first.provider)}`;
   }
 
   /** What is to be known of a card before it is rented. */
@@ -375,7 +363,7 @@ function beginQuote() {
     const near = rows.filter((row) => row.near).map((row) => row.card), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
     const what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
-    const rent = `${machine(best)}${caveats(best)}`;
+    const rent = machine(best, caveats(best));
     if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
     return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.`;
   }
@@ -384,16 +372,17 @@ function beginQuote() {
   function elsewhere(rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned");
     const at = market && market.market.offer;
-    return [market && ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${at.cards * at.machines} × ${market.card} (${provider(at.provider)}, price of ${at.as_of}).`,
-      owned && ` Owned: ${usd(owned.owned.usd)} on ${owned.cards} × ${owned.card}, by the figures below.`].filter(Boolean).join("");
+    return {market: market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${count(at.cards * at.machines)} × ${market.card} (${provider(at.provider)}, price of ${at.as_of}).` : "",
+      owned: owned ? `Owned, as reckoned below: ${usd(owned.owned.usd)} on ${count(owned.cards)} × ${owned.card}.` : ""};
   }
 
   function reasons(asked, {best, rows, covariance}) {
-    const words = [`By the 80 % of its speed (which rests on: ${best.basis}) it is ${usd(best.usd_low, best)} to ${usd(best.usd_high, best)}, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
-    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, count = (value) => value.toLocaleString("en-US");
-    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${rounded(flips.usd_per_hour)} USD an hour.`);
+    const words = [`The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${rounded(best.usd_low, digitsOf(best))} to ${usd(best.usd_high, best)}, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
+    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
+    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${shown(flips.usd_per_hour)} USD an hour.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
+    if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null && !asked.is_quantised) {
@@ -437,14 +426,15 @@ function beginQuote() {
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median ${rounded(row.median_usd, digitsOf(row))}, to ${rounded(row.dearest_usd, digitsOf(row))}` : "; 1 offer";
-    const other = [row.spot && `spot, with preemptions, ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`, row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
+    const way = (words, {usd: cost, offer}) => `${words} ${rounded(cost, digitsOf(row))}${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
+    const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${rounded(row.usd_low, digitsOf(row))} to ${rounded(row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? "; wide, measure it" : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
   }
 
-  function tries({rows, covariance}) {
+  function tries({rows, best, covariance}) {
     if (!rows.some((row) => row.near)) return [];
-    const found = minutes(rows, covariance, data.model.measured).slice(0, 3);
+    const found = minutes(rows, covariance, data.model.measured).filter(({row}) => row === best || row.near).slice(0, 3);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),
       made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];
@@ -455,13 +445,13 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows)}` : "No card can be answered for.");
+      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).market}` : "No card can be answered for.");
       why.textContent = problems.slice(1).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }
     found.best.is_best = true;
-    said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd);
+    said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
       made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; no table prints whether that is enough.`),

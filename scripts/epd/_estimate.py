@@ -46,7 +46,7 @@ def show(found: Mapping[str, Any], today: date) -> None:
 
 def _rate(one: Mapping[str, Any]) -> str:
     rate = rounded(one["tokens_per_second_per_card"])
-    return f"{rate} tokens/s a card on {one['card']}, in {one['precision']} ({one['card']}:bf16=... says another)"
+    return f"{rate} tokens/s a card on {one['card']}, in {one['precision']} (--on {one['card']}:bf16=... names another)"
 
 
 def _say(console: Console, lines: Sequence[str]) -> None:
@@ -61,6 +61,7 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
         digits = digits_within(rate["low"], rate["high"])
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
+        rests += "; wide, measure it" if one["is_wide"] else ""
         shown.add_row(
             one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
             rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,

@@ -9,6 +9,7 @@ TEXTS = {
     "no experts": "no table has a mixture of experts on it: measure it",
     "software on TPU": "on a TPU no table has {software}",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
+    "above the peak": ("by its like it would reach {rate} tokens a second, more than {share} of its peak: measure it"),
     "old rows": ", as its rows are old ({until})",
     "name the software": ", or name the software",
     "left out": "left out, as asked",

@@ -35,14 +35,17 @@ def verdict(
         return None
     found = choice.choose(usd, covariance, minutes)
     names = [one["card"] for one in answers]
-    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items()][: choice.MOST]
+    tied = [found.first, *found.rivals]
+    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items() if place in tied][
+        : choice.MOST
+    ]
     decided = not found.rivals
     flips = _flips(answers, found, usd, covariance)
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
     if flips:
         said.append(
             f"{flips['card']} {_by(flips['provider'])} is expected to cost less if those machines rise from "
-            f"{number(flips['from_usd_per_hour'])} to {rounded(flips['usd_per_hour'])} USD an hour."
+            f"{number(flips['from_usd_per_hour'])} to {number(flips['usd_per_hour'])} USD an hour."
         )
     if market and usd_of(market) < usd[found.first]:
         said.append(
@@ -101,7 +104,7 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     offer, usd = bill["cheapest"], bill["usd"]
     machine = _place(first["card"] + caveats(first["basis"], first["host"]), offer)
     digits = digits_within(usd["low"], usd["high"])
-    hours, low, high = (rounded(of, digits) for of in (first["hours"]["middle"], usd["low"], usd["high"]))
+    hours, low, high = (rounded(of, digits) for of in (bill["hours"], usd["low"], usd["high"]))
     cost = f"{rounded(usd['cheapest'], digits)} USD ({low} to {high} by the 80 % of its speed) in {hours} h"
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
