@@ -108,11 +108,11 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         ([*LLAMA, "--sequences", "-1"], "--sequences: -1 must be sequences of a step on all cards, more than 0"),
         ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1 to 4,096"),
         ([*LLAMA, "--cards", "1000000"], "--cards: 1000000 must be a whole number from 1 to 4,096"),
-        (["--model", "Llama 3 8B", "--tokens", "1e6", "--cards", "4096"], "--cards: 4096 with a sequence each take"),
+        (["--model", "Llama 3 8B", "--tokens", "1e6", "--cards", "4096"], "--cards: 4,096 with a sequence each take"),
         ([*LLAMA, "--on", "8xH100=83200"], "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),
         (
             ["--model", "Jamba", "--tokens", "2e9"],
-            "'Jamba' is a hybrid (Mamba), whose speed follows from no table",
+            "'Jamba' is a hybrid (Mamba), and how fast that is follows from no table",
         ),
         ([*LLAMA, "--on", "H100=1"], "is it in tokens a second, and not in samples or steps?"),
         ([*LLAMA, "--on", "H100=10400", "--on", "H100=5000"], "--on: H100 in bf16 has two rates: give one"),

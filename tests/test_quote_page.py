@@ -270,6 +270,31 @@ def test_any_number_of_cards_is_asked_for_and_kept_in_the_address(browser: Brows
     other.close()
 
 
+@pytest.mark.parametrize(
+    ("card", "says"),
+    [
+        ("GH200", "Rent 1 × GH200 (known by its data sheet alone; ARM host: wheels may be missing) at Lambda: about "),
+        ("H100", " At a market place, whose hosts are strangers: from "),
+        ("RTX 5090", "No cloud offers a card that can be answered for."),
+    ],
+)
+def test_what_is_to_be_known_of_a_card_is_said_where_it_is_named(
+    browser: Browser,  # noqa: F811
+    page: Page,
+    card: str,
+    says: str,
+) -> None:
+    """One card alone is left; on a day when all prices are young enough."""
+    others = ",".join(one for one in estimates.known().cards if one != card)
+    other = browser.new_page()
+    other.clock.set_fixed_time(TODAY)
+    other.goto(page.url.partition("#")[0] + f"#quote&kind=Llama 3.2 1B&cards=&without={others}")
+    assert says in other.locator("#said").inner_text()
+    if card == "H100":
+        assert "Owned, as reckoned below: " in other.locator("#why").inner_text()
+    other.close()
+
+
 def test_many_cards_say_how_few_steps_they_leave(page: Page) -> None:
     """4,096 cards of a sequence of 4,096 tokens each go through 2e9 tokens in 119 steps."""
     page.goto(page.url.partition("#")[0] + "#quote&cards=4096")
@@ -303,6 +328,15 @@ def test_a_limit_that_the_page_states_is_the_true_one(page: Page, field: str, as
         assert f"{words}: " not in page.locator("#said").inner_text()
         page.fill(f"#quote [name={field}]", repr(float(limit.replace(",", "")) * beyond))
         assert f"{words}: " in page.locator("#said").inner_text()
+
+
+def test_a_training_of_few_sequences_is_not_spread_over_more_cards(page: Page) -> None:
+    """Two sequences of 4,096 tokens; 8 billion parameters at 32 bytes are 256 GB: four cards of 80 GB."""
+    page.goto(page.url.partition("#")[0] + "#quote&tokens=0.000008192&bytes=32&cards=")
+    page.reload()
+    assert "H100 (it takes 4 cards, and the whole training has 2 sequences for them)" in (
+        page.locator("#quoted").inner_text()
+    )
 
 
 def test_back_returns_to_the_question_before(page: Page) -> None:
@@ -345,8 +379,10 @@ def test_what_is_folded_is_kept_in_the_address_and_small_on_a_phone(browser: Bro
     other.close()
     page.fill("#quote [name=without]", "H100-SXM5-80GB, A100")
     assert "A100 40 GB, A100 80 GB, H100 (left out, as asked)" in page.locator("#quoted").inner_text()
-    page.fill("#quote [name=without]", "tpu")
-    assert "TPU v5p, TPU v6e, TPU7x (left out, as asked)" in page.locator("#quoted").inner_text()
+    script = "(text) => leftOut(text, JSON.parse(document.getElementById('quote-data').textContent)).without"
+    assert page.evaluate(script, "RunPod, runpod-secure") == ["runpod-secure", "runpod-community", "runpod-secure"]
+    page.fill("#quote [name=without]", "rtx")
+    assert "RTX 4090, RTX 5090, RTX PRO 6000 (left out, as asked)" in page.locator("#quoted").inner_text()
     page.fill("#quote [name=without]", "lamda")
     assert "lamda is no card or provider that is known" in page.locator("#said").inner_text()
 

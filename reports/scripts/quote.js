@@ -46,7 +46,7 @@ function questionOf(given, data) {
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card, or hours: more than 0 are allowed.");
     else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of what the data sheet's peak allows (${exact(most)}): are they samples or steps?`);
-    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on}: ${exact(most)}.`);
+    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on} (${exact(most)}): is it the rate of one card, and of this model?`);
   }
   return {asked, problems};
 }
@@ -149,7 +149,10 @@ function ratesOf(asked, data, today) {
     if (factor > data.widest) {
       const why = about[i].is_old ? textOf(data, "old rows", {until: about[i].until}) : "", or_name = asked.software ? "" : textOf(data, "name the software");
       refused[cards[i]] = textOf(data, "too wide", {factor: (Math.ceil(factor * 100) / 100).toFixed(2), widest: data.widest, why, or_name});
-    } else if (!found[i]) refused[cards[i]] = textOf(data, "too fast", {share: Math.round(100 * data.most_of_peak)});
+    } else if (!found[i]) {
+      const rate = Math.exp(log[i]).toLocaleString("en-US", {maximumFractionDigits: 0});
+      refused[cards[i]] = textOf(data, "above the peak", {rate, share: `${Math.round(data.most_of_peak * 100)}%`});
+    }
     return !refused[cards[i]];
   });
   const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
@@ -297,7 +300,7 @@ const plain = (name) => name.toLowerCase().replace(/\b(nvidia|geforce|tesla|goog
 /** The words of a card's name, its memory (80gb) as one of them, and those that tell it from others: scripts/costs/cards.py. */
 function wordsOf(name) {
   const text = name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b/g, "").replace(/(\d)\s*gi?b?\b/g, "$1gb").replace(/\brtx(?=\d)/g, "rtx ");
-  const words = text.match(/[a-z0-9.]+/g) ?? [], code = words.filter((one) => /\d/.test(one) && !one.endsWith("gb"));
+  const words = text.match(/[a-z0-9.]+/g) ?? [], code = words.filter((one) => one !== "rtx" && one !== "tpu" && !one.endsWith("gb"));
   return {words, code: code.length ? code : words};
 }
 
@@ -306,19 +309,18 @@ function cardsMeant(name, data) {
   const called = [...Object.keys(data.model.cards).map((card) => [card, card]), ...Object.entries(data.names)], asked = wordsOf(name).words;
   const exact = called.find(([one]) => plain(one) === plain(name));
   if (exact) return [exact[1]];
-  const may = Object.keys(data.model.cards).filter((card) => {
-    const all = called.filter(([, of]) => of === card).flatMap(([one]) => wordsOf(one).words);
-    return wordsOf(card).code.every((one) => asked.includes(one)) && asked.every((one) => all.includes(one));
+  return Object.keys(data.model.cards).filter((card) => {
+    const may = called.filter(([, of]) => of === card).flatMap(([one]) => wordsOf(one).words);
+    return wordsOf(card).code.every((one) => asked.includes(one)) && asked.every((one) => may.includes(one));
   });
-  const whole = may.filter((card) => wordsOf(card).words.every((one) => asked.includes(one)));
-  return whole.length ? whole : may;
 }
 
 /** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
 function leftOut(text, data) {
   const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]])), without = [], unknown = [];
   for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
-    const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name))] : cardsMeant(name, data);
+    const parts = Object.keys(data.providers).filter((id) => data.providers[id].toLowerCase().startsWith(`${name.toLowerCase()}, `)); // RunPod, community
+    const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name)), ...parts] : cardsMeant(name, data);
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
   }
@@ -346,8 +348,10 @@ function beginQuote() {
 
   const provider = (name) => data.providers[name] ?? name;
 
-  function machine({first, card}) {
-    return `${first.cards * first.machines} × ${card} at ${provider(first.provider)}`;
+  const count = (value) => value.toLocaleString("en-US");
+
+  function machine({first, card}, about = "") {
+    return `${count(first.cards * first.machines)} × ${card}${about} at ${provider(first.provider)}`;
   }
 
   /** What is to be known of a card before it is rented. */
@@ -360,7 +364,7 @@ function beginQuote() {
     const near = rows.filter((row) => row.near).map((row) => row.card), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
     const what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
-    const rent = `${machine(best)}${caveats(best)}`;
+    const rent = machine(best, caveats(best));
     if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
     return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.`;
   }
@@ -369,16 +373,17 @@ function beginQuote() {
   function elsewhere(rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned");
     const at = market && market.market.offer;
-    return [market && ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${at.cards * at.machines} × ${market.card} (${provider(at.provider)}, price of ${at.as_of}).`,
-      owned && ` Owned: ${usd(owned.owned.usd)} on ${owned.cards} × ${owned.card}, by the figures below.`].filter(Boolean).join("");
+    return {market: market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${count(at.cards * at.machines)} × ${market.card} (${provider(at.provider)}, price of ${at.as_of}).` : "",
+      owned: owned ? `Owned, as reckoned below: ${usd(owned.owned.usd)} on ${count(owned.cards)} × ${owned.card}.` : ""};
   }
 
   function reasons(asked, {best, rows, covariance}) {
-    const words = [`By the 80 % of its speed (which rests on: ${best.basis}) it is ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
-    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, count = (value) => value.toLocaleString("en-US");
-    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${rounded(flips.usd_per_hour)} USD an hour.`);
+    const words = [`The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
+    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
+    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${shown(flips.usd_per_hour)} USD an hour.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
+    if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
     if (asked.precision === "bf16" && asked.rate === null && !asked.is_quantised) {
@@ -422,7 +427,8 @@ function beginQuote() {
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
-    const other = [row.spot && `spot, with preemptions, ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`, row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
+    const way = (words, {usd: cost, offer}) => `${words} ${rounded(cost, digitsOf(row))}${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
+    const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
     return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
   }
@@ -441,13 +447,13 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows)}` : "No card can be answered for.");
+      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).market}` : "No card can be answered for.");
       why.textContent = problems.slice(1).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }
     found.best.is_best = true;
-    said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd);
+    said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
       made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; no table prints whether that is enough.`),

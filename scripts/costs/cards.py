@@ -71,9 +71,9 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _code(card: str) -> frozenset[str]:
-    """Return the words that tell a card from others, whatever its memory: h100."""
+    """Return the words that tell a card from others, whatever its memory: h100, or pro and 6000."""
     words = _words(card)
-    return frozenset(one for one in words if re.search(r"\d", one) and not one.endswith("gb")) or words
+    return frozenset(one for one in words if one not in ("rtx", "tpu") and not one.endswith("gb")) or words
 
 
 def meant(name: str, names: Mapping[str, str]) -> list[str]:
@@ -84,22 +84,23 @@ def meant(name: str, names: Mapping[str, str]) -> list[str]:
     if (found := find(without_maker(name), names)) is not None:
         return [found]
     asked = _words(name)
-    whole: list[str] = []
-    part: list[str] = []
-    for card in dict.fromkeys(names.values()):
-        may = frozenset().union(*(_words(one) for one, of in names.items() if of == card))
-        if _code(card) <= asked <= may:
-            (whole if _words(card) <= asked else part).append(card)
-    return whole or part
+    may: dict[str, set[str]] = {}
+    for one, card in names.items():
+        may.setdefault(card, set()).update(_words(one))
+    return [card for card in may if _code(card) <= asked <= may[card]]
 
 
 def unknown(
-    option: str, name: str, names: Mapping[str, str], otherwise: str, lacks: str = "no data sheet of it is here"
+    option: str, name: str, names: Mapping[str, str], otherwise: str, lacks: str, counted: str = ""
 ) -> InputError:
-    """Return what is said of a name that means no card: several, a machine, one that `lacks` something, or a slip."""
+    """Return what is said of a name that means no card: several, a machine, one that `lacks` something, or a slip.
+
+    `counted` is the option that says how many.
+    """
     for count, card in _counted(name):
         if found := meant(card, names):
-            return InputError(f"{option}: {name!r} is of {count} cards: say {' or '.join(found)}, and --cards {count}")
+            and_count = f", and {counted} {count}" if counted else ""
+            return InputError(f"{option}: {name!r} is of {count} cards: say {' or '.join(found)}{and_count}")
     near = [card for card in dict.fromkeys(names.values()) if _code(card) <= _words(name)]
     near = [card for card in near if _words(card) <= _words(name)] or near
     if near:

@@ -46,7 +46,7 @@ def show(found: Mapping[str, Any], today: date) -> None:
 
 def _rate(one: Mapping[str, Any]) -> str:
     rate = rounded(one["tokens_per_second_per_card"])
-    return f"{rate} tokens/s a card on {one['card']}, in {one['precision']} ({one['card']}:bf16=... says another)"
+    return f"{rate} tokens/s a card on {one['card']}, in {one['precision']} (--on {one['card']}:bf16=... names another)"
 
 
 def _say(console: Console, lines: Sequence[str]) -> None:

@@ -130,12 +130,12 @@ def _lowest(answers: Sequence[Mapping[str, Any]], way: str) -> dict[str, Any] | 
 
 
 def _assumed(question: Question, cards: int | None, sequences: float | None) -> list[str]:
-    said = f"{sequences:g}" if sequences else f"one a card at least{f', {cards:,}' if cards else ''}"
+    step = f"{sequences:,.0f} sequences" if sequences else "one sequence a card at least"
     if of_step := sequences or cards:
-        steps = int(question.tokens // (of_step * question.length))
-        said += f": {of_step * question.length:,.0f} tokens, {steps:,} steps{' at most' if not sequences else ''}"
+        steps = f"{question.tokens // (of_step * question.length):,.0f}"
+        step += f", {of_step * question.length:,.0f} tokens, so {'' if sequences else 'at most '}{steps} steps"
     return [
-        f"sequences of a step: {said}",
+        f"a step: {step}",
         "a steady run: no start, failure, restart, evaluation or checkpoint is counted",
     ]
 

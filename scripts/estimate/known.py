@@ -57,8 +57,8 @@ class Known:
         if why := next((why for start, why in self.refused.items() if plain(short).startswith(plain(start))), ""):
             sizes = " and ".join(f"{_KINDS[kind]} of {self.span(kind)}" for kind in KINDS)
             raise InputError(
-                f"--model: {name!r} is {why}, whose speed follows from no table: measure it, epd run. "
-                f"What is answered for: {sizes}"
+                f"--model: {name!r} is {why}, and how fast that is follows from no table: measure it, epd run; "
+                f"{sizes} are answered for"
             )
         return named("--model", short or name, names, "of any other say --billion, --layers and --width")
 
@@ -87,7 +87,7 @@ class Known:
         apart, the largest memory first. Raises InputError with the nearest names.
         """
         if not (found := names_of_cards.meant(name, self._cards)):
-            raise names_of_cards.unknown(option, name, self._cards, f"cards are {', '.join(self.cards)}")
+            raise self._unknown(option, name, self._cards, f"cards are {', '.join(self.cards)}")
         return sorted(found, key=lambda card: -self.cards[card]["memory_gb"])
 
     def card(self, option: str, name: str) -> str:
@@ -100,15 +100,19 @@ class Known:
         return [f"{name}: read as {first}, and not as {' or '.join(others)}"] if others else []
 
     def left_out(self, option: str, name: str, providers: Mapping[str, str]) -> list[str]:
-        """Return the provider, of those by what they are called, or the cards that are meant. Raises InputError."""
+        """Return the provider, of those by what they are called, and its parts (RunPod, community), or the cards that
+        are meant. Raises InputError.
+        """
         if provider := find(name, dict(providers) | {one: one for one in providers.values()}):
-            return [provider]
+            parts = [one for label, one in providers.items() if label.lower().startswith(f"{name.lower()}, ")]
+            return [provider, *parts]
         if found := names_of_cards.meant(name, self._cards) or self._of_make(name):
             return found
         names = dict(providers) | {one: one for one in providers.values()} | self._cards
-        raise names_of_cards.unknown(
-            option, name, names, f"it is one of {', '.join([*providers.values(), *self.cards])}"
-        )
+        raise self._unknown(option, name, names, f"it is one of {', '.join([*providers.values(), *self.cards])}")
+
+    def _unknown(self, option: str, name: str, names: Mapping[str, str], otherwise: str) -> InputError:
+        return names_of_cards.unknown(option, name, names, otherwise, "no data sheet of it is here", "--cards")
 
     def _of_make(self, name: str) -> list[str]:
         """Return the cards that are called by a word and a number, by the word: TPU, RTX."""
@@ -122,7 +126,7 @@ class Known:
 
 #: What a hub's name says of how a model was made, tuned or packed: it is as fast as without.
 _MADE_OF_IT = (
-    "instruct", "chat", "base", "hf", "it", "pt", "thinking", "intermediate", "deduped", r"v\d\.\d", "fp8", "bf16",
+    "instruct", "chat", "base", "hf", "it", "pt", "thinking", "intermediate", "deduped", r"v[01]\.\d", "fp8", "bf16",
     "bnb", "awq", "gptq", "gguf", "unsloth",
 )  # fmt: skip
 

@@ -271,8 +271,8 @@ def check_steps(question: Question, cards: int | None, sequences: float | None) 
     if of_step > question.sequences:
         option = "--cards" if sequences is None else "--sequences"
         raise InputError(
-            f"{option}: {of_step:g} with a sequence each take {of_step * question.length:,.0f} tokens a step, and the "
-            f"whole training has {question.tokens:,.0f}: at most {question.sequences:,}"
+            f"{option}: {of_step:,.0f} with a sequence each take {of_step * question.length:,.0f} tokens a step, and "
+            f"the whole training has {question.tokens:,.0f}: at most {question.sequences:,}"
         )
 
 

@@ -83,7 +83,8 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         share = 1.0 if bases[place] == "measured" else None
         found = ceiling.below(middle, deviation, ceiling.of_rate(point, known.cards, share))
         if found is None:
-            refused[point.card] = text("too fast", share=round(100 * ceiling.MOST_OF_PEAK))
+            share_of_peak = f"{ceiling.MOST_OF_PEAK:.0%}"
+            refused[point.card] = text("above the peak", rate=f"{exp(middle):,.0f}", share=share_of_peak)
             continue
         kept.append(place)
         times.append(found.times)

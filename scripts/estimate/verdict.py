@@ -45,7 +45,7 @@ def verdict(
     if flips:
         said.append(
             f"{flips['card']} {_by(flips['provider'])} is expected to cost less if those machines rise from "
-            f"{number(flips['from_usd_per_hour'])} to {rounded(flips['usd_per_hour'])} USD an hour."
+            f"{number(flips['from_usd_per_hour'])} to {number(flips['usd_per_hour'])} USD an hour."
         )
     if market and usd_of(market) < usd[found.first]:
         said.append(

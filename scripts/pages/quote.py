@@ -101,11 +101,11 @@ def data(
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
     most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of
-    memory), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), arm (cards with such
-    a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by
-    name: kind, active, total, layers, of_layers, width, whether the tables have its family, and their own points),
-    lengths and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed, fewest_steps,
-    least_of_peak, software, tpu_software, spot (what is assumed of it), owned and offers by card.
+    memory), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), arm (cards with such a
+    host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by name:
+    kind, active, total, layers, of_layers, width, whether the tables have its family, and their own points), lengths
+    and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed, fewest_steps, least_of_peak,
+    software, tpu_software, spot (what is assumed of it), owned and offers by card.
     """
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:

@@ -46,6 +46,12 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
     assert of({"H100": [row("a", 1, 3)]})["choice"]["flips"] is None
 
 
+def test_a_price_that_rises_is_said_to_rise() -> None:
+    """From 1,234 USD to 1,237 of another provider: of three digits both would be 1,230 or 1,240."""
+    offers = {"H100": [row("a", 1, 1234.0), row("c", 1, 1237.0)]}
+    assert "rise from 1,234 to 1,237 USD an hour" in of(offers, ("H100", 7800))["choice"]["sentence"]
+
+
 def test_another_provider_of_the_same_card_may_follow() -> None:
     offers = {"H100": [row("a", 1, 2), row("c", 1, 2.5)], "A100 80 GB": [row("b", 1, 1)]}
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))

@@ -69,6 +69,9 @@ SHAPES = {
     "Pythia 12b": gpt(36, 5120, 50688),
     "GPT-J 6B": gpt(28, 4096, 50400),
     "GPT-NeoX 20B": gpt(44, 6144, 50432),
+    "Falcon 7B": Shape(32, 4544, 4544, 64, 18176, 65024, is_gated=False),
+    "Falcon 40B": Shape(60, 8192, 8192, 512, 32768, 65024, is_gated=False),
+    "Falcon 180B": Shape(80, 14848, 14848, 512, 59392, 65024, is_gated=False),
     "Phi-1.5": gpt(24, 2048, 51200),
     "Phi-2": gpt(32, 2560, 51200),
     "TinyLlama 1.1B": Shape(22, 2048, 2048, 256, 5632, 32000),
@@ -215,12 +218,13 @@ def test_a_model_is_found_as_people_and_hubs_write_it(name: str, means: str) -> 
     ("name", "says"),
     [
         ("Pythia 14m", "--model: Pythia 14m: 0.01407 billion parameters a token: 0.0625 to 811.7 billion parameters"),
-        ("ai21labs/Jamba-1.5-Mini", "is a hybrid (Mamba), whose speed follows from no table"),
+        ("ai21labs/Jamba-1.5-Mini", "is a hybrid (Mamba), and how fast that is follows from no table"),
         ("state-spaces/mamba-2.8b", "dense models of 0.0625 to 811.7 billion parameters"),
         ("nvidia/Nemotron-H-8B-Base-8K", "mixtures of experts of 1.65 to 78 billion active parameters"),
         ("Qwen3-Next-80B-A3B", "a model of linear attention"),
         ("bert-base-uncased", "no model that writes text from left to right"),
         ("Llama 3 9B", "did you mean Llama 3 8B"),
+        ("DeepSeek-V3.2", "did you mean DeepSeek V3"),
     ],
 )
 def test_what_is_no_such_model_is_refused_with_what_is_possible(name: str, says: str) -> None:

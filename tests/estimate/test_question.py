@@ -43,6 +43,9 @@ def test_a_model_is_found_by_what_people_and_tables_call_it(name: str) -> None:
         ("GH200 480GB", "GH200"),
         ("GB200 NVL72", "GB200"),
         ("H200 141GB HBM3e", "H200"),
+        ("RTX 4090 24 GB", "RTX 4090"),
+        ("80GB SXM A100", "A100 80 GB"),
+        ("PRO 6000 96GB", "RTX PRO 6000"),
         ("google tpu v6e", "TPU v6e"),
         ("Tesla V100-SXM2-32GB", "V100"),
     ],
@@ -62,6 +65,8 @@ def test_a_card_is_found_by_what_people_drivers_and_offers_call_it(name: str, me
         ("A100 80GB PCIe", "'A100 80GB PCIe': no data sheet of it is here; the nearest known is A100 80 GB"),
         ("H100 NVL", "no data sheet of it is here; the nearest known is H100"),
         ("V100-SXM2-16GB", "no data sheet of it is here; the nearest known is V100"),
+        ("RTX 6000 Ada", "'RTX 6000 Ada': no data sheet of it is here: cards are V100, A10G"),
+        ("RTX 6000", "did you mean RTX PRO 6000"),
         ("L4", "'L4': no data sheet of it is here: cards are V100, A10G"),
         ("MI300X", "'MI300X' is unknown: cards are V100, A10G"),
         ("H10", "did you mean H100"),
@@ -80,6 +85,9 @@ def test_a_name_of_two_cards_takes_the_larger_and_says_so() -> None:
     said = ["A100: read as A100 80 GB, and not as A100 40 GB"]
     assert question.taken(KNOWN, "--on", "A100=4000") == said
     assert question.taken(KNOWN, "--on", "A100 40GB=4000") == []
+    providers = {"RunPod": "runpod-secure", "RunPod, community": "runpod-community", "Lambda": "lambda"}
+    assert KNOWN.left_out("--without", "runpod", providers) == ["runpod-secure", "runpod-community"]
+    assert KNOWN.left_out("--without", "runpod-secure", providers) == ["runpod-secure"]
     assert KNOWN.left_out("--without", "TPU", {}) == ["TPU v5p", "TPU v6e", "TPU7x"]
     assert KNOWN.left_out("--without", "rtx", {}) == ["RTX 4090", "RTX 5090", "RTX PRO 6000"]
     assert set(KNOWN.left_out("--without", "A100", {})) == {"A100 80 GB", "A100 40 GB"}
@@ -126,9 +134,9 @@ def test_a_step_takes_no_more_sequences_than_the_training_has() -> None:
     asked = ask(tokens=4.096e6)
     question.check_steps(asked, 1000, None)
     question.check_steps(asked, 8, 1000)
-    with pytest.raises(InputError, match=r"--cards: 1001 with a sequence each take 4,100,096 tokens a step.* 1,000$"):
+    with pytest.raises(InputError, match=r"--cards: 1,001 with a sequence each take 4,100,096 tokens a step.* 1,000$"):
         question.check_steps(asked, 1001, None)
-    with pytest.raises(InputError, match="--sequences: 1001 with"):
+    with pytest.raises(InputError, match="--sequences: 1,001 with"):
         question.check_steps(asked, 8, 1001)
 
 
