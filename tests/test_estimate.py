@@ -109,6 +109,7 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         ([*LLAMA, "--preemptions", "-1"], "--preemptions: -1 must be preemptions an hour of one machine, 0 or more"),
         ([*LLAMA, "--task", "qlora", "--precision", "fp8"], "--precision: fp8: qlora keeps weights in 4 bits"),
         ([*LLAMA, "--owned", "nowhere.yaml"], "nowhere.yaml"),
+        ([*LLAMA, "--owned-decides"], "--owned-decides: --owned FILE must name your own cards"),
         ([*LLAMA, "--bytes-per-parameter", "0"], "--bytes-per-parameter: 0 must be"),
         (
             ["--billion", "8", "--layers", "1", "--width", "10", "--tokens", "2e9"],

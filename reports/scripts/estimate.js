@@ -93,6 +93,49 @@ function predicted(model, asked, measured) {
   return {log: told.map((value, i) => value - Math.log(asked[i].gflop / 1000)), spread};
 }
 
+/** The share of a normal below a point, by Marsaglia's series ("Evaluating the Normal Distribution", 2004). */
+function normalBelow(point) {
+  let sum = point, term = point;
+  for (let i = 3, before = NaN; sum !== before; i += 2) {
+    before = sum;
+    sum += term *= point ** 2 / i;
+  }
+  return 0.5 + sum * normalDensity(point);
+}
+
+function normalDensity(point) {
+  return Math.exp(-(point ** 2) / 2) / Math.sqrt(2 * Math.PI);
+}
+
+/** The quantile of the standard normal distribution: Wichura's algorithm AS 241 (1988), to sixteen digits. */
+function normalQuantile(p) {
+  const poly = (x, c) => c.reduceRight((sum, one) => sum * x + one, 0), q = p - 0.5;
+  if (Math.abs(q) <= 0.425) {
+    const r = 0.180625 - q * q;
+    return (q * poly(r, [3.387132872796366608, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125, 45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727])) /
+      poly(r, [1, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867, 39307.89580009271061, 28729.085735721942674, 5226.495278852545925]);
+  }
+  const r = Math.sqrt(-Math.log(Math.min(p, 1 - p))), sign = Math.sign(q);
+  if (r <= 5) {
+    return (sign * poly(r - 1.6, [1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504, 1.27045825245236838258, 0.24178072517745061177, 0.0227238449892691845833, 7.7454501427834140764e-4])) /
+      poly(r - 1.6, [1, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455, 0.14810397642748007459, 0.0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9]);
+  }
+  return (sign * poly(r - 5, [6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, 0.29656057182850489123, 0.026532189526576123093, 0.0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7])) /
+    poly(r - 5, [1, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4, 1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15]);
+}
+
+/**
+ * A normal of which nothing lies above a ceiling: {low, middle, high, times}, the 80 % interval, its median, and how many
+ * times as wide it still is; null where the ceiling denies it: scripts/estimate/ceiling.py.
+ */
+function below(middle, deviation, ceiling) {
+  const place = (ceiling - middle) / deviation, isCut = place < 6;
+  if (place < -3) return null;
+  const share = isCut ? normalBelow(place) : 1, hazard = isCut ? normalDensity(place) / share : 0;
+  const [low, half, high] = [0.1, 0.5, 0.9].map((level) => middle + deviation * normalQuantile(level * share));
+  return {low, middle: half, high, times: Math.sqrt(1 - (isCut ? place : 0) * hazard - hazard ** 2)};
+}
+
 /**
  * The model as it is without points of one model of language that it was fitted to: what they taught is taken back, which
  * is conditioning on them with their noise below zero. Fitted anew it is the same (scripts/estimate/linear.py).

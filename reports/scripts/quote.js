@@ -124,16 +124,18 @@ function ratesOf(asked, data, today) {
     const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
     if (passed > data.old_months[asked.kind] && basis !== "your rate") covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
   });
+  const found = cards.map((card, i) => {
+    const peak = data.model.cards[card].peak_tflops[asked.precision], most = about[i].basis === "your rate" ? 1 : data.most_of_peak;
+    return below(log[i], Math.sqrt(covariance[i][i]), Math.log((peak * most * 1000) / asked.gflop));
+  });
   const kept = cards.map((_, i) => i).filter((i) => {
     const factor = Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i]));
     if (factor > data.widest) refused[cards[i]] = `80 % interval of a factor of ${shown(factor)} either way: measure it`;
-    return factor <= data.widest;
+    else if (!found[i]) refused[cards[i]] = `by its like above ${Math.round(data.most_of_peak * 100)} % of its peak: measure it`;
+    return !refused[cards[i]];
   });
-  const answers = kept.map((i) => {
-    const reach = NINE_TENTHS * Math.sqrt(covariance[i][i]);
-    return {card: cards[i], low: Math.exp(log[i] - reach), middle: Math.exp(log[i]), high: Math.exp(log[i] + reach), ...about[i]};
-  });
-  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j])), refused};
+  const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
+  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused};
 }
 
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
@@ -254,23 +256,6 @@ function classicQuoted(asked, data, markets) {
   return {rows: found, best};
 }
 
-/** The quantile of the standard normal distribution: Wichura's algorithm AS 241 (1988), to sixteen digits. */
-function normalQuantile(p) {
-  const poly = (x, c) => c.reduceRight((sum, one) => sum * x + one, 0), q = p - 0.5;
-  if (Math.abs(q) <= 0.425) {
-    const r = 0.180625 - q * q;
-    return (q * poly(r, [3.387132872796366608, 133.14166789178437745, 1971.5909503065514427, 13731.693765509461125, 45921.953931549871457, 67265.770927008700853, 33430.575583588128105, 2509.0809287301226727])) /
-      poly(r, [1, 42.313330701600911252, 687.1870074920579083, 5394.1960214247511077, 21213.794301586595867, 39307.89580009271061, 28729.085735721942674, 5226.495278852545925]);
-  }
-  const r = Math.sqrt(-Math.log(Math.min(p, 1 - p))), sign = Math.sign(q);
-  if (r <= 5) {
-    return (sign * poly(r - 1.6, [1.42343711074968357734, 4.6303378461565452959, 5.7694972214606914055, 3.64784832476320460504, 1.27045825245236838258, 0.24178072517745061177, 0.0227238449892691845833, 7.7454501427834140764e-4])) /
-      poly(r - 1.6, [1, 2.05319162663775882187, 1.6763848301838038494, 0.68976733498510000455, 0.14810397642748007459, 0.0151986665636164571966, 5.475938084995344946e-4, 1.05075007164441684324e-9]);
-  }
-  return (sign * poly(r - 5, [6.6579046435011037772, 5.4637849111641143699, 1.7848265399172913358, 0.29656057182850489123, 0.026532189526576123093, 0.0012426609473880784386, 2.71155556874348757815e-5, 2.01033439929228813265e-7])) /
-    poly(r - 5, [1, 0.59983220655588793769, 0.13692988092273580531, 0.0148753612908506148525, 7.868691311456132591e-4, 1.8463183175100546818e-5, 1.4215117583164458887e-7, 2.04426310338993978564e-15]);
-}
-
 /** The quotes as CSV, a card each. */
 function csvOf({rows}, asked) {
   const columns = ["card", "basis", "tokens_per_second_per_card", "low", "high", "cards", "hours", "usd", "usd_low", "usd_high", "provider", "item", "machines", "usd_per_hour", "as_of"];
@@ -373,12 +358,12 @@ function beginQuote() {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
     const other = [row.spot && `spot, with preemptions, ${rounded(row.spot.usd, digitsOf(row))} at ${provider(row.spot.offer.provider)}`, row.market && `market place ${rounded(row.market.usd, digitsOf(row))} at ${provider(row.market.offer.provider)}`, row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? "; wide, measure it" : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s`};
   }
 
-  function tries({rows, covariance}, cards) {
+  function tries({rows, best, covariance}, cards) {
     if (!rows.some((row) => row.near)) return [];
-    const found = minutes(rows, covariance, data.model.measured).slice(0, 3);
+    const found = minutes(rows, covariance, data.model.measured).filter(({row}) => row === best || row.near).slice(0, 3);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row, cards)),
       made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];

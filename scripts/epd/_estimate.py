@@ -59,6 +59,7 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
         digits = digits_within(rate["low"], rate["high"])
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
+        rests += "; wide, measure it" if one["is_wide"] else ""
         shown.add_row(
             one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
             rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,

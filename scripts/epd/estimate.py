@@ -82,7 +82,7 @@ def command(
         str, typer.Option(metavar="FILE", help="What your own cards cost, as config/owned.yaml.", show_default=False)
     ] = "",
     owned_decides: Annotated[
-        bool, typer.Option("--owned-decides", help="Let owned cards decide beside those on offer, and not stand apart.")
+        bool, typer.Option("--owned-decides", help="Let the cards of --owned decide beside those on offer.")
     ] = False,
     json: _call.Json = False,
 ) -> int:
@@ -112,6 +112,8 @@ def command(
         question.check_cards(cards)
     if sequences is not None:
         question.check_sequences(sequences, cards)
+    if owned_decides and not owned:
+        raise InputError("--owned-decides: --owned FILE must name your own cards: config/owned.yaml has examples")
     recorded = None
     if record is None and per_step:
         raise InputError("--per-step: is of a record, and none is named")

@@ -68,7 +68,7 @@ def answer(
 
     Machines whose cards together do not hold what the training keeps are left out, and those of more cards than a step
     has `sequences`, and providers and cards that are `without`. Spot machines are preempted so often. Cards that are
-    `owned` stand apart, unless they decide beside those that clouds offer on demand.
+    `owned` stand apart, unless a person's own decide beside those that clouds offer on demand.
     """
     found = rates(known, question, measured, today)
     refused = dict(found.refused)
@@ -86,10 +86,13 @@ def answer(
         bills = {way: dollars.bill(offers, *paid) for way, offers in ways.items()}
         first = bills["on-demand"] or bills["market"]
         count = cards or (first.cheapest.all_cards if first else least)
-        if owned and rate.card in owned:
-            ways["owned"] = [owned[rate.card].offer(count)]
+        decides = False
+        if owned and (own := owned.get(rate.card)):
+            number_owned = own.enough(cards, least, count)
+            ways["owned"] = [own.offer(number_owned)] if number_owned else []
             bills["owned"] = dollars.bill(ways["owned"], *paid)
-        bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if owned_decides else bills["on-demand"]
+            decides = owned_decides and own.cards is not None
+        bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if decides else bills["on-demand"]
         fits = {"fits": _fits(known, rate.card, count, peak), "memory_gb": count * _memory_gb(known, rate.card)}
         answers.append(_answer(rate, bills, question.tokens, count) | fits)
         if bill is not None:
@@ -102,7 +105,10 @@ def answer(
         | {"preemptions_per_hour": preemptions_per_hour}
         | {"measured": [_measured(point) for point in measured]},
         "assumed": [*question.assumed, *_assumed(cards, sequences)],
-        "ways": _ways(answers, preemptions_per_hour, owned or {}, owned_decides),
+        "ways": [
+            *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
+            *_too_few(answers, cards, owned or {}),
+        ],
         "answers": answers,
         "refused": [{"card": card, "reason": reason} for card, reason in refused.items()],
     }
@@ -136,13 +142,24 @@ def _ways(
             f"{dollars.RESTART_SECONDS:g} s; what waits for a machine is not counted"
         )
     groups: dict[str, list[str]] = {}
+    deciding: dict[str, bool] = {}
     for one in answers:
         if one["owned"]:
             of = owned[one["card"]]
             said = f"{one['card']} {number(of.usd_per_hour)} USD an hour ({of.reckoned})"
             groups.setdefault(of.source, []).append(said)
-    apart = "deciding beside" if owned_decides else "apart from"
-    return lines + [f"owned, {apart} offers: {'; '.join(cards)}; {source}" for source, cards in groups.items()]
+            deciding[of.source] = owned_decides and of.cards is not None
+    return lines + [
+        f"owned, {'deciding beside' if deciding[source] else 'apart from'} offers: {'; '.join(said)}; {source}"
+        for source, said in groups.items()
+    ]
+
+
+def _too_few(answers: Sequence[Mapping[str, Any]], cards: int | None, owned: Mapping[str, Owned]) -> list[str]:
+    """Return of which answered cards a person has too few."""
+    short = [one["card"] for one in answers if one["card"] in owned and not one["owned"]]
+    wanted = f"{cards} are asked for" if cards else "these do not hold the training"
+    return [f"owned: {owned[card].cards} of {card} ({owned[card].source}), and {wanted}" for card in short]
 
 
 def _memory_gb(known: Known, card: str) -> float:
@@ -193,6 +210,7 @@ def _answer(rate: Rate, bills: Mapping[str, Bill | None], tokens: float, count: 
         "basis": rate.basis,
         "rows_until": rate.rows_until or None,
         "rows_are_old": rate.is_old,
+        "is_wide": rate.is_wide,
         "cards": count,
         "hours": {"low": seconds[1] / 3600, "middle": seconds[0] / 3600, "high": seconds[2] / 3600},
         **{way.replace("-", "_"): _bill(bill) for way, bill in bills.items()},

@@ -16,19 +16,34 @@ OWNED = "owned"
 
 @dataclass(frozen=True)
 class Owned:
-    """An hour of use of one card (USD), since when, and in words how it was reckoned and who says so."""
+    """An hour of use of one card (USD), since when, and in words how it was reckoned and who says so.
+
+    `cards` is how many a person has, None of an example, which is of any number and never decides.
+    """
 
     usd_per_hour: float
     as_of: str
     reckoned: str
     source: str
+    cards: int | None = None
+
+    def enough(self, asked: int | None, least: int, rented: int) -> int:
+        """Return how many of them train: those asked for, else all there are; of an example as many as are rented.
+
+        0 where there are fewer than are asked for, or than the `least` that hold the training.
+        """
+        if self.cards is None:
+            return rented
+        return (asked or self.cards) if (asked or least) <= self.cards else 0
 
     def offer(self, cards: int) -> Offer:
         """Return so many of them as an offer: nobody rounds, nobody preempts."""
         return Offer(OWNED, self.reckoned, "", OWNED, cards, self.usd_per_hour * cards, self.as_of, 1.0, 0.0)
 
 
-def owned(known: Known, entries: Mapping[str, Mapping[str, Any]], place: str) -> dict[str, Owned]:
+def owned(
+    known: Known, entries: Mapping[str, Mapping[str, Any]], place: str, is_example: bool = False
+) -> dict[str, Owned]:
     """Return the cards of a file (config/schemas/owned.schema.json), as data sheets call them.
 
     Raises InputError for a card that is unknown or has two entries, and figures that cannot be.
@@ -55,5 +70,5 @@ def owned(known: Known, entries: Mapping[str, Mapping[str, Any]], place: str) ->
         each = float(ownership.usd_per_hour(machine, hours)) / cards
         if not each > 0:
             raise InputError(f"{place}: {name}: an hour costs nothing: acquisition, maintenance or power must")
-        found[card] = Owned(each, str(about["as_of"]), reckoned, source)
+        found[card] = Owned(each, str(about["as_of"]), reckoned, source, None if is_example else cards)
     return found

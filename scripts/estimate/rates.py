@@ -7,14 +7,15 @@ from math import exp, sqrt
 
 import numpy as np
 
-from scripts.estimate import linear
+from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
 from scripts.estimate.points import OTHER, Point
 from scripts.estimate.question import Question
 from scripts.estimate.trial import WIDTH
 
-#: A wider interval, a factor either way, says nothing that is worth an answer.
-WIDEST = 1.6
+#: An interval that is wider than the first, a factor either way, is said to be wide; one that is wider than the second
+#: says nothing that is worth an answer.
+WIDE, WIDEST = 1.6, 2.0
 
 #: A printed rate of this model on this card is of another machine (1.16 at the 90th percentile, of eight cards) and of
 #: another release (1.12): the standard deviation of its logarithm.
@@ -29,7 +30,8 @@ BASES = ("measured", "tables, this model", "tables", "tables, other precision", 
 class Rate:
     """Tokens a second and card: the middle, and the ends of the 80 % interval; what that rests on.
 
-    `rows_until` is when the newest row of this card and kind was printed, empty without one.
+    `rows_until` is when the newest row of this card and kind was printed, empty without one. `is_wide` says that the
+    interval is, before what the card cannot reach was cut off.
     """
 
     card: str
@@ -39,6 +41,7 @@ class Rate:
     basis: str
     rows_until: str
     is_old: bool
+    is_wide: bool
 
 
 @dataclass(frozen=True)
@@ -69,22 +72,33 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
     elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
     covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere)
-    kept, answers = [], []
+    kept, answers, times = [], [], []
     for place, (point, middle) in enumerate(zip(asked, told, strict=True)):
-        width = WIDTH * sqrt(covariance[place, place])
-        if exp(width) > WIDEST:
-            refused[point.card] = _too_wide(exp(width), until[place] if ageing[place] else "", question.is_named)
+        deviation = sqrt(covariance[place, place])
+        if exp(WIDTH * deviation) > WIDEST:
+            is_old = until[place] if ageing[place] else ""
+            refused[point.card] = _too_wide(exp(WIDTH * deviation), is_old, question.is_named)
+            continue
+        share = 1.0 if bases[place] == "measured" else None
+        found = ceiling.below(middle, deviation, ceiling.of_rate(point, known.cards, share))
+        if found is None:
+            refused[point.card] = (
+                f"by its like it would reach {exp(middle):,.0f} tokens a second, more than {ceiling.MOST_OF_PEAK:.0%} "
+                "of its peak: measure it (--on)"
+            )
             continue
         kept.append(place)
-        ends = (exp(middle - width), exp(middle), exp(middle + width))
-        answers.append(Rate(point.card, *ends, bases[place], until[place], ageing[place] > 0))
-    return Rates(answers, covariance[np.ix_(kept, kept)], refused)
+        times.append(found.times)
+        ends = (exp(found.low), exp(found.middle), exp(found.high))
+        is_wide = exp(WIDTH * deviation) > WIDE
+        answers.append(Rate(point.card, *ends, bases[place], until[place], ageing[place] > 0, is_wide))
+    return Rates(answers, covariance[np.ix_(kept, kept)] * np.outer(times, times), refused)
 
 
 def _too_wide(factor: float, old_rows: str, is_named: bool) -> str:
     why = f", as its rows are old ({old_rows})" if old_rows else ""
     hint = "measure it (--on)" + ("" if is_named else ", or name the software (--software)")
-    return f"its 80 % interval is a factor of {factor:.2f} either way, more than {WIDEST}{why}: {hint}"
+    return f"its 80 % interval is a factor of {factor:.2f} either way, more than {WIDEST:g}{why}: {hint}"
 
 
 def _refusal(known: Known, question: Question, measured: Sequence[Point], card: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import exp, log
 from typing import Any
 
-from scripts.estimate import linear
+from scripts.estimate import ceiling, linear
 from scripts.estimate.points import Point
 from scripts.estimate.simple import flat
 from scripts.estimate.trial import Trial
@@ -42,9 +42,8 @@ def transfers(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, li
             for (point, question), one, deviation in zip(asked, told, deviations, strict=True):
                 true = log(point.rate or 0)
                 same, calculated = same_share(measured, point, cards), flat(point, cards)
-                found[question].append(
-                    Trial(point, float(one) - true, float(deviation), same - true, calculated - true)
-                )
+                errors, room = (same - true, calculated - true), ceiling.of_rate(point, cards) - true
+                found[question].append(Trial(point, float(one) - true, float(deviation), *errors, room))
     return found
 
 

@@ -3,16 +3,16 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, exp, log
+from math import ceil, exp, inf, log
 from statistics import NormalDist, median
 from typing import Any
 
 import numpy as np
 
-from scripts.estimate import linear, simple
+from scripts.estimate import ceiling, linear, simple
+from scripts.estimate.ceiling import LEVEL
 from scripts.estimate.points import Point
 
-LEVEL = 0.8
 #: Half of the interval of that level, in standard deviations.
 WIDTH = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
@@ -28,13 +28,17 @@ QUESTIONS: dict[str, Callable[[Point, Point], bool]] = {
 
 @dataclass(frozen=True)
 class Trial:
-    """A point, what the linear model, the simple rule and a calculator said of it (errors in logarithms)."""
+    """A point, what the linear model, the simple rule and a calculator said of it (errors in logarithms).
+
+    `room` is how far the truth lies below what no card reaches.
+    """
 
     point: Point
     error: float
     deviation: float
     simple: float
     flat: float
+    room: float = inf
 
 
 def trials(points: Sequence[Point], cards: Mapping[str, Any], question: str) -> list[Trial]:
@@ -50,7 +54,8 @@ def trials(points: Sequence[Point], cards: Mapping[str, Any], question: str) -> 
         for point, one, deviation in zip(asked, told, deviations, strict=True):
             true = log(point.rate or 0)
             by_rule, by_calculator = simple.predict(left, point, cards), simple.flat(point, cards)
-            found.append(Trial(point, float(one) - true, float(deviation), by_rule - true, by_calculator - true))
+            room = ceiling.of_rate(point, cards) - true
+            found.append(Trial(point, float(one) - true, float(deviation), by_rule - true, by_calculator - true, room))
     return found
 
 
@@ -69,7 +74,8 @@ def factor(known: Sequence[Trial], kind: str = "", but: str = "") -> float:
 
 def covered(trial: Trial, widened: float) -> bool:
     """Return whether a trial's truth lies in its interval."""
-    return abs(trial.error) <= WIDTH * widened * trial.deviation
+    found = ceiling.below(trial.error, widened * trial.deviation, trial.room)
+    return found is not None and found.low <= 0 <= found.high
 
 
 def summary(found: Sequence[Trial], known: Sequence[Trial], is_pooled: bool = False) -> dict[str, Any]:

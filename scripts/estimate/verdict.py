@@ -33,7 +33,10 @@ def verdict(
         return None
     found = choice.choose(usd, covariance, minutes)
     names = [one["card"] for one in answers]
-    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items()][: choice.MOST]
+    tied = [found.first, *found.rivals]
+    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items() if place in tied][
+        : choice.MOST
+    ]
     decided = not found.rivals
     flips = _flips(answers, found, usd, covariance)
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
@@ -97,7 +100,7 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     offer, usd = bill["cheapest"], bill["usd"]
     machine = _place(first["card"], offer)
     digits = digits_within(usd["low"], usd["high"])
-    hours, ends = rounded(first["hours"]["middle"], digits), between(usd["low"], usd["high"], digits)
+    hours, ends = rounded(bill["hours"], digits), between(usd["low"], usd["high"], digits)
     cost = f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed) in {hours} h"
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"

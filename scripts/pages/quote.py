@@ -8,7 +8,7 @@ from typing import Any
 
 from scripts.analysis.names import provider_name
 from scripts.costs import cards
-from scripts.estimate import answer, classic, dollars, exported, linear, question, rates
+from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, question, rates
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import PRECISIONS, SOFTWARE
@@ -99,12 +99,12 @@ def data(
 ) -> dict[str, Any]:
     """Return what reports/scripts/quote.js quotes language models from.
 
-    Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, widest,
-    oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of memory),
-    pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), rows (what the tables hold: card,
-    kind, precision and until when), models (by name: kind, active, total, layers, width, and their own points), lengths
-    (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software, spot (what is assumed of
-    it), owned and offers by card.
+    Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
+    most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of
+    memory), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), rows (what the tables
+    hold: card, kind, precision and until when), models (by name: kind, active, total, layers, width, and their own
+    points), lengths (the least and the most), most_tokens, most_cards, least_of_peak, software, tpu_software, spot
+    (what is assumed of it), owned and offers by card.
     """
     lengths = [point.length for point in known.points if point.length]
     until: dict[tuple[str, str, str], str] = {}
@@ -117,7 +117,9 @@ def data(
         "ageing": known.ageing,
         "old_months": OLD_MONTHS,
         "ageing_months": AGEING_MONTHS,
+        "wide": rates.WIDE,
         "widest": rates.WIDEST,
+        "most_of_peak": ceiling.MOST_OF_PEAK,
         "oldest_months": dollars.OLDEST_MONTHS,
         "markets": cards.MARKETS,
         "by_card": cards.BY_CARD,

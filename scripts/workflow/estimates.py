@@ -99,8 +99,8 @@ def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
 
 
 def owned(known: Known, mine: Path | None = None) -> dict[str, Owned]:
-    """Return what an hour of cards costs that are owned; those of a person's own file stand for ours."""
-    found = owned_cards.owned(known, schemas.read_yaml(OWNED, "owned"), str(OWNED.relative_to(ROOT)))
+    """Return what an hour of cards costs that are owned; those of a person's own file stand for our examples."""
+    found = owned_cards.owned(known, schemas.read_yaml(OWNED, "owned"), str(OWNED.relative_to(ROOT)), True)
     return found | (owned_cards.owned(known, schemas.read_yaml(mine, "owned"), str(mine)) if mine else {})
 
 

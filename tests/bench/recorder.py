@@ -40,12 +40,12 @@ TRAININGS = {
 
 
 def commit() -> str:
-    """Return the commit that is measured, and whether files were changed since."""
-    said = subprocess.run(
-        ["git", "describe", "--always", "--exclude", "*", "--abbrev=10", "--dirty=, changed"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    return said.stdout.strip()
+    """Return the commit that is measured, and whether files were changed since, but for the ledger itself."""
+    head, changed = (
+        subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+        for words in (["rev-parse", "--short=10", "HEAD"], ["status", "--porcelain", "--", ".", ":!reports/ledger.csv"])
+    )
+    return f"{head}, changed" if changed else head
 
 
 def measured(name: str, python: str, seconds: float) -> ledger.Training | None:

@@ -32,6 +32,7 @@ def run_tests(python: Path | str, folder: Path, environment: Mapping[str, str], 
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_sources_pass_their_short_tests(plugins: Path, tmp_path: Path) -> None:
     (tmp_path / "tests").symlink_to(PLUGIN / "tests")
     run_tests(sys.executable, tmp_path, os.environ | {"PYTHONPATH": str(plugins / "gce")}, "-m", "not nightly")

@@ -36,6 +36,7 @@ def written(project: Project, folder: Path, machine: str, **more: str) -> None:
     (project.path / "config" / "studies" / "small.yaml").write_text(yaml.safe_dump(study))
 
 
+@pytest.mark.nightly
 def test_google_batch_runs_it_in_its_own_image(cloud: Cloud, tmp_path: Path) -> None:
     del cloud.variables["SNAKEMAKE_GCEBATCH_CONTAINER"]
     written(cloud.project, tmp_path / "mine", "vm-cpu")

@@ -126,7 +126,7 @@ def test_spot_stands_apart_and_decides_nothing() -> None:
 
 
 #: An hour of a card that is owned, in USD.
-OWN = {"H100": owned.Owned(0.5, "2026-11", "by hand", "an invoice")}
+OWN = {"H100": owned.Owned(0.5, "2026-11", "by hand", "an invoice", 1)}
 
 
 def test_owned_cards_stand_apart_unless_they_are_asked_to_decide() -> None:
@@ -148,6 +148,28 @@ def test_owned_cards_stand_apart_unless_they_are_asked_to_decide() -> None:
     assert deciding["choice"]["card"] == "H100"
     assert "1 x H100 owned, figures of 2026-11" in deciding["choice"]["sentence"]
     assert "owned, apart from offers: H100 0.500 USD an hour (by hand); an invoice" in apart["ways"]
+    assert "owned, deciding beside offers: H100 0.500 USD an hour (by hand); an invoice" in deciding["ways"]
+
+
+@pytest.mark.parametrize(("has", "wanted", "trains"), [(8, None, 8), (8, 4, 4), (4, 8, 0), (None, 2, 2), (1, None, 0)])
+def test_no_more_cards_train_than_a_person_has(has: int | None, wanted: int | None, trains: int) -> None:
+    """8 billion at 16 bytes are 128 GB, of which two H100 hold as much at nine tenths; an example has no number."""
+    asked = ask(software="llm-foundry")
+    own = {"H100": owned.Owned(0.5, "2026-11", "by hand", "an invoice", has)}
+    found = answer.answer(
+        TABLES, {"H100": [row("a", 1, 2)]}, asked, [asked.on("H100", rate=7800.0)], wanted, TODAY,
+        owned=own, owned_decides=True,
+    )  # fmt: skip
+    of = next(one for one in found["answers"] if one["card"] == "H100")
+    assert (of["owned"]["cheapest"]["cards"] if of["owned"] else 0) == trains
+    sentence = found["choice"]["sentence"] if found["choice"] else ""
+    assert ("owned" in sentence) == (has is not None and trains > 0)
+    if trains:
+        # The hours of the sentence are those of the cards that it names
+        assert of["owned"]["hours"] == pytest.approx(2e9 / 7800 / trains / 3600, rel=0.02)
+    else:
+        wanting = "8 are asked for" if wanted else "these do not hold the training"
+        assert f"owned: {has} of H100 (an invoice), and {wanting}" in found["ways"]
 
 
 def test_a_card_that_pcie_links_is_answered_for_alone() -> None:

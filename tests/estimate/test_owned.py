@@ -35,7 +35,10 @@ def test_an_hour_of_use_is_its_part_of_a_month_and_its_power() -> None:
 def test_the_figures_of_a_machine_are_parted_among_its_cards() -> None:
     more = {"cards": 8, "residual_usd": 18_000, "maintenance_usd_per_month": 300}
     # (18,000 / 36 + 300) / 250 + .2 = 3.4 of eight
-    assert of(H200=CARD | more)["H200"].usd_per_hour == pytest.approx(3.4 / 8)
+    found = of(H200=CARD | more)["H200"]
+    assert (found.usd_per_hour, found.cards) == (pytest.approx(3.4 / 8), 8)
+    assert of(H100=CARD)["H100"].cards == 1
+    assert estimates.owned(KNOWN)["H100"].cards is None
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from scripts.estimate import rates
+from scripts.estimate import ceiling, rates
 from scripts.estimate.known import Known
 from scripts.estimate.trial import WIDTH
 from scripts.storage.numbers import rounded
@@ -23,6 +23,12 @@ def known(*points: object, **changes: object) -> Known:
 
 def of(found: rates.Rates, card: str) -> rates.Rate:
     return next(one for one in found.answers if one.card == card)
+
+
+@pytest.fixture
+def no_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Intervals are those of the linear model alone."""
+    monkeypatch.setattr(ceiling, "MOST_OF_PEAK", 100.0)
 
 
 def test_every_card_is_answered_or_has_a_reason() -> None:
@@ -51,6 +57,7 @@ def test_what_an_answer_rests_on() -> None:
     assert said["A10G"] == "data sheet only"
 
 
+@pytest.mark.usefixtures("no_ceiling")
 def test_a_printed_row_of_the_same_model_counts_and_a_rate_of_ones_own_counts_more() -> None:
     """It is twice as fast as all others: so is what is said of the model, on other cards too."""
     fast = replace(POINT, model="Llama 3 8B", rate=16000, published="2026-06")
@@ -71,6 +78,7 @@ def test_a_rate_of_ones_own_is_known_within_its_noise() -> None:
     assert found.high / found.low < 1.2
 
 
+@pytest.mark.usefixtures("no_ceiling")
 def test_intervals_are_widened_by_the_question_that_fits() -> None:
     """Of a model without family in the tables, what is found of families that are left out counts."""
     wide = FACTORS | {"its family": {"dense": 1.25, "moe": 1.25}}
@@ -83,6 +91,7 @@ def test_intervals_are_widened_by_the_question_that_fits() -> None:
         assert (other.high / other.middle) == pytest.approx((one.high / one.middle) ** times)
 
 
+@pytest.mark.usefixtures("no_ceiling")
 def test_one_rate_of_a_mixture_of_experts_is_carried_with_the_wider_factor() -> None:
     narrow = {name: {"dense": 0.3, "moe": 0.3} for name in FACTORS}
     wide = narrow | {"another card and precision": {"dense": 0.6, "moe": 0.6}}
@@ -97,6 +106,7 @@ def test_one_rate_of_a_mixture_of_experts_is_carried_with_the_wider_factor() -> 
         assert other.high / other.middle == pytest.approx((one.high / one.middle) ** times)
 
 
+@pytest.mark.usefixtures("no_ceiling")
 def test_old_rows_widen_the_interval_unless_the_card_was_measured() -> None:
     later = date(2027, 12, 1)
     asked = ask(software="llm-foundry")
@@ -113,8 +123,18 @@ def test_an_interval_that_says_nothing_is_refused_with_its_width() -> None:
     wide = {name: {"dense": 9.0, "moe": 9.0} for name in FACTORS}
     found = rates.rates(known(factors=wide), ask(), [], TODAY)
     assert found.answers == []
-    assert "either way, more than 1.6: measure it (--on)" in found.refused["H100"]
+    assert "either way, more than 2: measure it (--on)" in found.refused["H100"]
     assert found.covariance.shape == (0, 0)
+
+
+@pytest.mark.usefixtures("no_ceiling")
+def test_an_interval_that_says_little_is_said_to_be_wide() -> None:
+    """That of twenty models alike is a factor of some 1.2 either way; two and a half times as wide it is one of 1.7."""
+    for times, is_wide in ((1.0, False), (2.5, True)):
+        factors = {name: {"dense": times, "moe": times} for name in FACTORS}
+        one = of(rates.rates(known(factors=factors), ask(software="llm-foundry"), [], TODAY), "H100")
+        assert one.is_wide == is_wide
+        assert (one.middle / one.low > 1.5) == is_wide
 
 
 def test_mixtures_of_experts_are_answered_where_a_table_has_one_alone() -> None:
@@ -147,6 +167,7 @@ def test_number_has_the_digits_that_its_interval_bears(low: float, high: float, 
     assert rounded(1234.56, rates.digits_within(low, high)) == text
 
 
+@pytest.mark.usefixtures("no_ceiling")
 def test_qlora_is_slower_than_lora_and_less_sure_until_it_is_measured() -> None:
     """1.38 times as long, with .21 more of uncertainty (a logarithm), which a rate of one card takes from all."""
     of_task = {task: ask(task=task, software="llm-foundry") for task in ("lora", "qlora")}

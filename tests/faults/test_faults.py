@@ -16,7 +16,7 @@ from tests.faults.answers import Case, accepted, refused
 
 #: Kinds that take seconds a fault: how many of each are tried where tests may be slow.
 SLOW = {
-    **{kind.name: 8 for kind in verbs.KINDS},
+    **{kind.name: 4 for kind in verbs.KINDS},
     **{kind.name: 1 for kind in (*kills.KINDS, *trainings.KINDS)},
     texts.KINDS[0].name: 8,
     texts.KINDS[2].name: 3,

@@ -37,6 +37,7 @@ def started(compiler: str = "none") -> None:
     assert torch.start(1) == ["cpu"]
 
 
+@pytest.mark.nightly
 def test_each_process_compiles_anew() -> None:
     """A cache of compiled code that outlives a run makes the next one shorter, and its compilation free."""
     program = (

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from epochs_per_dollar import machine
 from epochs_per_dollar.machine import Machine, Meter, Nvml
 from epochs_per_dollar.screen import measured
 from epochs_per_dollar.session import Session
@@ -91,11 +92,27 @@ def test_card_that_waits_for_a_core_is_a_stall(
 
 def test_others_are_counted_when_the_command_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the first reading and the last, in which its process is no more, another one took three seconds."""
+    monkeypatch.setattr(machine, "_STAT", "/nowhere")
     meter = Meter(7, Nvml())
     for number, table in enumerate(({7: (1, 7, 1.0, 9), 99: (1, 99, 50.0, 9)}, {99: (1, 99, 53.0, 9)})):
         monkeypatch.setattr(Meter, "_table", staticmethod(lambda names, table=table: table))
         meter.read(float(number), last=True)
     assert (meter.cpu_seconds, meter.other_cpu_seconds) == (1.0, 3.0)
+
+
+def test_what_other_guests_of_the_host_took_is_taken_by_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the eighth field of proc(5) 250 ticks of a hundredth of a second between two readings; no process ran."""
+    stat = tmp_path / "stat"
+    monkeypatch.setattr(machine, "_STAT", str(stat))
+    monkeypatch.setattr(machine, "_TICKS", 100)
+    monkeypatch.setattr(Meter, "_table", staticmethod(lambda names: {7: (1, 7, 1.0, 9)}))
+    meter = Meter(7, Nvml())
+    for number, stolen in enumerate((4000, 4250)):
+        stat.write_text(f"cpu  11 12 13 14 15 16 17 {stolen} 19 20\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+        meter.read(float(number), last=True)
+    assert meter.other_cpu_seconds == 2.5
+    stat.unlink()
+    Meter(7, Nvml()).read(0.0, last=True)
 
 
 def test_stalls_are_said() -> None:

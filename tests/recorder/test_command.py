@@ -402,7 +402,7 @@ def test_disturbed_minute_says_so_everywhere_and_names_no_winner(recorder: Recor
             progress.add(step / 10, [Tick("step", "step", step, 1000, "log lines")])
         return session.look(["train"], progress, 60.0, "the minute", 130, Machine(2, "x", 8000), meter)
 
-    said = "disturbed: other programs kept 0.5 cores busy"
+    said = "disturbed: other programs (or other guests of the host) kept 0.5 cores busy"
     today, disturbed, quiet = date(2026, 11, 25), seen(0.5), seen(0.01)
     for one, is_said in ((disturbed, True), (quiet, False)):
         assert (said in screen.report(one, read(), None, today)) == is_said

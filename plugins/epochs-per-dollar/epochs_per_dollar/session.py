@@ -22,7 +22,7 @@ class Amount(NamedTuple):
 #: Units of which nobody knows how many steps one is.
 _NO_STEPS = ("epoch", "percent", "trial")
 
-#: A share of one core that other programs took, above which a session is disturbed.
+#: A share of one core that other programs, or other guests of the host, took, above which a session is disturbed.
 _DISTURBED = 0.1
 
 #: A share of the time in which a card is slowed down, from which on a session is throttled.
@@ -126,7 +126,7 @@ class Session:
 
     @property
     def other_cores(self) -> float | None:
-        """Cores that other programs kept busy meanwhile, None where that is not known."""
+        """Cores that other programs, or other guests of the host, kept busy meanwhile, None where that is not known."""
         taken = self.meter.other_cpu_seconds
         return None if taken is None or not self.seconds else taken / self.seconds
 
@@ -145,7 +145,8 @@ class Session:
         others = self.other_cores
         if others is not None and others > _DISTURBED:
             found.append(
-                f"disturbed: other programs kept {others:.1f} cores busy, and its times may be those of a busy machine"
+                f"disturbed: other programs (or other guests of the host) kept {others:.1f} cores busy, and its times "
+                "may be those of a busy machine"
             )
         found += [f"throttled: {by} slowed the GPU down in {share:.0%} of the time" for by, share in self.throttled]
         if (said := self._own_eta) is not None:
