@@ -70,8 +70,8 @@ function begin() {
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     if (data.question) {
-      const found = pays(data, state), [one, other] = data.question;
-      if (found.pairs) words.push(` Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}.`);
+      const found = pays(data, state), [one, other] = data.question, left = found.pairs - found.cheaper - found.dearer;
+      if (found.pairs) words.push(` Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`);
     }
     return made("p", "answer", ...words);
   }
@@ -236,7 +236,7 @@ function begin() {
     }
     const fields = new FormData(form), state = stateOf(fields, data.limits), rows = ask(data, state);
     const about = data.workloads[state.workload];
-    const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${shown(state.samples)} ${about.noun}` : about.unit;
+    const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${Number.isInteger(state.samples) ? state.samples.toLocaleString("en-US") : shown(state.samples)} ${about.noun}` : about.unit;
     const unit = state.takes !== null ? `a training like ${readable(state.workload)} that takes ${shown(state.takes)} h on ${data.machines[state.on]}` : `${amount} of ${readable(state.workload)}`;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
@@ -353,7 +353,7 @@ function begin() {
   }
 
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
-  form.hidden = place.hidden = false;
+  for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
