@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.costs.book import COLUMNS
-from scripts.costs.catalogue import Catalogue, offers, places
+from scripts.costs.catalogue import Catalogue, is_wanted, offers, places
 from scripts.storage.errors import InputError
 
 #: A price that moved by more than this share since the last book, up or down, is not believed.
@@ -45,8 +45,7 @@ def renew(
     last: dict[tuple[str, ...], dict[Any, Any]]
     last = {tuple(row[name] for name in key): row for row in old.to_dict("records")}
     offered = {tuple(row[name] for name in key): row for row in offers(catalogue, wanted).to_dict("records")}
-    asked = set(places(wanted))
-    gone = [name for name in last if name[:2] in asked and name not in offered]
+    gone = [name for name in last if is_wanted(wanted, *name[:2]) and name not in offered]
     if 2 * len(gone) > len(last):
         raise InputError(f"{catalogue.file}: {len(gone)} of the book's {len(last)} prices are not in it")
     rows: list[dict[Any, Any]] = []
@@ -55,7 +54,7 @@ def renew(
         before, now, words = last.get(name), offered.get(name), " ".join(filter(None, name))
         if now is None:
             assert before is not None
-            if name[:2] not in asked:
+            if not is_wanted(wanted, *name[:2]):
                 changes.append(Change("dropped", f"{words}: is not wanted any more"))
             elif catalogue.broken:
                 rows.append(before)

@@ -184,7 +184,7 @@ def test_a_card_is_found_as_data_sheets_drivers_and_people_spell_it(name: str, m
     ("name", "says"),
     [
         ("H1000", "prices card: 'H1000' is unknown: did you mean H100"),
-        ("RTX 5090", "prices card: 'RTX 5090': no machine on offer has one"),
+        ("GB300", "prices card: 'GB300': no machine on offer has one"),
     ],
 )
 def test_a_card_that_is_unknown_or_not_on_offer_is_a_line(name: str, says: str) -> None:
