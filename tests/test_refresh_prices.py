@@ -2,6 +2,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
 import zipfile
@@ -589,6 +590,33 @@ def test_every_wrong_price_that_is_known_of_the_catalogue_is_caught() -> None:
     assert "us-east4" not in wrong["H100"]
     assert {"asia-south1", "europe-west1", "europe-west4", "us-south1"} <= wrong["H200"]
     assert "us-central1" not in wrong["H200"]
+
+
+@here
+def test_every_card_of_the_catalogues_at_hand_is_in_a_book_or_left_out_with_its_reason() -> None:
+    """What is left out docs/pricing.md names; Google's cards are rows of their own, whatever machine they are in."""
+    there: dict[str, set[str]] = {}
+    for file in (prices() / "skypilot-catalog").glob("*.csv"):
+        for row in csv.DictReader(file.open(newline="")):
+            if row["AcceleratorName"] and row["Price"]:
+                cloud = file.stem.partition("_")[0]
+                name = row["AcceleratorName"] if cloud == "gcp" else row["InstanceType"]
+                there.setdefault(cloud, set()).add(re.sub(r"^(tpu-v\w+)-\d+$", r"\1", name))
+    books_have: dict[str, set[str]] = {}
+    for file in books.every():
+        for row in book.read([file]):
+            books_have.setdefault(row["provider"], set()).add(re.sub(r"^(tpu-v\w+)-\d+$", r"\1", row["item"]))
+    google = refresh_prices.read_wanted(books.FOLDER / "catalogue.yaml")["gce"]
+    books_have["gcp"] = books_have["gce"] | {*google["accelerators"].values()}
+    books_have["gcp"] |= {card for cards in google["built_in"].values() for card in cards}
+    left_out = {cloud: names - books_have[cloud] for cloud, names in there.items()}
+    assert left_out == {
+        "aws": set(),
+        "gcp": {"B200", "P4"},
+        "lambda": {"gpu_2x_a100", "gpu_4x_a100", "gpu_8x_v100_n"},
+        "paperspace": set(),
+        "vast": set(),
+    }
 
 
 @here

@@ -38,6 +38,7 @@ _CARDS = (
     (r"RTX PRO 6000 Blackwell Workstation", "RTX PRO 6000"),
     (r"RTX 6000 Ada", "RTX 6000 Ada"),
     (r"RTX 5880 Ada", "RTX 5880 Ada"),
+    (r"Quadro RTX 6000", "Quadro RTX 6000"),
     (r"RTX A6000", "RTX A6000"),
     (r"RTX A5000", "RTX A5000"),
     (r"RTX A4000", "RTX A4000"),
