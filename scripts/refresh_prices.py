@@ -280,7 +280,7 @@ def main() -> int:
             rows, changes = last, []
         else:
             done += 1
-        for change in changes:
+        for change in renewal.folded(changes):
             if change.kind != "confirmed":
                 print(f"  {change.kind:9}{change.text}")
         if provider in by_skypilot and "gpuhunt" in about and root:

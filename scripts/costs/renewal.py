@@ -1,6 +1,7 @@
 """A price book made anew of a catalogue: what is new, gone, changed, or refused. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -19,10 +20,14 @@ SAME = 0.01
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words."""
+    """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words.
+
+    `kept_out` are item, region, purchase and rate of one that is refused and was in no book before.
+    """
 
     kind: str
     text: str
+    kept_out: tuple[str, ...] = ()
 
 
 def renew(
@@ -66,7 +71,8 @@ def renew(
         if fault:
             rows += [before] if before else []
             rate = f" {now['rate']}" if now["rate"] else ""
-            changes.append(Change("refused", f"{words}{rate}: {fault}; {_kept(before)}"))
+            kept_out = () if before else (*name, now["rate"])
+            changes.append(Change("refused", f"{words}{rate}: {fault}; {_kept(before)}", kept_out))
             continue
         rows.append(
             {
@@ -93,6 +99,23 @@ def renew(
         if place not in found
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)), changes
+
+
+def folded(changes: Iterable[Change]) -> list[Change]:
+    """Return changes for a person: an item that is kept out in several regions is one, which says where else.
+
+    A catalogue has the same ones wrong month after month.
+    """
+    found: list[Change] = []
+    first: dict[tuple[str, str], int] = {}
+    for change in changes:
+        item, region, purchase, rate = change.kept_out or ("", "", "", "")
+        place = first.setdefault((item, purchase), len(found)) if item else len(found)
+        if place == len(found):
+            found.append(change)
+        else:
+            found[place] = replace(found[place], text=f"{found[place].text}, as in {region} {rate}")
+    return found
 
 
 def differing(rows: pd.DataFrame, catalogue: Catalogue, wanted: dict[str, Any], name: str) -> list[str]:

@@ -338,6 +338,18 @@ def test_refused_without_a_last_price_is_kept_out() -> None:
     assert said[0].endswith("that 2 regions ask; kept out")
 
 
+def test_what_is_kept_out_in_several_regions_is_told_once() -> None:
+    zones = ("east-a 1 ", "south-a 1.1 ", "west-a 3 ", "north-a 3 ")
+    wanted = {"regions": ["east"], "machines": ["m"], "everywhere": ["m"]}
+    _, changes = renewal.renew(book(), read(machine(*zones)), "p", wanted, "2026-02-01", "a source")
+    assert [change.kind for change in changes] == ["refused", "new", "refused", "new"]
+    (refused,) = [change.text for change in renewal.folded(changes) if change.kind == "refused"]
+    assert refused.startswith("m east on-demand 1: 1 is less than 0.6 of the 3 or more that 2 regions ask; kept out")
+    assert refused.endswith("kept out, as in south 1.1")
+    _, changes = renewal.renew(book(m_on_demand="2"), read(machine(*zones)), "p", wanted, "2026-02-01", "a source")
+    assert len([one for one in renewal.folded(changes) if one.kind == "refused"]) == 2, "one keeps its last price"
+
+
 def test_what_is_not_offered_any_more_goes() -> None:
     kept, said = refresh(book(m_on_demand="1", m_spot="0.5"), machine("east-a 1 "))
     assert kept == {"m on-demand": ("1", "2026-02-01")}
