@@ -152,7 +152,11 @@ def offered(study: Mapping[str, Any], files: Sequence[Path]) -> dict[str, list[O
     rows = [row for file in files for row in book.read([file])]
     last = max((card_history.day_of(row["as_of"]) for row in rows), default=date.min)
     recent = [row for row in rows if (last - card_history.day_of(row["as_of"])).days <= card_history.KNOWN_DAYS]
-    return {card: cards.offers(recent, card) for name in study["machines"] for card, _ in cards.of_machine(name, study)}
+    return {
+        card: cards.offers(recent, card)
+        for name in study.get("machines", {})
+        for card, _ in cards.of_machine(name, study)
+    }
 
 
 def main() -> int:

@@ -93,7 +93,7 @@ class Inputs:
     @cached_property
     def cards(self) -> dict[str, tuple[str, int]]:
         """The card of each machine, as config/machines.csv calls it, and how many it has."""
-        each = {name: next(cards.of_machine(name, self.study), None) for name in self.study["machines"]}
+        each = {name: next(cards.of_machine(name, self.study), None) for name in self.study.get("machines", {})}
         return {name: found for name, found in each.items() if found}
 
     @cached_property
