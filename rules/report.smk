@@ -190,6 +190,8 @@ rule report:
         problems=analyses.get_problems,
         others=analyses.get_others,
         elsewhere=analyses.get_elsewhere,
+        offered=analyses.get_offered,
+        machines="config/machines.csv",
         beside=analyses.get_beside,
         beside_facts=analyses.get_beside_facts,
         compared=analyses.get_compared,

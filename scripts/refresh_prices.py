@@ -10,7 +10,7 @@ import argparse
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,10 +55,10 @@ def read_wanted(path: Path) -> dict[str, Any]:
         twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(f"{path}: {provider}: {twice[0]!r} is given twice")
-        for region, items in about.get("elsewhere", {}).items():
-            unknown = sorted(set(items) - set(names))
-            if unknown:
-                raise InputError(f"{path}: {provider}.elsewhere.{region}: {unknown[0]!r} is not one of its items")
+        further = {f"elsewhere.{region}": items for region, items in about.get("elsewhere", {}).items()}
+        for key, items in (further | {"everywhere": about.get("everywhere", [])}).items():
+            if unknown := sorted(set(items) - set(names)):
+                raise InputError(f"{path}: {provider}.{key}: {unknown[0]!r} is not one of its items")
     return wanted
 
 
@@ -170,7 +170,23 @@ def second(rows: pd.DataFrame, root: str, provider: str, about: dict[str, Any]) 
     return renewal.differing(rows, read.catalogue, read.wanted, f"gpuhunt of {read.as_of}")
 
 
-def main() -> int:
+class Asked(NamedTuple):
+    """What a refresh is asked for: what the book shall hold, and where each catalogue is, of which day.
+
+    `wanted` are the parts of `catalogue.yaml`; those in `by_skypilot` have SkyPilot's prices. `gpuhunt` is where that
+    catalogue is, empty for nowhere, and `known` SkyPilot's repository, if it is asked there.
+    """
+
+    wanted: dict[str, Any]
+    by_skypilot: list[str]
+    gpuhunt: str
+    known: repository.Repository | None
+    dates: dict[str, str]
+    notes: dict[str, str]
+
+
+def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options that these words give, else those of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--catalogue",
@@ -212,9 +228,12 @@ def main() -> int:
         metavar="[PROVIDER=]TEXT",
         help="what must be known of the catalogue; added to the source of each price",
     )
-    options = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def asked(options: argparse.Namespace) -> Asked:
+    """Return what is asked for. Raises InputError for options that cannot be so, before anything is fetched."""
     wanted = read_wanted(options.wanted)
-    old = read_book(options.book)
     if options.past:
         gpuhunt.day(options.past)
         wanted = {provider: about for provider, about in wanted.items() if "gpuhunt" in about}
@@ -236,7 +255,13 @@ def main() -> int:
                 "--as-of (catalogue_as_of): must be given for a folder or a plain address: the date of its catalogue "
                 f"of {provider}"
             )
+    return Asked(wanted, by_skypilot, root, known, dates, notes)
 
+
+def main() -> int:
+    options = parse()
+    wanted, by_skypilot, root, known, dates, notes = asked(options)
+    old = read_book(options.book)
     frames, counts, done = [], Counter[str](), 0
     for provider, about in wanted.items():
         last = old[old["provider"] == provider]
@@ -255,7 +280,7 @@ def main() -> int:
             rows, changes = last, []
         else:
             done += 1
-        for change in changes:
+        for change in renewal.folded(changes):
             if change.kind != "confirmed":
                 print(f"  {change.kind:9}{change.text}")
         if provider in by_skypilot and "gpuhunt" in about and root:

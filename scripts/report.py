@@ -4,6 +4,7 @@ import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pandas as pd
 from scripts.analysis import audit, beside, claims, clocks, figures, trainings
 from scripts.analysis.claim_verdict import Verdict, to_json
 from scripts.analysis.names import price_words
+from scripts.costs import book, card_history, cards
+from scripts.costs.cards import Offer
 from scripts.importers import facts
 from scripts.pages import render, report
 from scripts.pages.inputs import Inputs
@@ -125,8 +128,35 @@ def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[st
         if "trainings" in derived and option == study["price"]:
             table = derived["trainings"]
             rows += [row | {"machine": f"{row['accelerators']} × {row['card']}"} for row in tables.records(table)]
-        found += [row | {"price": price, "option": option} for row in rows]
+        found += [row | {"price": price, "option": option, "offers": _offers(row, option, inputs)} for row in rows]
     return found
+
+
+def _offers(row: Mapping[str, Any], option: str, inputs: Inputs) -> dict[str, dict[str, Any]]:
+    """Return what a training costs at the offers of clouds for its machine, where the study has such options.
+
+    By the kind of offer, lowest or median, where it is another price: usd, and provider, whose it is or how many.
+    """
+    hourly = inputs.prices[inputs.prices["hardware"] == row["hardware"]].set_index("price_option")
+    there = {
+        about["offer"]: hourly.loc[name]
+        for name, about in inputs.study["prices"].items()
+        if "offer" in about and "only" not in about and {name, option} <= set(hourly.index)
+    }
+    usd = {kind: row["usd"] * one["usd_per_hour"] / hourly.loc[option, "usd_per_hour"] for kind, one in there.items()}
+    return {kind: {"usd": usd[kind], "provider": there[kind]["provider"]} for kind in there if usd[kind] != row["usd"]}
+
+
+def offered(study: Mapping[str, Any], files: Sequence[Path]) -> dict[str, list[Offer]]:
+    """Return what these price books ask for each card of a study's machines, within a year of their newest price."""
+    rows = [row for file in files for row in book.read([file])]
+    last = max((card_history.day_of(row["as_of"]) for row in rows), default=date.min)
+    recent = [row for row in rows if (last - card_history.day_of(row["as_of"])).days <= card_history.KNOWN_DAYS]
+    return {
+        card: cards.offers(recent, card)
+        for name in study.get("machines", {})
+        for card, _ in cards.of_machine(name, study)
+    }
 
 
 def main() -> int:
@@ -154,6 +184,7 @@ def main() -> int:
         help="studies that claims name (JSON), runs and costs of each",
     )
     parser.add_argument("--elsewhere", type=Path, help="estimates of machines that were not measured (.json)")
+    parser.add_argument("--books", nargs="*", default=[], type=Path, help="price books, of a published study")
     parser.add_argument("--quoted", help="what its machines are called on the front door (JSON), of a published study")
     options = parser.parse_args()
     print("writing the report", flush=True)
@@ -182,6 +213,7 @@ def main() -> int:
         others=[side(about, catalogue, tables.read(Path(path))) for about, path in beside_it],
         elsewhere=schemas.read_json(read_text(options.elsewhere), options.elsewhere) if options.elsewhere else [],
         logs=facts.read(options.facts) if options.facts and definition.is_folder(study) else pd.DataFrame(),
+        offered=offered(study, options.books) if "offers" not in derived else {},
         quoted=json.loads(options.quoted) if options.quoted else None,
     )
     verdicts, today = judge(

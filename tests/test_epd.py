@@ -128,7 +128,7 @@ def test_python_without_the_packages_says_what_sets_them_up(tmp_path: Path) -> N
         (["status", "--config", "old=x"], "--config: 'old' is unknown: it is one of study, "),
         (["report", "--", "--config", "repeats=2"], "--: name what is for --config before it"),
         (["status", "--", "-n"], "--: what follows is for Snakemake, and epd status does not call it"),
-        (["prices", "show", "cpu0"], "prices: machine: 'cpu0' is unknown: it is one of cpu1, "),
+        (["prices", "show", "cpu0"], "prices show: 'cpu0' is unknown: did you mean cpu"),
         (["prices", "card", "H9"], "prices card: 'H9' is unknown: it is one of A10, "),
         (["prices"], "Missing command. (epd prices --help)"),
         (["prices", "--check", "card"], "prices: --check stands alone, without card"),
@@ -138,6 +138,12 @@ def test_python_without_the_packages_says_what_sets_them_up(tmp_path: Path) -> N
         ),
         (["prices", "card", "--chart", "a.png"], "cards have a cloud's price, on-demand: must be 1 to 4"),
         (["prices", "card", "--chart", "a.jpg"], "prices card: --chart: 'a.jpg': must end with .png or .svg"),
+        (["prices", "card", "B200", "--chart", "nowhere/a.png"], "prices card: --chart: nowhere: no such folder"),
+        (["compare", "two-cores@cpu1", "two-cores@cpu2", "--output", "nowhere/a.html"], "--output: nowhere: no such"),
+        (["prices", "refresh", "--as-of", "yesterday"], "--as-of: 'yesterday' is not a date (YYYY-MM-DD, "),
+        (["prices", "refresh", "--as-of", "2026-05,gec=2026-05"], "--as-of: 'gec' is unknown: it is one of gce, aws, "),
+        (["prices", "refresh", "--catalogue", "/none", "--as-of", "2026-05"], "--catalogue: /none: no such folder"),
+        (["prices", "refresh", "--gpuhunt", "/none"], "--gpuhunt: /none: no such folder"),
         (["quote", "--jsn"], "No such option: --jsn"),
     ],
 )
@@ -146,6 +152,38 @@ def test_bad_input_is_a_line_and_code_2(words: list[str], says: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["prices", "show", "H100"],
+            "no price: h100 is not offered under on-demand, spot, owned; what its card costs: epd prices card "
+            "'H100 80GB HBM3'",
+        ),
+        (
+            ["prices", "card", "gb200", "--purchase", "spot"],
+            "prices card: GB200: no price of a cloud, spot; the books have on-demand 10.5 USD a card-hour at coreweave "
+            "(2026-09-20)",
+        ),
+        (["prices", "card", "RTX 3090"], "prices card: RTX 3090: no price of a cloud, on-demand; the books have "),
+    ],
+)
+def test_what_has_no_price_is_a_line_and_code_1(words: list[str], says: str) -> None:
+    done = call(*words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(says)
+    assert len(done.stderr.splitlines()) == 1
+    with_json = call(*words, "--json")
+    assert (with_json.returncode, json.loads(with_json.stdout)) == (1, [])
+
+
+def test_cards_with_a_price_stand_beside_those_without() -> None:
+    done = call("prices", "card", "B200", "GB200", "--purchase", "spot", "--json")
+    assert done.returncode == 0
+    assert {day["card"] for day in json.loads(done.stdout)} == {"B200"}
+    assert done.stderr.startswith("prices card: GB200: no price of a cloud, spot; ")
 
 
 @pytest.fixture
@@ -166,8 +204,8 @@ def stood_in(fresh: Project) -> Project:
          ["--profile", "profiles/local", "results/gpus-2017/facts.csv", "--config", "study=gpus-2017", "logs_dir=/l"]),
         (["kit", "pack", "card", "--python", "3.11"],
          ["--profile", "profiles/local", "kit", "--config", "study=card", "kit_python=3.11"]),
-        (["prices", "refresh", "--catalogue", "/c", "--as-of", "2026-05"],
-         ["--profile", "profiles/local", "refresh_prices", "--config", "catalogue=/c", "catalogue_as_of=2026-05"]),
+        (["prices", "refresh", "--catalogue", "config", "--as-of", "2026-05"],
+         ["--profile", "profiles/local", "refresh_prices", "--config", "catalogue=config", "catalogue_as_of=2026-05"]),
     ],
 )  # fmt: skip
 def test_call_of_snakemake_is_said_made_and_ended_as_it_ends(

@@ -133,11 +133,11 @@ def test_what_has_no_price_says_what_its_books_lack_and_what_is_near(tmp_path: P
     study = {"book": [mine], "prices": {"on-demand": {"purchase": "on-demand"}, "owned": {"purchase": "owned"}}}
     rent = {"provider": "gce", "items": {"a2-highgpu-9g": 1}}
     about = {"a100": {"label": "A100", "rent": rent}, "box": {"label": "box"}}
+    about["box"]["gpus"] = {"model": "H100", "count": 1}
     table = pricing.price_table(study, about, about)
     assert pricing.not_offered(study, about, about, table) == [
         "no price: a100 is not offered under on-demand; gce a2-highgpu-9g is in none of its books "
         "(near: a2-highgpu-1g)",
-        "no price: box is not offered under on-demand",
         "no price: a100 is not offered under owned",
-        "no price: box is not offered under owned",
+        "no price: box is not offered under on-demand, owned; what its card costs: epd prices card 'H100'",
     ]

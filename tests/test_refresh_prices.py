@@ -2,6 +2,7 @@ import csv
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
 import zipfile
@@ -262,12 +263,13 @@ def test_mistake_on_the_command_line(kept: Desk, options: list[str], message: st
         ("[n1]", "['n1, n2']", "gce.machines[0]: 'n1, n2' does not match"),
         ("{A100: 1}", "{A100: 0}", "gce.built_in.a2.A100: 0 is less than the minimum of 1"),
         ("[east]", "[east]\n  elsewhere: {west: [n2]}", "gce.elsewhere.west: 'n2' is not one of its items"),
+        ("[east]", "[east]\n  everywhere: [n2]", "gce.everywhere: 'n2' is not one of its items"),
         (
             "  machines: [p3]\n",
             "  machine: [p3]\n",
             "'machine' is unknown: it is one of catalogue, ",
         ),
-        ("  note: by hand\n", "  elsewhere: {west: [gpu]}\n", "'regions' is a dependency of 'elsewhere'"),
+        ("  note: by hand\n", "  everywhere: [gpu]\n", "'regions' is a dependency of 'everywhere'"),
     ],
 )
 def test_mistake_in_what_is_wanted(kept: Desk, old: str, new: str, message: str) -> None:
@@ -554,13 +556,21 @@ def test_book_of_the_project_is_what_its_catalogue_gives(desk: Desk) -> None:
     assert code == 0
     refused = [line.split(":")[0] for line in said.splitlines() if line.startswith("  refused")]
     assert refused == [
-        "  refused  a2-ultragpu-1g us-central1 on-demand 2.94582",
+        "  refused  a2-highgpu-1g asia-northeast1 on-demand 2.65389",
+        "  refused  a2-highgpu-8g asia-northeast1 on-demand 21.23111",
+        "  refused  a2-ultragpu-1g europe-west4 on-demand 3.24335",
         "  refused  a2-ultragpu-2g us-central1 on-demand 5.89164",
         "  refused  a2-ultragpu-4g us-central1 on-demand 11.78328",
-        "  refused  a2-ultragpu-8g us-central1 on-demand 23.56656",
+        "  refused  a2-ultragpu-8g europe-west4 on-demand 25.94681",
         "  refused  a3-highgpu-1g us-central1 on-demand 5.38327",
-        "  refused  a3-highgpu-8g us-central1 on-demand 43.06615",
+        "  refused  a3-highgpu-8g asia-northeast1 on-demand 45.7547",
+        "  refused  a3-megagpu-8g asia-northeast1 on-demand 47.5401",
+        "  refused  a3-ultragpu-8g asia-south1 on-demand 49.35922",
+        "  refused  tpu-v6e-8 asia-east1 on-demand 700",
+        "  refused  tpu-v6e-8 southamerica-west1 spot 700",
     ]
+    assert "38 refused" in said
+    assert "kept out, as in us-central1 23.56656, as in us-east4 26.54162" in said
     made, committed = desk.book.read_text(), books.path("current").read_text()
     digest = hashlib.sha256((prices() / "skypilot-catalog" / "gcp_vms.csv").read_bytes()).hexdigest()[:8]
     if f"sha256 {digest}" not in committed:
@@ -589,6 +599,33 @@ def test_every_wrong_price_that_is_known_of_the_catalogue_is_caught() -> None:
 
 
 @here
+def test_every_card_of_the_catalogues_at_hand_is_in_a_book_or_left_out_with_its_reason() -> None:
+    """What is left out docs/pricing.md names; Google's cards are rows of their own, whatever machine they are in."""
+    there: dict[str, set[str]] = {}
+    for file in (prices() / "skypilot-catalog").glob("*.csv"):
+        for row in csv.DictReader(file.open(newline="")):
+            if row["AcceleratorName"] and row["Price"]:
+                cloud = file.stem.partition("_")[0]
+                name = row["AcceleratorName"] if cloud == "gcp" else row["InstanceType"]
+                there.setdefault(cloud, set()).add(re.sub(r"^(tpu-v\w+)-\d+$", r"\1", name))
+    books_have: dict[str, set[str]] = {}
+    for file in books.every():
+        for row in book.read([file]):
+            books_have.setdefault(row["provider"], set()).add(re.sub(r"^(tpu-v\w+)-\d+$", r"\1", row["item"]))
+    google = refresh_prices.read_wanted(books.FOLDER / "catalogue.yaml")["gce"]
+    books_have["gcp"] = books_have["gce"] | {*google["accelerators"].values()}
+    books_have["gcp"] |= {card for cards in google["built_in"].values() for card in cards}
+    left_out = {cloud: names - books_have[cloud] for cloud, names in there.items()}
+    assert left_out == {
+        "aws": set(),
+        "gcp": {"B200", "P4"},
+        "lambda": {"gpu_2x_a100", "gpu_4x_a100", "gpu_8x_v100_n"},
+        "paperspace": set(),
+        "vast": set(),
+    }
+
+
+@here
 def test_listed_prices_are_those_of_the_lists() -> None:
     lists = {
         "gce": ("other/gce_prices_us-central1_k8s-autoscaler-2026-06-23.csv", "name", "on_demand_usd_per_h"),
@@ -601,7 +638,7 @@ def test_listed_prices_are_those_of_the_lists() -> None:
             for row in csv.DictReader(file):
                 rates.setdefault((provider, row[key]), {})[row.get("Region", "")] = float(row[rate])
     listed = book.read([books.path("listed")])
-    assert len(listed) == 39
+    assert len(listed) == 79
     for row in listed:
         regions = rates[row["provider"], row["item"]]
         assert row["rate"] == regions.get(row["region"]) or regions == {"": row["rate"]}, row["item"]

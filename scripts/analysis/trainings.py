@@ -94,7 +94,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
 
     Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
     Keys: role, head (what it may be called: its role only if none of the others is near), machine, seconds, usd, runs,
-    usd_of_runs, near (the names of those not clearly different from it), not_told (how many they are), why
+    usd_of_runs, hardware, near (the names of those not clearly different from it), not_told (how many they are), why
     (`verdicts.why` they are not), settled_by (what would settle it), said (`verdicts.won`), cells, price_as_of,
     provider.
     """
@@ -109,6 +109,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         settled = SAME if is_same else settled_by(because)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of", "provider")}
+            | {"hardware": first["cell"]["hardware"]}
             | {"role": role, "head": MEASURED[role] if near else CALLED[role]}
             | {"runs": len(first["of"]["usd"]), "cells": 1 + len(others)}
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
@@ -315,7 +316,8 @@ def _flips(compared: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], judge
 def newer_pay(generations: pd.DataFrame) -> Answer | None:
     """Return whether newer cards cost less than older ones (`rounds.generations` of the article `mlperf`).
 
-    A pair is a benchmark on two cards; where their makers lie too far apart, it is undecided.
+    A pair is a benchmark on two cards; where their makers lie too far apart, it is undecided. Prices of `flips`
+    are × an hour of the older card.
     """
     generations = generations.dropna(subset=["usd", "hours"])
     if generations.empty:
@@ -335,7 +337,11 @@ def newer_pay(generations: pd.DataFrame) -> Answer | None:
         few=int((is_open & (generations[["new_results", "old_results"]].min(axis=1) < FEW_RUNS)).sum()),
         flips=[
             flip_of_pairs(
-                (str(new), str(old)), float(of["usd_per_hour"].iloc[0]), of["pays_share"], of["dearer_share"], of["usd"]
+                (str(new), str(old)),
+                float((of["usd"] / of["hours"]).iloc[0]),
+                of["pays_share"],
+                of["dearer_share"],
+                of["usd"],
             )
             for (new, old), of in generations.groupby(["new", "old"], sort=False)
         ],

@@ -54,7 +54,7 @@ def draw(cards: Mapping[str, Sequence[Day]], purchase: str) -> Chart:
         + scale_shape_manual(SHAPES)
         + scale_x_datetime(date_labels="%Y-%m")
         + scale_y_continuous(limits=(0, None))
-        + labs(x="", y=f"USD a card-hour, {purchase}", color="", shape="")
+        + labs(x="", y="USD a card-hour", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
     )
@@ -68,7 +68,7 @@ def draw(cards: Mapping[str, Sequence[Day]], purchase: str) -> Chart:
         width=WIDTH,
         height=1.2 + 2.4 * len(cards),
         data=table,
-        caption="Offers by the price books, of each cloud the newest; each grey dot was read that day.",
+        caption=f"Offers by the price books, {purchase}; of each cloud the newest; each grey dot was read that day.",
         finding=said[0] if len(said) == 1 else "",
         description=f"Steps of dollars by date. {'; '.join(said)}.",
     )

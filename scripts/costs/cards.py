@@ -144,6 +144,23 @@ def called(option: str, name: str) -> list[str]:
     return found
 
 
+def of_rent(rent: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Return the card of what a machine rents and how many that are; None where the table of machines has none."""
+    item = (rent["provider"], " + ".join(rent["items"]))
+    found = next((row for row in machines() if (row["provider"], row["item"]) == item), None)
+    return (found["card"], int(found["cards"]) * int(min(rent["items"].values()))) if found else None
+
+
+def of_machine(name: str, study: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the card of a study's machine and how many it has, by what it is rented as and by what the study says."""
+    machine = study["machines"].get(name, {})
+    for rent in (machine.get("rent"), *(option.get("instead", {}).get(name) for option in study["prices"].values())):
+        if rent and (found := of_rent(rent)):
+            yield found
+    if "gpus" in machine:
+        yield machine["gpus"]["model"], machine["gpus"]["count"]
+
+
 def offers(rows: Rows, card: str, purchase: str = "on-demand") -> list[Offer]:
     """Return what the rows of price books ask for an hour of a card, in dollars, the lowest first.
 

@@ -19,6 +19,8 @@ from scripts.storage.errors import InputError
 #: A region that asks less than this share of what the next dearer one does sells something else.
 REGION_RATIO = 0.6
 
+#: A region that asks so many times what the middle one does has no price: the catalogue says 700 of TPUs not let there.
+_PLACEHOLDER = 10
 
 #: The catalogue rounds spot prices: one this near to the on-demand price (share of it) is that price.
 _ROUNDING = 1e-3
@@ -119,8 +121,8 @@ def judge(prices: pd.Series) -> pd.DataFrame:
 
     `prices` (USD per hour, by region) are sorted, and parted where a price is less than REGION_RATIO of
     the next dearer one. The dearest group of two regions or more has the list price: where the
-    catalogue is wrong, it took a cheaper article of the same name, often in most regions. A single
-    region cannot be judged; where no two agree, none is right.
+    catalogue is wrong, it took a cheaper article of the same name, often in most regions; or it says
+    `_PLACEHOLDER` times too much. A single region cannot be judged; where no two agree, none is right.
 
     Returns by region: `fault` (why it is refused, else empty), `confirmed` (another region agrees), and
     `limit` (USD per hour, what a spot price cannot exceed: the price if it is right).
@@ -128,7 +130,7 @@ def judge(prices: pd.Series) -> pd.DataFrame:
     ordered = prices.sort_values()
     group = (ordered.shift() < REGION_RATIO * ordered).cumsum()
     sizes = group.map(group.value_counts())
-    right = group == group[sizes > 1].max()
+    right = group == group[(sizes > 1) & (ordered <= _PLACEHOLDER * ordered.median())].max()
     limit, odd = ordered, ordered[~right]
     below, above = f"less than {REGION_RATIO:g} of", f"more than 1/{REGION_RATIO:g} of"
     if right.any():
@@ -165,11 +167,15 @@ def parts(wanted: dict[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
 
 
 def places(wanted: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return every (item, region) of one provider of `catalogue.yaml`; the region is empty if it names none."""
+    """Return every (item, region) that one provider of `catalogue.yaml` names; the region is empty if it names none."""
     regions = wanted.get("regions", [""])
-    everywhere = [(item, region) for item in parts(wanted) for region in regions]
-    further = [(item, region) for region, items in wanted.get("elsewhere", {}).items() for item in items]
-    return everywhere + further
+    named = [(item, region) for item in parts(wanted) for region in regions]
+    return named + [(item, region) for region, items in wanted.get("elsewhere", {}).items() for item in items]
+
+
+def is_wanted(wanted: dict[str, Any], item: str, region: str) -> bool:
+    """Return whether one provider's part of `catalogue.yaml` asks for an item in a region."""
+    return item in wanted.get("everywhere", []) or (item, region) in places(wanted)
 
 
 def _part(catalogue: Catalogue, machine: str, accelerator: str, count: int) -> pd.DataFrame:
@@ -241,7 +247,8 @@ def offers(catalogue: Catalogue, wanted: dict[str, Any]) -> pd.DataFrame:
     """
     found = []
     zones = {item: _zones(catalogue, made_of) for item, made_of in parts(wanted).items()}
-    for item, region in places(wanted):
+    further = [(item, region) for item in wanted.get("everywhere", []) for region in sorted(set(zones[item]["region"]))]
+    for item, region in dict.fromkeys([*places(wanted), *further]):
         here = zones[item]
         for offer in _in_region(here[here["region"] == region] if region else here):
             found.append({"item": item, "region": region, **offer})

@@ -102,11 +102,12 @@ def read(text: str, file: str) -> catalogue.Catalogue:
 
 def whole(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return a provider's part of `catalogue.yaml` as this catalogue has it: whole machines, no card by itself."""
-    cards = wanted.get("accelerators", {})
-    return {key: value for key, value in wanted.items() if key not in ("accelerators", "built_in", "elsewhere")} | {
+    cards, further = wanted.get("accelerators", {}), ("elsewhere", "everywhere")
+    return {key: value for key, value in wanted.items() if key not in ("accelerators", "built_in", *further)} | {
         "machines": [*wanted.get("machines", []), *wanted.get("built_in", {})],
         "elsewhere": {
             region: [item for item in items if item not in cards]
             for region, items in wanted.get("elsewhere", {}).items()
         },
+        "everywhere": [item for item in wanted.get("everywhere", []) if item not in cards],
     }

@@ -95,9 +95,14 @@ def _rented(rent: Mapping[str, Any], option: Mapping[str, Any], rows: book.Rows,
     }
 
 
-def _offered(
-    gpus: Mapping[str, Any], option: Mapping[str, Any], rows: book.Rows, terms: Terms
-) -> dict[str, Any] | None:
+def _gpus(about: Mapping[str, Any]) -> tuple[str, int] | None:
+    """Return the card of a machine and how many it has: as its entry says, else those of what it rents."""
+    if "gpus" in about:
+        return about["gpus"]["model"], about["gpus"]["count"]
+    return cards.of_rent(about["rent"]) if "rent" in about else None
+
+
+def _offered(card: str, count: int, option: Mapping[str, Any], rows: book.Rows, terms: Terms) -> dict[str, Any] | None:
     """Return the price of an hour of cards by what providers ask for one, None where nobody offers it.
 
     The lowest offer is of one provider; the median is of none, and its range is from the lowest to the highest. Offers
@@ -106,10 +111,10 @@ def _offered(
     newest = max((card_history.day_of(row["as_of"]) for row in rows), default=None)
     asked = [
         offer
-        for offer in cards.offers(rows, gpus["model"], option.get("purchase", "on-demand"))
+        for offer in cards.offers(rows, card, option.get("purchase", "on-demand"))
         if newest and (newest - card_history.day_of(offer.as_of)).days <= card_history.KNOWN_DAYS
     ]
-    found = cards.chosen(cards.for_cards(asked, gpus["count"]), option)
+    found = cards.chosen(cards.for_cards(asked, count), option)
     if not found:
         return None
     lowest, highest, middle = found[0], found[-1], option["offer"] == "median"
@@ -121,9 +126,9 @@ def _offered(
         "provider": f"{len(found)} providers" if middle and len(found) > 1 else lowest.provider,
         "region": "" if middle else lowest.region,
         "purchase": option.get("purchase", "on-demand"),
-        "usd_per_hour": rate * gpus["count"],
-        "usd_per_hour_low": (lowest.usd_per_hour if middle else rate) * gpus["count"],
-        "usd_per_hour_high": (highest.usd_per_hour if middle else rate) * gpus["count"],
+        "usd_per_hour": rate * count,
+        "usd_per_hour_low": (lowest.usd_per_hour if middle else rate) * count,
+        "usd_per_hour_high": (highest.usd_per_hour if middle else rate) * count,
         "increment_seconds": rule.increment_seconds,
         "minimum_seconds": rule.minimum_seconds,
         "price_as_of": min(one.as_of for one in used),
@@ -149,7 +154,7 @@ def price_rows(
 
     Args:
         machines: name -> entry with `rent` (provider, items, ...), `own`, both or none; and `gpus` (model, count) for
-            options with an `offer`.
+            options with an `offer`, where its rent does not say it.
         options: name -> how it is bought: `prices` of a study; an `instead` counts for machines given here.
         rows: returns the rows of the price books of an option.
         terms: billing rules and currencies.
@@ -165,7 +170,8 @@ def price_rows(
             if owned:
                 price = _owned(hardware, about["own"]) if "own" in about else None
             elif "offer" in terms_of:
-                price = _offered(about["gpus"], terms_of, rows(terms_of), terms) if "gpus" in about else None
+                gpus = _gpus(about)
+                price = _offered(*gpus, terms_of, rows(terms_of), terms) if gpus else None
             else:
                 price = _rented(rent, terms_of, rows(terms_of), terms) if rent else None
             if price is None:

@@ -33,15 +33,18 @@ def elsewhere(table: pd.DataFrame, option: str, hardware: Iterable[str]) -> list
 def not_offered(
     study: Mapping[str, Any], machines: Mapping[str, Any], named: Iterable[str], table: pd.DataFrame
 ) -> list[str]:
-    """Return a line for each machine without a price under an option: which item its books lack, what is near it."""
+    """Return a line for each machine without a price under options: which item its books lack, what is near it.
+
+    A machine that no option prices, and that has cards, is told what says what those cost.
+    """
     priced = set(zip(table["hardware"], table["price_option"], strict=True))
-    lines = []
-    for option, about in study["prices"].items():
-        for hardware in named:
+    why: dict[tuple[str, str], list[str]] = {}
+    for hardware in named:
+        for option, about in study["prices"].items():
             rent = about.get("instead", {}).get(hardware, machines[hardware].get("rent"))
             if (hardware, option) in priced:
                 continue
-            line = f"no price: {hardware} is not offered under {option}"
+            lacks = ""
             if rent and about.get("purchase") != "owned":
                 names = about.get("book", study["book"])
                 rows = book.read(books.files(names))
@@ -49,7 +52,14 @@ def not_offered(
                 for item in rent["items"]:
                     if item not in offered:
                         near = get_close_matches(item, offered, 3)
-                        line += f"; {rent['provider']} {item} is in none of its books"
-                        line += f" (near: {', '.join(near)})" if near else ""
-            lines.append(line)
+                        lacks += f"; {rent['provider']} {item} is in none of its books"
+                        lacks += f" (near: {', '.join(near)})" if near else ""
+            why.setdefault((hardware, lacks), []).append(option)
+    lines = []
+    for (hardware, lacks), options in why.items():
+        card = machines[hardware].get("machine", machines[hardware]).get("gpus", {}).get("model")
+        ask = (
+            f"; what its card costs: epd prices card {card!r}" if card and len(options) == len(study["prices"]) else ""
+        )
+        lines.append(f"no price: {hardware} is not offered under {', '.join(options)}{lacks}{ask}")
     return lines

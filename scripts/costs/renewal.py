@@ -1,12 +1,13 @@
 """A price book made anew of a catalogue: what is new, gone, changed, or refused. Pure."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from scripts.costs.book import COLUMNS
-from scripts.costs.catalogue import Catalogue, offers, places
+from scripts.costs.catalogue import Catalogue, is_wanted, offers, places
 from scripts.storage.errors import InputError
 
 #: A price that moved by more than this share since the last book, up or down, is not believed.
@@ -19,10 +20,14 @@ SAME = 0.01
 
 @dataclass(frozen=True)
 class Change:
-    """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words."""
+    """What became of one price: new, gone, changed, refused, missing, dropped or confirmed; and its words.
+
+    `kept_out` are item, region, purchase and rate of one that is refused and was in no book before.
+    """
 
     kind: str
     text: str
+    kept_out: tuple[str, ...] = ()
 
 
 def renew(
@@ -45,8 +50,7 @@ def renew(
     last: dict[tuple[str, ...], dict[Any, Any]]
     last = {tuple(row[name] for name in key): row for row in old.to_dict("records")}
     offered = {tuple(row[name] for name in key): row for row in offers(catalogue, wanted).to_dict("records")}
-    asked = set(places(wanted))
-    gone = [name for name in last if name[:2] in asked and name not in offered]
+    gone = [name for name in last if is_wanted(wanted, *name[:2]) and name not in offered]
     if 2 * len(gone) > len(last):
         raise InputError(f"{catalogue.file}: {len(gone)} of the book's {len(last)} prices are not in it")
     rows: list[dict[Any, Any]] = []
@@ -55,7 +59,7 @@ def renew(
         before, now, words = last.get(name), offered.get(name), " ".join(filter(None, name))
         if now is None:
             assert before is not None
-            if name[:2] not in asked:
+            if not is_wanted(wanted, *name[:2]):
                 changes.append(Change("dropped", f"{words}: is not wanted any more"))
             elif catalogue.broken:
                 rows.append(before)
@@ -67,7 +71,8 @@ def renew(
         if fault:
             rows += [before] if before else []
             rate = f" {now['rate']}" if now["rate"] else ""
-            changes.append(Change("refused", f"{words}{rate}: {fault}; {_kept(before)}"))
+            kept_out = () if before else (*name, now["rate"])
+            changes.append(Change("refused", f"{words}{rate}: {fault}; {_kept(before)}", kept_out))
             continue
         rows.append(
             {
@@ -94,6 +99,23 @@ def renew(
         if place not in found
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)), changes
+
+
+def folded(changes: Iterable[Change]) -> list[Change]:
+    """Return changes for a person: an item that is kept out in several regions is one, which says where else.
+
+    A catalogue has the same ones wrong month after month.
+    """
+    found: list[Change] = []
+    first: dict[tuple[str, str], int] = {}
+    for change in changes:
+        item, region, purchase, rate = change.kept_out or ("", "", "", "")
+        place = first.setdefault((item, purchase), len(found)) if item else len(found)
+        if place == len(found):
+            found.append(change)
+        else:
+            found[place] = replace(found[place], text=f"{found[place].text}, as in {region} {rate}")
+    return found
 
 
 def differing(rows: pd.DataFrame, catalogue: Catalogue, wanted: dict[str, Any], name: str) -> list[str]:

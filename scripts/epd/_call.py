@@ -26,6 +26,16 @@ def from_here(path: str) -> str:
     return path if _FROM == ROOT else str(_FROM / path)
 
 
+def to_write(option: str, file: str) -> Path:
+    """Return a file that a person wants written. Raises InputError where its folder is not there: it is mistyped."""
+    from scripts.storage.errors import InputError
+
+    path = Path(from_here(file))
+    if not path.parent.is_dir():
+        raise InputError(f"{option}: {path.parent}: no such folder")
+    return path
+
+
 def study_here(study: str | None) -> str | None:
     """Return a study by its name, or its path as the clone's folder sees it. Raises InputError for an unknown one."""
     if study is None:

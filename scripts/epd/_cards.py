@@ -24,6 +24,18 @@ def offers(purchases: Sequence[str]) -> dict[str, list[Offer]]:
     return {name: [offer for way in purchases for offer in cards.offers(rows, name, way)] for name in cards.known()}
 
 
+def without(name: str, purchase: str) -> str:
+    """Return in words that no cloud has a price of a card bought so, and what the books have of it."""
+    ways = {way: offers([way])[name][:1] for way in ("on-demand", "spot")}
+    there = [
+        f"{way} {number(one.usd_per_hour)} USD a card-hour at {one.provider} ({one.as_of})"
+        for way, first in ways.items()
+        for one in first
+    ]
+    has = f"the books have {' and '.join(there)}" if there else "the books have none at all"
+    return f"{name}: no price of a cloud, {purchase}; {has}"
+
+
 def show_history(history: Mapping[str, Sequence[Day]], as_json: bool) -> None:
     """Print a line for each day on which a price of a card was read."""
     found = [(name, day) for name, days in history.items() for day in days]

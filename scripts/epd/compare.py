@@ -8,6 +8,7 @@ import typer
 from scripts.epd import _call
 
 _STATE = "STUDY or FOLDER[@MACHINE or @DATE][:PRICE]"
+_PAGE = "results/compare.html"
 
 
 def _state(text: str) -> str:
@@ -19,7 +20,7 @@ def _state(text: str) -> str:
 def command(
     old: Annotated[str, typer.Argument(metavar="OLD", help=_STATE, autocompletion=_call.studies)],
     new: Annotated[str, typer.Argument(metavar="NEW", help="Likewise.", autocompletion=_call.studies)],
-    output: Annotated[str, typer.Option(help="The page to write; its JSON goes beside it.")] = "results/compare.html",
+    output: Annotated[str, typer.Option(help="The page to write; its JSON goes beside it.")] = _PAGE,
     json: _call.Json = False,
 ) -> int:
     """Compare two states of a study: what became faster, slower, cheaper, dearer.
@@ -40,13 +41,13 @@ def command(
     from scripts.storage.files import write_text
     from scripts.workflow import comparing
 
+    page = Path(output) if output == _PAGE else _call.to_write("compare: --output", output)
     one, other, at = comparing.at_one_price(comparing.read("old", _state(old)), comparing.read("new", _state(new)))
     found = states.compare(one, other)
     counts = states.counts(found["cells"])
     unpriced = one.costs.empty or other.costs.empty
     shown = {word: count for word, count in counts.items() if not unpriced or word in (states.FASTER, states.SLOWER)}
     compared = {"old": one.name, "new": other.name, "counts": shown} | found
-    page = Path(output if output == "results/compare.html" else _call.from_here(output))
     write_text(page.with_suffix(".json"), dumps(compared, indent=1, allow_nan=False, default=str) + "\n")
     write_text(page, comparison.page(compared, at))
     if json:

@@ -23,7 +23,8 @@ def show(
 ) -> int:
     """Print what machines cost an hour under each price option of a study, by its books.
 
-    With --json: rows of the table `prices` of docs/tables.md.
+    Ends with 1 where none of them has a price. What a card costs, `epd prices card` says. With --json: rows of the
+    table `prices` of docs/tables.md.
 
     \b
     ./epd prices show
@@ -36,21 +37,23 @@ def show(
     from rich.table import Table
 
     from scripts.costs import pricing
-    from scripts.storage import numbers, schemas, tables
+    from scripts.storage import numbers, schemas, spelling, tables
     from scripts.storage.words import printable
     from scripts.studies import definition
     from scripts.workflow import asked
 
     settings = definition.read(asked.config("local", study=_call.study_here(study or None))["study"], {})[1]
     there = definition.machines(settings, schemas.read_yaml(Path("config/hardware.yaml"), "hardware"))
-    definition.known("prices", "machine", machines or [], list(there))
-    table = pricing.price_table(settings, there, set(machines or there))
-    for line in pricing.not_offered(settings, there, machines or [], table):
+    which = f"it is one of {', '.join(there)}; what a card costs: epd prices card"
+    names = [spelling.named("prices show", name, {one: one for one in there}, which) for name in machines or []]
+    table = pricing.price_table(settings, there, set(names or there))
+    for line in pricing.not_offered(settings, there, dict.fromkeys(names), table):
         print(line, file=sys.stderr)
     found = sorted(tables.records(table), key=lambda row: list(there).index(row["hardware"]))
     if json:
         _call.print_json(found)
-        return 0
+    if json or not found:
+        return int(not found)
     shown = Table("machine", "price", "USD an hour", "as of", "source")
     for row in found:
         usd = numbers.number(row["usd_per_hour"])
@@ -110,7 +113,7 @@ def card(
     Of each day the offers that were read, and the lowest and the median of what was known of clouds: the newest offer
     of each, of its largest machine of up to eight cards, by the card-hour; market places stand apart. A quote of
     several cards takes whole machines alone, and may find none as low. With --offers: of each provider, size and region
-    the newest price, and what other sources say of it. With --json: a list of either.
+    the newest price, and what other sources say of it. With --json: a list of either. Ends with 1 where there is none.
 
     \b
     ./epd prices card H100
@@ -118,7 +121,7 @@ def card(
     ./epd prices card H100 --offers
     ./epd prices card "H100 SXM" --chart h100.png
     """
-    from pathlib import Path
+    import sys
 
     from scripts.costs import card_history, cards
     from scripts.epd import _cards
@@ -128,8 +131,9 @@ def card(
     definition.known("prices card", "--purchase", [purchase], ["on-demand", "spot"])
     if chart and offers:
         raise InputError("prices card: --chart draws the history: not with --offers")
-    if chart and Path(chart).suffix not in (".png", ".svg"):
+    if chart and not chart.endswith((".png", ".svg")):
         raise InputError(f"prices card: --chart: {chart!r}: must end with .png or .svg")
+    drawn = _call.to_write("prices card: --chart", chart) if chart else None
     found = _cards.offers(["on-demand", "spot"] if offers else [purchase])
     asked = list(card_history.of_late(found))
     if names:
@@ -138,13 +142,17 @@ def card(
         _cards.show_offers({name: card_history.asked(found[name]) for name in asked}, json)
         return 0
     history = {name: days for name in asked if (days := card_history.days(found[name]))}
-    if chart:
+    if drawn:
         if not 0 < len(history) <= _cards.DRAWN:
             there = f"{len(history)} cards have a cloud's price, {purchase}"
             raise InputError(f"prices card: --chart: {there}: must be 1 to {_cards.DRAWN}")
-        _cards.write_chart(history, purchase, Path(_call.from_here(chart)))
-    _cards.show_history(history, json)
-    return 0
+        _cards.write_chart(history, purchase, drawn)
+    if history or json:
+        _cards.show_history(history, json)
+    for name in asked if names else ():
+        if name not in history:
+            print(f"prices card: {_cards.without(name, purchase)}", file=sys.stderr)
+    return int(not history)
 
 
 @app.command()
@@ -165,8 +173,14 @@ def refresh(
     ./epd prices refresh --catalogue skypilot-catalog/catalogs --as-of 2026-05-20
     """
 
+    from scripts import refresh_prices
+
     def here(place: str) -> str:
         return _call.from_here(place) if place and "://" not in place else place
 
     given = {"catalogue": here(catalogue), "catalogue_as_of": as_of, "gpuhunt": here(gpuhunt)}
+    options = {"--catalogue": [given["catalogue"]], "--gpuhunt": [given["gpuhunt"]], "--as-of": as_of.split(",")}
+    words = [f"{option}={value}" for option, values in options.items() for value in values if value]
+    # Before Snakemake is called, which would say a mistake three times.
+    refresh_prices.asked(refresh_prices.parse([*words, "--book=config/prices/current.csv"]))
     return _call.become(_call.words(["refresh_prices"], "local", given))

@@ -120,12 +120,7 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
     """Return the reason of an answer in words, from its counts."""
     question = trainings.Question.of(inputs.study)
     if question is None:
-        faster = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
-        return (
-            f"At the prices of today the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}: an "
-            f"hour of it costs {number(answer.price)}× as much in the median, and "
-            f"{faster if answer.speedup else 'it is clearly faster in none'}.{flips.of_cards(answer)}"
-        )
+        return _of_generations(answer, inputs)
     one, other = (question.name(value, inputs.labels) for value in (question.value, question.than))
     fast = (
         f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
@@ -141,6 +136,26 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
     return (
         f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it "
         f"{_pairs(answer)}, and {fast}.{flips.of_answer(one, answer)}"
+    )
+
+
+def _of_generations(answer: trainings.Answer, inputs: Inputs) -> str:
+    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds."""
+    fast = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
+    offers = {
+        f"at {about['label']}": found
+        for option, about in inputs.study["prices"].items()
+        if f"generations_{option}" in inputs.derived
+        and (found := trainings.newer_pay(inputs.derived[f"generations_{option}"]))
+    }
+    otherwise = "".join(
+        f" {at[:1].upper()}{at[1:]} it {_pairs(found, runs='results')}." for at, found in offers.items()
+    )
+    return (
+        f"{_price(inputs)}: the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}; an hour of it "
+        f"costs {number(answer.price)}× as much in the median, and "
+        f"{fast if answer.speedup else 'it is clearly faster in none'}.{otherwise}"
+        f"{flips.of_cards({'at the prices of this page': answer} | offers)}"
     )
 
 

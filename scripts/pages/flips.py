@@ -1,4 +1,4 @@
-"""At which price another machine wins, in a sentence: `trainings` has told them apart by the rule of verdicts."""
+"""At which price another machine wins, in a sentence: `trainings` has compared them by the rule of verdicts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -46,13 +46,20 @@ def of_answer(name: str, answer: Answer) -> str:
     return f" No price is known at which it clearly pays; {even}."
 
 
-def of_cards(answer: Answer) -> str:
-    """Return below which price of its hour each newer card pays over the older one; empty where none is known."""
+def of_cards(answers: Mapping[str, Answer]) -> str:
+    """Return below which price of its hour each newer card pays over the older one; empty where none is known.
+
+    `answers` are those at each price, by its name: the first says where, all say what the hour costs now.
+    """
+    now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers.values()]
     said = [
-        f"{flip.hardware} over {flip.than} below {number(flip.below)} (now {number(flip.now)})"
-        for flip in answer.flips
+        f"{flip.hardware} over {flip.than} {number(flip.below)} "
+        f"({', '.join(each.get((flip.hardware, flip.than), '—') for each in now)})"
+        for flip in next(iter(answers.values())).flips
         if flip.below
     ]
     if not said:
         return ""
-    return f" USD a card-hour at which the newer card pays, the older one's price as it is: {'; '.join(said)}."
+    at = "; ".join(answers)
+    below = f" A newer card pays where its hour costs less than so many times the older one's (now {at})"
+    return f"{below}: {'; '.join(said)}."

@@ -14,6 +14,8 @@ from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
 from scripts.analysis.names import cell_name
 from scripts.analysis.verdicts import Judge
+from scripts.costs import cards
+from scripts.costs.cards import Offer
 from scripts.estimate import classic
 from scripts.records import about
 from scripts.records.cell import Cell
@@ -39,6 +41,7 @@ class Inputs:
         elsewhere: estimates of cards that were not measured, as scripts/elsewhere.py writes them.
         path: of the study's file, empty for a study of the project.
         logs: the facts of a folder of logs; empty for any other study.
+        offered: of a published study, what providers asked within a year for each card that its machines have.
         quoted: of a published study, what its machines are called on the front door (`scripts.workflow.quotable`).
     """
 
@@ -61,6 +64,7 @@ class Inputs:
     elsewhere: Sequence[Mapping[str, Any]] = ()
     path: str = ""
     logs: pd.DataFrame = field(default_factory=pd.DataFrame)
+    offered: Mapping[str, Sequence[Offer]] = field(default_factory=dict)
     quoted: Mapping[str, Mapping[str, str]] | None = None
 
     @property
@@ -87,6 +91,12 @@ class Inputs:
     def labels(self) -> dict[str, str]:
         """What the machines are called."""
         return {name: about["label"] for name, about in self.machines.items()}
+
+    @cached_property
+    def cards(self) -> dict[str, tuple[str, int]]:
+        """The card of each machine, as config/machines.csv calls it, and how many it has."""
+        each = {name: next(cards.of_machine(name, self.study), None) for name in self.study.get("machines", {})}
+        return {name: found for name, found in each.items() if found}
 
     @cached_property
     def works(self) -> dict[str, about.Workload]:

@@ -14,6 +14,7 @@ from scripts.pages import (
     header,
     machines,
     money,
+    offers,
     render,
     runs,
     take_away,
@@ -35,6 +36,7 @@ SECTIONS = (
     "left_out",
     "cost",
     "elsewhere",
+    "offers",
     "targets",
     "own",
     "now",
@@ -52,7 +54,7 @@ SECTIONS = (
 
 _ROOMS = (
     *(header, runs, first, ask, answers, training, machines, charts, article, money, cells, elsewhere, take_away),
-    yours,
+    *(offers, yours),
 )
 
 

@@ -176,7 +176,13 @@ class Analyses:
         problems = ["--problems", input.problems] if input.problems else []
         facts = ["--facts", input.facts, "--others", *input.others] if input.facts else []
         elsewhere = ["--elsewhere", input.elsewhere] if input.elsewhere else []
-        return [*path, *words, *problems, *facts, *elsewhere, *self._quoted(wildcards)]
+        offered = ["--books", *input.offered] if input.offered else []
+        return [*path, *words, *problems, *facts, *elsewhere, *offered, *self._quoted(wildcards)]
+
+    def get_offered(self, wildcards: Any) -> list[str]:
+        """Return the price books by which a published study says what the cards of its machines are offered for."""
+        every = [f"config/prices/{book.name}" for book in books.every()]
+        return every if wildcards.study in self.published and self.studies[wildcards.study]["machines"] else []
 
     def _quoted(self, wildcards: Any) -> list[str]:
         if not {wildcards.study, quotable.NETS} <= set(self.published):

@@ -1,6 +1,6 @@
 """Which machines of a study the front door quotes: the page of a published study leads there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dic
     like = next((net for net in trained if net in nets["import"]["workloads"]), "")
     found = {}
     for name in dict.fromkeys([*study["machines"], *study.get("hardware", [])]):
-        has = list(_cards(name, study))
+        has = list(cards.of_machine(name, study))
         is_same = name in nets["machines"] and nets["machines"][name] == study["machines"].get(name)
         net = name if is_same else next((known[one] for one in has if one in known), "")
         found[name] = {
@@ -42,20 +42,9 @@ def _of_nets(nets: Mapping[str, Any]) -> dict[tuple[str, int], str]:
     """Return the machines of nets by card, as config/machines.csv calls it, and count, also those that nobody rents."""
     called: dict[str, list[str]] = {}
     for name, machine in nets["machines"].items():
-        called.setdefault(machine["gpus"]["model"], []).extend(card for card, _ in _cards(name, nets))
+        called.setdefault(machine["gpus"]["model"], []).extend(card for card, _ in cards.of_machine(name, nets))
     found: dict[tuple[str, int], str] = {}
     for name, machine in nets["machines"].items():
         for card in called[machine["gpus"]["model"]]:
             found.setdefault((card, machine["gpus"]["count"]), name)
     return found
-
-
-def _cards(name: str, study: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield the card of a machine and how many it has, by what it is rented as and by what the study says."""
-    of_item = {(row["provider"], row["item"]): (row["card"], int(row["cards"])) for row in cards.machines()}
-    machine = study["machines"].get(name, {})
-    for rent in (machine.get("rent"), *(option.get("instead", {}).get(name) for option in study["prices"].values())):
-        if rent and (found := of_item.get((rent["provider"], " + ".join(rent["items"])))):
-            yield found[0], found[1] * min(rent["items"].values())
-    if "gpus" in machine:
-        yield machine["gpus"]["model"], machine["gpus"]["count"]

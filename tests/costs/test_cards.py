@@ -184,7 +184,7 @@ def test_a_card_is_found_as_data_sheets_drivers_and_people_spell_it(name: str, m
     ("name", "says"),
     [
         ("H1000", "prices card: 'H1000' is unknown: did you mean H100"),
-        ("RTX 5090", "prices card: 'RTX 5090': no machine on offer has one"),
+        ("GB300", "prices card: 'GB300': no machine on offer has one"),
         ("8xH200", "prices card: '8xH200' is of 8 cards: say H200"),
         ("H100 96GB", "prices card: 'H100 96GB': no machine on offer has one; the nearest known is H100"),
     ],

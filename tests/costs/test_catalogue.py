@@ -64,6 +64,23 @@ def test_machine_and_accelerator_are_summed_in_their_zone() -> None:
     }
 
 
+def test_items_may_be_priced_wherever_the_catalogue_has_them() -> None:
+    wanted = {key: value for key, value in WANTED.items() if key != "elsewhere"} | {"everywhere": ["a2", "nvidia-t4"]}
+    assert offers(GCP, wanted) == offers(GCP, WANTED) | {
+        "nvidia-t4 west on-demand": ("0.35", "", "", ""),
+        "nvidia-t4 west spot": ("0.2", "", "", ""),
+    }
+
+
+def test_region_that_is_gone_is_no_item_that_nobody_wants() -> None:
+    wanted = {"regions": ["east"], "machines": ["m"], "everywhere": ["m"]}
+    last = book(m_on_demand="1", m_spot="0.5")
+    last.loc[last["purchase"] == "spot", "region"] = "west"
+    kept, said = refresh(last, machine("east-a 1 "), wanted)
+    assert kept == {"m on-demand": ("1", "2026-02-01")}
+    assert "gone m west spot: is not offered any more; it was 0.5" in said
+
+
 def test_columns_may_stand_in_any_order() -> None:
     header = "Price,Region,GpuInfo,AcceleratorCount,SpotPrice,AcceleratorName,InstanceType,AvailabilityZone"
     rows = read("0.5,east,\"{'Gpus': [1, 2]}\",8.0,0.2,H100,p5,east-a\n", header).rows
@@ -186,6 +203,8 @@ def test_machine_is_confirmed_where_all_its_parts_are() -> None:
         ({"us-east4": 0.55821, "europe-west6": 0.78344, "me-central2": 0.89606}, 0),
         ({"asia-south1": 0.05577, "us-central1": 0.08451, "europe-west2": 0.10148, "southamerica-east1": 0.13519}, 0),
         ({"us-east-1": 55.04, "us-west-1": 68.8, "ap-northeast-2": 75.9552}, 0),
+        # TPU v6e: 700 stands for no price, in three regions alike
+        ({"us-central1": 21.6, "us-east1": 21.6, "europe-west4": 23.76, "asia-east1": 700.0, "us-central2": 700.0}, 2),
         ({"east": 1.0}, 0),
         ({"a": 1.0, "b": 1.0, "c": 10.0}, 1),
         ({"a": 1.0, "b": 10.0}, 2),
@@ -197,8 +216,9 @@ def test_regions_are_compared(prices: dict[str, float], refused: int) -> None:
     wrong = list(judged.index[judged["fault"] != ""])
     cheapest_first = sorted(prices, key=lambda region: prices[region])
     assert len(wrong) == refused
-    if prices != {"a": 1.0, "b": 1.0, "c": 10.0}:
-        assert set(wrong) == set(cheapest_first[:refused])
+    if prices == {"a": 1.0, "b": 1.0, "c": 10.0} or 700.0 in prices.values():
+        cheapest_first.reverse()
+    assert set(wrong) == set(cheapest_first[:refused])
 
 
 RATES = st.lists(st.integers(1, 100_000).map(lambda cents: cents / 100), min_size=1, max_size=12)
@@ -316,6 +336,18 @@ def test_refused_without_a_last_price_is_kept_out() -> None:
     kept, said = refresh(book(), machine("east-a 1 0.5", "west-a 2 0.5", "north-a 2 0.5"))
     assert kept == {"m spot": ("0.5", "2026-02-01")}
     assert said[0].endswith("that 2 regions ask; kept out")
+
+
+def test_what_is_kept_out_in_several_regions_is_told_once() -> None:
+    zones = ("east-a 1 ", "south-a 1.1 ", "west-a 3 ", "north-a 3 ")
+    wanted = {"regions": ["east"], "machines": ["m"], "everywhere": ["m"]}
+    _, changes = renewal.renew(book(), read(machine(*zones)), "p", wanted, "2026-02-01", "a source")
+    assert [change.kind for change in changes] == ["refused", "new", "refused", "new"]
+    (refused,) = [change.text for change in renewal.folded(changes) if change.kind == "refused"]
+    assert refused.startswith("m east on-demand 1: 1 is less than 0.6 of the 3 or more that 2 regions ask; kept out")
+    assert refused.endswith("kept out, as in south 1.1")
+    _, changes = renewal.renew(book(m_on_demand="2"), read(machine(*zones)), "p", wanted, "2026-02-01", "a source")
+    assert len([one for one in renewal.folded(changes) if one.kind == "refused"]) == 2, "one keeps its last price"
 
 
 def test_what_is_not_offered_any_more_goes() -> None:

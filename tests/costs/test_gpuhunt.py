@@ -15,7 +15,7 @@ WANTED = {
     "machines": ["n1"],
     "accelerators": {"nvidia-t4": "T4"},
     "built_in": {"a2": {"A100": 1}},
-    "elsewhere": {"west": ["a2", "nvidia-t4"]},
+    "everywhere": ["a2", "nvidia-t4"],
 }
 NEBIUS = "gpu-h100-sxm 8gpu-128vcpu-1600gb"
 

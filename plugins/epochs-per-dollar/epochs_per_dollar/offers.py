@@ -35,11 +35,21 @@ _CARDS = (
     (r"A10\b", "A10"),
     (r"L40S\b", "L40S"),
     (r"L4\b", "L4"),
+    (r"RTX PRO 6000 Blackwell Workstation", "RTX PRO 6000"),
     (r"RTX 6000 Ada", "RTX 6000 Ada"),
+    (r"RTX 5880 Ada", "RTX 5880 Ada"),
+    (r"Quadro RTX 6000", "Quadro RTX 6000"),
     (r"RTX A6000", "RTX A6000"),
+    (r"RTX A5000", "RTX A5000"),
     (r"RTX A4000", "RTX A4000"),
+    (r"RTX 5090\b", "RTX 5090"),
+    (r"RTX 5070$", "RTX 5070"),
     (r"RTX 4090", "RTX 4090"),
+    (r"RTX 4070 Ti SUPER", "RTX 4070 Ti SUPER"),
+    (r"RTX 4060 Ti", "RTX 4060 Ti"),
     (r"RTX 3090", "RTX 3090"),
+    (r"RTX 3060 Ti", "RTX 3060 Ti"),
+    (r"RTX 3060$", "RTX 3060"),
     (r"T4\b", "T4"),
     (r"P100", "P100"),
     (r"P4000", "P4000"),
@@ -136,9 +146,12 @@ def by_bill(offers: Sequence[Offer], seconds: float) -> list[Offer]:
     return sorted(offers, key=lambda one: (one.usd(seconds), one.usd_per_hour))
 
 
-def cheapest_of_each(offers: Sequence[Offer], seconds: float) -> list[Offer]:
-    """Return of each provider and purchase the offer that bills the least for so many seconds, the least first."""
-    first: dict[tuple[str, str], Offer] = {}
+def cheapest_of_each(offers: Sequence[Offer], seconds: float, machines: bool = False) -> list[Offer]:
+    """Return of each provider and purchase the offer that bills the least for so many seconds, the least first.
+
+    With `machines` of each of a provider's machines: that of the cheapest region.
+    """
+    first: dict[tuple[str, ...], Offer] = {}
     for offer in by_bill(offers, seconds):
-        first.setdefault((offer.provider, offer.purchase), offer)
+        first.setdefault((offer.provider, offer.purchase, offer.item if machines else ""), offer)
     return list(first.values())

@@ -65,7 +65,7 @@ def _table(session: Session, all_offers: Sequence[Offer]) -> str:
     same = offers.of(session.machine, all_offers, session.cards)
     if total is None or not same:
         return ""
-    same = offers.by_bill(same, total)
+    same = offers.cheapest_of_each(same, total, machines=True)
     what = "the same card" if session.machine.cards else "as many cores, if they are as fast as this one"
     heads = ("Provider", "Machine", "Region", "Purchase", "USD/hour", "The whole", "Price of", "Billed")
     body = ""

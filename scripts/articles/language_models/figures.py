@@ -15,6 +15,7 @@ from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.costs.card_history import day_of
 from scripts.costs.cards import MARKETS, Offer, chosen, for_cards
 from scripts.storage.numbers import TIE, number
+from scripts.storage.tables import records
 
 #: A price of the day is dated within so many days of it.
 NEAR_DAYS = 90
@@ -270,8 +271,24 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {_span(faster)} the "
         f"tokens of {than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. "
         f"As printed it pays where its hour costs less than {number(flip.below)}× that of the {than} "
-        f"(now {', '.join(hourly)}×). {_least(study, derived)}"
+        f"(now {', '.join(hourly)}×). {_apart(study, derived)}{_least(study, derived)}"
     )
+
+
+def _apart(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return which cards have no row alike one of another card, and what is known of their dollars, in sentences."""
+    by, pairs = usd(study["price"]), derived["alike"]
+    apart = [card for card in derived["every_row"]["card"].unique() if card not in {*pairs["card"], *pairs["than"]}]
+    if not apart:
+        return ""
+    said = (
+        f"Whether {', '.join(apart)} pay is not known, as none of their rows is alike one of another card in all else"
+    )
+    for _, rows in derived["whole"].dropna(subset=by).groupby("training", sort=False):
+        if rows["card"].isin(apart).any() and not rows["card"].isin(apart).all():
+            each = [f"{number(row[by])} USD on {row['card']} (format {row['format']})" for row in records(rows)]
+            said += f"; the highest printed speeds of {rows['says'].iloc[0]} come to {' and '.join(each)}"
+    return f"{said}. "
 
 
 def _span(ratios: pd.Series) -> str:

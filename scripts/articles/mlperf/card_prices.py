@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.analysis.names import provider_name
 from scripts.costs import billing, ownership
 from scripts.storage.tables import records
 
@@ -57,6 +58,30 @@ def elsewhere(prices: pd.DataFrame, about: Mapping[str, Any], priced: Sequence[s
         for card, provider in zip(rows["hardware"], rows["provider"], strict=True):
             found.setdefault(str(card), []).append(str(provider))
     return found
+
+
+def offered(prices: pd.DataFrame, options: Mapping[str, Any], accelerators: Mapping[str, int]) -> pd.DataFrame:
+    """Return what clouds ask for an hour of one accelerator, by card, under the options that have an `offer`.
+
+    Columns: lowest and lowest_of (whose it is), median, highest, and offers (how many the median is of).
+    """
+    of = {about["offer"]: name for name, about in options.items() if "offer" in about}
+    lowest, middle = (
+        prices[prices["price_option"].eq(of.get(kind, "")) & prices["hardware"].isin(accelerators)].set_index(
+            "hardware"
+        )
+        for kind in ("lowest", "median")
+    )
+    cards = pd.Series(accelerators, dtype=float).reindex(lowest.index)
+    return pd.DataFrame(
+        {
+            "lowest": lowest["usd_per_hour"] / cards,
+            "lowest_of": lowest["provider"].map(provider_name),
+            "median": middle["usd_per_hour"] / cards,
+            "highest": middle["usd_per_hour_high"] / cards,
+            "offers": middle["price_source"].str.count(" USD a card"),
+        }
+    )
 
 
 def providers(prices: pd.DataFrame, about: Mapping[str, Any]) -> pd.DataFrame:

@@ -17,16 +17,23 @@ def tables(
     priced = list(card_prices.hourly(prices, option, about["accelerators"]))
     labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
     scored = scores.scored(given.results, given.series, labels)
+    offered = card_prices.offered(prices, study["prices"], about["accelerators"])
+    newest = rounds.newest(scored, about, prices, option).join(offered, on="card")
     found = {
         "generations": rounds.generations(scored, about, prices, option),
-        "newest": rounds.newest(scored, about, prices, option),
+        **{
+            f"generations_{name}": rounds.generations(scored, about, prices, name)
+            for name, one in study["prices"].items()
+            if "offer" in one
+        },
+        "newest": newest.assign(**{f"usd_{one}": newest["hours"] * newest[one] for one in ("lowest", "median")}),
         "cheapest": rounds.cheapest(scored, about, prices, option),
         "trainings": rounds.trainings(scored, about, prices, option),
         "software": rounds.software(scored, about["submitter"]),
         "scale": rounds.scale(scored),
         "spread": rounds.spread(scored),
         "clocks": rounds.clocks(scored),
-        "providers": card_prices.providers(prices, about),
+        "providers": card_prices.providers(prices, about).join(offered, on="card"),
         "owned": card_prices.owned(scored, about, prices, option, study["machines"]),
         "rounds": rounds.counts(scored, priced),
         "omitted": rounds.omitted(scored, priced, labels, card_prices.elsewhere(prices, about, priced)),

@@ -38,7 +38,7 @@ _CHEAPEST = [
     *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
     *("fastest_minutes", "hours", "submitter", "system", "published"),
 ]
-_NEWEST = ["label", "machine", "minutes", "usd", "usd_per_hour", "price_as_of", "near", "entry"]
+_NEWEST = ["label", "machine", "card", "hours", "minutes", "usd", "usd_per_hour", "price_as_of", "near", "entry"]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),
     *("minutes", "hours", "cards", "faster", "dearer"),
@@ -285,8 +285,9 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
 def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
     """Return the priced result of the lowest cost of each series in the newest round that has a priced one.
 
-    Columns: label, machine, minutes, usd (at `option`), usd_per_hour (of one card) and price_as_of, near (which others
-    are not clearly dearer; "none" where it is the cheapest), entry (where its logs lie in the round's repository).
+    Columns: label, machine, card, hours (of one), minutes, usd (at `option`), usd_per_hour (of one card) and
+    price_as_of, near (which others are not clearly dearer; "none" where it is the cheapest), entry (where its logs lie
+    in the round's repository).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
@@ -299,6 +300,8 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
             {
                 "label": best["label"],
                 "machine": best["machine"],
+                "card": best["card"],
+                "hours": float(best["hours"]),
                 "minutes": float(best["minutes"]),
                 "usd": float(best["usd"]),
                 "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
@@ -316,7 +319,9 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
     `runs` are those of the result, `usd_of_runs` what they cost; of `near` there are the first.
     """
     usd_per_hour = card_prices.hourly(prices, option, about["accelerators"])
-    dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
+    dated, provider = (
+        prices[prices["price_option"] == option].set_index("hardware")[key] for key in ("price_as_of", "provider")
+    )
     found = _priced(scored, usd_per_hour)
     judged = judge(found)
     found["seconds"] = found["minutes"].astype(float) * 60
@@ -334,6 +339,8 @@ def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFra
                     "role": role,
                     "head": MEASURED[role] if len(near) else CALLED[role],
                     "card": best["card"],
+                    "hardware": best["card"],
+                    "provider": provider[best["card"]],
                     "accelerators": int(best["accelerators"]),
                     "seconds": float(best["seconds"]),
                     "usd": float(best["usd"]),

@@ -258,7 +258,8 @@ def curves(given: Given, prices: pd.DataFrame, study: Mapping[str, Any]) -> pd.D
 
 def trainings(rows: pd.DataFrame, prices: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:
     """Return the newest record of each track as the index shows it, in each role of `scripts.analysis.trainings`."""
-    dated = prices[prices["price_option"] == study["price"]].set_index("hardware")["price_as_of"]
+    shown = prices[prices["price_option"] == study["price"]].set_index("hardware")
+    dated, whose = shown["price_as_of"], shown["provider"]
     made = []
     for track, about in study["speedruns"]["tracks"].items():
         last = rows[(rows["track"] == track) & ~rows["is_retimed"]].iloc[-1]
@@ -268,6 +269,8 @@ def trainings(rows: pd.DataFrame, prices: pd.DataFrame, study: Mapping[str, Any]
             "of": TRAINING,
             "scale": "timed part, as printed",
             "card": card,
+            "hardware": last["hardware"],
+            "provider": str(whose[last["hardware"]]),
             "accelerators": int(cards),
             "seconds": last["seconds"],
             "usd": last["usd"],
@@ -306,6 +309,13 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     first = table[0]
     listed = derived["hours"]
     per_hour = listed.loc[listed["label"] == option, "usd_per_hour"].iloc[0]
+    offers = {
+        one["offer"]: listed[listed["label"] == one["label"]].iloc[0]
+        for one in study["prices"].values()
+        if "offer" in one and one["label"] in set(listed["label"])
+    }
+    today = " and ".join(f"{number(one['newest_usd'])} USD at {one['label']}" for one in offers.values())
+    today = f"The newest {first['track']} takes {today}. " if today else ""
     said = [
         f"{row['label']}: {number(row['then_usd'])} USD ({row['then_date']}{_short_of(row, about['tracks'])}) and "
         f"{number(row['now_usd'])} ({row['now_date']}), {number(row['times'])} times less"
@@ -322,7 +332,7 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     return (
         f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
         f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}); another changes all of them alike. "
-        f"{'; '.join(said)}. On eight H100 "
+        f"{'; '.join(said)}. {today}On eight H100 "
         "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3-8. By its own "
         f"{first['log_runs']} logs the newest {first['track']} took {number(first['log_usd'])} USD, "
         f"{number(first['log_times'])} times less; {on_its_day}.",
