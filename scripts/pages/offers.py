@@ -86,4 +86,4 @@ def _words(rows: Sequence[Mapping[str, Any]]) -> str:
         here = " to ".join(dict.fromkeys(number(end) for end in row["here"]))
         cards = f"{row['cards']} × " if row["cards"] > 1 else ""
         each.append(f"{cards}{row['card']} {asked}, here {here}")
-    return f"Clouds offer an hour of one card, in USD: {'; '.join(each)}."
+    return f"Clouds ask, in USD a card-hour: {'; '.join(each)}."

@@ -41,7 +41,7 @@ def test_offers_are_from_the_lowest_to_the_highest_of_clouds() -> None:
 def test_page_of_few_cards_begins_with_them() -> None:
     text = Read(report.page(made())).text
     assert "8 × H100 SXM from 3.20 (Hyperstack, 2026-09-01) to 12.3, median 5.44 of 4, here 4.00" in text
-    assert "What these cards are offered for" in text
+    assert "Offers of these cards" in text
 
 
 def test_offers_are_of_as_many_cards_as_the_machine_has() -> None:
