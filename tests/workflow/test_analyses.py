@@ -98,12 +98,15 @@ def test_report_is_given_words_and_facts_where_a_study_has_them(make, tmp_path: 
     providers, grid = SimpleNamespace(study="gpu-providers-2018"), SimpleNamespace(study="small")
     assert (analyses.get_words(providers), analyses.get_words(grid)) == ("reports/words/gpu-providers-2018.yaml", [])
     assert analyses.get_others(grid) == [], "there are no logs to compare with others"
-    nothing = SimpleNamespace(words=[], problems=[], facts=[], others=[], elsewhere=[])
+    nothing = SimpleNamespace(words=[], problems=[], facts=[], others=[], elsewhere=[], offered=[])
     assert analyses.get_report_arguments(grid, nothing) == []
-    given = SimpleNamespace(words="w.yaml", problems="p.txt", facts="f.csv", others=["g.csv"], elsewhere="e.json")
+    given = SimpleNamespace(
+        words="w.yaml", problems="p.txt", facts="f.csv", others=["g.csv"], elsewhere="e.json", offered=["b.csv"]
+    )
     *files, option, quoted = analyses.get_report_arguments(providers, given)
     assert files == [
-        *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv", "--elsewhere", "e.json")
+        *("--words", "w.yaml", "--problems", "p.txt", "--facts", "f.csv", "--others", "g.csv", "--elsewhere", "e.json"),
+        *("--books", "b.csv"),
     ]
     assert option == "--quoted", "a published study leads to the front door"
     assert json.loads(quoted)["aws-v100"]["net"] == "v100-16gb"
