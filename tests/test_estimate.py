@@ -85,9 +85,9 @@ def test_a_persons_own_cards_are_quoted_apart_or_decide(tmp_path: Path) -> None:
     assert own["owned"]["usd"]["cheapest"] == pytest.approx(55.6 * 125, rel=0.03)
     assert not apart["choice"] or "owned" not in apart["choice"]["sentence"]
     mine.write_text(entry % 0.73 + "usd_per_kwh: 0, as_of: 2026-11, source: an invoice}\n")
-    told = json.loads(call("estimate", *words, "--owned-decides").stdout)
-    assert told["choice"]["card"] == "H100"
-    assert "8 x H100 owned, figures of 2026-11" in told["choice"]["sentence"]
+    decided = json.loads(call("estimate", *words, "--owned-decides").stdout)
+    assert decided["choice"]["card"] == "H100"
+    assert "8 x H100 owned, figures of 2026-11" in decided["choice"]["sentence"]
 
 
 def test_spot_says_what_is_assumed_of_preemptions() -> None:

@@ -82,7 +82,7 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def told(asked: dict[str, Any]) -> dict[str, Any] | None:
+def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
     """Return what Python says of a question, None where it refuses all of it."""
     known = estimates.known()
     size = ("model",) if asked["model"] else ("kind", "billion", "active")
@@ -122,7 +122,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     reasons: set[str] = set()
     for _ in range(150):
         asked = drawn(rng)
-        expected, found = told(asked), page.evaluate(ASK, [asked, TODAY])
+        expected, found = by_python(asked), page.evaluate(ASK, [asked, TODAY])
         assert (found is None) == (expected is None), asked
         if expected is None:
             continue
@@ -260,9 +260,9 @@ def test_any_number_of_cards_is_asked_for_and_kept_in_the_address(browser: Brows
     page.fill("#quote [name=cards]", "")
     page.locator("#quote [name=cards]").blur()
     assert page.url.endswith("#quote&cards=")
-    told = page.locator("#quoted").inner_text()
-    assert re.search(r"^H100\n.*· 2 cards", told, re.MULTILINE)
-    assert re.search(r"^B200\n.*· 1 card$", told, re.MULTILINE)
+    shown = page.locator("#quoted").inner_text()
+    assert re.search(r"^H100\n.*· 2 cards", shown, re.MULTILINE)
+    assert re.search(r"^B200\n.*· 1 card$", shown, re.MULTILINE)
     other = browser.new_page()
     other.goto(page.url)
     assert other.locator("#quote [name=cards]").input_value() == ""
@@ -390,10 +390,10 @@ def test_what_is_folded_is_kept_in_the_address_and_small_on_a_phone(browser: Bro
 def test_owned_cards_and_spot_are_said_with_how_they_are_reckoned(page: Page) -> None:
     page.goto(page.url.partition("#")[0])
     page.reload()
-    told = page.locator("#quoted").inner_text()
-    assert "Spot: 0.042 preemptions an hour of each machine are assumed" in told
+    shown = page.locator("#quoted").inner_text()
+    assert "Spot: 0.042 preemptions an hour of each machine are assumed" in shown
     # 36,718.75 USD over 36 months of 365 hours, and .7 kW at .2 USD
-    assert "H100 2.93 USD an hour (36,719 USD for 1 card over 36 months of 365 hours of use" in told
+    assert "H100 2.93 USD an hour (36,719 USD for 1 card over 36 months of 365 hours of use" in shown
 
 
 @pytest.mark.parametrize("address", ["#quote&on=Z9", "#billion=8", "#quote&size=8", "#a=%zz"])

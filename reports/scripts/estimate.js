@@ -77,7 +77,7 @@ function solved(matrix, right) {
 function predicted(model, asked, measured) {
   const x = asked.map((point) => designOf(point, model)), far = x.map((design) => spreadOf(design, model));
   const z = measured.map((point) => designOf(point, model));
-  const told = asked.map((point, i) => fromDataSheet(point, model) + dot(x[i], model.weights));
+  const expected = asked.map((point, i) => fromDataSheet(point, model) + dot(x[i], model.weights));
   const spread = asked.map((one, i) => asked.map((other, j) => dot(far[i], x[j]) + ownTogether(one, other, model) + (i === j ? model.noise ** 2 : 0)));
   if (measured.length) {
     const near = z.map((design) => spreadOf(design, model));
@@ -86,11 +86,11 @@ function predicted(model, asked, measured) {
     const missed = measured.map((point, i) => Math.log((point.rate * point.gflop) / 1000) - fromDataSheet(point, model) - dot(z[i], model.weights));
     const gain = across.map((row) => solved(among, row));
     gain.forEach((row, i) => {
-      told[i] += dot(row, missed);
+      expected[i] += dot(row, missed);
       for (let j = 0; j < asked.length; j++) spread[i][j] -= dot(row, across[j]);
     });
   }
-  return {log: told.map((value, i) => value - Math.log(asked[i].gflop / 1000)), spread};
+  return {log: expected.map((value, i) => value - Math.log(asked[i].gflop / 1000)), spread};
 }
 
 /** The share of a normal below a point, by Marsaglia's series ("Evaluating the Normal Distribution", 2004). */
@@ -151,7 +151,7 @@ function withoutPoints(model, points) {
 
 /**
  * How many times as fast a card trains a net as another does, by tables of rates ({net: {precision: {card: rate}}}):
- * {middle, low, high, families}, null where too few families of nets tell: scripts/estimate/classic.py.
+ * {middle, low, high, families}, null where too few families of nets say: scripts/estimate/classic.py.
  */
 function ratioOf({rates, families, level, fewest}, precision, measured, asked, net) {
   const family = (name) => families[name] ?? name, logs = new Map(), others = new Map();

@@ -297,14 +297,14 @@ function csvOf({rows}) {
 
 const plain = (name) => name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b|[^a-z0-9.]/g, "");
 
-/** The words of a card's name, its memory (80gb) as one of them, and those that tell it from others: scripts/costs/cards.py. */
+/** The words of a card's name, its memory (80gb) as one of them, and those that distinguish it: scripts/costs/cards.py. */
 function wordsOf(name) {
   const text = name.toLowerCase().replace(/\b(nvidia|geforce|tesla|google)\b/g, "").replace(/(\d)\s*gi?b?\b/g, "$1gb").replace(/\brtx(?=\d)/g, "rtx ");
   const words = text.match(/[a-z0-9.]+/g) ?? [], code = words.filter((one) => one !== "rtx" && one !== "tpu" && !one.endsWith("gb"));
   return {words, code: code.length ? code : words};
 }
 
-/** The cards that a name may mean: one, those that it does not tell apart (A100), or none. */
+/** The cards that a name may mean: one, those that it does not distinguish (A100), or none. */
 function cardsMeant(name, data) {
   const called = [...Object.keys(data.model.cards).map((card) => [card, card]), ...Object.entries(data.names)], asked = wordsOf(name).words;
   const exact = called.find(([one]) => plain(one) === plain(name));

@@ -71,13 +71,13 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _code(card: str) -> frozenset[str]:
-    """Return the words that tell a card from others, whatever its memory: h100, or pro and 6000."""
+    """Return the words that distinguish a card, whatever its memory: h100, or pro and 6000."""
     words = _words(card)
     return frozenset(one for one in words if one not in ("rtx", "tpu") and not one.endswith("gb")) or words
 
 
 def meant(name: str, names: Mapping[str, str]) -> list[str]:
-    """Return the cards that a name may mean: one, those that it does not tell apart (A100), or none.
+    """Return the cards that a name may mean: one, those that it does not distinguish (A100), or none.
 
     `names` are all that cards are called, themselves too: their words may stand in any order, and some be left out.
     """

@@ -101,7 +101,7 @@ def answer(
             priced.append((place, answers[-1] | {"deciding": _bill(bill)}))
             costs.append(bill.usd)
             minutes.append(bill.cheapest.usd_of(_MINUTE))
-    told: dict[str, Any] = {
+    whole: dict[str, Any] = {
         "asked": {key: getattr(question, key) for key in _ASKED}
         | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
         | {"preemptions_per_hour": preemptions_per_hour}
@@ -119,7 +119,7 @@ def answer(
     covariance = found.covariance[np.ix_(places, places)]
     market = _lowest(answers, "market")
     owns = None if owned_decides else _lowest(answers, "owned")
-    return told | {
+    return whole | {
         "choice": verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), market, owns)
     }
 

@@ -86,7 +86,7 @@ def _medians(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], fl
 def ratio(
     known: Mapping[tuple[str, str, str], float], precision: str, measured: str, asked: str, net: str
 ) -> Ratio | None:
-    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families tell, or where
+    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families say, or where
     they differ too much. `net` is one of the tables, or any other name.
     """
     logs = _logs(known, precision, measured, asked)

@@ -83,8 +83,8 @@ class Known:
         return self.ageing[kind] ** 2 * passed / AGEING_MONTHS if passed > OLD_MONTHS[kind] else 0.0
 
     def cards_called(self, option: str, name: str) -> list[str]:
-        """Return the cards that a person, a driver or an offer calls so: several where the name does not tell them
-        apart, the largest memory first. Raises InputError with the nearest names.
+        """Return the cards that a person, a driver or an offer calls so: several where the name does not
+        distinguish them, the largest memory first. Raises InputError with the nearest names.
         """
         if not (found := names_of_cards.meant(name, self._cards)):
             raise self._unknown(option, name, self._cards, f"cards are {', '.join(self.cards)}")

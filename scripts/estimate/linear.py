@@ -117,7 +117,7 @@ def joint(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()
     `measured` are points of the same model with their rates: the person's own, or printed where they have a date.
     """
     x = design(asked, fitted.cards)
-    told = np.array([mean(point, fitted.cards) for point in asked]) + x @ fitted.weights
+    expected = np.array([mean(point, fitted.cards) for point in asked]) + x @ fitted.weights
     spread = x @ fitted.covariance @ x.T + own(asked, asked) + NOISE**2 * np.eye(len(asked))
     if measured:
         z = design(measured, fitted.cards)
@@ -126,12 +126,12 @@ def joint(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()
         among = z @ fitted.covariance @ z.T + own(measured, measured) + np.diag(noise)
         missed = [p.tflops - mean(p, fitted.cards) for p in measured] - z @ fitted.weights
         gain = np.linalg.solve(among, across.T).T
-        told, spread = told + gain @ missed, spread - gain @ across.T
+        expected, spread = expected + gain @ missed, spread - gain @ across.T
     work = np.log([point.gflop / 1000 for point in asked])
-    return told - work, spread
+    return expected - work, spread
 
 
 def predict(fitted: Fitted, asked: Sequence[Point], measured: Sequence[Point] = ()) -> tuple[Array, Array]:
     """Return the logarithm of tokens a second and card of each point asked for, and its standard deviation."""
-    told, spread = joint(fitted, asked, measured)
-    return told, np.sqrt(np.diag(spread))
+    expected, spread = joint(fitted, asked, measured)
+    return expected, np.sqrt(np.diag(spread))

@@ -41,8 +41,8 @@ def picks(points: Sequence[Point], cards: Mapping[str, Any], offers: Mapping[str
             if len(group) < 2 or len(machines) < FEWEST:
                 continue
             for measured in group:
-                told, _ = linear.predict(fitted, group, [replace(measured, published="")])
-                rates = dict(zip((point.card for point in group), map(float, told), strict=True))
+                expected, _ = linear.predict(fitted, group, [replace(measured, published="")])
+                rates = dict(zip((point.card for point in group), map(float, expected), strict=True))
                 yield _pick(measured, machines, rates, cards)
 
 

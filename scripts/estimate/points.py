@@ -121,5 +121,5 @@ def _precision(row: Mapping[str, Any]) -> str | None:
         return _WRITTEN.get(row["precision"])
     if not row["software"].startswith("MaxText") or "/fp8/" in row["source"]:
         return None
-    # MaxText trains in bfloat16 unless told otherwise; this recipe reads 86 % of its peak, which is int8 unsaid.
+    # MaxText trains in bfloat16 unless it says otherwise; this recipe reads 86 % of its peak, which is int8 unsaid.
     return None if row["model"] == "GPT3-175B" and row["card"] == "TPU v5p" else "bf16"

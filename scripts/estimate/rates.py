@@ -62,7 +62,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         return Rates([], np.zeros((0, 0)), refused)
     others = [point for point in known.points if point.model != question.model]
     own = [point for point in known.points if point.model == question.model]
-    told, covariance = linear.joint(linear.fit(others, known.cards), asked, [*own, *measured])
+    expected, covariance = linear.joint(linear.fit(others, known.cards), asked, [*own, *measured])
     bases = [_basis(known, point, measured) for point in asked]
     until = [_until(known, point) for point in asked]
     ageing = [
@@ -74,7 +74,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
     covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere)
     kept, answers, times = [], [], []
-    for place, (point, middle) in enumerate(zip(asked, told, strict=True)):
+    for place, (point, middle) in enumerate(zip(asked, expected, strict=True)):
         deviation = sqrt(covariance[place, place])
         if exp(WIDTH * deviation) > WIDEST:
             is_old = until[place] if ageing[place] else ""

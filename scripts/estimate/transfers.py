@@ -38,8 +38,10 @@ def transfers(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, li
             asked = [(point, question) for point in of if (question := _question(measured, point))]
             if not asked:
                 continue
-            told, deviations = linear.predict(fitted, [point for point, _ in asked], [replace(measured, published="")])
-            for (point, question), one, deviation in zip(asked, told, deviations, strict=True):
+            expected, deviations = linear.predict(
+                fitted, [point for point, _ in asked], [replace(measured, published="")]
+            )
+            for (point, question), one, deviation in zip(asked, expected, deviations, strict=True):
                 true = log(point.rate or 0)
                 same, calculated = same_share(measured, point, cards), flat(point, cards)
                 errors, room = (same - true, calculated - true), ceiling.of_rate(point, cards) - true

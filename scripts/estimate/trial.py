@@ -50,8 +50,8 @@ def trials(points: Sequence[Point], cards: Mapping[str, Any], question: str) -> 
         groups.setdefault(left, []).append(point)
     found = []
     for left, asked in groups.items():
-        told, deviations = linear.predict(linear.fit(left, cards), asked)
-        for point, one, deviation in zip(asked, told, deviations, strict=True):
+        expected, deviations = linear.predict(linear.fit(left, cards), asked)
+        for point, one, deviation in zip(asked, expected, deviations, strict=True):
             true = log(point.rate or 0)
             by_rule, by_calculator = simple.predict(left, point, cards), simple.flat(point, cards)
             room = ceiling.of_rate(point, cards) - true

@@ -71,13 +71,13 @@ def _about(inputs: Inputs, runs: Sequence[Mapping[str, Any]], warned: Mapping[st
         if values:
             clocks.append(f"{name}: {number(median(values))} {unit}")
     doubts = [f"{run['run'].rpartition('/')[2]}: {line}" for run in runs for line in warned.get(run["run"], [])]
-    told = [str(runs[-1][name]) for name in ("settings", "packages") if not pd.isna(runs[-1][name])]
+    versions = [str(runs[-1][name]) for name in ("settings", "packages") if not pd.isna(runs[-1][name])]
     log = "" if pd.isna(runs[-1]["log_tail"]) else runs[-1]["log_tail"]
     ends = [f"log of {runs[-1]['run'].rpartition('/')[2]}: {line}" for line in log.split(LOG_LINE) if line]
     asked = f"study={shlex.quote(inputs.path or inputs.name)}{' tables=' * bool(inputs.study.get('tables'))}"
     record = f"results/{inputs.name}/{runs[-1]['run']}/run.json"
     again = f"again: snakemake --profile profiles/local --config {asked} -R {record}"
-    return [*clocks, *doubts[:5], *told, *ends, again]
+    return [*clocks, *doubts[:5], *versions, *ends, again]
 
 
 def _repeats(inputs: Inputs) -> int:

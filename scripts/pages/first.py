@@ -102,8 +102,8 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
 
 def _answered(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells."""
-    if told := figures.answer(inputs.study, inputs.derived):
-        return {"answer": {"word": told[0]}, "answer_words": told[1]}
+    if answered := figures.answer(inputs.study, inputs.derived):
+        return {"answer": {"word": answered[0]}, "answer_words": answered[1]}
     answer = _answer(inputs, found)
     return {"answer": answer, "answer_words": _words(answer, inputs) if answer else ""}
 

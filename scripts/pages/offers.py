@@ -24,12 +24,12 @@ def context(inputs: Inputs) -> dict[str, Any]:
     without a price). In USD a card-hour.
     """
     rows = [row for card, cards in dict.fromkeys(inputs.cards.values()) if (row := _row(card, cards, inputs))]
-    told = [row for row in rows if row["here"]]
-    if len(told) > _MOST:
+    said = [row for row in rows if row["here"]]
+    if len(said) > _MOST:
         asked = _asked(inputs)
-        told = [row for row in told if (row["card"], row["cards"]) in asked]
-    is_told = _is_of_late(inputs) and 0 < len(told) <= _MOST
-    return {"offers": rows, "offers_words": _words(told) if is_told else ""}
+        said = [row for row in said if (row["card"], row["cards"]) in asked]
+    is_said = _is_of_late(inputs) and 0 < len(said) <= _MOST
+    return {"offers": rows, "offers_words": _words(said) if is_said else ""}
 
 
 def _row(card: str, cards: int, inputs: Inputs) -> dict[str, Any] | None:

@@ -80,14 +80,14 @@ def _worked(
     count = given.get("cards", 8)
     kind = "moe" if "active" in given else "dense"
     asked = question.ask(known, kind=kind, **{key: value for key, value in given.items() if key != "cards"})
-    told = answer.answer(known, offered, asked, [], count, today)
+    found = answer.answer(known, offered, asked, [], count, today)
     size = f"{given['billion']:g} billion parameters" + (f", {given['active']:g} active" if kind == "moe" else "")
     software = f", {given['software']}" if "software" in given else ""
     asks = (
         f"{size}, {_TASKS[asked.task]} on {given['tokens'] / 1e9:,g} billion tokens in {asked.precision.upper()}"
         f"{software}, {count} card{'s' * (count > 1)}"
     )
-    choice = told["choice"]
+    choice = found["choice"]
     if not choice:
         return {"asks": asks, "sentence": "No card that can be answered for has a price."}
     named = re.sub(r"\bat ([a-z][a-z-]+)\b", lambda found: f"at {provider_name(found[1])}", choice["sentence"])

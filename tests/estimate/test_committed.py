@@ -77,8 +77,8 @@ def test_the_fitted_model_speaks_without_this_program() -> None:
     facts = estimates.points()
     fitted = linear.fit(facts, CARD)
     asked = replace(POINT, model="another", active_billion=8.03, total_billion=8.03, gflop=51.4)
-    (told,), (spread,) = linear.predict(fitted, [asked])
-    assert tflops / 51.4 * 1000 == pytest.approx(np.exp(told), rel=1e-4)
+    (expected,), (spread,) = linear.predict(fitted, [asked])
+    assert tflops / 51.4 * 1000 == pytest.approx(np.exp(expected), rel=1e-4)
     assert deviation == pytest.approx(spread, rel=1e-4)
 
 

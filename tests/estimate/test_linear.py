@@ -16,15 +16,15 @@ POINT = Point("A", "A", "dense", 8, 8, "H100", "bf16", "llm-foundry", "pretrain"
 
 def test_without_tables_the_data_sheet_speaks() -> None:
     """An H100 in bf16 does 396 TFLOP/s: 7,920 tokens of 50 GFLOP."""
-    told, deviation = linear.predict(linear.fit([], CARD), [POINT])
-    assert told[0] == pytest.approx(log(7920))
+    expected, deviation = linear.predict(linear.fit([], CARD), [POINT])
+    assert expected[0] == pytest.approx(log(7920))
     assert deviation[0] > 0.3
 
 
 def test_a_measured_point_is_believed_by_its_own_noise() -> None:
     fast = replace(POINT, rate=12000)
-    told, deviation = linear.predict(linear.fit([], CARD), [POINT], [fast])
-    assert abs(told[0] - log(12000)) < 0.02
+    expected, deviation = linear.predict(linear.fit([], CARD), [POINT], [fast])
+    assert abs(expected[0] - log(12000)) < 0.02
     assert linear.MEASURED < deviation[0] < 0.1
 
 
@@ -56,8 +56,8 @@ def test_unseen_software_shares_what_is_not_known_of_it() -> None:
 
 def test_columns_are_ones_for_what_a_point_is() -> None:
     names = list(linear.columns(CARD))
-    told = {name for name, value in zip(names, linear.design([POINT], CARD)[0], strict=True) if ":" in name and value}
-    assert told == {"kind: dense", "software: llm-foundry", "software x kind: llm-foundry x dense", "card: H100"}
+    active = {name for name, value in zip(names, linear.design([POINT], CARD)[0], strict=True) if ":" in name and value}
+    assert active == {"kind: dense", "software: llm-foundry", "software x kind: llm-foundry x dense", "card: H100"}
 
 
 def test_the_simple_rule_is_the_median_of_models() -> None:

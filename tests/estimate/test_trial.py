@@ -58,8 +58,8 @@ def test_the_committed_facts_are_predicted_as_well_as_is_said() -> None:
     found = points.of_facts(rows, LANGUAGE_MODELS, CARDS["cards"], CARDS["names"])
     known = trial.trials(found, CARD, "its model")
     for kind, at_most in {"dense": (1.10, 1.25), "moe": (1.19, 1.38)}.items():
-        told = trial.summary([t for t in known if t.point.kind == kind], known)
-        assert told["error"][0] < at_most[0]
-        assert told["error"][1] < at_most[1]
-        assert all(here < there for here, there in zip(told["error"], told["simple"], strict=True))
-        assert 0.73 < told["coverage"] < 0.87
+        summed = trial.summary([t for t in known if t.point.kind == kind], known)
+        assert summed["error"][0] < at_most[0]
+        assert summed["error"][1] < at_most[1]
+        assert all(here < there for here, there in zip(summed["error"], summed["simple"], strict=True))
+        assert 0.73 < summed["coverage"] < 0.87

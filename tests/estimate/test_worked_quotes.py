@@ -67,16 +67,16 @@ def test_dollars_are_those_of_the_price_books_row(name: str, offered: dict[str, 
     asked = question.ask(known, model=model, tokens=tokens, precision=precision)
     own = question.measured(known, asked, "--on", f"{card}={rate}")
     found = answer.answer(known, offered, asked, [own], cards, TODAY)
-    told = next(one for one in found["answers"] if one["card"] == card)
-    said = told["tokens_per_second_per_card"]
+    quoted = next(one for one in found["answers"] if one["card"] == card)
+    said = quoted["tokens_per_second_per_card"]
     assert said["middle"] == pytest.approx(rate, rel=0.04)
-    offer = told["on_demand"]["cheapest"]
+    offer = quoted["on_demand"]["cheapest"]
     assert (offer["provider"], offer["machines"], offer["cards"]) == (provider, machines, size)
     for end, of in (("cheapest", "middle"), ("low", "high"), ("high", "low")):
         seconds = tokens / (said[of] * size * machines)
         billed = max(least, ceil(seconds / step) * step)
-        assert told["on_demand"]["usd"][end] == pytest.approx(machines * usd_per_hour * billed / 3600, rel=1e-6)
-    assert told["hours"]["middle"] == pytest.approx(tokens / (said["middle"] * size * machines) / 3600)
+        assert quoted["on_demand"]["usd"][end] == pytest.approx(machines * usd_per_hour * billed / 3600, rel=1e-6)
+    assert quoted["hours"]["middle"] == pytest.approx(tokens / (said["middle"] * size * machines) / 3600)
 
 
 def test_the_books_rows_are_as_typed_here() -> None:
