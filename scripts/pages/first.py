@@ -143,19 +143,18 @@ def _of_generations(answer: trainings.Answer, inputs: Inputs) -> str:
     """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds."""
     fast = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
     offers = {
-        f"at {about['label']}": found
+        about["label"]: found
         for option, about in inputs.study["prices"].items()
         if f"generations_{option}" in inputs.derived
         and (found := trainings.newer_pay(inputs.derived[f"generations_{option}"]))
     }
-    otherwise = "".join(
-        f" {at[:1].upper()}{at[1:]} it {_pairs(found, runs='results')}." for at, found in offers.items()
-    )
+    otherwise = " and ".join(f"at {at} in {found.cheaper} (dearer in {found.dearer})" for at, found in offers.items())
+    otherwise = f" It is cheaper {otherwise}." if otherwise else ""
     return (
         f"{_price(inputs)}: the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}; an hour of it "
         f"costs {number(answer.price)}× as much in the median, and "
         f"{fast if answer.speedup else 'it is clearly faster in none'}.{otherwise}"
-        f"{flips.of_cards({'at the prices of this page': answer} | offers)}"
+        f"{flips.of_cards([answer, *offers.values()])}"
     )
 
 

@@ -1,6 +1,6 @@
 """At which price another machine wins, in a sentence: `trainings` has compared them by the rule of verdicts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.analysis.names import workload_name
@@ -46,20 +46,19 @@ def of_answer(name: str, answer: Answer) -> str:
     return f" No price is known at which it clearly pays; {even}."
 
 
-def of_cards(answers: Mapping[str, Answer]) -> str:
+def of_cards(answers: Sequence[Answer]) -> str:
     """Return below which price of its hour each newer card pays over the older one; empty where none is known.
 
-    `answers` are those at each price, by its name: the first says where, all say what the hour costs now.
+    `answers` are those at each price: the first says where, all say what the hour costs now, in their order.
     """
-    now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers.values()]
+    now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers]
     said = [
         f"{flip.hardware} over {flip.than} {number(flip.below)} "
         f"({', '.join(each.get((flip.hardware, flip.than), '—') for each in now)})"
-        for flip in next(iter(answers.values())).flips
+        for flip in answers[0].flips
         if flip.below
     ]
     if not said:
         return ""
-    at = "; ".join(answers)
-    below = f" A newer card pays where its hour costs less than so many times the older one's (now {at})"
-    return f"{below}: {'; '.join(said)}."
+    now_at = "now" if len(answers) == 1 else "now, at these prices in turn"
+    return f" It pays below so many times the older card's hour ({now_at}): {'; '.join(said)}."
