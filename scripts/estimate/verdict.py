@@ -1,4 +1,4 @@
-"""Which card costs least, at 80 % less than the others, in one sentence and for programs; or what to measure."""
+"""Which card costs least, clearly different from others at 80 %, in words and for programs; or what to measure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
