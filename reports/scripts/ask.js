@@ -237,7 +237,7 @@ function begin() {
     const fields = new FormData(form), state = stateOf(fields, data.limits), rows = ask(data, state);
     const about = data.workloads[state.workload];
     const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${Number.isInteger(state.samples) ? state.samples.toLocaleString("en-US") : shown(state.samples)} ${about.noun}` : about.unit;
-    const unit = state.takes !== null ? `a training like ${readable(state.workload)} that takes ${shown(state.takes)} h on ${data.machines[state.on]}` : `${amount} of ${readable(state.workload)}`;
+    const unit = state.takes !== null ? `a training like ${readable(state.workload)} that takes ${shown(state.takes)} h on ${data.machines[state.on]} in its fastest configuration there` : `${amount} of ${readable(state.workload)}`;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
@@ -247,7 +247,7 @@ function begin() {
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the dark bar is the lowest, lighter ones are not clearly different from it.`;
+      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the strong bar is the lowest, faint ones are not clearly different from it, the others have dots alone.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
       show(sentence(state, rows, times, unit), ...(turns ? [made("p", "", turns)] : []), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));

@@ -45,8 +45,8 @@ function questionOf(given, data) {
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card, or hours: more than 0 are allowed.");
-    else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of what the data sheet's peak allows (${exact(most)}): are they samples or steps?`);
-    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on} (${exact(most)}): is it the rate of one card, and of this model?`);
+    else if (given.rate < data.least_of_peak * most) problems.push(`${shown(given.rate)} tokens a second are less than ${data.least_of_peak * 100} % of what the data sheet's peak allows (${exact(most)}): ${given.by_hours ? "are model, tokens and cards those of your hours" : "are they samples or steps"}?`);
+    else if (given.rate > most) problems.push(`${shown(given.rate)} tokens a second are more than the data sheet's peak allows on ${given.on} (${exact(most)}): ${given.by_hours ? "are model, tokens and cards those of your hours" : "is it the rate of one card, and of this model"}?`);
   }
   return {asked, problems};
 }
@@ -341,7 +341,7 @@ function beginQuote() {
     const hours = number("hours"), cards = number("cards"), tokens = number("tokens") * 1e9;
     return {
       kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion"), active: number("active"), tokens, length: number("length"), task: fields.get("task"),
-      precision: fields.get("precision"), software: fields.get("software"), cards, on: fields.get("on"), rate: hours === null ? number("rate") : hours > 0 ? tokens / (hours * 3600 * cards) : NaN,
+      precision: fields.get("precision"), software: fields.get("software"), cards, on: fields.get("on"), rate: hours === null ? number("rate") : hours > 0 ? tokens / (hours * 3600 * cards) : NaN, by_hours: hours !== null,
       bytes: number("bytes"), preemptions: number("preemptions"), ...leftOut(fields.get("without"), data),
     };
   }
@@ -456,7 +456,7 @@ function beginQuote() {
     said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Dark: the lowest expected; lighter: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; no table prints whether that is enough.`),
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; no table prints whether that is enough.`),
       bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
   }
 

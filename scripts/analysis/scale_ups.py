@@ -109,6 +109,6 @@ def words(part: float) -> str:
         return "how far off that may be was not measured, and no range includes it"
     low, high = (number(one) for one in between)
     return (
-        f"in {100 * COVERAGE:g} % of workloads the whole takes {low} to {high} times what is foretold, "
+        f"in {100 * COVERAGE:g} % of workloads the whole takes {low} to {high} times what is extrapolated, "
         "which the intervals include"
     )

@@ -95,8 +95,8 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
     answered = f"{alike} of the {len(pairs)} pairs of the answer"
     answer = f"In {answered} both are of one kind. " if pairs else ""
     return (
-        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}In {several} of {len(found)} rankings are "
-        "several kinds: a gap between them is of software, too."
+        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}{several} of {len(found)} rankings mix "
+        "kinds: a gap between these may be one of software."
     )
 
 

@@ -22,6 +22,8 @@ def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dic
     """
     about = schemas.read_yaml(_CARDS, "cards")
     known, names = _of_nets(nets), {card: card for card in about["cards"]} | about["names"]
+    # Language models are asked for in BF16 at first, of which a V100 has none.
+    names = {name: card for name, card in names.items() if "bf16" in about["cards"][card]["peak_tflops"]}
     trained = study.get("workloads") or study.get("import", {}).get("workloads", [])
     like = next((net for net in trained if net in nets["import"]["workloads"]), "")
     found = {}

@@ -125,7 +125,7 @@ def test_extrapolated_cost_carries_its_error(is_known: bool, monkeypatch: pytest
     assert (row["low"], row["high"]) == pytest.approx((plain["low"] * low, plain["high"] * high))
     assert row["interval"][:2] == pytest.approx((plain["interval"][0] * low, plain["interval"][1] * high))
     said = clocks.extrapolated(frame)
-    assert ("in 80 % of workloads the whole takes 0.853 to 1.17 times what is foretold" in said) == is_known, said
+    assert ("in 80 % of workloads the whole takes 0.853 to 1.17 times what is extrapolated" in said) == is_known, said
     assert ("not measured" in said) != is_known
 
 

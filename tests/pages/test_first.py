@@ -33,7 +33,7 @@ def test_software_of_two_dates_is_said_beside_the_answer() -> None:
     words = context(*rows, software=TWO)["software_words"]
     assert "Software of 2 kinds is compared: a container of 2024: 3 results and tables of 2022: 1 result." in words
     assert "In 1 of the 2 pairs of the answer both are of one kind." in words
-    assert "In 1 of 1 rankings are several kinds" in words
+    assert "1 of 1 rankings mix kinds" in words
 
 
 def test_software_of_one_date_is_not_said() -> None:

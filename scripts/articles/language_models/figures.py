@@ -276,14 +276,12 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
 
 
 def _apart(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
-    """Return which cards have no row alike one of another card, and what is known of their dollars, in sentences."""
+    """Return which cards no row compares with another card in all else alike, and what is known of their dollars."""
     by, pairs = usd(study["price"]), derived["alike"]
     apart = [card for card in derived["every_row"]["card"].unique() if card not in {*pairs["card"], *pairs["than"]}]
     if not apart:
         return ""
-    said = (
-        f"Whether {', '.join(apart)} pay is not known, as none of their rows is alike one of another card in all else"
-    )
+    said = f"Whether {', '.join(apart)} pay is not known, as no row of theirs equals one of another card in all else"
     for _, rows in derived["whole"].dropna(subset=by).groupby("training", sort=False):
         if rows["card"].isin(apart).any() and not rows["card"].isin(apart).all():
             each = [f"{number(row[by])} USD on {row['card']} (format {row['format']})" for row in records(rows)]
