@@ -59,7 +59,9 @@ function begin() {
 
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
-    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.`), " "] : [];
+    const tied = within.filter((row) => row === first || row.near), isOne = tied.length > 1 && tied.length < within.length && tied.every((row) => row.cell.hardware === first.cell.hardware);
+    const on = isOne ? `, all on ${data.machines[first.cell.hardware]}: that is clear` : "";
+    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${on}.`), " "] : [];
     words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null && state.takes === null ? "a thousand " + unit.slice(2) : unit}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;

@@ -195,7 +195,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "longer": longer,
         "each": " each" if times > 1 and not is_rate else "",
         "times": times,
-        "said": _said(cheapest, fastest),
+        "said": _said(cheapest, fastest, _machine_of_all(cells, cheapest, inputs)),
         "left_out": unranked.words(inputs, workload),
         "flip": flips.of_workload(
             trainings.flip(cells, inputs.judge), workload, inputs.labels, flips.beside(inputs.study)
@@ -235,10 +235,19 @@ def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judg
     return found
 
 
-def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any]) -> str:
+def _machine_of_all(cells: Sequence[Mapping[str, Any]], cheapest: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return on which machine all are that may be the cheapest, where others are on others; else nothing."""
+    tied = {cheapest["machine"], *cheapest["near"]}
+    on = {cell["cell"]["hardware"] for cell in cells if cell["machine"] in tied}
+    if not cheapest["near"] or len(tied) == len(cells) or len(on) > 1:
+        return ""
+    return f", all on {inputs.labels[on.pop()]}: that is clear"
+
+
+def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], machine: str) -> str:
     if cheapest["machine"] == fastest["machine"] and not (cheapest["near"] or fastest["near"]):
         return f"{cheapest['said']} and fastest"
-    return f"{cheapest['said']}. {fastest['said']}"
+    return f"{cheapest['said']}{machine}. {fastest['said']}"
 
 
 def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:

@@ -1,5 +1,7 @@
 """What stands beside the answer of a page."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from scripts.analysis import trainings
@@ -12,8 +14,8 @@ TWO = {"*-v2-*": "a container of 2024", "*": "tables of 2022"}
 
 def rate(name: str, **values) -> dict:
     """Return a row of a table of throughput."""
-    told = {"train_seconds": None, "total_seconds": None, "samples_fraction": None, "train_samples": None}
-    return run(**told | values) | {"run": name}
+    unknown = {"train_seconds": None, "total_seconds": None, "samples_fraction": None, "train_samples": None}
+    return run(**unknown | values) | {"run": name}
 
 
 def context(*rows: dict, software: dict | None = None, units: dict | None = None, **more) -> dict:
@@ -144,3 +146,21 @@ def test_form_asks_for_tokens_where_samples_are_tokens() -> None:
     made = inputs(STUDY | {"import": given, "prices": options, "price": "on-demand"}, runs(*rows), rows=BOOK)
     assert ask.context(made)["ask"]["workloads"]["mnist_mlp"]["noun"] == "tokens"
     assert '<label>tokens<input name="samples"' in report.page(made)
+
+
+@pytest.mark.parametrize(
+    ("near", "said"),
+    [
+        (["B, one"], ", all on one core: that is clear"),
+        (["C, two"], ""),
+        ([], ""),
+        (["B, one", "C, two"], ""),
+    ],
+)
+def test_where_all_that_may_be_cheapest_run_on_one_machine_it_is_said(near: list[str], said: str) -> None:
+    cells = [{"machine": name, "cell": {"hardware": name[-3:]}} for name in ("A, one", "B, one", "C, two")]
+    inputs = SimpleNamespace(labels={"one": "one core", "two": "two cores"})
+    assert first._machine_of_all(cells, {"machine": "A, one", "near": near}, inputs) == said
+    assert first._machine_of_all(cells[:2], {"machine": "A, one", "near": ["B, one"]}, inputs) == "", (
+        "there is no other"
+    )
