@@ -136,6 +136,12 @@ function below(middle, deviation, ceiling) {
   return {low, middle: half, high, times: Math.sqrt(1 - (isCut ? place : 0) * hazard - hazard ** 2)};
 }
 
+/** The 80 % interval of a normal and its middle, none of them above a ceiling: what was measured is not shifted by what cannot be. */
+function upTo(middle, deviation, ceiling) {
+  const [low, half, high] = [0.1, 0.5, 0.9].map((level) => Math.min(ceiling, middle + deviation * normalQuantile(level)));
+  return {low, middle: half, high, times: 1};
+}
+
 /**
  * The model as it is without points of one model of language that it was fitted to: what they taught is taken back, which
  * is conditioning on them with their noise below zero. Fitted anew it is the same (scripts/estimate/linear.py).

@@ -142,7 +142,8 @@ function ratesOf(asked, data, today) {
   });
   const found = cards.map((card, i) => {
     const peak = data.model.cards[card].peak_tflops[asked.precision], most = about[i].basis === "your rate" ? 1 : data.most_of_peak;
-    return below(log[i], Math.sqrt(covariance[i][i]), Math.log((peak * most * 1000) / asked.gflop));
+    const place = [log[i], Math.sqrt(covariance[i][i]), Math.log((peak * most * 1000) / asked.gflop)];
+    return about[i].basis === "your rate" ? upTo(...place) : below(...place);
   });
   const kept = cards.map((_, i) => i).filter((i) => {
     const factor = Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i]));
@@ -317,10 +318,11 @@ function cardsMeant(name, data) {
 
 /** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
 function leftOut(text, data) {
-  const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id]])), without = [], unknown = [];
+  const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id], [label.toLowerCase(), id]])), without = [], unknown = [];
   for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
     const parts = Object.keys(data.providers).filter((id) => data.providers[id].toLowerCase().startsWith(`${name.toLowerCase()}, `)); // RunPod, community
-    const found = plain(name) && providers.has(plain(name)) ? [providers.get(plain(name)), ...parts] : cardsMeant(name, data);
+    const provider = providers.get(name.toLowerCase()) ?? (plain(name) && providers.get(plain(name))); // plain leaves out makers, Google too
+    const found = provider ? [provider, ...parts] : cardsMeant(name, data);
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
   }
@@ -380,8 +382,10 @@ function beginQuote() {
   function reasons(asked, {best, rows, covariance}) {
     const words = [`The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips) words.push(`${flips.card} at ${provider(flips.provider)} is expected to cost less if those machines rise to ${shown(flips.usd_per_hour)} USD an hour.`);
+    if (flips) words.push(`If the ${machine(best)} rise to ${shown(flips.usd_per_hour)} USD an hour, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
+    const share = asked.rate === null ? 0 : (asked.rate * asked.gflop) / 1000 / data.model.cards[asked.on].peak_tflops[asked.precision];
+    if (share > data.most_of_peak) words.push(`${textOf(data, "near the peak", {card: asked.on, share: `${Math.round(100 * share)}%`, limit: `${Math.round(100 * data.most_of_peak)}%`})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);

@@ -115,7 +115,8 @@ def _memory(one: Mapping[str, Any], state_gb: float) -> str:
 
 def _machine(offer: Mapping[str, Any]) -> str:
     count = f"{offer['machines']} of " if offer["machines"] > 1 else ""
-    return f"{offer['provider']}, {count}{offer['item']}"
+    by_card = " (by the card)" if count and offer["cards"] == 1 else ""
+    return f"{offer['provider']}, {count}{offer['item']}{by_card}"
 
 
 def _between(ends: Mapping[str, float]) -> str:
@@ -127,7 +128,10 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     answers, cards = found["answers"], found["asked"]["cards"]
     lines = []
     if answers:
-        lines.append("memory: each card keeps its part of the state; what activations take is in no table")
+        lines.append(
+            "memory: each card keeps its part of the state; activations come on top, and small cards may run out "
+            "(LitGPT's LoRA of Gemma 7B did on an A10G)"
+        )
     if answers and cards is None:
         lines.append(
             "cards: those of the cheapest machine, or as many as hold the training; each is taken to be as fast among "

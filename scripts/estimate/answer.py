@@ -3,12 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from math import ceil, inf
+from math import ceil, exp, inf
 from typing import Any
 
 import numpy as np
 
 from scripts.estimate import dollars
+from scripts.estimate.ceiling import MOST_OF_PEAK
 from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
 from scripts.estimate.owned import Owned
@@ -106,7 +107,7 @@ def answer(
         | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
         | {"preemptions_per_hour": preemptions_per_hour}
         | {"measured": [_measured(point) for point in measured]},
-        "assumed": [*question.assumed, *_assumed(question, cards, sequences)],
+        "assumed": [*question.assumed, *_assumed(question, cards, sequences), *_near_the_peak(known, measured)],
         "ways": [
             *(f"{cards:,} cards: {line}" for line in _so_many(question, cards, sequences)),
             *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
@@ -137,6 +138,19 @@ def _assumed(question: Question, cards: int | None, sequences: float | None) -> 
     return [
         f"a step: {step}",
         "a steady run: no start, failure, restart, evaluation or checkpoint is counted",
+    ]
+
+
+def _near_the_peak(known: Known, measured: Sequence[Point]) -> list[str]:
+    """Return which rates of the person's own are of more of a card's peak than any table has."""
+    shares = {
+        point.card: exp(point.tflops) / known.cards[point.card]["peak_tflops"][point.precision] for point in measured
+    }
+    limit = f"{MOST_OF_PEAK:.0%}"
+    return [
+        text("near the peak", card=card, share=f"{share:.0%}", limit=limit)
+        for card, share in shares.items()
+        if share > MOST_OF_PEAK
     ]
 
 

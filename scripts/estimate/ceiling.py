@@ -38,6 +38,13 @@ def of_rate(point: Point, cards: Mapping[str, Any], share: float | None = None) 
     return log(peak * (share or MOST_OF_PEAK) * 1000 / point.gflop)
 
 
+def up_to(middle: float, deviation: float, ceiling: float) -> Below:
+    """Return a normal and its interval, none of them above a ceiling: what was measured is not shifted by it."""
+    tail = (1 - LEVEL) / 2
+    low, half, high = (min(ceiling, middle + deviation * _NORMAL.inv_cdf(level)) for level in (tail, 0.5, 1 - tail))
+    return Below(low, half, high, 1.0)
+
+
 def below(middle: float, deviation: float, ceiling: float) -> Below | None:
     """Return a normal of which nothing lies above a ceiling; None where the ceiling denies it.
 

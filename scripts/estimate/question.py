@@ -148,6 +148,8 @@ def ask(
     shortest, longest = known.lengths()
     if not shortest <= length <= longest:
         raise InputError(f"--length: {length:g}: sequences of {shortest:g} to {longest:g} tokens are answered for")
+    if length != int(length):
+        raise InputError(f"--length: {length:g} must be a whole number of tokens")
     assumed: list[str] = []
     if model:
         if (active, layers, width, kind) != (None, None, None, "dense"):

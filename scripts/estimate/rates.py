@@ -80,8 +80,10 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
             is_old = until[place] if ageing[place] else ""
             refused[point.card] = _too_wide(exp(WIDTH * deviation), is_old, question.is_named)
             continue
-        share = 1.0 if bases[place] == "measured" else None
-        found = ceiling.below(middle, deviation, ceiling.of_rate(point, known.cards, share))
+        if bases[place] == "measured":
+            found: ceiling.Below | None = ceiling.up_to(middle, deviation, ceiling.of_rate(point, known.cards, 1.0))
+        else:
+            found = ceiling.below(middle, deviation, ceiling.of_rate(point, known.cards))
         if found is None:
             share_of_peak = f"{ceiling.MOST_OF_PEAK:.0%}"
             refused[point.card] = text("above the peak", rate=f"{exp(middle):,.0f}", share=share_of_peak)

@@ -10,6 +10,7 @@ TEXTS = {
     "software on TPU": "on a TPU no table has {software}",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
     "wide": "wide, measure it",
+    "near the peak": "your rate on {card} is {share} of its peak, and no table has over {limit}: is it of one card?",
     "above the peak": "by its like it would reach {rate} tokens a second, more than {share} of its peak: measure it",
     "old rows": ", as its rows are old ({until})",
     "name the software": ", or name the software",

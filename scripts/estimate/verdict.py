@@ -43,9 +43,11 @@ def verdict(
     flips = _flips(answers, found, usd, covariance)
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
     if flips:
+        offer = answers[found.first]["deciding"]["cheapest"]
         said.append(
-            f"{flips['card']} {_by(flips['provider'])} is expected to cost less if those machines rise from "
-            f"{number(flips['from_usd_per_hour'])} to {number(flips['usd_per_hour'])} USD an hour."
+            f"If the {_machines(names[found.first], offer)} rise from {number(flips['from_usd_per_hour'])} to "
+            f"{number(flips['usd_per_hour'])} USD an hour, {flips['card']} {_by(flips['provider'])} is expected to "
+            "cost less."
         )
     if market and usd_of(market) < usd[found.first]:
         said.append(
@@ -91,8 +93,12 @@ def _flips(
 
 
 def _place(card: str, offer: Mapping[str, Any]) -> str:
-    count, of = offer["cards"] * offer["machines"], "figures" if offer["provider"] == OWNED else "price"
-    return f"{count} x {card} {_by(offer['provider'])}, {of} of {offer['as_of']}"
+    of = "figures" if offer["provider"] == OWNED else "price"
+    return f"{_machines(card, offer)}, {of} of {offer['as_of']}"
+
+
+def _machines(card: str, offer: Mapping[str, Any]) -> str:
+    return f"{offer['cards'] * offer['machines']} x {card} {_by(offer['provider'])}"
 
 
 def _by(provider: str) -> str:

@@ -40,7 +40,8 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))["choice"]
     three = pytest.approx(3, rel=0.02)
     assert found["flips"] == {"card": "A100 80 GB", "provider": "b", "from_usd_per_hour": 2, "usd_per_hour": three}
-    assert "A100 80 GB at b is expected to cost less if those machines rise from 2.00 to " in found["sentence"]
+    assert "If the 1 x H100 at a rise from 2.00 to " in found["sentence"]
+    assert found["sentence"].endswith(" USD an hour, A100 80 GB at b is expected to cost less.")
     dearer = offers | {"H100": [row("a", 1, found["flips"]["usd_per_hour"] * 1.001)]}
     assert of(dearer, ("H100", 7800), ("A100 80 GB", 2600))["choice"]["card"] == "A100 80 GB"
     assert of({"H100": [row("a", 1, 3)]})["choice"]["flips"] is None
