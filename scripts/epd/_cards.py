@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from scripts.costs import book, books, cards
-from scripts.costs.card_history import Asked, Day
+from scripts.costs.card_history import CARDS, Asked, Day
 from scripts.costs.cards import MARKETS, Offer
 from scripts.epd import _call
 from scripts.storage.files import write_bytes, write_text
@@ -65,6 +65,10 @@ def show_history(history: Mapping[str, Sequence[Day]], as_json: bool) -> None:
             "—" if one is None else f"{number(one.usd_per_hour)} {one.provider}" for one in (day.lowest, day.market)
         )
         shown.add_row(name, day.as_of, lowest, number(day.median), str(len(day.known)), market, read)
+    shown.caption = (
+        f"An hour of a card, of the largest machine of up to {CARDS} cards that each provider asked a price for by "
+        "that day: a larger machine that comes later stands for a smaller one. --offers has every size."
+    )
     _print(shown)
 
 

@@ -241,3 +241,12 @@ def test_what_is_to_be_known_of_a_card_is_said_where_it_is_named() -> None:
     )
     hosts = {one["card"]: one["host"] for one in found["answers"]}
     assert (hosts["GH200"], hosts["H100"]) == ("ARM", None)
+
+
+def test_a_rate_near_the_peak_is_asked_after() -> None:
+    """19,000 tokens a second x 51.4 GFLOP are 977 TFLOP/s, 99 % of an H100's 989; 10,400 are 54 %."""
+    for rate, asks in ((19000.0, True), (10400.0, False)):
+        asked = ask(software="llm-foundry")
+        found = answer.answer(TABLES, {}, asked, [asked.on("H100", rate=rate)], None, TODAY)
+        line = "your rate on H100 is 99% of its peak, and no table has over 70%: is it of one card?"
+        assert (line in found["assumed"]) == asks

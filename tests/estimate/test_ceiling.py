@@ -59,3 +59,10 @@ def test_no_quote_of_a_model_of_8_billion_promises_more_than_a_card_can(software
     assert len(found.answers) > 5
     for one in found.answers:
         assert one.low < one.middle < one.high < 0.7 * known.cards[one.card]["peak_tflops"]["bf16"] / 51.4 * 1000
+
+
+def test_what_was_measured_is_not_shifted_by_the_peak_of_its_card() -> None:
+    """A rate a hundredth below the peak, known within 3 %: the middle stays, the upper end is the peak."""
+    found = ceiling.up_to(9.0, 0.03, 9.01)
+    assert (found.middle, found.high, found.times) == (9.0, 9.01, 1.0)
+    assert found.low == pytest.approx(9.0 - 0.03 * 1.2815515655446004)
