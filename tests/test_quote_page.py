@@ -120,7 +120,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     rng = np.random.default_rng(37)
     answered = undecided = by_name = spot = owned = is_open = 0
     reasons: set[str] = set()
-    for _ in range(150):
+    for _ in range(120):
         asked = drawn(rng)
         expected, found = by_python(asked), page.evaluate(ASK, [asked, TODAY])
         assert (found is None) == (expected is None), asked

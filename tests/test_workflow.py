@@ -417,6 +417,7 @@ def test_import_that_cannot_be_used_is_one_line(fresh: Project, tmp_path: Path) 
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.represented_by("keras-cntk-2017", "fine-tuning-a10g")
 @pytest.mark.parametrize("study", ["keras-cntk-2017", "fine-tuning-a10g", "batch-size"])
 def test_published_page_is_that_which_is_made_now(fresh: Project, study: str) -> None:
     """Of imported logs, of tables, and of runs of this project: the other pages are regenerated at night."""
