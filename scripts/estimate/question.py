@@ -11,6 +11,7 @@ from scripts.estimate.known import Known
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import rounded
+from scripts.storage.spelling import plain
 
 #: What people call software whose speed the tables hold, in small letters.
 _CALLED = {
@@ -174,7 +175,8 @@ def ask(
             names = [key for key, value in missing.items() if value is None]
             figures = " and ".join(str(about[key]) for key in names)
             assumed.append(f"{' and '.join(names)}: {figures}, as {about['like']} has")
-    found = _CALLED.get(software.lower(), OTHER) if software not in SOFTWARE.values() else software
+    called = {plain(one): known for one, known in _CALLED.items()}
+    found = called.get(plain(software), OTHER) if software not in SOFTWARE.values() else software
     if not software:
         assumed.append(
             "software: none was named (--software): the interval is wide enough for any, and TPUs are answered for"

@@ -160,7 +160,15 @@ def test_fewer_active_parameters_are_a_mixture_of_experts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "known"), [("NeMo", "Megatron-Bridge"), ("llm-foundry", "llm-foundry"), ("fsdp", "other"), ("", "other")]
+    ("said", "known"),
+    [
+        ("NeMo", "Megatron-Bridge"),
+        ("llm-foundry", "llm-foundry"),
+        ("LLM Foundry", "llm-foundry"),
+        ("max text", "MaxText"),
+        ("fsdp", "other"),
+        ("", "other"),
+    ],
 )
 def test_software_that_no_table_holds_is_one_of_its_own_and_that_is_said(said: str, known: str) -> None:
     asked = ask(software=said)
