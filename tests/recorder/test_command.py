@@ -81,7 +81,8 @@ def test_a_loop_gives_rate_whole_and_dollars(recorder: Recorder) -> None:
     assert record["whole"]["units"] == 100_000
     rate = record["rate"]["units_per_second"]
     assert 0 < rate < 100
-    assert record["whole"]["seconds"] >= 100_000 / rate
+    # The first steps, fewer than 1,000, may have been faster than the steady rate.
+    assert record["whole"]["seconds"] >= 99_000 / rate
     # 3.6 USD an hour are a tenth of a cent a second.
     dollars = float(next(line for line in done.stderr.splitlines() if "costs here" in line).split()[2])
     assert dollars == pytest.approx(record["whole"]["seconds"] / 1000, rel=0.01)
