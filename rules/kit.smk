@@ -6,7 +6,9 @@ rule fetch_wheels:
         lock="envs/train.lock",
         lib=code_of("scripts.kit.fetch_wheels"),
     output:
-        directory("results/kit/wheels-{python}"),
+        # As of charts: what lists them is written last and taken away first.
+        names="results/kit/wheels-{python}.json",
+        wheels=directory("results/kit/wheels-{python}"),
     log:
         "results/kit/wheels-{python}.log",
     wildcard_constraints:
@@ -16,7 +18,7 @@ rule fetch_wheels:
     message:
         "wheels for Python {wildcards.python}"
     shell:
-        "python -m scripts.kit.fetch_wheels {input.lock:q} {wildcards.python} {output:q} |& tee {log}"
+        "python -m scripts.kit.fetch_wheels {input.lock:q} {wildcards.python} {output.wheels:q} |& tee {log}"
 
 
 rule pack_data:
@@ -43,6 +45,7 @@ rule pack_kit:
         own_hardware=OWN_HARDWARE,
         workloads=list(plan.settings.get("workload_files", {}).values()),
         wheels=f"results/kit/wheels-{config['kit_python']}",
+        names=f"results/kit/wheels-{config['kit_python']}.json",
         data=expand("data/real/{dataset}.npz", dataset=plan.kit_data),
         packed=expand("results/kit/data/{dataset}.npz.xz", dataset=plan.kit_data),
     output:

@@ -126,7 +126,9 @@ rule chart:
         schemas="config/schemas/tables.yaml",
         lib=analyses.get_chart_code,
     output:
-        report(
+        # Written last and taken away first: a folder that was half taken away, by a call that was killed, lacks it.
+        described="results/{study}/charts/{chart}.json",
+        drawings=report(
             directory("results/{study}/charts/{chart}"),
             patterns=["{workload}.svg"],
             caption="../reports/captions/chart.rst",
@@ -147,7 +149,7 @@ rule chart:
         "draw {wildcards.chart}"
     shell:
         "python -m scripts.chart {wildcards.chart} --study {params.study:q} --names {params.names:q} "
-        "--controls {params.controls:q} --runs {input.runs:q} --epochs {input.epochs:q} --money {input.money:q} {params.headline} --output {output:q} |& tee {log}"
+        "--controls {params.controls:q} --runs {input.runs:q} --epochs {input.epochs:q} --money {input.money:q} {params.headline} --output {output.drawings:q} |& tee {log}"
 
 
 rule elsewhere:
@@ -185,6 +187,7 @@ rule report:
         noise="config/noise.yaml",
         articles=analyses.get_article_files,
         charts=analyses.get_charts,
+        drawings=analyses.get_drawings,
         words=analyses.get_words,
         facts=analyses.get_facts,
         problems=analyses.get_problems,

@@ -132,7 +132,7 @@ def main() -> int:
         "--money", nargs="*", default=[], type=Path, help="tables of costs and prices, for a chart that shows them"
     )
     parser.add_argument("--headline", action="store_true", help=f"write the first drawing as {HEADLINE} too")
-    parser.add_argument("--output", required=True, type=Path, help="folder to write")
+    parser.add_argument("--output", required=True, type=Path, help="folder to write; beside it .json describes it")
     options = parser.parse_args()
     print(f"drawing {options.chart}", flush=True)
     study = json.loads(options.study)
@@ -191,7 +191,7 @@ def main() -> int:
             }
         )
     described = {"chart": options.chart.replace(".", "-"), "title": title, "help": module.HELP, "drawn": drawn}
-    write_text(options.output / "chart.json", json.dumps(described, indent=2) + "\n")
+    write_text(options.output.with_name(f"{options.output.name}.json"), json.dumps(described, indent=2) + "\n")
     return 0
 
 

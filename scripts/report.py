@@ -169,7 +169,13 @@ def main() -> int:
     parser.add_argument("--hardware", required=True, type=Path, help="catalogue of machines (.yaml)")
     for table in ("runs", "epochs", "costs", "prices", "attempts"):
         parser.add_argument(f"--{table}", required=True, type=Path)
-    parser.add_argument("--charts", required=True, nargs="*", type=Path, help="folders of the charts, in order")
+    parser.add_argument(
+        "--charts",
+        required=True,
+        nargs="*",
+        type=Path,
+        help="descriptions of the charts, in order",
+    )
     parser.add_argument("--words", type=Path, help="words of the derived tables (.yaml)")
     parser.add_argument("--facts", type=Path, help="table of facts (.csv) that the runs are from, for the audit")
     parser.add_argument("--problems", type=Path, help="what the importer refused, a line each")

@@ -70,7 +70,7 @@ def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         words += ["--names", json.dumps(labels), f"--output={tmp_path / 'out'}", "--controls", *controls]
         monkeypatch.setattr(sys, "argv", ["chart", name, "--study", json.dumps(study), *words])
         assert chart.main() == 0
-        return tmp_path / "out", json.loads((tmp_path / "out" / "chart.json").read_text())
+        return tmp_path / "out", json.loads((tmp_path / "out.json").read_text())
 
     return made
 
@@ -90,7 +90,7 @@ def test_control_of_noise_is_in_the_chart_of_noise_alone(draw) -> None:
 
 def test_chart_of_each_workload_has_a_drawing_its_data_and_its_words(draw) -> None:
     folder, about = draw("relative_time", GRID, *ROWS)
-    assert {path.name for path in folder.iterdir()} == {"chart.json", "mnist_mlp.svg", "mnist_mlp.csv"}
+    assert {path.name for path in folder.iterdir()} == {"mnist_mlp.svg", "mnist_mlp.csv"}
     assert (about["chart"], about["title"]) == ("relative_time", "Relative time to train")
     (one,) = about["drawn"]
     assert one["workload"] == "mnist_mlp"
@@ -143,7 +143,7 @@ def test_chart_of_a_whole_study_is_drawn_once(draw, tmp_path: Path) -> None:
     study = LOGS | {"book": str(tmp_path / "book.csv"), "schedule": SCHEDULE}
     folder, about = draw("monthly", study, book=book)
     assert [one["workload"] for one in about["drawn"]] == [""]
-    assert {path.name for path in folder.iterdir()} == {"chart.json", "study.svg", "study.csv"}
+    assert {path.name for path in folder.iterdir()} == {"study.svg", "study.csv"}
     assert pd.read_csv(folder / "study.csv")["total_usd"].to_list() == pytest.approx([180 * 120 * 0.036 / 3600])
 
 

@@ -1,5 +1,7 @@
 """The command as a person and a shell call it; what each sub-command does is tested with what it calls."""
 
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -10,19 +12,42 @@ from pathlib import Path
 import pytest
 
 from scripts.epd import __main__ as epd
+from scripts.storage import errors
 from scripts.studies import definition
 from scripts.workflow import asked, command_line
-from tests.conftest import ROOT, Project
+from tests.conftest import ROOT, Project, copy_project, made_once
 
 #: What starts at once imports none of these.
 HEAVY = {"pandas", "numpy", "scipy", "plotnine", "snakemake", "rich", "yaml", "jsonschema"}
 
 
-def call(*words: str, cwd: Path = ROOT, program: Path = ROOT / "epd", **variables: str) -> subprocess.CompletedProcess:
+def shell(*words: str, cwd: Path = ROOT, program: Path = ROOT / "epd", **variables: str) -> subprocess.CompletedProcess:
+    """Run the command in a process of its own, as a shell does."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         [program, *words], cwd=cwd, env=os.environ | {"PATH": path} | variables, capture_output=True, text=True
     )
+
+
+def call(*words: str) -> subprocess.CompletedProcess:
+    """Run the command in this process, which has imported what it needs: a second less a call."""
+    out, err = io.StringIO(), io.StringIO()
+
+    def no_other(*command: object) -> None:
+        raise AssertionError(f"would become {command}")
+
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.chdir(ROOT),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", ["epd", *words])
+        patch.setattr(os, "execv", no_other)
+        patch.setattr(epd._call, "MORE", [])
+        with pytest.raises(SystemExit) as ended:
+            errors.run(epd.main)
+    return subprocess.CompletedProcess(words, ended.value.code, out.getvalue(), err.getvalue())
 
 
 def imported(words: list[str]) -> set[str]:
@@ -75,24 +100,21 @@ def help_of(app, words: tuple[str, ...]) -> str:
     return CliRunner().invoke(app, [*words, "--help"], prog_name="epd").stdout
 
 
-def test_a_sub_command_is_one_file(fresh: Project) -> None:
-    (fresh.path / "scripts/epd/greet.py").write_text(
-        '"""Say hello."""\n\n\ndef command(name: str) -> int:\n    print(f"hello {name}")\n    return 1\n'
-    )
-    assert "greet     Say hello." in fresh.run("./epd", "--help").stdout
-    done = fresh.run("./epd", "greet", "you", check=False)
+def test_a_sub_command_is_one_file(stood_in: Project) -> None:
+    assert "greet     Say hello." in stood_in.run("./epd", "--help").stdout
+    done = stood_in.run("./epd", "greet", "you", check=False)
     assert (done.returncode, done.stdout) == (1, "hello you\n")
 
 
 def test_without_a_word_it_shows_its_help() -> None:
-    assert call().stdout == call("--help").stdout
+    assert shell().stdout == shell("--help").stdout
 
 
 def test_command_is_found_from_another_folder_and_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "scripts" / "epd").mkdir(parents=True)  # it must not be taken for ours
     (tmp_path / "link").symlink_to(ROOT / "epd")
     for program in (ROOT / "epd", tmp_path / "link"):
-        done = call("--help", cwd=tmp_path, program=program)
+        done = shell("--help", cwd=tmp_path, program=program)
         assert (done.returncode, done.stderr) == (0, "")
         assert "Usage: epd [OPTIONS] COMMAND" in done.stdout
 
@@ -107,7 +129,7 @@ def test_python_without_the_packages_says_what_sets_them_up(tmp_path: Path) -> N
     (tmp_path / "bin" / "python3").chmod(0o755)
     shutil.copy(ROOT / "epd", tmp_path / "bin" / "epd")  # beside no .venv
     (tmp_path / "bin" / "scripts").symlink_to(ROOT / "scripts")
-    done = call("status", program=tmp_path / "bin" / "epd", PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    done = shell("status", program=tmp_path / "bin" / "epd", PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
     assert done.returncode == 1
     assert done.stderr.endswith("has no typer: `make report` sets up .venv with all that is needed\n")
 
@@ -154,6 +176,12 @@ def test_bad_input_is_a_line_and_code_2(words: list[str], says: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_a_shell_gets_the_same_line_and_code() -> None:
+    for words in (["stauts"], ["prices", "show", "gb200"], ["prices", "show", "gce-t4x1", "--json"]):
+        alone, here = shell(*words), call(*words)
+        assert (alone.returncode, alone.stdout, alone.stderr) == (here.returncode, here.stdout, here.stderr)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -187,10 +215,17 @@ def test_cards_with_a_price_stand_beside_those_without() -> None:
 
 
 @pytest.fixture
-def stood_in(fresh: Project) -> Project:
-    """A clone whose Snakemake says its words, on both streams, and ends with 3."""
-    (fresh.path / "snakemake.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(3)\n")
-    return fresh
+def stood_in() -> Project:
+    """A clone whose Snakemake says its words and ends with 3, and which can greet; no test changes it."""
+
+    def make(path: Path) -> None:
+        copy_project(path)
+        (path / "snakemake.py").write_text("import sys\nprint(sys.argv[1:])\nsys.exit(3)\n")
+        (path / "scripts/epd/greet.py").write_text(
+            '"""Say hello."""\n\n\ndef command(name: str) -> int:\n    print(f"hello {name}")\n    return 1\n'
+        )
+
+    return Project(made_once("epd-stood-in", make))
 
 
 @pytest.mark.parametrize(
@@ -289,7 +324,7 @@ def test_study_that_is_trained_has_a_status_a_quote_and_a_summary(trained: Proje
 
 @pytest.mark.slow
 def test_comparison_is_json_alone_on_standard_output(tmp_path: Path) -> None:
-    done = call("compare", "two-cores@cpu1", "two-cores@cpu2", "--json", "--output", str(tmp_path / "page.html"))
+    done = shell("compare", "two-cores@cpu1", "two-cores@cpu2", "--json", "--output", str(tmp_path / "page.html"))
     assert done.returncode == 1, "two cores are dearer"
     assert json.loads(done.stdout) == json.loads((tmp_path / "page.json").read_text())
     assert "two-cores@cpu2 against two-cores@cpu1: " in done.stderr

@@ -9,7 +9,7 @@ import pytest
 
 from scripts.storage import schemas
 from tests.recorder.test_bill import RECORD
-from tests.test_epd import call
+from tests.test_epd import call, shell
 
 #: Steps of 8 x 12 x 1,024 = 98,304 tokens, 0.8464 a second on eight H100s: 10,400 tokens a second and card. The whole
 #: is 20,345 steps: 2.0e9 tokens.
@@ -68,7 +68,7 @@ def test_a_minute_that_was_told_its_step_needs_it_no_more(tmp_path: Path) -> Non
     """The record of `epd run --per-step`; only its card and rate are those of another machine."""
     given = ["--per-step", "8x12x1024 tokens", "--of", "20345", "--", sys.executable, "-c"]
     loop = "import time\nfor i in range(20): print('step', i, flush=True), time.sleep(0.05)"
-    done = call("run", *given, loop, XDG_DATA_HOME=str(tmp_path))
+    done = shell("run", *given, loop, XDG_DATA_HOME=str(tmp_path))
     assert done.returncode == 0, done.stderr
     (file,) = tmp_path.glob("epochs-per-dollar/runs/*/run.json")
     record = json.loads(file.read_text())
@@ -85,7 +85,7 @@ def test_a_record_is_found_by_its_name(tmp_path: Path) -> None:
     place.mkdir(parents=True)
     keep(place, EIGHT)
     words = ("estimate", place.name, "--model", "Llama 3 8B", "--per-step", "98304")
-    assert call(*words, XDG_DATA_HOME=str(tmp_path)).returncode == 0
+    assert shell(*words, XDG_DATA_HOME=str(tmp_path)).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_is_no_record_is_one_line(tmp_path: Path, text: str) -> None:
 
 
 def test_a_record_that_is_nowhere(tmp_path: Path) -> None:
-    done = call("estimate", "nowhere", "--model", "Llama 3 8B", cwd=tmp_path)
+    done = shell("estimate", "nowhere", "--model", "Llama 3 8B", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "nowhere: there is no such record" in done.stderr
 

@@ -454,11 +454,16 @@ def test_page_is_written_from_files_with_machines_of_the_study_too(
         "help": "Read it.",
         "drawn": [{"workload": "mnist_mlp", "missing": "No chart."}],
     }
-    (tmp_path / "time" / "chart.json").write_text(json.dumps(about))
+    (tmp_path / "time.json").write_text(json.dumps(about))
     study = STUDY | {"machines": {"card": priced["card"]}, "tables": "elsewhere"}
     words = [f"--{name}={tmp_path / name}.parquet" for name in made]
     words += ["--name=mine", f"--claims={tmp_path / 'claims.json'}"]
-    words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time'}", "--study", json.dumps(study)]
+    words += [
+        f"--hardware={tmp_path / 'hardware.yaml'}",
+        f"--charts={tmp_path / 'time.json'}",
+        "--study",
+        json.dumps(study),
+    ]
     monkeypatch.setattr(sys, "argv", ["report", str(tmp_path / "report.html"), *words])
     assert report.main() == 0
     text = Read((tmp_path / "report.html").read_text()).text

@@ -60,13 +60,13 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         (tmp_path / "time").mkdir(exist_ok=True)
         drawn = [{"workload": name, "missing": "No chart."} for name in dict.fromkeys(frame["workload"])]
         about = {"chart": "time", "title": "Time", "help": "Read it.", "drawn": drawn}
-        (tmp_path / "time" / "chart.json").write_text(json.dumps(about))
+        (tmp_path / "time.json").write_text(json.dumps(about))
         for name in ("epochs", "attempts"):
             tables.write(pd.DataFrame(columns=list(tables.columns(name))), name, tmp_path / f"{name}.parquet")
         names = ("runs", "epochs", "costs", "prices", "attempts")
         words = [f"--{name}={tmp_path / name}.parquet" for name in names]
         words += ["--facts", str(tmp_path / "facts.csv"), "--others", str(tmp_path / "facts.csv"), "--name", "old"]
-        words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time'}"]
+        words += [f"--hardware={tmp_path / 'hardware.yaml'}", f"--charts={tmp_path / 'time.json'}"]
         words += [f"--claims={tmp_path / 'claims.json'}", "--study", json.dumps(study)]
         monkeypatch.setattr(sys, "argv", ["report", str(tmp_path / "report.html"), *words])
         assert report.main() == 0

@@ -502,12 +502,29 @@ def test_runs_of_other_studies_stand_beside_those_of_one(fresh: Project) -> None
     assert {"K80", "P100", "2 vCPUs "} <= {row[0] for row in rows}
     assert "K80 " in {row[0] for row in rows}, "one of its logs is doubted"
     assert fresh.snakemake(study="ours") == []
+    # A call that was killed while Snakemake took away the folder of drawings, as it does before a rule writes it.
+    charts = fresh.path / "results/ours/charts"
+    (charts / "by_mode.json").unlink()
+    next((charts / "by_mode").glob("*.svg")).unlink()
+    assert fresh.snakemake(study="ours") == ["draw by_mode", "write the report of ours"]
     fresh.edit("config/studies/ours.yaml", "- lambda-gpus", "- smoke")
     done = fresh.run("snakemake", "-n", "--config", "study=ours", check=False)
     assert (
         "error: study ours: 'smoke', with which it is compared, is trained here and has no runs yet"
         in done.stdout + done.stderr
     )
+
+
+def test_a_folder_is_whole_if_the_file_before_it_is_there() -> None:
+    """Snakemake takes away what a rule writes in its order: folders, which are taken away piece by piece, come last."""
+    rules = "".join(file.read_text() for file in (ROOT / "rules").glob("*.smk"))
+    outputs = re.findall(r"^    output:\n((?:^ {8}.*\n)+)", rules, re.MULTILINE)
+    folders = [output for output in outputs if "directory(" in output]
+    assert len(folders) == rules.count("directory(") > 1
+    for output in folders:
+        first = next(line for line in output.splitlines() if not line.strip().startswith("#"))
+        assert "directory(" not in first
+        assert first.rstrip().endswith('.json",')
 
 
 def refresh(project: Project, folder: Path, as_of: str = "") -> tuple[int, str]:

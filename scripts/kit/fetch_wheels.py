@@ -1,6 +1,7 @@
 """Download the packages that a run needs beside its framework, as wheels for another machine's Python."""
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from scripts.storage import downloads, errors
 from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
 
 #: A framework brings its own NumPy, and was built for it.
 _LEFT_OUT = ("numpy",)
@@ -78,11 +80,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("lock", type=Path)
     parser.add_argument("python", help="for example 3.12, or for ARM 3.12-aarch64")
-    parser.add_argument("output", type=Path, help="folder to write")
+    parser.add_argument("output", type=Path, help="folder to write; a file of its name, .json, lists what is in it")
     options = parser.parse_args()
     print(f"wheels for Python {options.python}", flush=True)
     options.output.mkdir(parents=True, exist_ok=True)
     fetch(options.lock, options.python, options.output)
+    names = sorted(wheel.name for wheel in options.output.glob("*.whl"))
+    write_text(options.output.with_name(f"{options.output.name}.json"), json.dumps(names, indent=1) + "\n")
     return 0
 
 

@@ -56,14 +56,15 @@ def scripts(names: Iterable[str]) -> Markup:
     return Markup("\n".join((_SCRIPTS / name).read_text(encoding="utf-8") for name in names))  # noqa: S704, our own files
 
 
-def load_charts(folders: list[Path]) -> dict[str, list[dict[str, Any]]]:
-    """Return the charts of each workload in the order of `folders`, with the SVG text of each.
+def load_charts(described: list[Path]) -> dict[str, list[dict[str, Any]]]:
+    """Return the charts of each workload in the order of their descriptions, with the SVG text of each.
 
-    Charts of a whole study stand under the empty name.
+    Drawings lie beside a description, in the folder of its name. Charts of a whole study stand under the empty name.
     """
     found: dict[str, list[dict[str, Any]]] = {}
-    for folder in folders:
-        about = json.loads((folder / "chart.json").read_text(encoding="utf-8"))
+    for file in described:
+        folder = file.with_suffix("")
+        about = json.loads(file.read_text(encoding="utf-8"))
         for one in about["drawn"]:
             figure = one | {"name": about["chart"], "kind": about["title"], "help": about["help"]}
             figure["title"] = one.get("finding") or about["title"]

@@ -114,9 +114,13 @@ class Analyses:
         """Return what says where a table of a study lies that was supplied."""
         return lambda wildcards: f"{self.studies[wildcards.study]['tables']}/{table}"
 
-    def get_charts(self, wildcards: Any) -> list[str]:
+    def get_drawings(self, wildcards: Any) -> list[str]:
         """Return the folders of a study's charts, in order."""
         return [f"results/{wildcards.study}/charts/{chart}" for chart in self.studies[wildcards.study]["charts"]]
+
+    def get_charts(self, wildcards: Any) -> list[str]:
+        """Return what describes each of them: it says that the folder is whole."""
+        return [f"{folder}.json" for folder in self.get_drawings(wildcards)]
 
     def _import(self, wildcards: Any) -> dict[str, Any]:
         return self.studies[wildcards.study].get("import", {})

@@ -151,7 +151,8 @@ class Plan:
             )
         folder = f"results/{self.name}"
         tables = [f"{folder}/{table}.parquet" for table in ("runs", "epochs", "attempts", "costs", "prices")]
-        return [f"{folder}/report.html", *tables, *(f"{folder}/charts/{chart}" for chart in self.settings["charts"])]
+        charts = [f"{folder}/charts/{chart}" for chart in self.settings["charts"]]
+        return [f"{folder}/report.html", *tables, *charts, *(f"{chart}.json" for chart in charts)]
 
     def workload_file(self, workload: str) -> str:
         """Return the file of a workload: the project's, or the user's own."""

@@ -153,10 +153,10 @@ def _after(stage: Stage, name: str, settings: dict[str, Any], more: list[str]) -
         words += ["--controls", *analyses.get_controls(one)]
         words += [*_tables(place, "runs", "epochs"), "--money", f"{place}/costs.parquet", f"{place}/prices.parquet"]
         stage.calls[f"chart {chart}"] = [*words, f"--output={place}/charts/{chart}"]
-        stage.writes[f"chart {chart}"] = (f"charts/{chart}",)
+        stage.writes[f"chart {chart}"] = (f"charts/{chart}.json", f"charts/{chart}")
     words = [f"{place}/report.html", "--name", name, f"--claims={place}/claims.json", hardware]
     words += ["--study", analyses.get_study(of_all), *_tables(place, "runs", "epochs", "costs", "prices", "attempts")]
-    words += ["--charts", *(f"{place}/charts/{chart}" for chart in settings["charts"])]
+    words += ["--charts", *(f"{place}/charts/{chart}.json" for chart in settings["charts"])]
     stage.calls["report"] = [*words, *more]
     stage.writes["report"] = ("report.html", "claims.json")
     stage.calls["index"] = [f"{place}/published.html", f"{place}/claims.json"]

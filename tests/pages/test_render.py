@@ -11,11 +11,11 @@ def written(folder: Path, chart: str, *drawn: dict) -> Path:
     """Write what `scripts.chart` leaves in its folder; the drawings only name themselves."""
     (folder / chart).mkdir()
     about = {"chart": chart, "title": chart.title(), "help": "Read it.", "drawn": drawn}
-    (folder / chart / "chart.json").write_text(json.dumps(about))
+    (folder / f"{chart}.json").write_text(json.dumps(about))
     for one in drawn:
         if "missing" not in one:
             (folder / chart / f"{one['workload'] or 'study'}.svg").write_text(f"<svg id='{chart}'></svg>\n")
-    return folder / chart
+    return folder / f"{chart}.json"
 
 
 def figure(workload: str) -> dict:
