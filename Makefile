@@ -45,19 +45,19 @@ KIT_PYTHON ?= 3.12
 kit: .venv/report-$(NAMES)
 	./epd kit pack '$(STUDY)' --python '$(KIT_PYTHON)'
 
-# docs/testing.md says what each of the three guards. Two processes a core: many tests wait for what they start.
-PYTEST := pytest -n 4 --dist worksteal
+# docs/testing.md says what each of the three guards. Two processes a core where tests wait for what they start.
+PYTEST := pytest --dist worksteal -n
 
 test: .venv/test-$(NAMES) lint
-	$(PYTEST) -m "not nightly"
+	$(PYTEST) 4 -m "not nightly"
 
 # Of one room alone: make quick ROOM=costs
 ROOM ?=
 quick: .venv/test-$(NAMES)
-	$(PYTEST) -m "not slow and not nightly" $(if $(ROOM),tests/$(ROOM) tests/test_rooms.py)
+	$(PYTEST) 2 -m "not slow and not nightly" $(if $(ROOM),tests/$(ROOM) tests/test_rooms.py)
 
 nightly: .venv/test-$(NAMES) lint
-	$(PYTEST) --hypothesis-profile nightly
+	$(PYTEST) 4 --hypothesis-profile nightly
 
 lint: .venv/test-$(NAMES)
 	ruff check

@@ -75,6 +75,7 @@ def draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return made
 
 
+@pytest.mark.slow
 def test_control_of_noise_is_in_the_chart_of_noise_alone(draw) -> None:
     """It is the fastest, and no finding: of the other two runs of a cell the spread is known."""
     rows = [
@@ -119,6 +120,7 @@ def test_study_without_a_base_says_that_there_is_none(draw) -> None:
     assert ["missing" in one for one in about["drawn"]] == [True, True]
 
 
+@pytest.mark.slow
 def test_chart_of_another_price_option_has_its_own_name_title_and_ids(draw) -> None:
     folder, usual = draw("relative_cost", GRID, *ROWS)
     ids = (folder / "mnist_mlp.svg").read_text()
@@ -204,6 +206,7 @@ def test_a_chart_is_written_into_its_folder_alone(draw, tmp_path: Path, monkeypa
     assert not (tmp_path / "stolen.svg").exists()
 
 
+@pytest.mark.slow
 def test_of_a_folder_of_many_logs_the_longest_are_drawn_and_it_says_so(draw) -> None:
     """Of the six of the least time one has no price, so a seventh is drawn; who lists the workloads wants all."""
     rows = [run(workload=f"log{index}", train_seconds=100.0 + index) for index in range(1, 10)]

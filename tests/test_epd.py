@@ -176,6 +176,7 @@ def test_bad_input_is_a_line_and_code_2(words: list[str], says: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_shell_gets_the_same_line_and_code() -> None:
     for words in (["stauts"], ["prices", "show", "gb200"], ["prices", "show", "gce-t4x1", "--json"]):
         alone, here = shell(*words), call(*words)

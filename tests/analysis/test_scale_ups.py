@@ -43,6 +43,7 @@ def covered(table: pd.DataFrame) -> list[bool]:
     return held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scatter", "mean"), [(0.05, 0.0), (0.3, 0.0), (0.1, 0.1), (0.1, -0.05)])
 def test_workload_left_out_lies_within_what_the_others_predict(scatter: float, mean: float) -> None:
     rng = np.random.default_rng(1)

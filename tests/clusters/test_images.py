@@ -42,6 +42,7 @@ def test_images_are_built_from_their_locks_and_their_digests_noted(
     }
 
 
+@pytest.mark.slow
 def test_repository_that_is_not_given_is_asked_for(fresh: Project, environment: dict[str, str]) -> None:
     del environment["EPOCHS_IMAGES"]
     done = subprocess.run([fresh.path / "envs" / "images.sh"], env=environment, capture_output=True, text=True)

@@ -354,6 +354,7 @@ def test_no_attempts_are_one_attempt_each() -> None:
     pd.testing.assert_frame_equal(pricing.price_runs(frame, table, attempts()), pricing.price_runs(frame, table))
 
 
+@pytest.mark.slow
 @given(st.lists(some, min_size=1, max_size=5), some, some)
 def test_cost_is_linear_in_seconds_and_rate(seconds: list[float], rate: float, factor: float) -> None:
     frame = runs(*(run(repeat=i, train_seconds=time) for i, time in enumerate(seconds)))
@@ -397,6 +398,7 @@ any_run = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(any_run, max_size=8))
 def test_bill_is_never_below_the_cost_nor_the_time(rows: list[dict]) -> None:
     frame = runs(*(run(repeat=i, **values) for i, values in enumerate(rows)))

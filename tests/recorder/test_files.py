@@ -124,6 +124,7 @@ def test_what_is_no_such_file_is_no_progress(tmp_path: Path, name: str) -> None:
     assert looked(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_data_set_of_many_files_is_not_gone_through(tmp_path: Path) -> None:
     for number in range(3000):
         (tmp_path / f"{number:05}.csv").write_text("step\n1\n")
