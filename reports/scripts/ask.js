@@ -59,23 +59,27 @@ function begin() {
 
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
-    const tied = within.filter((row) => row === first || row.near), isOne = tied.length > 1 && tied.length < within.length && tied.every((row) => row.cell.hardware === first.cell.hardware);
-    const on = isOne ? `, all on ${data.machines[first.cell.hardware]}: that is clear` : "";
-    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${on}.`), " "] : [];
+    const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
+    const known = tied.length > 1 ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
+    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.${known}`), " "] : [];
     words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null && state.takes === null ? "a thousand " + unit.slice(2) : unit}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
-    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour (now ${shown(first.usd_per_hour)}).`);
+    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour, and is even with the next machine at ${shown(first.even_at)} (now ${shown(first.usd_per_hour)}).`);
     const price = data.prices[state.option]?.[first.cell.hardware], alike = rows.filter((row) => row.usd === first.usd).length;
     if (alike > 1 && price?.minimum_seconds && state.by === "cost") words.push(` ${alike} cost the same: each is billed the least that there is, ${shown(price.minimum_seconds)} s.`);
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
-    if (data.question) {
-      const found = pays(data, state), [one, other] = data.question, left = found.pairs - found.cheaper - found.dearer;
-      if (found.pairs) words.push(` Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`);
-    }
     return made("p", "answer", ...words);
+  }
+
+  /** The page's question under these settings, over all workloads; nothing where it asks none. */
+  function over(state) {
+    const found = data.question && pays(data, state), [one, other] = data.question ?? [];
+    if (!found?.pairs) return [];
+    const left = found.pairs - found.cheaper - found.dearer;
+    return [`Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`];
   }
 
   /** What the shortest time costs beside the lowest cost, where both are clearly different. */
@@ -109,6 +113,12 @@ function begin() {
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
+  /** What the bars are: reports/panel.html.j2. */
+  function legend() {
+    const swatch = (kind, words) => [made("i", kind), `${words} `];
+    return made("span", "key", ...swatch("best", "lowest"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
+  }
+
   function bars(state, rows, times) {
     const {key} = ROLES[state.by], most = Math.max(...rows.flatMap((row) => row.of[key]));
     const percent = (value) => (most ? `${((100 * value) / most).toFixed(2)}%` : "0%");
@@ -125,7 +135,7 @@ function begin() {
       }));
       fill.style.width = percent(row[key]);
       const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${asked().is_rate ? duration(row.seconds * times) : duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar${place ? "" : " best"}${row.near ? " near" : ""}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
+      const bar = made("div", `bar ${place ? markOf(row, rows[0], key) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
       bar.setAttribute("role", "listitem");
       return bar;
     });
@@ -165,14 +175,14 @@ function begin() {
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
-      const row = found.find((one) => one.name === name), isClear = found.some((one, place) => place && !one.near);
+      const row = found.find((one) => one.name === name);
       if (!row) return made("td", "n none", "—");
-      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${isClear && (row.near || row === found[0]) ? " ●" : ""}`);
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {near: " ◐", few: " ○"}[markOf(row, found[0], key)] ?? ""}`);
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is not clearly different from it; where none stands, that is all of them.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
+    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -192,7 +202,7 @@ function begin() {
   }
 
   /** By which of their runs machines are compared whose rows these are. */
-  const by = (found) => (found.every(({row}) => row.of.usd.length === 1) ? "one run of each" : "its lowest median");
+  const by = (found) => (found.every(({row}) => row.of.usd.length === 1) ? "one run of each" : "medians");
 
   /** At which price another machine wins, in a sentence: scripts/pages/flips.py. */
   function flip(found) {
@@ -200,10 +210,9 @@ function begin() {
     const rivals = found.slice(1).map((one) => (hasPrice(one) ? one : {...one, below: null}));
     if (!rivals.length) return "";
     const {row, below} = rivals.reduce((most, one) => (hasPrice(one) - hasPrice(most) || share(one) - share(most)) > 0 ? one : most);
-    const name = data.machines[row.cell.hardware], now = shown(row.usd_per_hour);
-    const of = `For ${readable(row.cell.workload)} alone, among all machines:`;
-    return below !== null ? `${of} ${name} wins if an hour of it costs less than ${shown(below)} USD (now ${now}).${data.beside}`
-      : `${of} no price is known at which another wins clearly; by ${by(found)} ${name} costs less below ${shown(row.even_at)} USD an hour (now ${now}).${data.beside}`;
+    const even = `even by ${by(found)} at ${shown(row.even_at)} USD an hour (now ${shown(row.usd_per_hour)})`;
+    const clear = below === null ? "no price is known at which it wins clearly" : `clearly cheaper below ${shown(below)}`;
+    return `For ${readable(row.cell.workload)} alone, ${data.machines[row.cell.hardware]} is ${even}, and ${clear}.${data.beside}`;
   }
 
   /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
@@ -249,9 +258,9 @@ function begin() {
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the strong bar is the lowest, faint ones are not clearly different from it, the others have dots alone.`;
+      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
-      show(sentence(state, rows, times, unit), ...(turns ? [made("p", "", turns)] : []), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), made("p", "", [turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }

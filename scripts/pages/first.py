@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import clocks, figures, trainings, verdicts
+from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.pages import flips, unranked
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
@@ -15,6 +16,9 @@ from scripts.studies import definition
 
 #: Below so many dollars a training, thousands of them are shown.
 _SMALL_USD = 0.01
+
+#: How `trainings.marks` are shown at a glance.
+_MARKS = {trainings.BEST: "●", trainings.NEAR: "◐", trainings.FEW: "○"}
 
 #: So many configurations stand side by side at a glance.
 _MOST_COLUMNS = 8
@@ -29,8 +33,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
     dollars of the shortest time over the lowest; faster: the seconds of the lowest cost over the shortest; alike: in
     which of time and cost they are not clearly different, why) and flip (in words, at which price another wins).
     Of the glance:
-    columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether
-    it is marked as the lowest or not clearly different from it; None for none).
+    columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and its
+    mark of `_MARKS`; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
@@ -182,6 +186,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
     best = {one["role"]: one for one in trainings.best(cells, inputs.judge)}
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
     alike = _alike(cells, cheapest["machine"], fastest["machine"], inputs.judge)
+    marks = trainings.marks(cells, inputs.judge)
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
     amount = definition.per_samples(inputs.study, workload)
@@ -195,7 +200,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "longer": longer,
         "each": " each" if times > 1 and not is_rate else "",
         "times": times,
-        "said": _said(cheapest, fastest, _machine_of_all(cells, cheapest, inputs)),
+        "said": _said(cheapest, fastest, _clear(cells, cheapest, inputs)),
         "left_out": unranked.words(inputs, workload),
         "flip": flips.of_workload(
             trainings.flip(cells, inputs.judge), workload, inputs.labels, flips.beside(inputs.study)
@@ -215,10 +220,9 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
                 "ratio": cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else None,
                 "percent": 100 * cell["usd"] / most if most else 0,
                 "runs": [100 * float(usd) / most if most else 0 for usd in cell["of"]["usd"]],
-                "near": cell["machine"] in cheapest["near"],
-                "cheapest": number == 0,
+                "mark": marks.get(cell["machine"], ""),
             }
-            for number, cell in enumerate(cells)
+            for cell in cells
         ],
     }
 
@@ -235,19 +239,22 @@ def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judg
     return found
 
 
-def _machine_of_all(cells: Sequence[Mapping[str, Any]], cheapest: Mapping[str, Any], inputs: Inputs) -> str:
-    """Return on which machine all are that may be the cheapest, where others are on others; else nothing."""
+def _clear(cells: Sequence[Mapping[str, Any]], cheapest: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return whether machine or software is clear where several cells may be the cheapest; nothing where neither is."""
     tied = {cheapest["machine"], *cheapest["near"]}
-    on = {cell["cell"]["hardware"] for cell in cells if cell["machine"] in tied}
-    if not cheapest["near"] or len(tied) == len(cells) or len(on) > 1:
-        return ""
-    return f", all on {inputs.labels[on.pop()]}: that is clear"
+    names = {"hardware": inputs.labels, "framework": FRAMEWORK_NAMES}
+    of_cells = [(cell["machine"] in tied, {axis: cell["cell"][axis] for axis in names}) for cell in cells]
+    found = {}
+    for axis, what in (("hardware", "machine"), ("framework", "software")):
+        of_tied = {of[axis] for is_tied, of in of_cells if is_tied}
+        found[what] = (names[axis].get(next(iter(of_tied)), ""), len(of_tied), len({of[axis] for _, of in of_cells}))
+    return verdicts.clear_axes(found) if cheapest["near"] else ""
 
 
-def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], machine: str) -> str:
+def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], clear: str) -> str:
     if cheapest["machine"] == fastest["machine"] and not (cheapest["near"] or fastest["near"]):
         return f"{cheapest['said']} and fastest"
-    return f"{cheapest['said']}{machine}. {fastest['said']}"
+    return f"{cheapest['said']}.{clear} {fastest['said']}"
 
 
 def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:
@@ -272,14 +279,13 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
 
 
 def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[str, Any]:
-    ratios: dict[str, dict[str, tuple[float, bool]]] = {}
+    ratios: dict[str, dict[str, tuple[float, str]]] = {}
     for workload, cells in found.items():
-        near = trainings.best(cells, inputs.judge)[0]["near"]
-        is_told = len(near) + 1 < len(cells)  # marks on all of a row would say nothing
+        marks = trainings.marks(cells, inputs.judge)
         for cell in cells:
             ratio = cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else 1.0
-            is_low = cell is cells[0] or cell["machine"] in near
-            ratios.setdefault(cell["machine"], {})[workload] = (ratio, is_told and is_low)
+            mark = _MARKS.get(marks.get(cell["machine"], ""), "")
+            ratios.setdefault(cell["machine"], {})[workload] = (ratio, mark)
     # The most often measured first, then the cheapest in the middle of its workloads.
     middles = {name: sorted(one for one, _ in row.values())[len(row) // 2] for name, row in ratios.items()}
     names = sorted(ratios, key=lambda name: (-len(ratios[name]), middles[name]))
