@@ -6,6 +6,9 @@ const MOST_BARS = NARROW.matches ? 6 : 16;
 /** A table that is open where there is room for it. */
 const GLANCE = "All at a glance";
 
+/** The fields that say how long a training is. */
+const LENGTHS = ["samples", "takes", "accuracy"];
+
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
@@ -80,6 +83,21 @@ function begin() {
     if (!found?.pairs) return [];
     const left = found.pairs - found.cheaper - found.dearer;
     return [`Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`];
+  }
+
+  /** Why another number of samples has another answer than the page's own; nothing where it has not. */
+  function changed(state, rows) {
+    if (state.samples === null && state.takes === null) return "";
+    const before = ask(data, {...state, samples: null, takes: null}), said = (found) => best(found, state.by).said;
+    if (!before.length || said(before) === said(rows)) return "";
+    const least = Math.max(0, ...[before, rows].flatMap((found) => found.filter((row) => row.near || row === found[0])).map((row) => {
+      const minimum = data.prices[state.option]?.[row.cell.hardware]?.minimum_seconds ?? 0;
+      return row.seconds < minimum ? minimum : 0;
+    }));
+    const once = rows.some(({cell}) => cell.runs.some((run) => run.once > 0));
+    const reasons = [...(least && state.by !== "time" ? [`${duration(least)} are billed at least`] : []), ...(once ? ["start and compilation are paid once"] : [])];
+    const {samples, noun} = asked();
+    return `For ${shown(samples, 4)} ${noun}: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
   }
 
   /** What the shortest time costs beside the lowest cost, where both are clearly different. */
@@ -260,7 +278,7 @@ function begin() {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
       const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
-      show(sentence(state, rows, times, unit), made("p", "", [turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }
@@ -300,15 +318,18 @@ function begin() {
     const {samples, noun, is_whole} = asked(), {samples: many, takes, on, accuracy} = form.elements, hasOwn = takes.value !== "";
     many.parentElement.firstChild.textContent = is_whole ? `${noun} (no samples recorded)` : noun;
     const until = accuracy.value !== "";
-    many.disabled = until || hasOwn;
     many.placeholder = until ? "until the accuracy" : hasOwn ? "as mine" : shown(samples, is_whole ? 1 : 4);
-    takes.disabled = until;
-    takes.placeholder = until ? "until the accuracy" : "not given";
-    on.disabled = until || !hasOwn;
+    takes.placeholder = until ? "until the accuracy" : "then say on what";
+    on.disabled = on.parentElement.hidden = !hasOwn;
     const ran = new Set(data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.hardware));
     for (const option of on.options) option.disabled = !ran.has(option.value);
     if (!ran.has(on.value)) on.value = [...ran][0];
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
+  }
+
+  /** How long a training is is said in one way: what is typed empties the others. */
+  function alone({name, value}) {
+    if (LENGTHS.includes(name) && value !== "") for (const other of LENGTHS) if (other !== name) form.elements[other].value = "";
   }
 
   follow();
@@ -338,6 +359,8 @@ function begin() {
       }
       follow();
     }
+    for (const name of [...LENGTHS].reverse()) alone(form.elements[name]); // an address may ask for several
+    follow();
     if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
     if (kept.size && form.closest("details:not([open])")) showAt(form);
     answer();
@@ -366,7 +389,7 @@ function begin() {
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
   for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer(), keep()));
+  form.addEventListener("input", ({target}) => (unheld.delete(target.name), alone(target), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
   form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
   // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.analysis import trainings
+from scripts.analysis import trainings, verdicts
 from scripts.pages import ask, first, report
 from scripts.pages.inputs import Inputs
 from tests.made import BOOK, CATALOGUE, STUDY, inputs, run, runs
@@ -108,7 +108,7 @@ def test_price_of_another_machine_is_that_of_the_workload_and_says_of_which_runs
 
 def test_answer_by_single_runs_names_no_medians() -> None:
     words = [
-        context(*rows)["answer_words"]
+        dict(context(*rows)["minute"])["Price at which another wins"]
         for rows in ([run(), run(hardware="cpu4")], [run(), run(repeat=2), run(hardware="cpu4")])
     ]
     assert "is even by one run of each at" in words[0]
@@ -160,8 +160,9 @@ def test_where_machine_or_software_of_all_that_may_be_cheapest_is_one_it_is_said
     names = ("torch, one", "jax, one", "torch, two")
     cells = [{"machine": name, "cell": {"framework": name[:-5], "hardware": name[-3:]}} for name in names]
     inputs = SimpleNamespace(labels={"one": "one core", "two": "two cores"})
-    assert first._clear(cells, {"machine": "torch, one", "near": near}, inputs) == said
-    assert first._clear(cells[:2], {"machine": "torch, one", "near": ["jax, one"]}, inputs) == "", "there is no other"
+    clear = lambda cells, near: verdicts.clear_axes(first._axes(cells, {"machine": "torch, one", "near": near}, inputs))  # noqa: E731
+    assert clear(cells, near) == said
+    assert clear(cells[:2], ["jax, one"]) == "", "there is no other"
 
 
 def test_marks_part_what_is_too_close_from_what_has_too_few_runs() -> None:
