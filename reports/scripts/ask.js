@@ -112,7 +112,7 @@ function begin() {
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card(best(cheap, "cost").head, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
+    return made("div", "answers", card(`${best(cheap, "cost").head} · ${data.options[state.option]}`, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
       card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast, "seconds")), priceOfSpeed(cheap, fast));
   }
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.analysis.names import workload_name
-from scripts.analysis.trainings import CHEAPEST
+from scripts.analysis.trainings import CHEAPEST, SAME
 from scripts.analysis.verdicts import FALSE_PAGES
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import duration, number
@@ -50,8 +50,8 @@ def _which(panels: Sequence[Mapping[str, Any]]) -> str:
         best = panel["best"][CHEAPEST]
         cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}"
         about = panel["clear"].strip(" .") or ("clearly" if not best["near"] else f"lowest measured; {best['why']}")
-        said.append(f"{workload_name(panel['workload'])}: {best['machine']}, {cost} ({about[:1].lower()}{about[1:]})")
-    return "; ".join(said) + "."
+        said.append(f"{workload_name(panel['workload'])}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}.")
+    return " ".join(said)
 
 
 def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
@@ -66,7 +66,7 @@ def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
     left = [one for one, panel in zip(best, panels, strict=True) if one["near"] and not panel["clear"]]
     reasons = Counter(one["why"] for one in left)
     said += [f"{why} in {count}" for why, count in reasons.items()]
-    settled = list(dict.fromkeys(one["settled_by"] for one in best if one["near"]))
+    settled = list(dict.fromkeys(one["settled_by"] for one in best if one["near"] and one["settled_by"] != SAME))
     more = f" What would settle it: {'; '.join(settled)}." if settled else ""
     return (
         f"{', '.join(said)}. At most {100 * FALSE_PAGES:g} % of such pages call any two that are alike different.{more}"
@@ -84,11 +84,11 @@ def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> 
     """Return how cost and order depend on the number of samples."""
     if all(panel["is_rate"] for panel in panels):
         amount = definition.per_samples(inputs.study, panels[0]["workload"])
-        return f"As many times the cost of {amount}, in the same order: no start and no minimum is counted."
+        return f"In proportion to {amount}, in the same order: no start and no minimum is counted."
     shown = inputs.prices[inputs.prices["price_option"] == inputs.price]
     least = shown.loc[~shown["in_a_row"].astype(bool), "minimum_seconds"].dropna()
     reasons = ["start and compilation are paid once"] if inputs.trained else []
     reasons += [f"{duration(float(least.max()))} are billed at least"] if len(least) and least.max() > 0 else []
     if not reasons:
-        return "As many times the cost, in the same order: no start and no minimum is counted."
+        return "In proportion to N, in the same order: no start and no minimum is counted."
     return f"Fill in N in the form below. As {' and '.join(reasons)}, with another N another may be cheapest."

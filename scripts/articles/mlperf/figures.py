@@ -48,7 +48,7 @@ def tables(
 
 
 def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
-    """Return what a reader asks first of the newest round: which is cheapest, by the rule of verdicts, and N samples."""
+    """Return what a reader asks first of the newest round; what is clear is so by the rule of verdicts."""
     table = derived["newest"]
     cards, alone = table["card"].value_counts(), int(table["near"].eq("none").sum())
     each = " and ".join(f"{card} in {count}" for card, count in cards.items())

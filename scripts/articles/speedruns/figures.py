@@ -341,7 +341,7 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     """Return what a reader asks first: which is cheapest, how surely, at which price another is, and of N samples."""
     table = records(derived["then_now"])
     first = table[0]
-    each = "; ".join(f"{row['label']} {number(row['now_usd'])} USD" for row in table)
+    each = "; ".join(f"{row['label']}, {number(row['now_usd'])} USD" for row in table)
     off = number(100 * (first["log_usd"] / first["now_usd"] - 1), 2)
     return {
         "which": f"The newest record of each, on eight H100: {each}. No other machine has run them.",
