@@ -282,7 +282,11 @@ def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, p
     page.locator("#ask [type=reset]").click()
     page.fill("[name=takes]", "10")
     page.select_option("[name=on]", "cpu4")
-    assert page.locator("[name=samples]").is_disabled()
+    page.fill("[name=samples]", "5000")
+    assert page.locator("[name=takes]").input_value() == "", "a training's length is said in one way"
+    assert not page.locator("[name=on]").is_visible(), "it says on what one's own takes so long"
+    page.fill("[name=takes]", "10")
+    assert page.locator("[name=samples]").input_value() == ""
     said = page.locator("#asked .answer").inner_text()
     assert "a training like MNIST · MLP that takes 10.0 h on 4 vCPUs" in said
     script = (
@@ -382,7 +386,12 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     counted = trainings.pays(trainings.by_workload(study.costs, "on-demand", study.name_of), question, study.judge)
     assert counted is not None
     said = f"cheaper than 1 vCPU in {counted.cheaper} of {counted.pairs} pairs and dearer in {counted.dearer}"
-    assert said in page.locator("#asked .answer").inner_text()
+    assert said in page.locator("#asked").inner_text()
+    classes = "bars => bars.map((bar) => bar.className.trim())"
+    marks = [place.locator(".bar").evaluate_all(classes) for place in both]
+    assert marks[0] == marks[1], "what is lowest, too close to it, or has too few runs"
+    summary = " ".join((page.locator("#first .static summary").first.text_content() or "").split())
+    assert page.locator("#asked .answer strong").inner_text() in summary, "which is cheapest, and what of it is clear"
 
 
 def test_ways_to_buy_stand_beside_each_other(page: Page, study: Inputs) -> None:
@@ -571,7 +580,7 @@ def test_data_of_a_page_are_small_json(study: Inputs) -> None:
 def test_price_at_which_another_wins_is_in_sight_and_the_same_without_scripts(page: Page, study: Inputs) -> None:
     page.locator("#ask [type=reset]").click()
     (panel,) = [one for one in first.context(study)["panels"] if one["workload"] == "mnist_mlp"]
-    assert "For MNIST · MLP alone, among all machines: no price is known" in panel["flip"]
+    assert "For MNIST · MLP alone, 4 vCPUs is even by medians at" in panel["flip"]
     assert panel["flip"] in page.locator("#asked").inner_text()
     static = " ".join((page.locator("#first .static .panel").first.text_content() or "").split())
     assert panel["flip"] in static

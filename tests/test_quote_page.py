@@ -431,8 +431,11 @@ def test_hours_of_ones_own_are_a_rate(page: Page) -> None:
     page.goto(here + "#quote&on=A100%2080%20GB")
     page.reload()
     assert page.evaluate("document.activeElement.name") == "hours", "what a reader who comes from a study has to say"
+    missing = "Give your model, its tokens and its hours on the A100 80 GB above: until then this is an example."
+    assert missing in page.locator("#said").inner_text()
     page.fill("#quote [name=hours]", "20")
     assert page.locator("#quote [name=rate]").is_disabled()
+    assert missing not in page.locator("#said").inner_text()
     by_hours = [page.locator(place).inner_text() for place in ("#said", "#quoted")]
     (rate,) = re.findall(r"your rate[^·]*· ([\d,]+) tokens/s", by_hours[1])
     assert rate == "3,470"

@@ -37,7 +37,7 @@ CLAIMS = [
 ]  # fmt: skip
 
 #: The word of each: cpu4 is cheapest in one of two workloads, where it is alone.
-WORDS = ["borne out", "borne out", "partly borne out", "holds", "fails"]
+WORDS = ["holds by figures", "holds by figures", "partly by figures", "holds", "fails"]
 
 
 @pytest.fixture
@@ -83,13 +83,13 @@ def test_each_claim_has_its_verdict_on_the_page_and_for_the_index(written) -> No
     assert spoken == [
         ("holds", "holds"),
         ("fails", "fails"),
-        ("borne-out", "borne out: 1 case, 0 beyond noise"),
-        ("borne-out", "borne out: 1 case, 0 beyond noise"),
-        ("partly-borne-out", "partly: 1 of 2 pairs agree, 0 beyond noise"),
+        ("holds-by-figures", "holds by figures: 1 case, 0 beyond noise"),
+        ("holds-by-figures", "holds by figures: 1 case, 0 beyond noise"),
+        ("partly-by-figures", "partly: 1 of 2 pairs agree, 0 beyond noise"),
         ("no-data", "no data"),
     ], "the last one is the claim about cost at today's prices, at which cpu4 is not offered"
     text = Read(page).text
-    assert "5 claims: 1 holds; 1 fails; 2 borne out; 1 partly borne out" in text
+    assert "5 claims: 1 holds; 1 fails; 2 hold by figures; 1 partly by figures" in text
     assert "What would become of the claims about cost at today's prices" in text
 
 
@@ -104,10 +104,10 @@ def test_single_runs_of_logs_are_checked_as_figures(written) -> None:
     rows = [ROWS[0], ROWS[1] | {"train_seconds": 98.0}]
     claim = {key: value for key, value in CLAIMS[0].items() if key != "between"} | {"check": "less"}
     page, verdicts = written(*rows, claims=[claim])
-    assert verdicts["claims"][0]["word"] == "borne out"
-    assert '<li class="borne-out">' in page
+    assert verdicts["claims"][0]["word"] == "holds by figures"
+    assert '<li class="holds-by-figures">' in page
     text = Read(page).text
-    assert "borne out: 1 case, 0 beyond noise" in text
+    assert "holds by figures: 1 case, 0 beyond noise" in text
     assert "checked on these figures, which cannot show more" in text
 
 

@@ -72,14 +72,13 @@ def test_published_page_fits_the_screen_and_can_be_read(published: Page, width: 
 #: What a page has as it opens, on a screen of 1400 x 900: the rest is a click away.
 MOST_SCREENS, MOST_WORDS = 8, 2500
 
-STUDIES = [path for path in PUBLISHED if path.stem != "index"]
 
-
-@pytest.mark.represented_by("two-cores", "lambda-gpus")
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_published_study_is_short_as_it_opens(browser: Browser, path: Path) -> None:
-    page = opened(browser, path, 1400, "light")
-    assert page.evaluate("document.documentElement.scrollHeight") <= MOST_SCREENS * 900
+@pytest.mark.represented_by("two-cores-390", "lambda-gpus-390", "index-1400", "index-390")
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)], ids=["1400", "390"])
+@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
+def test_published_page_is_short_as_it_opens(browser: Browser, path: Path, width: int, height: int) -> None:
+    page = opened(browser, path, width, "light")
+    assert page.evaluate("document.documentElement.scrollHeight") <= MOST_SCREENS * height
     assert len(page.locator("body").inner_text().split()) <= MOST_WORDS
     page.close()
 

@@ -6,6 +6,9 @@ const MOST_BARS = NARROW.matches ? 6 : 16;
 /** A table that is open where there is room for it. */
 const GLANCE = "All at a glance";
 
+/** The fields that say how long a training is. */
+const LENGTHS = ["samples", "takes", "accuracy"];
+
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
@@ -59,23 +62,42 @@ function begin() {
 
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
-    const tied = within.filter((row) => row === first || row.near), isOne = tied.length > 1 && tied.length < within.length && tied.every((row) => row.cell.hardware === first.cell.hardware);
-    const on = isOne ? `, all on ${data.machines[first.cell.hardware]}: that is clear` : "";
-    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${on}.`), " "] : [];
+    const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
+    const known = tied.length > 1 ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
+    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.${known}`), " "] : [];
     words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null && state.takes === null ? "a thousand " + unit.slice(2) : unit}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
-    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour (now ${shown(first.usd_per_hour)}).`);
+    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour, and is even with the next machine at ${shown(first.even_at)} (now ${shown(first.usd_per_hour)}).`);
     const price = data.prices[state.option]?.[first.cell.hardware], alike = rows.filter((row) => row.usd === first.usd).length;
     if (alike > 1 && price?.minimum_seconds && state.by === "cost") words.push(` ${alike} cost the same: each is billed the least that there is, ${shown(price.minimum_seconds)} s.`);
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
-    if (data.question) {
-      const found = pays(data, state), [one, other] = data.question, left = found.pairs - found.cheaper - found.dearer;
-      if (found.pairs) words.push(` Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`);
-    }
     return made("p", "answer", ...words);
+  }
+
+  /** The page's question under these settings, over all workloads; nothing where it asks none. */
+  function over(state) {
+    const found = data.question && pays(data, state), [one, other] = data.question ?? [];
+    if (!found?.pairs) return [];
+    const left = found.pairs - found.cheaper - found.dearer;
+    return [`Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`];
+  }
+
+  /** Why another number of samples has another answer than the page's own; nothing where it has not. */
+  function changed(state, rows) {
+    if (state.samples === null && state.takes === null) return "";
+    const before = ask(data, {...state, samples: null, takes: null}), said = (found) => best(found, state.by).said;
+    if (!before.length || said(before) === said(rows)) return "";
+    const least = Math.max(0, ...[before, rows].flatMap((found) => found.filter((row) => row.near || row === found[0])).map((row) => {
+      const minimum = data.prices[state.option]?.[row.cell.hardware]?.minimum_seconds ?? 0;
+      return row.seconds < minimum ? minimum : 0;
+    }));
+    const once = rows.some(({cell}) => cell.runs.some((run) => run.once > 0));
+    const reasons = [...(least && state.by !== "time" ? [`${duration(least)} are billed at least`] : []), ...(once ? ["start and compilation are paid once"] : [])];
+    const {samples, noun} = asked();
+    return `For ${shown(samples, 4)} ${noun}: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
   }
 
   /** What the shortest time costs beside the lowest cost, where both are clearly different. */
@@ -90,7 +112,7 @@ function begin() {
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card(best(cheap, "cost").head, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
+    return made("div", "answers", card(`${best(cheap, "cost").head} · ${data.options[state.option]}`, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
       card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast, "seconds")), priceOfSpeed(cheap, fast));
   }
 
@@ -109,6 +131,12 @@ function begin() {
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
+  /** What the bars are: reports/panel.html.j2. */
+  function legend() {
+    const swatch = (kind, words) => [made("i", kind), `${words} `];
+    return made("span", "key", ...swatch("best", "lowest"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
+  }
+
   function bars(state, rows, times) {
     const {key} = ROLES[state.by], most = Math.max(...rows.flatMap((row) => row.of[key]));
     const percent = (value) => (most ? `${((100 * value) / most).toFixed(2)}%` : "0%");
@@ -125,7 +153,7 @@ function begin() {
       }));
       fill.style.width = percent(row[key]);
       const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${asked().is_rate ? duration(row.seconds * times) : duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar${place ? "" : " best"}${row.near ? " near" : ""}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
+      const bar = made("div", `bar ${place ? markOf(row, rows[0], key) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
       bar.setAttribute("role", "listitem");
       return bar;
     });
@@ -165,14 +193,14 @@ function begin() {
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
-      const row = found.find((one) => one.name === name), isClear = found.some((one, place) => place && !one.near);
+      const row = found.find((one) => one.name === name);
       if (!row) return made("td", "n none", "—");
-      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${isClear && (row.near || row === found[0]) ? " ●" : ""}`);
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {near: " ◐", few: " ○"}[markOf(row, found[0], key)] ?? ""}`);
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row; ● is the lowest and what is not clearly different from it; where none stands, that is all of them.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
+    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -192,7 +220,7 @@ function begin() {
   }
 
   /** By which of their runs machines are compared whose rows these are. */
-  const by = (found) => (found.every(({row}) => row.of.usd.length === 1) ? "one run of each" : "its lowest median");
+  const by = (found) => (found.every(({row}) => row.of.usd.length === 1) ? "one run of each" : "medians");
 
   /** At which price another machine wins, in a sentence: scripts/pages/flips.py. */
   function flip(found) {
@@ -200,10 +228,9 @@ function begin() {
     const rivals = found.slice(1).map((one) => (hasPrice(one) ? one : {...one, below: null}));
     if (!rivals.length) return "";
     const {row, below} = rivals.reduce((most, one) => (hasPrice(one) - hasPrice(most) || share(one) - share(most)) > 0 ? one : most);
-    const name = data.machines[row.cell.hardware], now = shown(row.usd_per_hour);
-    const of = `For ${readable(row.cell.workload)} alone, among all machines:`;
-    return below !== null ? `${of} ${name} wins if an hour of it costs less than ${shown(below)} USD (now ${now}).${data.beside}`
-      : `${of} no price is known at which another wins clearly; by ${by(found)} ${name} costs less below ${shown(row.even_at)} USD an hour (now ${now}).${data.beside}`;
+    const even = `even by ${by(found)} at ${shown(row.even_at)} USD an hour (now ${shown(row.usd_per_hour)})`;
+    const clear = below === null ? "no price is known at which it wins clearly" : `clearly cheaper below ${shown(below)}`;
+    return `For ${readable(row.cell.workload)} alone, ${data.machines[row.cell.hardware]} is ${even}, and ${clear}.${data.beside}`;
   }
 
   /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
@@ -249,9 +276,9 @@ function begin() {
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
       const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time. Dots are runs; the strong bar is the lowest, faint ones are not clearly different from it, the others have dots alone.`;
+      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
-      show(sentence(state, rows, times, unit), ...(turns ? [made("p", "", turns)] : []), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }
@@ -291,15 +318,18 @@ function begin() {
     const {samples, noun, is_whole} = asked(), {samples: many, takes, on, accuracy} = form.elements, hasOwn = takes.value !== "";
     many.parentElement.firstChild.textContent = is_whole ? `${noun} (no samples recorded)` : noun;
     const until = accuracy.value !== "";
-    many.disabled = until || hasOwn;
     many.placeholder = until ? "until the accuracy" : hasOwn ? "as mine" : shown(samples, is_whole ? 1 : 4);
-    takes.disabled = until;
-    takes.placeholder = until ? "until the accuracy" : "not given";
-    on.disabled = until || !hasOwn;
+    takes.placeholder = until ? "until the accuracy" : "then say on what";
+    on.disabled = on.parentElement.hidden = !hasOwn;
     const ran = new Set(data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.hardware));
     for (const option of on.options) option.disabled = !ran.has(option.value);
     if (!ran.has(on.value)) on.value = [...ran][0];
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
+  }
+
+  /** How long a training is is said in one way: what is typed empties the others. */
+  function alone({name, value}) {
+    if (LENGTHS.includes(name) && value !== "") for (const other of LENGTHS) if (other !== name) form.elements[other].value = "";
   }
 
   follow();
@@ -329,6 +359,8 @@ function begin() {
       }
       follow();
     }
+    for (const name of [...LENGTHS].reverse()) alone(form.elements[name]); // an address may ask for several
+    follow();
     if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
     if (kept.size && form.closest("details:not([open])")) showAt(form);
     answer();
@@ -357,7 +389,7 @@ function begin() {
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
   for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", ({target}) => (unheld.delete(target.name), follow(), answer(), keep()));
+  form.addEventListener("input", ({target}) => (unheld.delete(target.name), alone(target), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
   form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
   // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.

@@ -154,17 +154,23 @@ function timesOf(data, state) {
   return high;
 }
 
-/** Which cell has won, or may have, and for which reasons that is not known: scripts/analysis/verdicts.py. */
+/** Which cell has won, or for which reasons that is not known, and of a few which may have: scripts/analysis/verdicts.py. */
 function won(names, does, of, reasons) {
-  if (names.length === 1 || (names.length <= 3 && names.length < of)) return `${names.join(" or ")} ${does}`;
+  if (names.length === 1) return `${names[0]} ${does}`;
   const unsure = `${reasons.join(" or ")}${reasons.includes(DISTURBED) ? ": nobody can say" : reasons.includes(FEW) ? " to say" : ""}`;
-  return `${unsure[0].toUpperCase()}${unsure.slice(1)} which of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
+  const among = names.length < of ? ` (of ${of})` : "", named = among && names.length <= 3 ? `: ${names.join(" or ")}` : "";
+  return `${unsure[0].toUpperCase()}${unsure.slice(1)} which of ${names.length}${among} ${does}${named}`;
 }
 
 /** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is close. */
 function whyNot(first, rows, key) {
   if (rows.length && rows.every((row) => row[key] === first[key])) return [CLOSE];
   return WHY.filter((why) => rows.some((row) => row.why === why));
+}
+
+/** What another row is beside the first: "near", if too close to call or the same by `key`, "few", if its runs cannot say, or clearly more: scripts/analysis/trainings.py. */
+function markOf(row, first, key) {
+  return !row.near ? "" : row.why === CLOSE || row[key] === first[key] ? "near" : "few";
 }
 
 /** What would show whether rows of `ask` differ from the first, where that is not clear. */
@@ -179,6 +185,13 @@ const ROLES = {
   time: {key: "seconds", role: "fastest", does: "is fastest", measured: "shortest time measured"},
   value: {key: "value", role: "least time × cost", does: "has the least time × cost", measured: "least time × cost measured"},
 };
+
+/** Which axes of cells are clear, and which open, where several may have won: scripts/analysis/verdicts.py. */
+function clearAxes(axes) {
+  const known = axes.filter(([, , tied, of]) => tied === 1 && of > 1).map(([axis, name]) => `${axis} is clear (${name})`);
+  const unknown = axes.filter(([, , tied]) => tied > 1).map(([axis]) => `${axis} is open`);
+  return known.length ? ` The ${[...known, ...(unknown.length ? unknown : ["rest is open"])].join(", the ")}.` : "";
+}
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */
 function best(rows, by) {

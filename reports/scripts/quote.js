@@ -457,11 +457,17 @@ function beginQuote() {
       return;
     }
     found.best.is_best = true;
-    said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
+    said.textContent = notGiven(fields) + sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
       made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; activations come on top, and small cards may run out (LitGPT's LoRA of Gemma 7B did on an A10G).`),
       bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
+  }
+
+  /** Who has chosen a card, as a link from a study does, and said nothing of it, is told what is missing. */
+  function notGiven(fields) {
+    const isGiven = fields.get("hours") || fields.get("rate") || !/^#quote&(.*&)?on=/.test(location.hash);
+    return isGiven ? "" : `Give your model, its tokens and its hours on the ${fields.get("on")} above: until then this is an example. `;
   }
 
   /** How what spot machines lose, and what owned cards cost, are reckoned. */

@@ -16,18 +16,18 @@ WORDS = (
     "undecided",
     "fails where decided",
     "fails",
-    "borne out",
-    "partly borne out",
-    "not borne out",
+    "holds by figures",
+    "partly by figures",
+    "fails by figures",
     "no data",
     "cannot be checked",
 )
 
 #: What a claim of an article says of figures that are single runs, by how many of its cases agree.
 _BY_FIGURES = {
-    "borne out": "borne out",
-    "partly borne out": "partly",
-    "not borne out": "not borne out",
+    "holds by figures": "holds by figures",
+    "partly by figures": "partly",
+    "fails by figures": "fails by figures",
 }
 
 
@@ -56,7 +56,13 @@ class Verdict:
         if self.cases == 0:
             return "no data"
         if self.by_figures:
-            return "borne out" if self.held == self.cases else "partly borne out" if self.held else "not borne out"
+            return (
+                "holds by figures"
+                if self.held == self.cases
+                else "partly by figures"
+                if self.held
+                else "fails by figures"
+            )
         if self.undecided == self.cases:
             return "undecided"
         if self.held and self.failed:

@@ -56,6 +56,17 @@ def figures(
     return found
 
 
+def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return what an article says of `which` is cheapest, how `sure` that is, at which `price` another wins, and what
+    so many `samples` cost; nothing where none says it.
+    """
+    for article in articles.named(study):
+        if "question" in study and hasattr(articles.figures(article), "minute"):
+            found: dict[str, str] = articles.figures(article).minute(study, derived)
+            return found
+    return {}
+
+
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str] | None:
     """Return what an article answers to its study's question, a word and a sentence; None where none answers."""
     for article in articles.named(study):

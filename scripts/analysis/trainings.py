@@ -30,6 +30,9 @@ _DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least t
 #: What is said of it where others are not clearly different: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
+#: What a configuration may be beside that of the lowest cost (`marks`).
+BEST, NEAR, FEW = "best", "near", "few"
+
 #: What would settle which of several is cheapest that are billed the same.
 SAME = "nothing, all are the same"
 
@@ -118,6 +121,19 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
             | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), because)}
         )
     return found
+
+
+def marks(cells: Sequence[Mapping[str, Any]], judge: Judge) -> dict[str, str]:
+    """Return by its name what a configuration is beside that of the lowest cost, which is the first: `BEST`, `NEAR` if
+    they are too close to call or cost the same, `FEW` if its runs cannot say. Those that are clearly dearer have none.
+    """
+    first, *others = cells
+    machines = [cell["cell"]["hardware"] for cell in cells]
+    reasons = undecided(judge, first["of"]["usd"], [cell["of"]["usd"] for cell in others], machines)
+    return {first["machine"]: BEST} | {
+        others[place]["machine"]: NEAR if reason == TOO_CLOSE or others[place]["usd"] == first["usd"] else FEW
+        for place, reason in reasons.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -403,15 +403,30 @@ def why(reasons: Iterable[str]) -> str:
 
 
 def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str]) -> str:
-    """Return in words which of `of` cells has won: "A costs least", or which may have, if not too many or all may.
+    """Return in words which of `of` cells has won: "A costs least"; else that nobody can say, and a few by name.
 
     `names` are the winner and those that are `undecided` from it, for these `reasons`.
     """
-    if len(names) == 1 or (len(names) <= _NAMED and len(names) < of):
-        return f"{' or '.join(names)} {does}"
+    if len(names) == 1:
+        return f"{names[0]} {does}"
     found = set(reasons)
     unsure = why(found) + (": nobody can say" if DISTURBED in found else " to say" if TOO_FEW in found else "")
-    return f"{unsure[:1].upper()}{unsure[1:]} which of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
+    among = f" (of {of})" if len(names) < of else ""
+    named = f": {' or '.join(names)}" if among and len(names) <= _NAMED else ""
+    return f"{unsure[:1].upper()}{unsure[1:]} which of {len(names)}{among} {does}{named}"
+
+
+def clear_axes(axes: Mapping[str, tuple[str, int, int]]) -> str:
+    """Return in a sentence which axes of cells are clear, and which open, where several cells may have won.
+
+    By axis ("machine"): a value, how many values those have that may have won, and how many all have. Empty where none
+    is clear, as where all have one value.
+    """
+    known = [f"{axis} is clear ({name})" for axis, (name, tied, of) in axes.items() if tied == 1 < of]
+    if not known:
+        return ""
+    unknown = [f"{axis} is open" for axis, (_, tied, _) in axes.items() if tied > 1] or ["rest is open"]
+    return f" The {', the '.join(known + unknown)}."
 
 
 def settled_by(reasons: Iterable[str]) -> str:

@@ -112,6 +112,6 @@ def _finding(priced: pd.DataFrame, options: list[str], view: View) -> str:
         near = [others[place] for place in reasons]
         said.append(won([cell[1] for cell in (best, *near)], "is cheapest", len(machines), reasons.values()))
     if len(set(said)) == 1:
-        return f"{said[0]} at every price"
+        return f"At every price: {said[0]}"
     words = [view.prices[option].partition(",")[0] for option in options]
     return ". ".join(f"At {at}: {one}" for one, at in zip(said, words, strict=True))

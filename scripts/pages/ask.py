@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import clocks, noise, summary, trainings, verdicts
+from scripts.analysis.names import FRAMEWORK_NAMES
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
 from scripts.pages import flips, heads, unranked
@@ -162,6 +163,7 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
         if runs:
             name = inputs.name_of(cell) + inputs.dagger(cell)
             about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
+            about["software"] = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
             found.append(about | {"name": name, "runs": runs})
     return found
 

@@ -8,13 +8,17 @@ from typing import Any
 import pandas as pd
 
 from scripts.analysis import clocks, figures, trainings, verdicts
-from scripts.pages import flips, unranked
+from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.pages import flips, minute, unranked
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import number
 from scripts.studies import definition
 
 #: Below so many dollars a training, thousands of them are shown.
 _SMALL_USD = 0.01
+
+#: How `trainings.marks` are shown at a glance.
+_MARKS = {trainings.BEST: "●", trainings.NEAR: "◐", trainings.FEW: "○"}
 
 #: So many configurations stand side by side at a glance.
 _MOST_COLUMNS = 8
@@ -27,10 +31,11 @@ def context(inputs: Inputs) -> dict[str, Any]:
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
     fastest, or may be), left_out (which machines are, and why), ways (the cheapest by each way to buy), speed (usd: the
     dollars of the shortest time over the lowest; faster: the seconds of the lowest cost over the shortest; alike: in
-    which of time and cost they are not clearly different, why) and flip (in words, at which price another wins).
+    which of time and cost they are not clearly different, why), axes and clear (machine and software of what may be the
+    cheapest), is_rate and flip (in words, at which price another wins).
     Of the glance:
-    columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and whether
-    it is marked as the lowest or not clearly different from it; None for none).
+    columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and its
+    mark of `_MARKS`; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
@@ -45,17 +50,16 @@ def context(inputs: Inputs) -> dict[str, Any]:
         for option in inputs.study["prices"]
     }
     ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}
+    panels = [_panel(name, cells, inputs, name in of_rates) | {"ways": ways[name]} for name, cells in found.items()]
     return {
         "question": inputs.study.get("question", {}).get("asks", ""),
-        **_answered(inputs, found),
+        **_answered(inputs, found, panels),
         "unit_words": _units(
             [name in of_rates for name in found], _clock(inputs.runs), definition.per_samples(inputs.study)
         ),
         "software_words": _software(inputs, found),
         "costs_trainings": any(name not in of_rates for name in found),
-        "panels": [
-            _panel(name, cells, inputs, name in of_rates) | {"ways": ways[name]} for name, cells in found.items()
-        ],
+        "panels": panels,
         "glance": _glance(found, inputs) if len(found) > 1 else None,
     }
 
@@ -100,12 +104,19 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
     )
 
 
-def _answered(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells."""
+def _answered(
+    inputs: Inputs, found: Mapping[str, list[dict[str, Any]]], panels: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells; and
+    `minute`, what else a reader asks first, with its answers.
+    """
+    given = figures.minute(inputs.study, inputs.derived)
     if answered := figures.answer(inputs.study, inputs.derived):
-        return {"answer": {"word": answered[0]}, "answer_words": answered[1]}
+        asked = minute.rows(panels, given, "", inputs)
+        return {"answer": {"word": answered[0]}, "answer_words": answered[1], "minute": asked}
     answer = _answer(inputs, found)
-    return {"answer": answer, "answer_words": _words(answer, inputs) if answer else ""}
+    words, price = _words(answer, inputs) if answer else ("", "")
+    return {"answer": answer, "answer_words": words, "minute": minute.rows(panels, given, price, inputs)}
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:
@@ -116,8 +127,8 @@ def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> traini
     return trainings.newer_pay(inputs.derived["generations"]) if "generations" in inputs.derived else None
 
 
-def _words(answer: trainings.Answer, inputs: Inputs) -> str:
-    """Return the reason of an answer in words, from its counts."""
+def _words(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
+    """Return the reason of an answer in words, from its counts, and at which price it would be another."""
     question = trainings.Question.of(inputs.study)
     if question is None:
         return _of_generations(answer, inputs)
@@ -128,19 +139,21 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> str:
         else "it is clearly faster in none"
     )
     if question.axis != "hardware":
-        same = " Both run on the same machines: no price of theirs changes that."
-        return f"{_price(inputs)}: {one} {_pairs(answer, than=f' than {other}')}, and {fast}.{same}"
+        same = "Both run on the same machines: no price of theirs changes the answer above."
+        return f"{_price(inputs)}: {one} {_pairs(answer, than=f' than {other}')}, and {fast}.", same
     must = (
         f"so it must be {number(answer.price)}× as fast to pay" if answer.price > 1 else "so it may be slower and pay"
     )
     return (
         f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it "
-        f"{_pairs(answer)}, and {fast}.{flips.of_answer(one, answer)}"
-    )
+        f"{_pairs(answer)}, and {fast}."
+    ), flips.of_answer(one, answer)
 
 
-def _of_generations(answer: trainings.Answer, inputs: Inputs) -> str:
-    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds."""
+def _of_generations(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
+    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds, and below which
+    prices they do.
+    """
     fast = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
     offers = {
         about["label"]: found
@@ -154,8 +167,7 @@ def _of_generations(answer: trainings.Answer, inputs: Inputs) -> str:
         f"{_price(inputs)}: the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}; an hour of it "
         f"costs {number(answer.price)}× as much in the median, and "
         f"{fast if answer.speedup else 'it is clearly faster in none'}.{otherwise}"
-        f"{flips.of_cards([answer, *offers.values()])}"
-    )
+    ), flips.of_cards([answer, *offers.values()])
 
 
 def _pairs(answer: trainings.Answer, what: str = "", than: str = "", runs: str = "runs") -> str:
@@ -179,9 +191,14 @@ def _price(inputs: Inputs) -> str:
 
 
 def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_rate: bool) -> dict[str, Any]:
-    best = {one["role"]: one for one in trainings.best(cells, inputs.judge)}
+    best = {
+        one["role"]: one | {"hardware_name": inputs.labels[one["hardware"]]}
+        for one in trainings.best(cells, inputs.judge)
+    }
     cheapest, fastest = best[trainings.CHEAPEST], best[trainings.FASTEST]
     alike = _alike(cells, cheapest["machine"], fastest["machine"], inputs.judge)
+    marks = trainings.marks(cells, inputs.judge)
+    axes = _axes(cells, cheapest, inputs)
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
     times = 1000 if most < _SMALL_USD else 1
     amount = definition.per_samples(inputs.study, workload)
@@ -195,7 +212,10 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "longer": longer,
         "each": " each" if times > 1 and not is_rate else "",
         "times": times,
-        "said": _said(cheapest, fastest, _machine_of_all(cells, cheapest, inputs)),
+        "said": _said(cheapest, fastest, verdicts.clear_axes(axes)),
+        "axes": axes,
+        "clear": verdicts.clear_axes(axes),
+        "is_rate": is_rate,
         "left_out": unranked.words(inputs, workload),
         "flip": flips.of_workload(
             trainings.flip(cells, inputs.judge), workload, inputs.labels, flips.beside(inputs.study)
@@ -215,10 +235,9 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
                 "ratio": cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else None,
                 "percent": 100 * cell["usd"] / most if most else 0,
                 "runs": [100 * float(usd) / most if most else 0 for usd in cell["of"]["usd"]],
-                "near": cell["machine"] in cheapest["near"],
-                "cheapest": number == 0,
+                "mark": marks.get(cell["machine"], ""),
             }
-            for number, cell in enumerate(cells)
+            for cell in cells
         ],
     }
 
@@ -235,19 +254,24 @@ def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judg
     return found
 
 
-def _machine_of_all(cells: Sequence[Mapping[str, Any]], cheapest: Mapping[str, Any], inputs: Inputs) -> str:
-    """Return on which machine all are that may be the cheapest, where others are on others; else nothing."""
+def _axes(
+    cells: Sequence[Mapping[str, Any]], cheapest: Mapping[str, Any], inputs: Inputs
+) -> dict[str, tuple[str, int, int]]:
+    """Return machine and software of what may be the cheapest (`verdicts.clear_axes`), where that is several cells."""
     tied = {cheapest["machine"], *cheapest["near"]}
-    on = {cell["cell"]["hardware"] for cell in cells if cell["machine"] in tied}
-    if not cheapest["near"] or len(tied) == len(cells) or len(on) > 1:
-        return ""
-    return f", all on {inputs.labels[on.pop()]}: that is clear"
+    names = {"hardware": inputs.labels, "framework": FRAMEWORK_NAMES}
+    of_cells = [(cell["machine"] in tied, {axis: cell["cell"][axis] for axis in names}) for cell in cells]
+    found = {}
+    for axis, what in (("hardware", "machine"), ("framework", "software")):
+        of_tied = {of[axis] for is_tied, of in of_cells if is_tied}
+        found[what] = (names[axis].get(next(iter(of_tied)), ""), len(of_tied), len({of[axis] for _, of in of_cells}))
+    return found if cheapest["near"] else {}
 
 
-def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], machine: str) -> str:
+def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], clear: str) -> str:
     if cheapest["machine"] == fastest["machine"] and not (cheapest["near"] or fastest["near"]):
         return f"{cheapest['said']} and fastest"
-    return f"{cheapest['said']}{machine}. {fastest['said']}"
+    return f"{cheapest['said']}.{clear} {fastest['said']}"
 
 
 def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:
@@ -272,14 +296,13 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
 
 
 def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[str, Any]:
-    ratios: dict[str, dict[str, tuple[float, bool]]] = {}
+    ratios: dict[str, dict[str, tuple[float, str]]] = {}
     for workload, cells in found.items():
-        near = trainings.best(cells, inputs.judge)[0]["near"]
-        is_told = len(near) + 1 < len(cells)  # marks on all of a row would say nothing
+        marks = trainings.marks(cells, inputs.judge)
         for cell in cells:
             ratio = cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else 1.0
-            is_low = cell is cells[0] or cell["machine"] in near
-            ratios.setdefault(cell["machine"], {})[workload] = (ratio, is_told and is_low)
+            mark = _MARKS.get(marks.get(cell["machine"], ""), "")
+            ratios.setdefault(cell["machine"], {})[workload] = (ratio, mark)
     # The most often measured first, then the cheapest in the middle of its workloads.
     middles = {name: sorted(one for one, _ in row.values())[len(row) // 2] for name, row in ratios.items()}
     names = sorted(ratios, key=lambda name: (-len(ratios[name]), middles[name]))

@@ -1,4 +1,7 @@
-"""At which price another machine wins, in a sentence: `trainings` has compared them by the rule of verdicts."""
+"""At which price another machine wins, in a sentence: `trainings` has compared them by the rule of verdicts.
+
+Each names two prices: the even one, at which the lowest medians cost as much, and that below which it wins clearly.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,13 +26,10 @@ def of_workload(flip: Flip | None, workload: str, labels: Mapping[str, str], mor
     """
     if flip is None:
         return ""
-    name, now = labels[flip.hardware], number(flip.now)
-    of = f"For {workload_name(workload)} alone, among all machines:"
-    if flip.below:
-        return f"{of} {name} wins if an hour of it costs less than {number(flip.below)} USD (now {now}).{more}"
-    by = "one run of each" if flip.is_single else "its lowest median"
-    even = f"by {by} {name} costs less below {number(flip.even)} USD an hour (now {now})"
-    return f"{of} no price is known at which another wins clearly; {even}.{more}"
+    clear = (
+        f"clearly cheaper below {number(flip.below)}" if flip.below else "no price is known at which it wins clearly"
+    )
+    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {_even(flip)}, and {clear}.{more}"
 
 
 def of_answer(name: str, answer: Answer) -> str:
@@ -37,28 +37,33 @@ def of_answer(name: str, answer: Answer) -> str:
     if not answer.flips:
         return ""
     (flip,) = answer.flips
-    now = f"USD an hour of {name} (now {number(flip.now)})"
-    if flip.below:
-        until = "up to" if answer.word == "Yes" else "below"
-        return f" It pays, cheaper in half of the pairs or more and dearer in none, {until} {number(flip.below)} {now}."
-    by = "one run of each" if flip.is_single else "the medians"
-    even = f"by {by} it is cheaper in half of the pairs below {number(flip.even)} {now}"
-    return f" No price is known at which it clearly pays; {even}."
+    if not flip.below:
+        return f" {name} is {_even(flip, 'of half of the pairs')}; no price is known at which it clearly pays."
+    until = "up to" if answer.word == "Yes" else "below"
+    pays = f"clearly pays {until} {number(flip.below)}: cheaper in half of the pairs or more, dearer in none"
+    return f" {name} is {_even(flip, 'of half of the pairs')}, and {pays}."
+
+
+def _even(flip: Flip, of: str = "") -> str:
+    """Return at which price of its hour a machine costs as much by medians, or by what they are of."""
+    by = " by one run of each" if flip.is_single else f" by medians {of}".rstrip() if of else " by medians"
+    return f"even{by} at {number(flip.even)} USD an hour (now {number(flip.now)})"
 
 
 def of_cards(answers: Sequence[Answer]) -> str:
-    """Return below which price of its hour each newer card pays over the older one; empty where none is known.
+    """Return at which price of its hour each newer card is even with the older one, and below which it pays clearly.
 
-    `answers` are those at each price: the first says where, all say what the hour costs now, in their order.
+    `answers` are those at each price: the first says where, all say what the hour costs now, in their order. Empty
+    where no clear price is known.
     """
     now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers]
     said = [
-        f"{flip.hardware} over {flip.than} {number(flip.below)} "
-        f"({', '.join(each.get((flip.hardware, flip.than), '—') for each in now)})"
+        f"{flip.hardware} over {flip.than} even at {number(flip.even)}, clearly cheaper below {number(flip.below)} "
+        f"(now {', '.join(each.get((flip.hardware, flip.than), '—') for each in now)})"
         for flip in answers[0].flips
         if flip.below
     ]
     if not said:
         return ""
-    now_at = "now" if len(answers) == 1 else "now, at these prices in turn"
-    return f" It pays below so many times the older card's hour ({now_at}): {'; '.join(said)}."
+    now_at = "" if len(answers) == 1 else " (now: at these prices in turn)"
+    return f" In times the older card's hour{now_at}: {'; '.join(said)}."

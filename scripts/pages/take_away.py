@@ -39,9 +39,10 @@ def _runs(inputs: Inputs) -> str:
 
 
 def _citation(inputs: Inputs) -> str:
-    """Return how to cite the page, in words: by whom, when, what, and at the prices of which days."""
+    """Return how to cite the page, in words: by whom, when, what, and of which days its prices are."""
     about = inputs.study.get("published", {})
-    days = sorted({str(day)[:10] for day in inputs.prices["price_as_of"].dropna()} - {""})
+    shown = inputs.prices[inputs.prices["price_option"] == inputs.price]
+    days = sorted({str(day)[:10] for day in shown["price_as_of"].dropna()} - {""})
     dates = (f"{days[0]} to {days[-1]}" if days[0] != days[-1] else days[0]) if days else ""
     measured = sorted({started[:10] for started in inputs.runs["started_at"].dropna()})
     when = about.get("date") or (measured[-1] if measured else "")

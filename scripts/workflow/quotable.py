@@ -35,9 +35,16 @@ def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dic
             "net": net,
             "label": nets["machines"][net]["label"] if net else "",
             "like": like,
-            "card": next((names[card] for card, _ in has if card in names), ""),
+            "card": next(
+                (names[card] for card in (*(card for card, _ in has), _called(study, name)) if card in names), ""
+            ),
         }
     return found
+
+
+def _called(study: Mapping[str, Any], name: str) -> str:
+    """Return of which card a machine is called that has no price, as it is not said how many it has."""
+    return str(study["machines"].get(name, {}).get("label", "")).partition(",")[0]
 
 
 def _of_nets(nets: Mapping[str, Any]) -> dict[tuple[str, int], str]:

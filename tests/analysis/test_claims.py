@@ -164,7 +164,9 @@ def test_same_is_undecided_with_too_few_runs() -> None:
     assert undecided("same", 104.0)[2] == "undecided"
 
 
-@pytest.mark.parametrize(("seconds", "word"), [(96.0, "borne out"), (104.0, "borne out"), (107.0, "not borne out")])
+@pytest.mark.parametrize(
+    ("seconds", "word"), [(96.0, "holds by figures"), (104.0, "holds by figures"), (107.0, "fails by figures")]
+)
 def test_figures_of_an_article_are_the_same_within_what_the_word_is_read_as(seconds: float, word: str) -> None:
     frame = runs(run(), run(hardware="cpu4", train_seconds=seconds))
     about = {"says": "", "check": "same", "by": "train_seconds", "cell": CPU4, "than": CPU1}
@@ -278,7 +280,7 @@ def over_base(check: str, by: str = "relative_time", rows=TWO, **claim) -> claim
 
 def test_alike_is_on_the_same_side_of_the_base_cell_in_both_workloads() -> None:
     found = over_base("alike", **ACROSS)
-    assert (found.held, found.cases, found.word) == (1, 2, "partly borne out")
+    assert (found.held, found.cases, found.word) == (1, 2, "partly by figures")
     assert found.details == [
         "IMDb · fastText: 4 vCPUs TensorFlow 1.04× the base, 0.50× in MNIST · MLP (against)",
         "IMDb · fastText: 1 vCPU JAX 1.50× the base, 2.00× in MNIST · MLP",
@@ -374,7 +376,7 @@ def test_cases_are_counted_by_what_is_decided(held: int, undecided: int, word: s
     assert (verdict.word, verdict.count) == (word, count)
 
 
-@pytest.mark.parametrize(("seconds", "word"), [(96.0, "borne out"), (104.0, "not borne out")])
+@pytest.mark.parametrize(("seconds", "word"), [(96.0, "holds by figures"), (104.0, "fails by figures")])
 def test_single_runs_of_an_article_are_checked_as_figures(seconds: float, word: str) -> None:
     frame = runs(run(), run(hardware="cpu4", train_seconds=seconds))
     claim = {"says": "", "check": "less", "by": "train_seconds", "cell": CPU4, "than": CPU1}

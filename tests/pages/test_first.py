@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scripts.analysis import trainings
+from scripts.analysis import trainings, verdicts
 from scripts.pages import ask, first, report
 from scripts.pages.inputs import Inputs
 from tests.made import BOOK, CATALOGUE, STUDY, inputs, run, runs
@@ -94,26 +94,25 @@ def test_answer_of_pairs_that_are_all_too_close_counts_no_zeros(
     assert first._pairs(answer, than=" than JAX") == said
 
 
-@pytest.mark.parametrize(("count", "by"), [(1, "one run of each"), (3, "its lowest median")])
+@pytest.mark.parametrize(("count", "by"), [(1, "one run of each"), (3, "medians")])
 def test_price_of_another_machine_is_that_of_the_workload_and_says_of_which_runs(count: int, by: str) -> None:
     """400 s on four cores at .144 USD/h cost 16 times what 100 s on one do at .036: as much at .009."""
     noisy = [run(hardware=name, repeat=i, train_seconds=seconds * (1 + i / 2))
              for name, seconds in (("cpu1", 100.0), ("cpu4", 400.0)) for i in range(count)]  # fmt: skip
     (panel,) = context(*noisy)["panels"]
     assert panel["flip"] == (
-        f"For MNIST · MLP alone, among all machines: no price is known at which another wins clearly; by {by} 4 vCPUs "
-        "costs less below 0.00900 USD an hour (now 0.144). The answer at the top is over all workloads, in pairs that "
-        "are alike in all else."
+        f"For MNIST · MLP alone, 4 vCPUs is even by {by} at 0.00900 USD an hour (now 0.144), and no price is known at "
+        "which it wins clearly. The answer at the top is over all workloads, in pairs that are alike in all else."
     )
 
 
 def test_answer_by_single_runs_names_no_medians() -> None:
     words = [
-        context(*rows)["answer_words"]
+        dict(context(*rows)["minute"])["Price at which another wins"]
         for rows in ([run(), run(hardware="cpu4")], [run(), run(repeat=2), run(hardware="cpu4")])
     ]
-    assert "by one run of each it is cheaper in half of the pairs below" in words[0]
-    assert "by the medians it is cheaper in half of the pairs below" in words[1]
+    assert "is even by one run of each at" in words[0]
+    assert "is even by medians of half of the pairs at" in words[1]
 
 
 def test_control_of_noise_is_no_answer() -> None:
@@ -151,16 +150,27 @@ def test_form_asks_for_tokens_where_samples_are_tokens() -> None:
 @pytest.mark.parametrize(
     ("near", "said"),
     [
-        (["B, one"], ", all on one core: that is clear"),
-        (["C, two"], ""),
+        (["jax, one"], " The machine is clear (one core), the software is open."),
+        (["torch, two"], " The software is clear (PyTorch), the machine is open."),
         ([], ""),
-        (["B, one", "C, two"], ""),
+        (["jax, one", "torch, two"], ""),
     ],
 )
-def test_where_all_that_may_be_cheapest_run_on_one_machine_it_is_said(near: list[str], said: str) -> None:
-    cells = [{"machine": name, "cell": {"hardware": name[-3:]}} for name in ("A, one", "B, one", "C, two")]
+def test_where_machine_or_software_of_all_that_may_be_cheapest_is_one_it_is_said(near: list[str], said: str) -> None:
+    names = ("torch, one", "jax, one", "torch, two")
+    cells = [{"machine": name, "cell": {"framework": name[:-5], "hardware": name[-3:]}} for name in names]
     inputs = SimpleNamespace(labels={"one": "one core", "two": "two cores"})
-    assert first._machine_of_all(cells, {"machine": "A, one", "near": near}, inputs) == said
-    assert first._machine_of_all(cells[:2], {"machine": "A, one", "near": ["B, one"]}, inputs) == "", (
-        "there is no other"
-    )
+    clear = lambda cells, near: verdicts.clear_axes(first._axes(cells, {"machine": "torch, one", "near": near}, inputs))  # noqa: E731
+    assert clear(cells, near) == said
+    assert clear(cells[:2], ["jax, one"]) == "", "there is no other"
+
+
+def test_marks_part_what_is_too_close_from_what_has_too_few_runs() -> None:
+    """Six runs 1 % apart are too close; one run of a wide noise cannot say; ten times as dear is clear."""
+    close = [run(hardware="cpu1", framework=name, repeat=i, train_seconds=seconds + i)
+             for name, seconds in (("jax", 100), ("torch", 101), ("tensorflow", 1000)) for i in range(6)]  # fmt: skip
+    (panel,) = context(*close)["panels"]
+    marks = {bar["name"].partition(" ")[0]: bar["mark"] for bar in panel["bars"]}
+    assert marks == {"JAX": "best", "PyTorch": "near", "TensorFlow": ""}
+    (panel,) = context(run(train_seconds=100), run(framework="jax", train_seconds=150))["panels"]
+    assert sorted(bar["mark"] for bar in panel["bars"]) == ["best", "few"]

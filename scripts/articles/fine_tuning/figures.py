@@ -186,9 +186,23 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     return word, (
         f"{len(pairs)} configs are printed on {one} and on {several}: on four they take {low:.3f} to {high:.3f} times "
         f"as long, to a loss within {pairs['loss_apart'].abs().max():.3f}, {alike} with the same memory; at AWS's list "
-        f"that is {number(pairs['dearer'].median())} times the dollars; they would pay below {number(1 / high)} times "
-        f"the price of one. {study['fine_tuning']['says']} {len(off)} of "
+        f"that is {number(pairs['dearer'].median())} times the dollars. {study['fine_tuning']['says']} {len(off)} of "
         f"the {int(shared['rows'].sum())} rows with dollars do not cost what their machine does: "
         f"{int(of_one['agree'])} of {int(of_one['rows'])} on {one} share {of_one['low']:.2f} to {of_one['high']:.2f} "
         f"USD an hour. {len(derived['no_memory'])} rows ran out of memory."
     )
+
+
+def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return what a reader asks first: which is cheapest, how surely, at which price another is, and of N samples."""
+    pairs = derived["several_cards"]
+    one, several = study["fine_tuning"]["compared"]
+    apart = 100 * (pairs["dearer"] / pairs["times"]).median()
+    return {
+        "which": f"{one} for each of the {len(pairs)} configs that are printed on both machines.",
+        "sure": f"Each time is printed once, but an hour of {several} costs {apart:.0f} % of one of {one}, and no "
+        "config is faster by as much: that is clear.",
+        "price": f"{several} is even at {number(1 / pairs['times'].median())} times the price of {one}, and cheaper "
+        f"for all configs below {number(1 / pairs['times'].max())} times (now {number(apart / 100)}).",
+        "samples": "Unknown, as each row is one length of training. N trainings cost N times as much.",
+    }

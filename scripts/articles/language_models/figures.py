@@ -252,7 +252,7 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     pairs = found[(found["card"] == card) & (found["than"] == than)]
     if pairs.empty:
         return "Unknown", f"No printed rows of {card} and {than} are alike in all but the card."
-    said, words, hourly = [], set(), []
+    said, words = [], set()
     for option, about in study["prices"].items():
         ratios = pairs[usd(option)].dropna().astype(float)
         if ratios.empty:
@@ -261,18 +261,40 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         words.add(trainings.verdict(len(ratios), less, more))
         span = _span(ratios)
         said.append(f"{span} the dollars at {about.get('label', option)}")
-        hourly.append(number((ratios * pairs["faster"].astype(float)).median()))
     if not said:
         return "Unknown", f"No provider of the books rents both {card} and {than}."
     word = f"{words.pop()}, as printed" if len(words) == 1 else "It depends on who rents it"
     faster = pairs["faster"].astype(float)
-    flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
     return word, (
         f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {_span(faster)} the "
         f"tokens of {than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. "
-        f"As printed it pays where its hour costs less than {number(flip.below)}× that of the {than} "
-        f"(now {', '.join(hourly)}×). {_apart(study, derived)}{_least(study, derived)}"
+        f"{_apart(study, derived)}"
     )
+
+
+def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return what a reader asks first: which is cheapest, how surely, at which price another is, and of N tokens."""
+    card, than = study["language_models"]["pays"]
+    found = derived["alike"]
+    pairs = found[(found["card"] == card) & (found["than"] == than)]
+    said = {
+        "which": _least(study, derived),
+        "sure": "Each row is printed once, mostly the best case of whoever sells the card: no row is clearly cheaper "
+        "than another. Cards are compared by rows that are alike in all else.",
+        "price": "No row of another card is alike in all else.",
+        "samples": "N tokens cost N / 1,000,000,000 times as much: no start and no minimum is counted.",
+    }
+    if len(pairs):
+        faster = pairs["faster"].astype(float)
+        flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
+        ratios = [pairs[usd(option)].dropna().astype(float) for option in study["prices"]]
+        hourly = [number((one * faster).median()) for one in ratios if len(one)]
+        said["price"] = (
+            f"As printed an hour of {card} is even at {number(flip.even)}× that of the {than}, and pays below "
+            f"{number(flip.below)}×, in half of the pairs or more by over {100 * TIE:g} % "
+            f"(now {', '.join(hourly)}×, at these prices in turn)."
+        )
+    return said
 
 
 def _apart(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
@@ -304,4 +326,4 @@ def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str
             row = rows.nsmallest(1, by).iloc[0]
             model = name.split("_pre-training")[0].replace("_", " ")
             said.append(f"{model} {number(row[by])} USD ({row['card']}, {row['format']})")
-    return f"The lowest cost of a billion tokens among all printed rows: {'; '.join(said)}."
+    return f"Of all printed rows, for a billion tokens: {'; '.join(said)}."

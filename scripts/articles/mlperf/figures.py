@@ -7,6 +7,7 @@ import pandas as pd
 
 from scripts.articles.mlperf import card_prices, rounds, scores
 from scripts.articles.mlperf.given import Given
+from scripts.storage.numbers import number
 
 
 def tables(
@@ -18,7 +19,7 @@ def tables(
     labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
     scored = scores.scored(given.results, given.series, labels)
     offered = card_prices.offered(prices, study["prices"], about["accelerators"])
-    newest = rounds.newest(scored, about, prices, option).join(offered, on="card")
+    newest = rounds.newest(scored, about, prices, option, labels).join(offered, on="card")
     found = {
         "generations": rounds.generations(scored, about, prices, option),
         **{
@@ -43,6 +44,21 @@ def tables(
             **{column: table[column].map(labels) for column in ("card", "new", "old") if column in table.columns}
         )
         for name, table in found.items()
+    }
+
+
+def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return what a reader asks first of the newest round; what is clear is so by the rule of verdicts."""
+    table = derived["newest"]
+    cards, alone = table["card"].value_counts(), int(table["near"].eq("none").sum())
+    each = " and ".join(f"{card} in {count}" for card, count in cards.items())
+    clear = int(table["is_card_clear"].sum())
+    return {
+        "which": f"The lowest cost of the newest round's {len(table)} benchmarks: {each}, from "
+        f"{number(table['usd'].min())} to {number(table['usd'].max())} USD a training; each has its line below.",
+        "sure": f"One machine is clearly the cheapest in {alone} of {len(table)}, one card in {clear}; in the others "
+        'those under "may cost as little" are too close to call or have too few results.',
+        "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much.",
     }
 
 

@@ -38,7 +38,8 @@ _CHEAPEST = [
     *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
     *("fastest_minutes", "hours", "submitter", "system", "published"),
 ]
-_NEWEST = ["label", "machine", "card", "hours", "minutes", "usd", "usd_per_hour", "price_as_of", "near", "entry"]
+_NEWEST = ["label", "machine", "card", "hours", "minutes", "usd", "usd_per_hour", "price_as_of", "near"]
+_NEWEST += ["is_card_clear", "entry"]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),
     *("minutes", "hours", "cards", "faster", "dearer"),
@@ -282,11 +283,14 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
     return table.sort_values("series", key=_first_seen(scored), kind="stable", ignore_index=True)
 
 
-def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
+def newest(
+    scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str, labels: Mapping[str, str]
+) -> pd.DataFrame:
     """Return the priced result of the lowest cost of each series in the newest round that has a priced one.
 
     Columns: label, machine, card, hours (of one), minutes, usd (at `option`), usd_per_hour (of one card) and
-    price_as_of, near (which others are not clearly dearer; "none" where it is the cheapest), entry (where its logs lie
+    price_as_of, near (which others are not clearly dearer, and whether all have its card; "none" where it is the
+    cheapest), is_card_clear, entry (where its logs lie
     in the round's repository).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
@@ -306,11 +310,23 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
                 "usd": float(best["usd"]),
                 "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
                 "price_as_of": str(dated[best["card"]]),
-                "near": few(near["machine"].to_list()) or "none",
+                "near": _may_cost_as_little(near, str(best["card"]), labels),
+                "is_card_clear": set(near["card"]) <= {best["card"]},
                 "entry": f"{best['round']}: {best['submitter']}/results/{best['system']}",
             }
         )
     return pd.DataFrame(rows, columns=_NEWEST)
+
+
+def _may_cost_as_little(near: pd.DataFrame, card: str, labels: Mapping[str, str]) -> str:
+    if near.empty:
+        return "none"
+    named = few(near["machine"].to_list())
+    return (
+        f"the card is clear ({labels.get(card, card)}), the maker is open: {named}"
+        if set(near["card"]) == {card}
+        else named
+    )
 
 
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:

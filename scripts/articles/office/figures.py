@@ -134,6 +134,19 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], given
     return found
 
 
+def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return what a reader asks first: which is cheapest, how surely, at which price another is, and of N samples."""
+    hours = derived["gains"]["break_even_days"].astype(float) * _HOURS_PER_DAY
+    low, high = floor(hours.min()), ceil(hours.max())
+    return {
+        "which": f"The owned box from {high} hours of use a month; a rented machine below {low}; between, it depends.",
+        "sure": "Each gain is printed once: no spread is known.",
+        "price": f"By hours of use: even with the first rented machine at {low} a month, with the last at {high}. Each "
+        "pair has its own line below.",
+        "samples": "Unknown here: the article reckons by the month of use.",
+    }
+
+
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
     """Return from how many hours of use a month the owned machine costs less than the rented ones for the same work.
 

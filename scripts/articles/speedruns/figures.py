@@ -333,10 +333,23 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
         f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}); another changes all of them alike. "
         f"{'; '.join(said)}. {today}On eight H100 "
-        "that is software and method, by clocks that leave out compiling and validation; 2019 was TPU v3-8. By its own "
-        f"{first['log_runs']} logs the newest {first['track']} took {number(first['log_usd'])} USD, "
-        f"{number(first['log_times'])} times less; {on_its_day}.",
+        f"that is software and method; 2019 was TPU v3-8. The newest {first['track']} cost {on_its_day}.",
     )
+
+
+def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Return what a reader asks first: which is cheapest, how surely, at which price another is, and of N samples."""
+    table = records(derived["then_now"])
+    first = table[0]
+    each = "; ".join(f"{row['label']}, {number(row['now_usd'])} USD" for row in table)
+    off = number(100 * (first["log_usd"] / first["now_usd"] - 1), 2)
+    return {
+        "which": f"The newest record of each, on eight H100: {each}. No other machine has run them.",
+        "sure": f"Each time is printed once, by clocks that leave out compiling and validation. The newest "
+        f"{first['track']} has {first['log_runs']} logs of its own: {number(first['log_usd'])} USD, {off} % more.",
+        "price": "Unknown, as all records since 2024 ran on one kind of machine: its price changes all of them alike.",
+        "samples": "Unknown for samples, as each is trained to a result. N trainings cost N times as much.",
+    }
 
 
 def _short_of(row: Mapping[str, Any], tracks: Mapping[str, Any]) -> str:
