@@ -101,11 +101,13 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
 
 
 def _answered(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells."""
+    """Return `answer`, of which the page shows the `word`, its reason and what is said beyond: of an article, or of the
+    study's cells."""
     if answered := figures.answer(inputs.study, inputs.derived):
-        return {"answer": {"word": answered[0]}, "answer_words": answered[1]}
+        further = figures.further(inputs.study, inputs.derived)
+        return {"answer": {"word": answered[0]}, "answer_words": answered[1], "further": further}
     answer = _answer(inputs, found)
-    return {"answer": answer, "answer_words": _words(answer, inputs) if answer else ""}
+    return {"answer": answer, "answer_words": _words(answer, inputs) if answer else "", "further": ""}
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:

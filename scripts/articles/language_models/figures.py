@@ -252,27 +252,39 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     pairs = found[(found["card"] == card) & (found["than"] == than)]
     if pairs.empty:
         return "Unknown", f"No printed rows of {card} and {than} are alike in all but the card."
-    said, words, hourly = [], set(), []
+    said: list[str] = []
+    words: set[str] = set()
     for option, about in study["prices"].items():
         ratios = pairs[usd(option)].dropna().astype(float)
         if ratios.empty:
             continue
         less, more = int((ratios < 1 - TIE).sum()), int((ratios > 1 + TIE).sum())
         words.add(trainings.verdict(len(ratios), less, more))
-        span = _span(ratios)
-        said.append(f"{span} the dollars at {about.get('label', option)}")
-        hourly.append(number((ratios * pairs["faster"].astype(float)).median()))
+        said.append(f"{_span(ratios)}{'' if said else ' the dollars'} at {about.get('label', option)}")
     if not said:
         return "Unknown", f"No provider of the books rents both {card} and {than}."
     word = f"{words.pop()}, as printed" if len(words) == 1 else "It depends on who rents it"
     faster = pairs["faster"].astype(float)
     flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
     return word, (
-        f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {_span(faster)} the "
-        f"tokens of {than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. "
-        f"As printed it pays where its hour costs less than {number(flip.below)}× that of the {than} "
-        f"(now {', '.join(hourly)}×). {_apart(study, derived)}{_least(study, derived)}"
+        f"In {len(pairs)} printed pairs alike but for the card, {card} does {_span(faster)} the tokens of {than}, for "
+        f"{', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}: it pays below {number(flip.below)}× the "
+        f"price of an hour of {than}."
     )
+
+
+def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return what an hour of the question's card costs now, which cards no row compares, and the lowest costs."""
+    card, than = study["language_models"]["pays"]
+    found = derived["alike"]
+    pairs = found[(found["card"] == card) & (found["than"] == than)]
+    hourly = []
+    for option, about in study["prices"].items():
+        ratios = (pairs[usd(option)].astype(float) * pairs["faster"].astype(float)).dropna()
+        if len(ratios):
+            hourly.append(f"{number(ratios.median())}× at {about.get('label', option)}")
+    now = f"An hour of {card} now costs, against one of {than}, {', '.join(hourly)}. " if hourly else ""
+    return f"{now}{_apart(study, derived)}{_least(study, derived)}"
 
 
 def _apart(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
