@@ -268,8 +268,8 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
     return word, (
         f"In {len(pairs)} printed pairs alike but for the card, {card} does {_span(faster)} the tokens of {than}, for "
-        f"{', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}: it pays below {number(flip.below)}× the "
-        f"price of an hour of {than}."
+        f"{', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}: it pays where its hour costs less "
+        f"than {number(flip.below)}× that of {than}."
     )
 
 
