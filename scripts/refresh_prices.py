@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from rich.console import Console
 
-from scripts.costs import book, books, catalogue, gpuhunt, renewal, repository
+from scripts.costs import book, books, card_names, catalogue, gpuhunt, renewal, repository
 from scripts.storage import errors, schemas, tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -39,12 +39,25 @@ class File(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What a catalogue says of a provider: its rows, what is wanted of them, of which day they are, and whose."""
+    """What a catalogue says of a provider: its rows, what is wanted of them, of which day they are, and whose.
+
+    `left_out` says which machines with cards are in none, and why.
+    """
 
     catalogue: catalogue.Catalogue
     wanted: dict[str, Any]
     as_of: str
     source: str
+    left_out: list[str]
+
+
+def read_as(table: catalogue.Catalogue, wanted: dict[str, Any], as_of: str, source: str) -> Read:
+    """Return what a table says of a provider; with `cards`, its machines are those that say which cards they have."""
+    if "cards" not in wanted:
+        return Read(table, wanted, as_of, source, [])
+    named, left_out = card_names.named(table, wanted)
+    lines = card_names.counted(left_out) + ([f"left out  {table.broken}"] if table.broken else [])
+    return Read(table, wanted | {"named": named}, as_of, source, lines)
 
 
 def read_wanted(path: Path) -> dict[str, Any]:
@@ -128,7 +141,7 @@ def skypilot(root: str, about: dict[str, Any], known: repository.Repository | No
     except UnicodeDecodeError as error:
         raise InputError(f"{file.place}: not text: {error.reason} at byte {error.start}") from error
     table = catalogue.read(text, file.place, zones="regions" in about)
-    return Read(table, about, as_of or file.as_of, f"SkyPilot catalogue {file.name}, {_digest(file.content)}")
+    return read_as(table, about, as_of or file.as_of, f"SkyPilot catalogue {file.name}, {_digest(file.content)}")
 
 
 def of_gpuhunt(root: str, about: dict[str, Any], past: str) -> Read:
@@ -154,7 +167,7 @@ def of_gpuhunt(root: str, about: dict[str, Any], past: str) -> Read:
     except OSError as error:
         raise InputError(f"{place}: {error.strerror}") from error
     table = gpuhunt.read(gpuhunt.unpacked(content, place, provider), f"{place}: {provider}.csv")
-    return Read(table, gpuhunt.whole(about), as_of, f"gpuhunt catalogue {name}, {_digest(content)}")
+    return read_as(table, gpuhunt.whole(about), as_of, f"gpuhunt catalogue {name}, {_digest(content)}")
 
 
 def _digest(content: bytes) -> str:
@@ -280,6 +293,8 @@ def main() -> int:
             rows, changes = last, []
         else:
             done += 1
+            for line in read.left_out:
+                print(f"  {line}")
         for change in renewal.folded(changes):
             if change.kind != "confirmed":
                 print(f"  {change.kind:9}{change.text}")

@@ -7,6 +7,10 @@ from html.parser import HTMLParser
 EVIL = "<script>alert('&')</script>"
 
 
+#: Characters of four lines of a page that is 1,400 px wide: an answer has no more.
+LEAD = 320
+
+
 class Read(HTMLParser):
     """A page as its reader meets it: its text, the rows of each section's table, what it links to."""
 

@@ -3,10 +3,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from scripts import index as verb
 from scripts.storage.errors import InputError
 from tests.reading import EVIL, Read
+from tests.test_report_page import browser, opened  # noqa: F401, a fixture
 
 
 def claim(says: str, held: int, cases: int, word: str, note: str = "") -> dict:
@@ -102,3 +104,24 @@ def test_page_fetches_nothing(index) -> None:
 def test_study_that_does_not_say_whose_it_is_is_refused(index) -> None:
     with pytest.raises(InputError, match=r"claims\.json: published: study old does not say whose figures it shows"):
         index(STUDY | {"published": None})
+
+
+def training(role: str) -> dict:
+    """What a study says of the lowest cost, or of the shortest time, of a billion tokens."""
+    return {
+        **{"role": role, "workload": "Llama_3_8B_pre-training_at_8192", "of": "a billion tokens", "date": "2024-04"},
+        **{"machine": "NeMo-25.11 · 8 × H100 · fp8", "provider": "hyperstack", "seconds": 8649.9, "usd": 61.51},
+        **{"price_as_of": "2026-08-26", "price": "the lowest offer of a cloud", "option": "lowest", "scale": ""},
+        **{"runs": 1, "cells": 1, "near": [], "not_told": 0, "settled_by": "", "why": "", "usd_of_runs": [61.51]},
+    }
+
+
+@pytest.mark.slow
+def test_first_dollars_are_on_the_first_screen_of_a_phone(index, browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+    text = index(STUDY | {"trainings": [training(role) for role in ("cheapest", "fastest", "best value")]})
+    assert "61.5" in Read(text).text
+    page = opened(browser, tmp_path / "index.html", 390, "light")
+    dollars = page.locator("td.n", has_text="61.5").first.bounding_box()
+    page.close()
+    assert dollars is not None
+    assert dollars["y"] + dollars["height"] < 844

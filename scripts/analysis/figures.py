@@ -74,3 +74,9 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
             found: tuple[str, str] = articles.figures(article).answer(study, derived)
             return found
     return None
+
+
+def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return what an article says beyond its answer, for a fold below it; empty where it says no more."""
+    said = [articles.figures(article) for article in articles.named(study)]
+    return " ".join(one.further(study, derived) for one in said if "question" in study and hasattr(one, "further"))

@@ -54,9 +54,34 @@ def machines(file: Path = MACHINES) -> Sequence[Mapping[str, str]]:
     return [row for _, row in read_csv(file, COLUMNS[:5]) if row["card"]]
 
 
-def known(rows: Iterable[Mapping[str, str]] | None = None) -> list[str]:
-    """Return the names of all cards, sorted."""
-    return sorted({row["card"] for row in (machines() if rows is None else rows)})
+def known(rows: Rows = ()) -> list[str]:
+    """Return the names of all cards of machines, those in rows of price books too, sorted."""
+    return sorted({row["card"] for row in (*machines(), *named_by_cards(rows))})
+
+
+#: A machine of a public catalogue whose row says which cards it has (`costs.card_names`).
+_NAMED = re.compile(r"(\d+)x (.+?) \((.+)\)")
+
+
+def machine_name(card: str, count: int, own: str) -> str:
+    """Return how a book calls a machine of so many cards that a catalogue has under a name of its own."""
+    return f"{count}x {card} ({own})"
+
+
+def by_name(item: str) -> tuple[str, int] | None:
+    """Return the card of an item that is called by its cards, and how many it has; None for any other item."""
+    found = _NAMED.fullmatch(item)
+    return (found[2], int(found[1])) if found else None
+
+
+def named_by_cards(rows: Rows) -> list[Mapping[str, str]]:
+    """Return the machines in rows of price books that are called by their cards, as the table has others."""
+    found = {(row["provider"], row["item"]): by_name(row["item"]) for row in rows}
+    return [
+        {"provider": provider, "item": item, "card": of[0], "cards": str(of[1]), "cores": ""}
+        for (provider, item), of in found.items()
+        if of
+    ]
 
 
 def without_maker(name: str) -> str:
@@ -125,11 +150,10 @@ def _counted(name: str) -> Iterator[tuple[int, str]]:
             yield int(row["cards"]), row["card"]
 
 
-def called(option: str, name: str) -> list[str]:
-    """Return the cards of the table of machines that a person calls so: how their name begins, or what
+def called(option: str, name: str, there: Sequence[str]) -> list[str]:
+    """Return those of the cards on offer (`known`) that a person calls so: how their name begins, or what
     config/cards.yaml says of it. Raises InputError with the nearest names.
     """
-    there = known()
     begin = [one for one in there if f"{one} ".lower().startswith(f"{name} ".lower())]
     if begin:
         return begin
@@ -166,7 +190,11 @@ def offers(rows: Rows, card: str, purchase: str = "on-demand") -> list[Offer]:
 
     An item that is attached to a host has no price of its own, and is none.
     """
-    has = {(row["provider"], row["item"]): int(row["cards"]) for row in machines() if row["card"] == card}
+    has = {
+        (row["provider"], row["item"]): int(row["cards"])
+        for row in (*machines(), *named_by_cards(rows))
+        if row["card"] == card
+    }
     found = [
         Offer(
             card,

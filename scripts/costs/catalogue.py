@@ -1,19 +1,21 @@
 """From SkyPilot's public catalogue of cloud prices to the rows of a price book; what looks wrong is refused.
 
 Columns of the catalogue, in any order: InstanceType, AcceleratorName, AcceleratorCount, Region,
-AvailabilityZone, Price, SpotPrice (USD per hour); others are not read. On GCP a machine type is priced
-without its accelerators, which stand in rows without an InstanceType: a machine costs both, in one zone.
+AvailabilityZone, Price, SpotPrice (USD per hour), and, if it is there, GpuInfo; others are not read.
+On GCP a machine type is priced without its accelerators, which stand in rows without an InstanceType:
+a machine costs both, in one zone.
 """
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from scripts.costs.cards import by_name
 from scripts.storage.errors import InputError
 
 #: A region that asks less than this share of what the next dearer one does sells something else.
@@ -25,6 +27,10 @@ _PLACEHOLDER = 10
 #: The catalogue rounds spot prices: one this near to the on-demand price (share of it) is that price.
 _ROUNDING = 1e-3
 
+#: A machine whose card-hour is so many times below, or above, the middle one of the provider's others has the price of
+#: one card, or of a part.
+_APART = 5
+
 _NEEDED = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Region", "Price", "SpotPrice")
 
 
@@ -35,13 +41,16 @@ class Catalogue:
     Attributes:
         file: its name, for messages.
         rows: machine, accelerator, count, region, zone, price and spot (USD per hour, NaN where it
-            offers none) and why either cannot be used: price_fault and spot_fault, else empty.
+            offers none) and why either cannot be used: price_fault and spot_fault, else empty; and what
+            else is said of the accelerator: memory (GB of one, NaN where it is not said) and told.
         broken: the first line that is no row at all, and how many are; empty if none is.
+        left_out: machines that are sold in a way of their own: the reason, and their names.
     """
 
     file: str
     rows: pd.DataFrame
     broken: str
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read(text: str, file: str, *, zones: bool) -> Catalogue:
@@ -50,6 +59,10 @@ def read(text: str, file: str, *, zones: bool) -> Catalogue:
     Raises InputError when it is no such table, is empty or lacks a column. A bad row spoils only itself.
     """
     raw, places = lines(text, file, (*_NEEDED, *(["AvailabilityZone"] if zones else [])))
+    about = raw["GpuInfo"] if "GpuInfo" in raw else pd.Series("", raw.index)
+    mib = pd.to_numeric(about.str.extract(r"SizeInMiB\W+(\d+)")[0])
+    raw["Memory"] = (mib / 1024).astype(str)
+    raw["Told"] = about.str.extract(r"Name\W+([^'\"]+)")[0].fillna("")
     return of_lines(raw.assign(AvailabilityZone=raw["AvailabilityZone" if zones else "Region"]), places, file)
 
 
@@ -76,7 +89,8 @@ def lines(text: str, file: str, needed: Sequence[str]) -> tuple[pd.DataFrame, se
 
 
 def of_lines(raw: pd.DataFrame, places: set[int], file: str) -> Catalogue:
-    """Return the catalogue of lines with the columns of a `vms.csv`; what stands at another of the places is broken."""
+    """Return the catalogue of lines with the columns of a `vms.csv`, and Memory and Told; what stands at another of the
+    places is broken."""
     zone = raw["AvailabilityZone"]
     count = pd.to_numeric(raw["AcceleratorCount"].replace("", "0"), errors="coerce")
     usable = count.notna() & (raw["Region"] != "") & (zone != "")
@@ -89,6 +103,8 @@ def of_lines(raw: pd.DataFrame, places: set[int], file: str) -> Catalogue:
             "count": count,
             "region": raw["Region"],
             "zone": zone,
+            "memory": pd.to_numeric(raw["Memory"], errors="coerce"),
+            "told": raw["Told"],
         }
     )
     for name, column in (("price", "Price"), ("spot", "SpotPrice")):
@@ -163,18 +179,22 @@ def parts(wanted: dict[str, Any]) -> dict[str, list[tuple[str, str, int]]]:
             name: [(name, "", 0), *(("", accelerator, count) for accelerator, count in added.items())]
             for name, added in wanted.get("built_in", {}).items()
         },
+        **{called: [(name, "", 0)] for called, name in wanted.get("named", {}).items()},
     }
 
 
 def places(wanted: dict[str, Any]) -> list[tuple[str, str]]:
     """Return every (item, region) that one provider of `catalogue.yaml` names; the region is empty if it names none."""
     regions = wanted.get("regions", [""])
-    named = [(item, region) for item in parts(wanted) for region in regions]
+    listed = [item for item in parts(wanted) if item not in wanted.get("named", {})]
+    named = [(item, region) for item in listed for region in regions]
     return named + [(item, region) for region, items in wanted.get("elsewhere", {}).items() for item in items]
 
 
 def is_wanted(wanted: dict[str, Any], item: str, region: str) -> bool:
     """Return whether one provider's part of `catalogue.yaml` asks for an item in a region."""
+    if "cards" in wanted and by_name(item):
+        return True
     return item in wanted.get("everywhere", []) or (item, region) in places(wanted)
 
 
@@ -248,8 +268,29 @@ def offers(catalogue: Catalogue, wanted: dict[str, Any]) -> pd.DataFrame:
     found = []
     zones = {item: _zones(catalogue, made_of) for item, made_of in parts(wanted).items()}
     further = [(item, region) for item in wanted.get("everywhere", []) for region in sorted(set(zones[item]["region"]))]
+    for item in wanted.get("named", {}):
+        there = set(zones[item]["region"])
+        further += [(item, region) for region in wanted.get("regions", [""]) if not region or region in there]
     for item, region in dict.fromkeys([*places(wanted), *further]):
         here = zones[item]
         for offer in _in_region(here[here["region"] == region] if region else here):
             found.append({"item": item, "region": region, **offer})
+    _beside_others(found)
     return pd.DataFrame(found, columns=["item", "region", "purchase", "rate", "rate_low", "rate_high", "fault"])
+
+
+def _beside_others(offered: Sequence[dict[str, Any]]) -> None:
+    """Refuse a machine called by its cards whose card-hour is far from that of two others or more with the card."""
+    hours: dict[tuple[str, str], list[tuple[float, dict[str, Any]]]] = {}
+    for offer in offered:
+        if (of := by_name(offer["item"])) and offer["rate"] and not offer["fault"]:
+            hours.setdefault((of[0], offer["purchase"]), []).append((float(offer["rate"]) / of[1], offer))
+    for each in hours.values():
+        for hour, offer in each:
+            others = [one for one, other in each if other["item"] != offer["item"]]
+            middle = float(np.median(others)) if len(others) > 1 else hour
+            if not middle / _APART <= hour <= middle * _APART:
+                offer["fault"] = (
+                    f"{number(hour)} a card-hour is more than {_APART} times from the {number(middle)} "
+                    f"that {len(others)} other machines ask in the middle"
+                )

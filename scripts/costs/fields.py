@@ -7,7 +7,7 @@ from datetime import date
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import written
 
-_NAME = re.compile(r"[A-Za-z0-9 .,_+/()-]{0,100}")
+NAME = re.compile(r"[A-Za-z0-9 .,_+/()-]{0,100}")
 _DATE = re.compile(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")  # a source may give no more than its month or year
 
 
@@ -47,7 +47,7 @@ def filled(place: str, row: dict[str, str], keys: Iterable[str]) -> None:
 
 def name(place: str, key: str, value: str) -> str:
     """Return a name of a provider, an item or a region: it stands in pages, commands and messages as it is."""
-    if not _NAME.fullmatch(value):
+    if not NAME.fullmatch(value):
         raise InputError(
             f"{place}: {key}: {value!r} is not a name: letters, digits, spaces and . , _ + / ( ) - in a line"
         )

@@ -1,8 +1,9 @@
 """gpuhunt's public catalogue of cloud prices, as a catalogue like SkyPilot's. Pure.
 
 It lies as `<provider>/<version>/catalog.zip` with one `<provider>.csv`. Read of that are, in any order, instance_name,
-location, price (USD an hour of the whole machine, its accelerators included), gpu_count, gpu_name, spot and, if it is
-there, flags. Layouts before the third lack the folder of a provider: one file holds the tables of all.
+location, price (USD an hour of the whole machine, its accelerators included), gpu_count, gpu_name, spot and, if they
+are there, gpu_memory (GB of one) and flags. Layouts before the third lack the folder of a provider: one file holds the
+tables of all.
 """
 
 import io
@@ -10,6 +11,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -75,9 +77,14 @@ def read(text: str, file: str) -> catalogue.Catalogue:
     is no such table, is empty or lacks a column. A bad row spoils only itself.
     """
     raw, places = catalogue.lines(text, file, _NEEDED)
-    flagged = (raw["flags"] != "") if "flags" in raw else pd.Series(False, raw.index)
-    places -= set(raw["line"][flagged])
-    raw = raw[~flagged]
+    flags = raw["flags"] if "flags" in raw else pd.Series("", raw.index)
+    memory = raw["gpu_memory"] if "gpu_memory" in raw else pd.Series("", raw.index)
+    left_out: dict[str, list[str]] = {}
+    for flag, name in zip(flags, raw["instance_name"].where(raw["gpu_name"] != "", ""), strict=True):
+        if flag and name:
+            left_out.setdefault(f"it is sold as {flag}", []).append(name)
+    places -= set(raw["line"][flags != ""])
+    raw = raw[flags == ""]
     if raw.empty:
         raise InputError(f"{file}: has no rows without flags")
     is_spot = raw["spot"].str.lower()
@@ -95,9 +102,11 @@ def read(text: str, file: str) -> catalogue.Catalogue:
             "AvailabilityZone": location,
             "Price": raw["price"].where(is_spot != "true", ""),
             "SpotPrice": raw["price"].where(is_spot == "true", ""),
+            "Memory": memory,
+            "Told": "",
         }
     )
-    return catalogue.of_lines(table, places, file)
+    return replace(catalogue.of_lines(table, places, file), left_out=left_out)
 
 
 def whole(wanted: Mapping[str, Any]) -> dict[str, Any]:

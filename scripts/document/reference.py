@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from scripts.costs import book, books, offers, terms
+from scripts.costs import book, books, cards, offers, terms
 from scripts.storage import tables
 from scripts.storage.files import read_csv
 from scripts.studies import describe, settings
@@ -99,7 +99,8 @@ def study_schema() -> str:
 def offers_file() -> str:
     """Return the offers of today that the recorder carries, from the books that pages of today are priced by."""
     rows = [row for name in _TODAY for row in book.read([books.path(name)])]
-    machines = [row for _, row in read_csv(ROOT / "config" / "machines.csv", offers.COLUMNS[:5])]
+    listed = [row for _, row in read_csv(ROOT / "config" / "machines.csv", offers.COLUMNS[:5])]
+    machines = [*listed, *cards.named_by_cards(rows)]
     text = io.StringIO()
     writer = csv.DictWriter(text, offers.COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -21,7 +21,7 @@ DRAWN = 4
 def offers(purchases: Sequence[str]) -> dict[str, list[Offer]]:
     """Return what all committed price books ask for an hour of each card, bought in these ways."""
     rows = [row for file in books.every() for row in book.read([file])]
-    return {name: [offer for way in purchases for offer in cards.offers(rows, name, way)] for name in cards.known()}
+    return {name: [offer for way in purchases for offer in cards.offers(rows, name, way)] for name in cards.known(rows)}
 
 
 def without(name: str, purchase: str) -> str:

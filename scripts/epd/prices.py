@@ -137,7 +137,7 @@ def card(
     found = _cards.offers(["on-demand", "spot"] if offers else [purchase])
     asked = list(card_history.of_late(found))
     if names:
-        asked = list(dict.fromkeys(name for given in names for name in cards.called("prices card", given)))
+        asked = list(dict.fromkeys(name for given in names for name in cards.called("prices card", given, list(found))))
     if offers:
         _cards.show_offers({name: card_history.asked(found[name]) for name in asked}, json)
         return 0

@@ -108,15 +108,16 @@ def _answered(
     inputs: Inputs, found: Mapping[str, list[dict[str, Any]]], panels: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells; and
-    `minute`, what else a reader asks first, with its answers.
+    `minute`, what else a reader asks first, with its answers; `further`, what an article says at length.
     """
     given = figures.minute(inputs.study, inputs.derived)
     if answered := figures.answer(inputs.study, inputs.derived):
         asked = minute.rows(panels, given, "", inputs)
-        return {"answer": {"word": answered[0]}, "answer_words": answered[1], "minute": asked}
+        further = figures.further(inputs.study, inputs.derived)
+        return {"answer": {"word": answered[0]}, "answer_words": answered[1], "minute": asked, "further": further}
     answer = _answer(inputs, found)
     words, price = _words(answer, inputs) if answer else ("", "")
-    return {"answer": answer, "answer_words": words, "minute": minute.rows(panels, given, price, inputs)}
+    return {"answer": answer, "answer_words": words, "minute": minute.rows(panels, given, price, inputs), "further": ""}
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.costs import book, books, offers, terms
+from scripts.costs import cards as machines_of_cards
 from scripts.estimate import owned as owned_cards
 from scripts.estimate.known import Known, day
 from scripts.estimate.owned import Owned
@@ -89,7 +90,7 @@ def known(found: Mapping[str, Any] | None = None) -> Known:
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of offers of books by card, as `costs.offers` has them."""
     priced = [row for name in names for row in book.read([books.path(name)])]
-    machines = [row for _, row in read_csv(MACHINES, offers.COLUMNS[:5])]
+    machines = [*machines_of_cards.machines(), *machines_of_cards.named_by_cards(priced)]
     cards = schemas.read_yaml(CARDS, "cards")
     found: dict[str, list[dict[str, Any]]] = {card: [] for card in cards["cards"]}
     for row in offers.newest(priced, machines, terms.read_terms()):

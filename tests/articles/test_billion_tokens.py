@@ -16,6 +16,7 @@ from scripts.importers import facts
 from scripts.storage import tables
 from scripts.studies import articles, definition
 from tests.charts.test_charts import view
+from tests.reading import LEAD
 
 PUBLISHED = definition.ROOT / "reports" / "published"
 NEMO = "NVIDIA-NeMo/Megatron-Bridge@067f987df0:docs/performance-summary-archive.md"
@@ -145,6 +146,10 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     assert word == "It depends on who rents it"
     assert "at the lowest offer of a cloud" in words
     assert "at the CoreWeave's list" not in words
+    assert len(f"{word}. {words}") <= LEAD
+    more = figures.further(shown.study, shown.derived)
+    assert "Whether TPU7x (Ironwood), TPU v5p, TPU v6e pay is not known" in more
+    assert "(now 3.28×, " in figures.minute(shown.study, shown.derived)["price"]
 
 
 def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace) -> None:

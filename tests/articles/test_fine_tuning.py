@@ -15,6 +15,7 @@ from scripts.costs import pricing
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.studies import articles, definition
+from tests.reading import LEAD
 
 PUBLISHED = definition.ROOT / "reports" / "published"
 SOURCE = PUBLISHED / "sources" / "litgpt-fine-tuning.csv"
@@ -92,7 +93,8 @@ def test_four_cards_beside_one(shown: SimpleNamespace) -> None:
     assert pairs["loss_apart"].abs().max() == pytest.approx(0.002)
     word, words = figures.answer(shown.study, shown.derived)
     assert word == "No, as printed"
-    assert "7 of the 46 rows with dollars" in words
+    assert len(f"{word}. {words}") <= LEAD
+    assert "7 of the 46 rows with dollars" in figures.further(shown.study, shown.derived)
     assert shown.figures["cents_llama-3.1-8b/lora.yaml_1xA10G"] == pytest.approx(110 / 13.36)
 
 

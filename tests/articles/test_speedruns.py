@@ -20,6 +20,7 @@ from scripts.costs import pricing
 from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.studies import articles, definition
+from tests.reading import LEAD
 
 PUBLISHED = definition.ROOT / "reports" / "published"
 SOURCE = PUBLISHED / "sources" / "speedruns.csv"
@@ -77,8 +78,11 @@ def test_then_and_now(shown: SimpleNamespace) -> None:
     assert list(table["records"]) == [89, 17, 7]
     word, words = figures.answer(shown.study, shown.derived)
     assert word == "23.9 USD then, 0.654 USD now, as printed"
-    assert "185 USD (2024-05-28, which ended at 2.9282) and 9.23" in words
-    assert "at AWS's list of its day 1.13 (of the first's day none was read within 90 days)" in words
+    assert "36.6 times less from 2024-05-28 to 2026-07-17, 33.9 times by" in words
+    assert len(f"{word}. {words}") <= LEAD
+    more = figures.further(shown.study, shown.derived)
+    assert "185 USD (2024-05-28, which ended at 2.9282) and 9.23" in more
+    assert "at AWS's list of its day 1.13 (of the first's day none was read within 90 days)" in more
 
 
 #: Row, AWS's list of that day: minutes / 60 x 55.04 USD; None where it was not read within 90 days.

@@ -177,7 +177,7 @@ def test_books_that_nobody_refreshes_grow_old() -> None:
     ],
 )
 def test_a_card_is_found_as_data_sheets_drivers_and_people_spell_it(name: str, means: list[str]) -> None:
-    assert cards.called("prices card", name) == means
+    assert cards.called("prices card", name, cards.known()) == means
 
 
 @pytest.mark.parametrize(
@@ -191,5 +191,5 @@ def test_a_card_is_found_as_data_sheets_drivers_and_people_spell_it(name: str, m
 )
 def test_a_card_that_is_unknown_or_not_on_offer_is_a_line(name: str, says: str) -> None:
     with pytest.raises(InputError) as error:
-        cards.called("prices card", name)
+        cards.called("prices card", name, cards.known())
     assert str(error.value).startswith(says)

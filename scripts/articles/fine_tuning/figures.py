@@ -177,19 +177,28 @@ def figures(
 
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
     """Return whether several cards cost less than one, in a word and some sentences."""
-    pairs, shared = derived["several_cards"], derived["implied"].set_index("machine")
+    pairs = derived["several_cards"]
     one, several = study["fine_tuning"]["compared"]
     low, high = pairs["times"].min(), pairs["times"].max()
-    off, of_one = derived["does_not_fit"], shared.loc[one]
-    alike = int(pairs["memory_alike"].sum())
     word = "No, as printed" if low > 1 / pairs["dearer"].min() else "It depends, as printed"
     return word, (
         f"{len(pairs)} configs are printed on {one} and on {several}: on four they take {low:.3f} to {high:.3f} times "
-        f"as long, to a loss within {pairs['loss_apart'].abs().max():.3f}, {alike} with the same memory; at AWS's list "
-        f"that is {number(pairs['dearer'].median())} times the dollars. {study['fine_tuning']['says']} {len(off)} of "
+        f"as long, at AWS's list for {number(pairs['dearer'].median())} times the dollars. "
+        f"{len(derived['no_memory'])} rows ran out of memory."
+    )
+
+
+def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return how alike those runs are, why, and which dollars do not fit their minutes."""
+    pairs, shared = derived["several_cards"], derived["implied"].set_index("machine")
+    one = study["fine_tuning"]["compared"][0]
+    off, of_one = derived["does_not_fit"], shared.loc[one]
+    return (
+        f"They come to a loss within {pairs['loss_apart'].abs().max():.3f}, "
+        f"{int(pairs['memory_alike'].sum())} with the same memory. {study['fine_tuning']['says']} {len(off)} of "
         f"the {int(shared['rows'].sum())} rows with dollars do not cost what their machine does: "
         f"{int(of_one['agree'])} of {int(of_one['rows'])} on {one} share {of_one['low']:.2f} to {of_one['high']:.2f} "
-        f"USD an hour. {len(derived['no_memory'])} rows ran out of memory."
+        "USD an hour."
     )
 
 

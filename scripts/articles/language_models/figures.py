@@ -252,24 +252,28 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     pairs = found[(found["card"] == card) & (found["than"] == than)]
     if pairs.empty:
         return "Unknown", f"No printed rows of {card} and {than} are alike in all but the card."
-    said, words = [], set()
+    said: list[str] = []
+    words: set[str] = set()
     for option, about in study["prices"].items():
         ratios = pairs[usd(option)].dropna().astype(float)
         if ratios.empty:
             continue
         less, more = int((ratios < 1 - TIE).sum()), int((ratios > 1 + TIE).sum())
         words.add(trainings.verdict(len(ratios), less, more))
-        span = _span(ratios)
-        said.append(f"{span} the dollars at {about.get('label', option)}")
+        said.append(f"{_span(ratios)}{'' if said else ' the dollars'} at {about.get('label', option)}")
     if not said:
         return "Unknown", f"No provider of the books rents both {card} and {than}."
     word = f"{words.pop()}, as printed" if len(words) == 1 else "It depends on who rents it"
     faster = pairs["faster"].astype(float)
     return word, (
-        f"In {len(pairs)} pairs of printed rows that are alike in all but the card, {card} does {_span(faster)} the "
-        f"tokens of {than}, for {', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}. "
-        f"{_apart(study, derived)}"
+        f"In {len(pairs)} printed pairs alike but for the card, {card} does {_span(faster)} the tokens of {than}, for "
+        f"{', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}."
     )
+
+
+def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return which cards no printed row compares with another."""
+    return _apart(study, derived)
 
 
 def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:

@@ -304,11 +304,25 @@ def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], given
 
 def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tuple[str, str]:
     """Return what the first and the newest record cost, in a word and some sentences."""
+    first, *others = records(derived["then_now"])
+    option = study["prices"][study["price"]]["label"]
+    listed = derived["hours"]
+    per_hour = listed.loc[listed["label"] == option, "usd_per_hour"].iloc[0]
+    also = "; ".join(f"{row['track']} {number(row['times'])} times less" for row in others)
+    return (
+        f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
+        f"{first['label']}, on eight H100 at one price, {number(per_hour, 4)} USD an hour: {number(first['times'])} "
+        f"times less from {first['then_date']} to {first['now_date']}, {number(first['log_times'])} times by the "
+        f"newest's own logs. That is software and method. {also}{', since 2019 on TPU v3-8.' if also else ''}",
+    )
+
+
+def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return each track's dollars then and now, what offers of today and lists of the day come to, and the clock."""
     about, option = study["speedruns"], study["prices"][study["price"]]["label"]
     table = records(derived["then_now"])
     first = table[0]
     listed = derived["hours"]
-    per_hour = listed.loc[listed["label"] == option, "usd_per_hour"].iloc[0]
     offers = {
         one["offer"]: listed[listed["label"] == one["label"]].iloc[0]
         for one in study["prices"].values()
@@ -330,10 +344,8 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         else f"of its day no list was read within {PRICE_DAYS} days"
     )
     return (
-        f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
-        f"At one price of eight H100, {number(per_hour, 4)} USD an hour ({option}); another changes all of them alike. "
-        f"{'; '.join(said)}. {today}On eight H100 "
-        f"that is software and method; 2019 was TPU v3-8. The newest {first['track']} cost {on_its_day}.",
+        f"The price of eight H100 is that of {option}; another changes all of them alike. {'; '.join(said)}. {today}"
+        f"2019 was TPU v3-8. The newest {first['track']} cost {on_its_day}."
     )
 
 
