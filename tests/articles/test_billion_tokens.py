@@ -149,7 +149,7 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     assert len(f"{word}. {words}") <= LEAD
     more = figures.further(shown.study, shown.derived)
     assert "Whether TPU7x (Ironwood), TPU v5p, TPU v6e pay is not known" in more
-    assert "(now 3.28×, " in figures.minute(shown.study, shown.derived)["price"]
+    assert "(now 3.28, " in figures.minute(shown.study, shown.derived)["price"]
 
 
 def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace) -> None:
