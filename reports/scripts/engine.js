@@ -158,8 +158,9 @@ function timesOf(data, state) {
 function won(names, does, of, reasons) {
   if (names.length === 1) return `${names[0]} ${does}`;
   const unsure = `${reasons.join(" or ")}${reasons.includes(DISTURBED) ? ": nobody can say" : reasons.includes(FEW) ? " to say" : ""}`;
-  const among = names.length < of ? ` (of ${of})` : "", named = among && names.length <= 3 ? `: ${names.join(" or ")}` : "";
-  return `${unsure[0].toUpperCase()}${unsure.slice(1)} which of ${names.length}${among} ${does}${named}`;
+  const words = `${unsure[0].toUpperCase()}${unsure.slice(1)} which`;
+  if (names.length <= 3 && names.length < of) return `${words} ${does}: ${names.join(" or ")}`;
+  return `${words} of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
 /** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is close. */

@@ -32,8 +32,7 @@ def test_page_without_runs_has_no_file() -> None:
 def test_citation_tells_who_what_when_and_the_days_of_the_prices() -> None:
     about = {"title": "Old article", "by": "Somebody", "date": "2017-07", "url": "https://example.org/a"}
     assert context(inputs(STUDY | {"published": about}, runs(run())))["citation"] == (
-        "Somebody, “Old article”, 2017-07, https://example.org/a, "
-        "priced by Epochs per Dollar at prices of 2026-01-02."
+        "Somebody, “Old article”, 2017-07, https://example.org/a, priced by Epochs per Dollar at prices of 2026-01-02."
     )
     assert context(inputs(STUDY, runs(run())))["citation"] == (
         "Epochs per Dollar, “Old logs”, 2026-01-02, at prices of 2026-01-02."
