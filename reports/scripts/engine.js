@@ -191,7 +191,7 @@ const ROLES = {
 function clearAxes(axes) {
   const known = axes.filter(([, , tied, of]) => tied === 1 && of > 1).map(([axis, name]) => `${axis} is clear (${name})`);
   const unknown = axes.filter(([, , tied]) => tied > 1).map(([axis]) => `${axis} is open`);
-  return known.length ? ` The ${[...known, ...(unknown.length ? unknown : ["rest is open"])].join(", the ")}.` : "";
+  return known.length ? ` The ${[...known, ...(unknown.length ? unknown : ["settings are open"])].join(", the ")}.` : "";
 }
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */

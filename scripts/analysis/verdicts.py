@@ -426,7 +426,7 @@ def clear_axes(axes: Mapping[str, tuple[str, int, int]]) -> str:
     known = [f"{axis} is clear ({name})" for axis, (name, tied, of) in axes.items() if tied == 1 < of]
     if not known:
         return ""
-    unknown = [f"{axis} is open" for axis, (_, tied, _) in axes.items() if tied > 1] or ["rest is open"]
+    unknown = [f"{axis} is open" for axis, (_, tied, _) in axes.items() if tied > 1] or ["settings are open"]
     return f" The {', the '.join(known + unknown)}."
 
 

@@ -30,12 +30,12 @@ def test_each_question_has_its_line_in_the_order_of_the_page() -> None:
     assert list(minute(page)) == HEADS
     text = Read(report.page(page)).text
     places = [text.find(f" {head} ") for head in HEADS]
-    assert -1 < places[0]
+    assert places[0] > -1
     assert places == sorted(places)
 
 
 def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
-    """Six runs a thousandth apart, of 101 s as they are billed: a third of the time is clear, half a per cent is not."""
+    """Six runs a thousandth apart, billed 101 s: a third of the time is clear, half a per cent is not."""
     clear = minute(made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 300.0)))
     assert clear["Cheapest"].startswith("MNIST · MLP: JAX · 1 vCPU, 1.01 USD per 1,000 trainings: clearly.")
     assert clear["How sure"].startswith("Configuration clear in 1 of 1 workload.")
