@@ -587,3 +587,16 @@ def test_price_at_which_another_wins_is_in_sight_and_the_same_without_scripts(pa
     page.select_option("[name=by]", "time")
     assert panel["flip"] not in page.locator("#asked").inner_text(), "no price changes the order of times"
     page.locator("#ask [type=reset]").click()
+
+
+def test_another_length_says_why_it_has_another_answer(page: Page) -> None:
+    """A hundred samples cost the least that is billed on every machine of one price."""
+    page.locator("#ask [type=reset]").click()
+    said = page.locator("#asked .answer strong").inner_text()
+    page.fill("[name=samples]", "100")
+    why = page.locator("#asked").inner_text()
+    assert f"For 1,200,000 samples: {said.partition('.')[0]}." in why
+    assert "The length of a training changes that, as 60.0 s are billed at least and start and compilation are" in why
+    page.fill("[name=samples]", "1200000")
+    assert "changes that" not in page.locator("#asked").inner_text(), "it is the page's own"
+    page.locator("#ask [type=reset]").click()

@@ -105,7 +105,7 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
     read = Read(page(*of_six))
     fastest, cheapest = "TensorFlow · 4 vCPUs", "TensorFlow · 1 vCPU"
     assert f"MNIST · MLP: {cheapest} is cheapest. {fastest} is fastest" in read.text
-    assert f"Cheapest {cheapest} 1.01 USD per 1,000 trainings, 100 s each · 6 runs" in read.text
+    assert f"Cheapest · on-demand {cheapest} 1.01 USD per 1,000 trainings, 100 s each · 6 runs" in read.text
     assert f"Fastest {fastest} 40.2 s each, 1.64 USD per 1,000 trainings · 6 runs" in read.text
     assert "1.62× the money for 2.49× the speed" in read.text
 

@@ -119,7 +119,7 @@ UNREAD = """() => {
 }"""
 
 
-@pytest.mark.represented_by("two-cores-390", "speedruns-390", "lambda-gpus-390", "index-1400")
+@pytest.mark.represented_by("two-cores-390", "two-cores-1400", "speedruns-390", "lambda-gpus-390", "index-1400")
 @pytest.mark.parametrize("width", [1400, 800, 390])
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
 def test_no_text_of_a_chart_is_cut_or_stands_on_another_or_on_a_point(browser: Browser, path: Path, width: int) -> None:

@@ -158,8 +158,9 @@ function timesOf(data, state) {
 function won(names, does, of, reasons) {
   if (names.length === 1) return `${names[0]} ${does}`;
   const unsure = `${reasons.join(" or ")}${reasons.includes(DISTURBED) ? ": nobody can say" : reasons.includes(FEW) ? " to say" : ""}`;
-  const among = names.length < of ? ` (of ${of})` : "", named = among && names.length <= 3 ? `: ${names.join(" or ")}` : "";
-  return `${unsure[0].toUpperCase()}${unsure.slice(1)} which of ${names.length}${among} ${does}${named}`;
+  const words = `${unsure[0].toUpperCase()}${unsure.slice(1)} which`;
+  if (names.length <= 3 && names.length < of) return `${words} ${does}: ${names.join(" or ")}`;
+  return `${words} of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
 /** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is close. */
@@ -190,7 +191,7 @@ const ROLES = {
 function clearAxes(axes) {
   const known = axes.filter(([, , tied, of]) => tied === 1 && of > 1).map(([axis, name]) => `${axis} is clear (${name})`);
   const unknown = axes.filter(([, , tied]) => tied > 1).map(([axis]) => `${axis} is open`);
-  return known.length ? ` The ${[...known, ...(unknown.length ? unknown : ["rest is open"])].join(", the ")}.` : "";
+  return known.length ? ` The ${[...known, ...(unknown.length ? unknown : ["settings are open"])].join(", the ")}.` : "";
 }
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */

@@ -500,7 +500,7 @@ function beginQuote() {
     const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
     const instead = own && own !== best ? `; yours ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
-    classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
+    classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);

@@ -411,9 +411,10 @@ def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str]) -> str
         return f"{names[0]} {does}"
     found = set(reasons)
     unsure = why(found) + (": nobody can say" if DISTURBED in found else " to say" if TOO_FEW in found else "")
-    among = f" (of {of})" if len(names) < of else ""
-    named = f": {' or '.join(names)}" if among and len(names) <= _NAMED else ""
-    return f"{unsure[:1].upper()}{unsure[1:]} which of {len(names)}{among} {does}{named}"
+    unsure = f"{unsure[:1].upper()}{unsure[1:]} which"
+    if len(names) <= _NAMED and len(names) < of:
+        return f"{unsure} {does}: {' or '.join(names)}"
+    return f"{unsure} of {len(names)}{f' (of {of})' if len(names) < of else ''} {does}"
 
 
 def clear_axes(axes: Mapping[str, tuple[str, int, int]]) -> str:
@@ -425,7 +426,7 @@ def clear_axes(axes: Mapping[str, tuple[str, int, int]]) -> str:
     known = [f"{axis} is clear ({name})" for axis, (name, tied, of) in axes.items() if tied == 1 < of]
     if not known:
         return ""
-    unknown = [f"{axis} is open" for axis, (_, tied, _) in axes.items() if tied > 1] or ["rest is open"]
+    unknown = [f"{axis} is open" for axis, (_, tied, _) in axes.items() if tied > 1] or ["settings are open"]
     return f" The {', the '.join(known + unknown)}."
 
 

@@ -64,7 +64,11 @@ def bars(cells: pd.DataFrame, parts: list[str], axis: str, unit: str = "", panel
         + geom_text(aes(label="text"), data=whole, ha="left", size=TEXT, color=INK)
         + scale_fill_manual({part: COLOURS[part] for part in parts})
         + scale_x_discrete(limits=list(dict.fromkeys(reversed(cells["label"].to_list()))), labels=wrapped)
-        + scale_y_continuous(expand=(0, 0, _LABEL, 0), breaks=breaks_extended(n=4))
+        + scale_y_continuous(
+            expand=(0, 0, _LABEL, 0),
+            breaks=breaks_extended(n=3),  # labels of cents stand on one another where there are more
+            labels=lambda ticks: [f"{tick:g}" for tick in ticks],
+        )
         + guides(fill=guide_legend(ncol=_COLUMNS))
         + coord_flip()
         + labs(x="", y=axis)

@@ -168,7 +168,7 @@ def _of_generations(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]
         f"{_price(inputs)}: the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}; an hour of it "
         f"costs {number(answer.price)}× as much in the median, and "
         f"{fast if answer.speedup else 'it is clearly faster in none'}.{otherwise}"
-    ), flips.of_cards([answer, *offers.values()])
+    ), flips.of_cards({"the prices of this page": answer, **offers})
 
 
 def _pairs(answer: trainings.Answer, what: str = "", than: str = "", runs: str = "runs") -> str:

@@ -3,7 +3,7 @@
 Each names two prices: the even one, at which the lowest medians cost as much, and that below which it wins clearly.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from scripts.analysis.names import workload_name
@@ -50,12 +50,13 @@ def _even(flip: Flip, of: str = "") -> str:
     return f"even{by} at {number(flip.even)} USD an hour (now {number(flip.now)})"
 
 
-def of_cards(answers: Sequence[Answer]) -> str:
+def of_cards(at: Mapping[str, Answer]) -> str:
     """Return at which price of its hour each newer card is even with the older one, and below which it pays clearly.
 
-    `answers` are those at each price: the first says where, all say what the hour costs now, in their order. Empty
-    where no clear price is known.
+    `at` are the answers by what their price is called: the first says where, all say what the hour costs now, in their
+    order. Empty where no clear price is known.
     """
+    answers = list(at.values())
     now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers]
     said = [
         f"{flip.hardware} over {flip.than} even at {number(flip.even)}, clearly cheaper below {number(flip.below)} "
@@ -65,5 +66,5 @@ def of_cards(answers: Sequence[Answer]) -> str:
     ]
     if not said:
         return ""
-    now_at = "" if len(answers) == 1 else " (now: at these prices in turn)"
-    return f" In times the older card's hour{now_at}: {'; '.join(said)}."
+    each_at = f" (now: at {', '.join(at)})" if len(at) > 1 else ""
+    return f" In times the older card's hour{each_at}: {'; '.join(said)}."

@@ -51,7 +51,7 @@ def _which(panels: Sequence[Mapping[str, Any]]) -> str:
         cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}"
         about = panel["clear"].strip(" .") or ("clearly" if not best["near"] else f"lowest measured; {best['why']}")
         said.append(f"{workload_name(panel['workload'])}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}.")
-    return " ".join(said)
+    return "\n".join(said)
 
 
 def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
@@ -83,8 +83,8 @@ def _own(panels: Sequence[Mapping[str, Any]]) -> str:
 def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> str:
     """Return how cost and order depend on the number of samples."""
     if all(panel["is_rate"] for panel in panels):
-        amount = definition.per_samples(inputs.study, panels[0]["workload"])
-        return f"In proportion to {amount}, in the same order: no start and no minimum is counted."
+        amount = definition.per_samples(inputs.study)
+        return f"In proportion to what {amount} cost, in the same order: no start and no minimum is counted."
     shown = inputs.prices[inputs.prices["price_option"] == inputs.price]
     least = shown.loc[~shown["in_a_row"].astype(bool), "minimum_seconds"].dropna()
     reasons = ["start and compilation are paid once"] if inputs.trained else []

@@ -27,8 +27,8 @@ SURE = Judge(Noise(0.0001, inf, 100, 10, "a test"))
     [
         ([[10.0], [20.0], [30.0]], "A costs least"),
         ([[30.0], [20.0], [10.0]], "C costs least"),
-        ([[10.0], [10.1], [30.0]], "Too close to call which of 2 (of 3) costs least: A or B"),
-        ([[10.1], [10.0], [10.2], [30.0]], "Too close to call which of 3 (of 4) costs least: B or A or C"),
+        ([[10.0], [10.1], [30.0]], "Too close to call which costs least: A or B"),
+        ([[10.1], [10.0], [10.2], [30.0]], "Too close to call which costs least: B or A or C"),
         ([[10.0], [10.4], [10.5], [10.4]], "Too few runs to say which of 4 costs least"),
         ([[10.0], [10.1], [10.2], [10.1]], "Too close to call which of 4 costs least"),
         ([[10.0], [10.1], [10.5], [10.1]], "Too close to call or too few runs to say which of 4 costs least"),

@@ -73,8 +73,8 @@ def test_cheapest_of_each_way_to_buy_stand_beside_each_other() -> None:
     assert found == [("on-demand", "4 vCPUs", 0.0008), ("spot", "1 vCPU", 0.0005)]
 
 
-def test_marks_stand_where_they_tell_something() -> None:
-    """Of two cells alike none is marked, of two unlike the lower."""
+def test_marks_say_which_is_lowest_and_what_is_too_close_to_it() -> None:
+    """Of two cells alike the other is too close, of two unlike it has no mark."""
     rows = [
         run(workload=workload, framework=framework, repeat=n, train_seconds=took * (1 + n / 1000))
         for workload, second in (("mnist_mlp", 100.0), ("mnist_cnn", 300.0))
@@ -83,7 +83,7 @@ def test_marks_stand_where_they_tell_something() -> None:
     ]
     glance = first.context(inputs(STUDY, runs(*rows)))["glance"]
     marks = {row["workload"]: sorted(cell[1] for cell in row["cells"]) for row in glance["rows"]}
-    assert marks == {"mnist_mlp": [False, False], "mnist_cnn": [False, True]}
+    assert marks == {"mnist_mlp": ["●", "◐"], "mnist_cnn": ["", "●"]}
 
 
 @pytest.mark.parametrize(

@@ -291,12 +291,16 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     if len(pairs):
         faster = pairs["faster"].astype(float)
         flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
-        ratios = [pairs[usd(option)].dropna().astype(float) for option in study["prices"]]
-        hourly = [number((one * faster).median()) for one in ratios if len(one)]
+        ratios = {option: pairs[usd(option)].dropna().astype(float) for option in study["prices"]}
+        hourly = [
+            f"{number((one * faster).median())}× at {study['prices'][option].get('label', option)}"
+            for option, one in ratios.items()
+            if len(one)
+        ]
         said["price"] = (
             f"As printed an hour of {card} is even at {number(flip.even)}× that of the {than}, and pays below "
             f"{number(flip.below)}×, in half of the pairs or more by over {100 * TIE:g} % "
-            f"(now {', '.join(hourly)}×, at these prices in turn)."
+            f"(now {', '.join(hourly)})."
         )
     return said
 

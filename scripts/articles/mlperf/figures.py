@@ -19,7 +19,7 @@ def tables(
     labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
     scored = scores.scored(given.results, given.series, labels)
     offered = card_prices.offered(prices, study["prices"], about["accelerators"])
-    newest = rounds.newest(scored, about, prices, option, labels).join(offered, on="card")
+    newest = rounds.newest(scored, about, prices, option).join(offered, on="card")
     found = {
         "generations": rounds.generations(scored, about, prices, option),
         **{

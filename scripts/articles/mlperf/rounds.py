@@ -283,9 +283,7 @@ def cheapest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFram
     return table.sort_values("series", key=_first_seen(scored), kind="stable", ignore_index=True)
 
 
-def newest(
-    scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str, labels: Mapping[str, str]
-) -> pd.DataFrame:
+def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
     """Return the priced result of the lowest cost of each series in the newest round that has a priced one.
 
     Columns: label, machine, card, hours (of one), minutes, usd (at `option`), usd_per_hour (of one card) and
@@ -310,7 +308,7 @@ def newest(
                 "usd": float(best["usd"]),
                 "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
                 "price_as_of": str(dated[best["card"]]),
-                "near": _may_cost_as_little(near, str(best["card"]), labels),
+                "near": _may_cost_as_little(near, str(best["card"])),
                 "is_card_clear": set(near["card"]) <= {best["card"]},
                 "entry": f"{best['round']}: {best['submitter']}/results/{best['system']}",
             }
@@ -318,15 +316,11 @@ def newest(
     return pd.DataFrame(rows, columns=_NEWEST)
 
 
-def _may_cost_as_little(near: pd.DataFrame, card: str, labels: Mapping[str, str]) -> str:
+def _may_cost_as_little(near: pd.DataFrame, card: str) -> str:
     if near.empty:
         return "none"
     named = few(near["machine"].to_list())
-    return (
-        f"the card is clear ({labels.get(card, card)}), the maker is open: {named}"
-        if set(near["card"]) == {card}
-        else named
-    )
+    return f"the card is clear, the maker is open: {named}" if set(near["card"]) == {card} else named
 
 
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
