@@ -38,6 +38,10 @@ function questionOf(given, data) {
   for (const name of given.unknown ?? []) problems.push(`${name} is no card or provider that is known: ${[...Object.keys(data.providers), ...Object.keys(data.model.cards)].join(", ")}.`);
   asked.sequence_gb = (2 * (near.of_layers ?? asked.layers) * given.length * asked.width) / 1e9; // the BF16 inputs of a sequence's layers
   asked.kept_gb = asked.state_gb + asked.sequence_gb;
+  asked.vocabulary = named?.vocabulary ?? null;
+  asked.ran = named?.ran ?? [];
+  asked.is_usual = asked.state_bytes === data.state_bytes[given.task];
+  asked.asked_task = given.task;
   asked.sequences = Math.floor(given.tokens / given.length);
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
@@ -69,12 +73,43 @@ function refusalOf(asked, card, data) {
   return "";
 }
 
+/** The printed runs of this training on cards of no more memory: scripts/estimate/memory.py. */
+function ranOf(asked, card, {model: {cards}}) {
+  return asked.ran.filter((run) => asked.is_usual && run.task === asked.asked_task && run.precision === asked.precision && run.tokens >= asked.length && cards[run.card].memory_gb <= cards[card].memory_gb);
+}
+
+/** A printed run that ran out of memory, of no more parameters, words and tokens, on no fewer cards of no less memory. */
+function ranOut(asked, card, held, {memory, models, model: {cards}}) {
+  const isLess = (run) => run.model === asked.model || (asked.kind === "dense" && (models[run.model]?.active ?? 0) <= asked.total && (models[run.model]?.vocabulary ?? 0) <= (asked.vocabulary ?? 0));
+  return [...memory.out].sort((a, b) => (a.model !== asked.model) - (b.model !== asked.model)).find((run) => asked.is_usual && isLess(run) && run.task === asked.asked_task && run.precision === asked.precision && run.tokens <= asked.length && run.cards >= held && cards[run.card].memory_gb >= cards[card].memory_gb);
+}
+
+/** What a card takes of a sequence (GB) where no layer is computed again and the state is spread, by printed peaks; null of what none says anything. */
+function peakOf(asked, count, {memory}) {
+  const weights = memory.weights[asked.asked_task], words = asked.vocabulary ?? 0;
+  if (!weights || asked.kind !== "dense" || !asked.is_usual) return null;
+  const parts = {activations: (asked.total * asked.length) / asked.width, embedding: (words * asked.width) / 1e9, logits: (words * asked.length) / 1e9};
+  return asked.state_gb / count + Object.entries(weights).reduce((sum, [name, weight]) => sum + weight * parts[name], 0);
+}
+
+/** Whether a training fits in the memory of so many cards: {fits, peak_gb}. */
+function fitsIn(asked, card, count, data) {
+  const peak_gb = peakOf(asked, count, data), {memory} = data, limit = (data.room * data.model.cards[card].memory_gb) / (memory.over[asked.asked_task] ?? 1);
+  if (ranOf(asked, card, data).some((run) => run.cards <= count)) return {fits: "printed", peak_gb};
+  if (peak_gb !== null && peak_gb > limit) return {fits: "may run out", peak_gb};
+  const isLearnt = asked.vocabulary && asked.length <= memory.tokens && asked.total <= memory.billion;
+  return {fits: peak_gb !== null && isLearnt && peakOf(asked, 1, data) <= limit ? "likely" : "unknown", peak_gb};
+}
+
 /** How many cards hold a training; whether what is said is of one card alone; and why the card is not answered all the same: scripts/estimate/answer.py. */
 function heldBy(asked, {card, basis}, data) {
-  const {memory_gb, link_gb_per_second} = data.model.cards[card], least = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
+  const {memory_gb, link_gb_per_second} = data.model.cards[card], kept = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
+  const least = Math.min(kept, ...ranOf(asked, card, data).map((run) => run.cards));
   const isAlone = basis !== "your rate" && link_gb_per_second <= data.pcie_gb_per_second, held = asked.cards ?? least;
   const reason = () => {
     if (asked.without.includes(card)) return textOf(data, "left out");
+    const out = basis !== "your rate" && ranOut(asked, card, held, data);
+    if (out) return textOf(data, "ran out", {...out, tokens: out.tokens.toLocaleString("en-US")});
     if (isAlone && held > 1) return textOf(data, "PCIe", {cards: held});
     if (held > asked.sequences) return textOf(data, "few sequences", {cards: held, of: "the whole training", sequences: asked.sequences.toLocaleString("en-US")});
     if (least <= (asked.cards ?? data.most_cards)) return "";
@@ -221,7 +256,7 @@ function quoted(asked, data, today) {
     const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
     const on = (first ?? market)?.offer, cards = asked.cards ?? (on ? on.cards * on.machines : held.least), seconds = asked.tokens / (answer.middle * cards);
     const owned = own && {offer: own, usd: usd({...own, machines: 1, cards, usd_per_hour: own.usd_per_hour * cards}, answer.middle)};
-    const row = {...answer, at, cards, is_open: asked.cards === null, seconds, spot, market, owned, is_arm: data.arm.includes(answer.card), offers: clouds.length};
+    const row = {...answer, at, cards, is_open: asked.cards === null, seconds, spot, market, owned, is_arm: data.arm.includes(answer.card), offers: clouds.length, ...fitsIn(asked, answer.card, cards, data)};
     if (!first) return row;
     return {...row, first: first.offer, second: clouds[1], usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
       median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd};
@@ -357,8 +392,8 @@ function beginQuote() {
   }
 
   /** What is to be known of a card before it is rented. */
-  function caveats({basis, is_arm}) {
-    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM")].filter(Boolean);
+  function caveats({basis, is_arm, fits}) {
+    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), fits === "may run out" && data.texts[fits].split(":")[0]].filter(Boolean);
     return found.length ? ` (${found.join("; ")})` : "";
   }
 
@@ -434,7 +469,7 @@ function beginQuote() {
     const way = (words, {usd: cost, offer}) => `${words} ${rounded(cost, digitsOf(row))}${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
     const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: rounded(row.peak_gb, 2)})}`}`};
   }
 
   function tries({rows, best, covariance}) {
@@ -460,7 +495,7 @@ function beginQuote() {
     said.textContent = sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; activations come on top, and small cards may run out (LitGPT's LoRA of Gemma 7B did on an A10G).`),
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)})}.`),
       bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
   }
 

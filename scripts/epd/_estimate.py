@@ -108,9 +108,15 @@ def _owned(bill: Mapping[str, Any] | None) -> str:
 
 
 def _memory(one: Mapping[str, Any], state_gb: float) -> str:
-    """Return what the training keeps, of what its cards have; or what was measured of it."""
+    """Return what the training keeps, of what its cards have; and whether more than that is known to fit."""
     of = f"{rounded(state_gb)} of {rounded(one['memory_gb'])} GB"
-    return of if one["fits"] == "unknown" else f"{of}; measured: {one['fits']}"
+    if one["fits"] == "unknown":
+        return of
+    if one["fits"] == "printed":
+        return f"{of}; printed" + (" with less" if state_gb > one["memory_gb"] else "")
+    if one["fits"] in ("likely", "may run out"):
+        return f"{of}; {rounded(one['peak_gb'], 2)} a card {'fits' if one['fits'] == 'likely' else 'may not fit'}"
+    return f"{of}; measured: {one['fits']}"
 
 
 def _machine(offer: Mapping[str, Any]) -> str:
@@ -127,11 +133,6 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     """Return what is not known or not answered, a line each."""
     answers, cards = found["answers"], found["asked"]["cards"]
     lines = []
-    if answers:
-        lines.append(
-            "memory: each card keeps its part of the state; activations come on top, and small cards may run out "
-            "(LitGPT's LoRA of Gemma 7B did on an A10G)"
-        )
     if answers and cards is None:
         lines.append(
             "cards: those of the cheapest machine, or as many as hold the training; each is taken to be as fast among "

@@ -8,6 +8,7 @@ from typing import Any
 
 from scripts.estimate import linear
 from scripts.estimate.known import Known
+from scripts.estimate.memory import STATE_BYTES
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import rounded
@@ -21,13 +22,6 @@ _CALLED = {
 }
 
 MOST_TOKENS = 1e15
-
-#: Bytes a parameter that a training keeps, spread over all its cards: BF16 weights and gradients, FP32 weights and the
-#: two moments of Adam (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
-#: SC 2020, section 3.1); with adapters the frozen weights alone. QLoRA keeps them in 4 bits with constants of .13 bits
-#: (Dettmers et al., "QLoRA: Efficient Finetuning of Quantized LLMs", NeurIPS 2023, section 3), and an adapter of .2 %
-#: of the parameters at 16 bytes. Activations come on top.
-STATE_BYTES = {"pretrain": 16.0, "sft": 16.0, "lora": 2.0, "qlora": 0.55}
 
 _KEEPS = {"lora": "frozen weights", "qlora": "4-bit weights and an adapter"}
 
@@ -74,6 +68,7 @@ class Question:
     assumed: tuple[str, ...]
     state_bytes: float
     all_layers: int
+    vocabulary: int | None = None
 
     @property
     def sequences(self) -> int:
@@ -199,7 +194,7 @@ def ask(
     return Question(
         about["name"], about["family"], about["kind"], about["active_billion"], about["total_billion"],
         about["layers"], about["width"], tokens, length, task, precision, found, bool(software), tuple(assumed),
-        state_bytes, about.get("of_layers", about["layers"]),
+        state_bytes, about.get("of_layers", about["layers"]), about.get("vocabulary"),
     )  # fmt: skip
 
 

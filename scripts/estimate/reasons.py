@@ -20,6 +20,17 @@ TEXTS = {
         "{state} GB of state ({bytes} bytes a parameter) and {sequence} GB of a sequence's layers, a tenth left free, "
         "need {needed} cards of {memory} GB"
     ),
+    "ran out": (
+        "{model} ran out of memory with {tokens} tokens at once on {cards} x {card}, as printed ({source}): measure it"
+    ),
+    "memory": (
+        "memory: all cards together hold the state; activations come on top. Of LoRA and QLoRA a card takes so much of "
+        "a sequence as LitGPT's runs on an A10G did, which compute no layer again (models that were left out took up "
+        "to {over} times that); of others it is known where a run is printed"
+    ),
+    "printed": "fits, as a printed run did",
+    "likely": "fits by LitGPT's runs, {peak} GB a card",
+    "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
     "few sequences": "it takes {cards} cards, and {of} has {sequences} sequences for them",
     "few steps": (
         "at most {steps} steps, of {of_step} tokens or more, as each card takes a sequence: no record of the NanoGPT "
@@ -36,7 +47,8 @@ def text(key: str, **values: object) -> str:
     return TEXTS[key].format(**values)
 
 
-def caveats(basis: str, host: str | None) -> str:
+def caveats(basis: str, host: str | None, fits: str) -> str:
     """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
     found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
+    found += [TEXTS[fits].partition(":")[0]] if fits == "may run out" else []
     return f" ({'; '.join(found)})" if found else ""

@@ -108,7 +108,7 @@ def _by(provider: str) -> str:
 def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["deciding"]
     offer, usd = bill["cheapest"], bill["usd"]
-    machine = _place(first["card"] + caveats(first["basis"], first["host"]), offer)
+    machine = _place(first["card"] + caveats(first["basis"], first["host"], first["fits"]), offer)
     digits = digits_within(usd["low"], usd["high"])
     hours, ends = rounded(bill["hours"], digits), between(usd["low"], usd["high"], digits)
     cost = f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed) in {hours} h"

@@ -74,6 +74,7 @@ SHAPES = {
     "Falcon 180B": Shape(80, 14848, 14848, 512, 59392, 65024, is_gated=False),
     "Phi-1.5": gpt(24, 2048, 51200),
     "Phi-2": gpt(32, 2560, 51200),
+    "StableLM base alpha 3B": gpt(16, 4096, 50688),
     "TinyLlama 1.1B": Shape(22, 2048, 2048, 256, 5632, 32000),
     "SmolLM2 135M": Shape(30, 576, 576, 192, 1536, 49152, is_tied=True),
     "SmolLM2 360M": Shape(32, 960, 960, 320, 2560, 49152, is_tied=True),
@@ -139,6 +140,7 @@ def test_parameters_follow_from_the_shape(name: str) -> None:
         assert shape.billion(shape.used, 0) < about["active_billion"] < shape.billion(shape.used, 2) * 1.005
     assert (about["layers"], about["width"]) == (shape.layers - shape.windowed, shape.queries)
     assert about.get("of_layers") == (shape.layers if shape.windowed else None)
+    assert about["vocabulary"] == shape.vocabulary
 
 
 def test_parameters_of_latent_attention_follow_too() -> None:
