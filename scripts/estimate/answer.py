@@ -108,6 +108,8 @@ def answer(
         "ways": [
             *([text("memory", over=f"{max(known.memory.over.values(), default=1):.2f}")] if answers else []),
             *(f"{cards:,} cards: {line}" for line in _so_many(question, cards, sequences)),
+            *([text("order")] if priced else []),
+            *([text("links")] if any(one["cards"] > 1 for one in answers) else []),
             *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
             *_too_few(answers, cards, owned or {}),
         ],
@@ -116,16 +118,23 @@ def answer(
     }
     places = [place for place, _ in priced]
     covariance = found.covariance[np.ix_(places, places)]
-    market = _lowest(answers, "market")
-    owns = None if owned_decides else _lowest(answers, "owned")
-    return whole | {
-        "choice": verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), market, owns)
+
+    def lowest(way: str) -> dict[str, Any] | None:
+        """Return the lowest bill of a way to buy, with what is to be known of its card."""
+        bills = [one[way] | {key: one[key] for key in ("card", "basis", "host")} for one in answers if one[way]]
+        if not (low := min(bills, key=usd_of, default=None)):
+            return None
+        count = low["cheapest"]["cards"] * low["cheapest"]["machines"]
+        return low | {"fits": _memory(known, question, low["card"], count, peak)["fits"]}
+
+    others = {way: lowest(way) for way in ("spot", "market", "owned") if not (owned_decides and way == "owned")}
+    whole["choice"] = verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), others)
+    expected = {
+        one["card"]: usd * exp(covariance[at, at] / 2)
+        for at, ((_, one), usd) in enumerate(zip(priced, costs, strict=True))
     }
-
-
-def _lowest(answers: Sequence[Mapping[str, Any]], way: str) -> dict[str, Any] | None:
-    """Return the lowest bill of a way to buy, with its card."""
-    return min((one[way] | {"card": one["card"]} for one in answers if one[way]), key=usd_of, default=None)
+    answers.sort(key=lambda one: expected.get(one["card"], inf))
+    return whole
 
 
 def _assumed(question: Question, cards: int | None, sequences: float | None) -> list[str]:

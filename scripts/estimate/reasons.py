@@ -15,7 +15,7 @@ TEXTS = {
     "old rows": ", as its rows are old ({until})",
     "name the software": ", or name the software",
     "left out": "left out, as asked",
-    "PCIe": "no table has a language model on several cards that PCIe links, and this takes {cards}: measure it",
+    "PCIe": "no table of speed has a language model on several cards that PCIe links, and this takes {cards}: measure it",
     "too small": (
         "{state} GB of state ({bytes} bytes a parameter) and {sequence} GB of a sequence's layers, a tenth left free, "
         "need {needed} cards of {memory} GB"
@@ -31,6 +31,14 @@ TEXTS = {
     "printed": "fits, as a printed run did",
     "likely": "fits by LitGPT's runs, {peak} GB a card",
     "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
+    "order": (
+        "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
+        "named is the first"
+    ),
+    "links": (
+        "links: cards of a machine are linked as its maker says, also where they are listed one by one (taken to stand "
+        "in whole machines); links between machines are taken to be those of printed trainings, whatever the offer"
+    ),
     "few sequences": "it takes {cards} cards, and {of} has {sequences} sequences for them",
     "few steps": (
         "at most {steps} steps, of {of_step} tokens or more, as each card takes a sequence: no record of the NanoGPT "
