@@ -38,6 +38,11 @@ function questionOf(given, data) {
   for (const name of given.unknown ?? []) problems.push(`${name} is no card or provider that is known: ${[...Object.keys(data.providers), ...Object.keys(data.model.cards)].join(", ")}.`);
   asked.sequence_gb = (2 * (near.of_layers ?? asked.layers) * given.length * asked.width) / 1e9; // the BF16 inputs of a sequence's layers
   asked.kept_gb = asked.state_gb + asked.sequence_gb;
+  if (named?.positions && given.length > named.positions) {
+    const beyond = textOf(data, "positions", {model: given.model, positions: named.positions.toLocaleString("en-US"), length: given.length.toLocaleString("en-US")});
+    if (named.are_learned) problems.push(`Tokens of a sequence: ${beyond}${textOf(data, "learned")}.`);
+    else asked.stretched = `${beyond}${textOf(data, "stretched")}.`;
+  }
   asked.vocabulary = named?.vocabulary ?? null;
   asked.ran = named?.ran ?? [];
   asked.is_usual = asked.state_bytes === data.state_bytes[given.task];
@@ -369,10 +374,11 @@ function cardsMeant(name, data) {
 
 /** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
 function leftOut(text, data) {
-  const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id], [label.toLowerCase(), id]])), without = [], unknown = [];
+  const written = (name) => name.toLowerCase().replace(/[^a-z0-9.]/g, ""), without = [], unknown = []; // `plain` leaves out makers, Google too
+  const providers = new Map(Object.entries(data.provider_names).map(([name, id]) => [written(name), id]));
   for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
     const parts = Object.keys(data.providers).filter((id) => data.providers[id].toLowerCase().startsWith(`${name.toLowerCase()}, `)); // RunPod, community
-    const provider = providers.get(name.toLowerCase()) ?? (plain(name) && providers.get(plain(name))); // plain leaves out makers, Google too
+    const provider = providers.get(written(name));
     const found = provider ? [provider, ...parts] : cardsMeant(name, data);
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
@@ -441,6 +447,7 @@ function beginQuote() {
     const share = asked.rate === null ? 0 : (asked.rate * asked.gflop) / 1000 / data.model.cards[asked.on].peak_tflops[asked.precision];
     if (share > data.most_of_peak) words.push(`${textOf(data, "near the peak", {card: asked.on, share: `${Math.round(100 * share)}%`, limit: `${Math.round(100 * data.most_of_peak)}%`})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
+    if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");

@@ -107,7 +107,7 @@ class Known:
         return [f"{name}: read as {first}, and not as {' or '.join(others)}"] if others else []
 
     def left_out(self, option: str, name: str, providers: Mapping[str, str]) -> list[str]:
-        """Return the provider, of those by what they are called, and its parts (RunPod, community), or the cards that
+        """Return the provider, by all that providers are called, and its parts (RunPod, community), or the cards that
         are meant. Raises InputError.
         """
         if provider := find(name, dict(providers) | {one: one for one in providers.values()}):
@@ -115,8 +115,9 @@ class Known:
             return [provider, *parts]
         if found := names_of_cards.meant(name, self._cards) or self._of_make(name):
             return found
-        names = dict(providers) | {one: one for one in providers.values()} | self._cards
-        raise self._unknown(option, name, names, f"it is one of {', '.join([*providers.values(), *self.cards])}")
+        sellers = dict.fromkeys(providers.values())
+        names = dict(providers) | self._cards
+        raise self._unknown(option, name, names, f"it is one of {', '.join([*sellers, *self.cards])}")
 
     def _unknown(self, option: str, name: str, names: Mapping[str, str], otherwise: str) -> InputError:
         return names_of_cards.unknown(option, name, names, otherwise, "no data sheet of it is here", "--cards")

@@ -10,6 +10,7 @@ from scripts.estimate import linear
 from scripts.estimate.known import Known
 from scripts.estimate.memory import STATE_BYTES
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
+from scripts.estimate.reasons import text
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import rounded
 from scripts.storage.spelling import plain
@@ -22,6 +23,9 @@ _CALLED = {
 }
 
 MOST_TOKENS = 1e15
+
+#: Tokens of a sequence, where nobody says how many and the model has as many positions.
+_LENGTH = 4096
 
 _KEEPS = {"lora": "frozen weights", "qlora": "4-bit weights and an adapter"}
 
@@ -128,7 +132,7 @@ def ask(
     precision: str = "bf16",
     software: str = "",
     task: str = "pretrain",
-    length: float = 4096,
+    length: float | None = None,
     state_bytes: float | None = None,
 ) -> Question:
     """Return the question that a person asks, by the name of a model or its numbers. Raises InputError."""
@@ -139,14 +143,9 @@ def ask(
         raise InputError(f"--precision: {precision}: qlora keeps weights in 4 bits and computes in bf16")
     if positive("--tokens", tokens, "tokens of the whole training") > MOST_TOKENS:
         raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
-    if tokens < positive("--length", length, "tokens of a sequence"):
-        raise InputError(f"--tokens: {tokens:g} are less than one sequence of {length:g} (--length)")
-    shortest, longest = known.lengths()
-    if not shortest <= length <= longest:
-        raise InputError(f"--length: {length:g}: sequences of {shortest:g} to {longest:g} tokens are answered for")
-    if length != int(length):
-        raise InputError(f"--length: {length:g} must be a whole number of tokens")
     assumed: list[str] = []
+    if length is not None:
+        _check_length(known, tokens, length)
     if model:
         if (active, layers, width, kind) != (None, None, None, "dense"):
             raise InputError("--active, --layers, --width and --kind go with --billion: of --model they are known")
@@ -170,6 +169,16 @@ def ask(
             names = [key for key, value in missing.items() if value is None]
             figures = " and ".join(str(about[key]) for key in names)
             assumed.append(f"{' and '.join(names)}: {figures}, as {about['like']} has")
+    if length is None:
+        length = float(min(_LENGTH, about.get("positions", _LENGTH)))
+        if length < _LENGTH:
+            assumed.append(f"length: {length:,.0f} tokens, all positions of {about['name']} (--length)")
+        _check_length(known, tokens, length)
+    elif length > (positions := about.get("positions", length)):
+        beyond = text("positions", model=about["name"], positions=f"{positions:,}", length=f"{length:,.0f}")
+        if about.get("are_learned"):
+            raise InputError(f"--length: {beyond}{text('learned')}")
+        assumed.append(f"length: {beyond}{text('stretched')}")
     called = {plain(one): known for one, known in _CALLED.items()}
     found = called.get(plain(software), OTHER) if software not in SOFTWARE.values() else software
     if not software:
@@ -196,6 +205,16 @@ def ask(
         about["layers"], about["width"], tokens, length, task, precision, found, bool(software), tuple(assumed),
         state_bytes, about.get("of_layers", about["layers"]), about.get("vocabulary"),
     )  # fmt: skip
+
+
+def _check_length(known: Known, tokens: float, length: float) -> None:
+    if tokens < positive("--length", length, "tokens of a sequence"):
+        raise InputError(f"--tokens: {tokens:g} are less than one sequence of {length:g} (--length)")
+    shortest, longest = known.lengths()
+    if not shortest <= length <= longest:
+        raise InputError(f"--length: {length:g}: sequences of {shortest:g} to {longest:g} tokens are answered for")
+    if length != int(length):
+        raise InputError(f"--length: {length:g} must be a whole number of tokens")
 
 
 def _check_size(known: Known, what: str, kind: str, active: float) -> None:

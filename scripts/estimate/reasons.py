@@ -15,7 +15,7 @@ TEXTS = {
     "old rows": ", as its rows are old ({until})",
     "name the software": ", or name the software",
     "left out": "left out, as asked",
-    "PCIe": "no table of speed has a language model on several cards that PCIe links, and this takes {cards}: measure it",
+    "PCIe": "no table of speed has several cards that PCIe alone links, and this takes {cards}: measure it",
     "too small": (
         "{state} GB of state ({bytes} bytes a parameter) and {sequence} GB of a sequence's layers, a tenth left free, "
         "need {needed} cards of {memory} GB"
@@ -45,6 +45,9 @@ TEXTS = {
         "speedrun took fewer than {fewest} steps; fewer cards cost about as much and leave more"
     ),
     "many cards": "no table of speed goes beyond {limit} cards",
+    "positions": "{model} has {positions} positions, and a sequence {length} tokens",
+    "learned": ": each position is learned, and none beyond",
+    "stretched": ": they are stretched (RoPE), which costs no speed, and what it learns is another question",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
 }

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from scripts.analysis.names import provider_name
+from scripts.analysis.names import provider_name, provider_names
 from scripts.costs import cards
 from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, memory, question, rates, reasons
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
@@ -105,7 +105,8 @@ def data(
     a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by name:
     kind, active, total, layers, of_layers, width, whether the tables have its family, vocabulary, printed runs, and
     their own points), lengths and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed,
-    fewest_steps, least_of_peak, software, tpu_software, spot (what is assumed of it), owned and offers by card.
+    fewest_steps, least_of_peak, software, tpu_software, spot (what is assumed of it), provider_names (all that they are
+    called), owned and offers by card.
     """
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:
@@ -158,6 +159,7 @@ def data(
         "providers": {
             name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})
         },
+        "provider_names": provider_names(row["provider"] for rows in offered.values() for row in rows),
         "offers": {
             card: [{key: _number(row[key]) for key in OFFER} for row in rows] for card, rows in offered.items() if rows
         },
@@ -199,6 +201,8 @@ def _models(known: Known) -> dict[str, Any]:
                 "width": about["width"],
                 "has_family": about["family"] in families,
                 "vocabulary": about.get("vocabulary"),
+                "positions": about.get("positions"),
+                "are_learned": about.get("are_learned", False),
                 "ran": [
                     {key: getattr(run, key) for key in _OF_RUN}
                     for run in known.memory.runs

@@ -218,9 +218,7 @@ def test_a_card_that_pcie_links_is_answered_for_alone() -> None:
     asked = ask(software="llm-foundry", state_bytes=4.0)
     several = answer.answer(TABLES, offers, asked, [], 8, TODAY)
     reasons = {one["card"]: one["reason"] for one in several["refused"]}
-    assert reasons["L40S"].startswith(
-        "no table of speed has a language model on several cards that PCIe links, and this"
-    )
+    assert reasons["L40S"].startswith("no table of speed has several cards that PCIe alone links, and this takes 8")
     measured = answer.answer(TABLES, offers, asked, [asked.on("L40S", rate=2000.0)], 8, TODAY)
     assert "L40S" not in {one["card"] for one in measured["refused"]}
 
