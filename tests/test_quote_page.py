@@ -82,6 +82,10 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def estimates_providers() -> set[str]:
+    return {row["provider"] for rows in estimates.offered().values() for row in rows}
+
+
 def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
     """Return what Python says of a question, None where it refuses all of it."""
     known = estimates.known()
@@ -383,6 +387,9 @@ def test_what_is_folded_is_kept_in_the_address_and_small_on_a_phone(browser: Bro
     assert page.evaluate(script, "RunPod, runpod-secure") == ["runpod-secure", "runpod-community", "runpod-secure"]
     page.fill("#quote [name=without]", "rtx")
     assert "RTX 4090, RTX 5090, RTX PRO 6000 (left out, as asked)" in page.locator("#quoted").inner_text()
+    for name, means in (("GCP", "gce"), ("amazon", "aws"), ("Microsoft Azure", "azure"), ("google", "gce")):
+        if means in estimates_providers():
+            assert page.evaluate(script, name) == [means]
     page.fill("#quote [name=without]", "lamda")
     assert "lamda is no card or provider that is known" in page.locator("#said").inner_text()
 

@@ -38,6 +38,15 @@ function questionOf(given, data) {
   for (const name of given.unknown ?? []) problems.push(`${name} is no card or provider that is known: ${[...Object.keys(data.providers), ...Object.keys(data.model.cards)].join(", ")}.`);
   asked.sequence_gb = (2 * (near.of_layers ?? asked.layers) * given.length * asked.width) / 1e9; // the BF16 inputs of a sequence's layers
   asked.kept_gb = asked.state_gb + asked.sequence_gb;
+  if (named?.positions && given.length > named.positions) {
+    const beyond = textOf(data, "positions", {model: given.model, positions: named.positions.toLocaleString("en-US"), length: given.length.toLocaleString("en-US")});
+    if (named.are_learned) problems.push(`Tokens of a sequence: ${beyond}${textOf(data, "learned")}.`);
+    else asked.stretched = `${beyond}${textOf(data, "stretched")}.`;
+  }
+  asked.vocabulary = named?.vocabulary ?? null;
+  asked.ran = named?.ran ?? [];
+  asked.is_usual = asked.state_bytes === data.state_bytes[given.task];
+  asked.asked_task = given.task;
   asked.sequences = Math.floor(given.tokens / given.length);
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
@@ -69,12 +78,43 @@ function refusalOf(asked, card, data) {
   return "";
 }
 
+/** The printed runs of this training on cards of no more memory: scripts/estimate/memory.py. */
+function ranOf(asked, card, {model: {cards}}) {
+  return asked.ran.filter((run) => asked.is_usual && run.task === asked.asked_task && run.precision === asked.precision && run.tokens >= asked.length && cards[run.card].memory_gb <= cards[card].memory_gb);
+}
+
+/** A printed run that ran out of memory, of no more parameters, words and tokens, on no fewer cards of no less memory. */
+function ranOut(asked, card, held, {memory, models, model: {cards}}) {
+  const isLess = (run) => run.model === asked.model || (asked.kind === "dense" && (models[run.model]?.active ?? 0) <= asked.total && (models[run.model]?.vocabulary ?? 0) <= (asked.vocabulary ?? 0));
+  return [...memory.out].sort((a, b) => (a.model !== asked.model) - (b.model !== asked.model)).find((run) => asked.is_usual && isLess(run) && run.task === asked.asked_task && run.precision === asked.precision && run.tokens <= asked.length && run.cards >= held && cards[run.card].memory_gb >= cards[card].memory_gb);
+}
+
+/** What a card takes of a sequence (GB) where no layer is computed again and the state is spread, by printed peaks; null of what none says anything. */
+function peakOf(asked, count, {memory}) {
+  const weights = memory.weights[asked.asked_task], words = asked.vocabulary ?? 0;
+  if (!weights || asked.kind !== "dense" || !asked.is_usual) return null;
+  const parts = {activations: (asked.total * asked.length) / asked.width, embedding: (words * asked.width) / 1e9, logits: (words * asked.length) / 1e9};
+  return asked.state_gb / count + Object.entries(weights).reduce((sum, [name, weight]) => sum + weight * parts[name], 0);
+}
+
+/** Whether a training fits in the memory of so many cards: {fits, peak_gb}. */
+function fitsIn(asked, card, count, data) {
+  const peak_gb = peakOf(asked, count, data), {memory} = data, limit = (data.room * data.model.cards[card].memory_gb) / (memory.over[asked.asked_task] ?? 1);
+  if (ranOf(asked, card, data).some((run) => run.cards <= count)) return {fits: "printed", peak_gb};
+  if (peak_gb !== null && peak_gb > limit) return {fits: "may run out", peak_gb};
+  const isLearnt = asked.vocabulary && asked.length <= memory.tokens && asked.total <= memory.billion;
+  return {fits: peak_gb !== null && isLearnt && peakOf(asked, 1, data) <= limit ? "likely" : "unknown", peak_gb};
+}
+
 /** How many cards hold a training; whether what is said is of one card alone; and why the card is not answered all the same: scripts/estimate/answer.py. */
 function heldBy(asked, {card, basis}, data) {
-  const {memory_gb, link_gb_per_second} = data.model.cards[card], least = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
+  const {memory_gb, link_gb_per_second} = data.model.cards[card], kept = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
+  const least = Math.min(kept, ...ranOf(asked, card, data).map((run) => run.cards));
   const isAlone = basis !== "your rate" && link_gb_per_second <= data.pcie_gb_per_second, held = asked.cards ?? least;
   const reason = () => {
     if (asked.without.includes(card)) return textOf(data, "left out");
+    const out = basis !== "your rate" && ranOut(asked, card, held, data);
+    if (out) return textOf(data, "ran out", {...out, tokens: out.tokens.toLocaleString("en-US")});
     if (isAlone && held > 1) return textOf(data, "PCIe", {cards: held});
     if (held > asked.sequences) return textOf(data, "few sequences", {cards: held, of: "the whole training", sequences: asked.sequences.toLocaleString("en-US")});
     if (least <= (asked.cards ?? data.most_cards)) return "";
@@ -163,8 +203,23 @@ function ratesOf(asked, data, today) {
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
 function machinesOf(card, provider, size, cards, data) {
   if (size === 1 && data.by_card.includes(provider)) return cards;
-  const count = Math.floor(cards / size), isWhole = size >= (data.whole_of_rack[card] ?? data.whole) && !data.markets.includes(provider);
+  const count = Math.floor(cards / size), isWhole = size >= wholeOf(card, data) && !data.markets.includes(provider);
   return count * size !== cards || (count > 1 && !isWhole) ? 0 : count;
+}
+
+/** How many cards a whole machine, or a host of their rack, has: scripts/costs/cards.py. */
+const wholeOf = (card, data) => data.whole_of_rack[card] ?? data.whole;
+
+/** How many cards make up machines that have the least: of a list by the card, above one whole machine, those of whole ones. */
+function wantedOf(card, {provider, cards}, least, data) {
+  const isMany = cards === 1 && data.by_card.includes(provider) && least > wholeOf(card, data), unit = isMany ? wholeOf(card, data) : cards;
+  return Math.ceil(least / unit) * unit;
+}
+
+/** In words how many machines of how many cards: scripts/costs/cards.py. */
+function counted(card, {cards, machines}, data) {
+  const whole = wholeOf(card, data), isWhole = cards === 1 && machines > whole && machines % whole === 0, [size, of] = isWhole ? [whole, machines / whole] : [cards, machines];
+  return size === 1 || of === 1 ? `${(size * of).toLocaleString("en-US")} × ${card}` : `${of.toLocaleString("en-US")} machines of ${size} × ${card}`;
 }
 
 /** The cheapest region of each kind of offer; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
@@ -186,7 +241,7 @@ const kindOf = ({provider, purchase, cards}) => [provider, purchase, cards].join
 function offersOf(card, {cards, without}, {least, most}, today, data) {
   const found = new Map();
   for (const row of data.offers[card] ?? []) {
-    const wanted = cards ?? Math.ceil(least / row.cards) * row.cards, machines = machinesOf(card, row.provider, row.cards, wanted, data);
+    const wanted = cards ?? wantedOf(card, row, least, data), machines = machinesOf(card, row.provider, row.cards, wanted, data);
     if (!machines || wanted > most || monthsSince(row.as_of, today) > data.oldest_months || without.includes(row.provider)) continue;
     const key = `${kindOf(row)}|${row.region}`, other = found.get(key);
     if (!other || row.as_of > other.as_of || (row.as_of === other.as_of && row.usd_per_hour < other.usd_per_hour)) found.set(key, {...row, machines});
@@ -216,20 +271,21 @@ function quoted(asked, data, today) {
   function rowOf(answer, at, held) {
     const goesOn = (offer) => secondsOf(offer, asked, answer.low, data.spot) <= (data.spot.most_times * asked.tokens) / (answer.low * offer.cards * offer.machines);
     const offers = offersOf(answer.card, asked, held, today, data).filter(goesOn), usd = (offer, rate) => usdOf(offer, asked, rate, data), own = data.owned[answer.card];
+    const ends = (offer) => ({usd: usd(offer, answer.middle), usd_low: usd(offer, answer.high), usd_high: usd(offer, answer.low)});
     const of = (purchase, isMarket) => offers.filter((one) => one.purchase === purchase && data.markets.includes(one.provider) === isMarket)
-      .map((offer) => ({offer, usd: usd(offer, answer.middle), seconds: secondsOf(offer, asked, answer.middle, data.spot)})).sort((a, b) => a.usd - b.usd);
+      .map((offer) => ({offer, ...ends(offer), seconds: secondsOf(offer, asked, answer.middle, data.spot), ...fitsIn(asked, answer.card, offer.cards * offer.machines, data)})).sort((a, b) => a.usd - b.usd);
     const clouds = of("on-demand", false), [spot] = of("spot", false), [market] = of("on-demand", true), [first] = clouds;
     const on = (first ?? market)?.offer, cards = asked.cards ?? (on ? on.cards * on.machines : held.least), seconds = asked.tokens / (answer.middle * cards);
-    const owned = own && {offer: own, usd: usd({...own, machines: 1, cards, usd_per_hour: own.usd_per_hour * cards}, answer.middle)};
-    const row = {...answer, at, cards, is_open: asked.cards === null, seconds, spot, market, owned, is_arm: data.arm.includes(answer.card), offers: clouds.length};
+    const owned = own && {offer: own, ...ends({...own, machines: 1, cards, usd_per_hour: own.usd_per_hour * cards}), ...fitsIn(asked, answer.card, cards, data)};
+    const row = {...answer, at, cards, is_open: asked.cards === null, seconds, spot, market, owned, is_arm: data.arm.includes(answer.card), offers: clouds.length, ...fitsIn(asked, answer.card, cards, data)};
     if (!first) return row;
     return {...row, first: first.offer, second: clouds[1], usd: first.usd, usd_low: usd(first.offer, answer.high), usd_high: usd(first.offer, answer.low),
       median_usd: median(clouds.map((one) => one.usd)), dearest_usd: clouds.at(-1).usd};
   }
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
-  priced.sort((a, b) => a.usd - b.usd);
+  priced.sort((a, b) => expected(a) - expected(b));
   if (!priced.length) return {rows, best: null, covariance, refused};
-  const best = priced.reduce((low, row) => (expected(row) < expected(low) ? row : low));
+  const [best] = priced;
   for (const row of priced) {
     const apart = covariance[row.at][row.at] + covariance[best.at][best.at] - 2 * covariance[best.at][row.at];
     row.near = row !== best && Math.log(row.usd / best.usd) <= NINE_TENTHS * Math.sqrt(Math.max(0, apart));
@@ -318,10 +374,11 @@ function cardsMeant(name, data) {
 
 /** The providers and cards that a text names, parted by commas (`without`), and what is neither (`unknown`). */
 function leftOut(text, data) {
-  const providers = new Map(Object.entries(data.providers).flatMap(([id, label]) => [[plain(id), id], [plain(label), id], [label.toLowerCase(), id]])), without = [], unknown = [];
+  const written = (name) => name.toLowerCase().replace(/[^a-z0-9.]/g, ""), without = [], unknown = []; // `plain` leaves out makers, Google too
+  const providers = new Map(Object.entries(data.provider_names).map(([name, id]) => [written(name), id]));
   for (const name of text.split(",").map((one) => one.trim()).filter(Boolean)) {
     const parts = Object.keys(data.providers).filter((id) => data.providers[id].toLowerCase().startsWith(`${name.toLowerCase()}, `)); // RunPod, community
-    const provider = providers.get(name.toLowerCase()) ?? (plain(name) && providers.get(plain(name))); // plain leaves out makers, Google too
+    const provider = providers.get(written(name));
     const found = provider ? [provider, ...parts] : cardsMeant(name, data);
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
@@ -352,13 +409,15 @@ function beginQuote() {
 
   const count = (value) => value.toLocaleString("en-US");
 
+  const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
   function machine({first, card}, about = "") {
-    return `${count(first.cards * first.machines)} × ${card}${about} at ${provider(first.provider)}`;
+    return `${counted(card, first, data)}${about} at ${provider(first.provider)}`;
   }
 
   /** What is to be known of a card before it is rented. */
-  function caveats({basis, is_arm}) {
-    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM")].filter(Boolean);
+  function caveats({basis, is_arm, fits}) {
+    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), fits === "may run out" && data.texts[fits].split(":")[0]].filter(Boolean);
     return found.length ? ` (${found.join("; ")})` : "";
   }
 
@@ -373,20 +432,22 @@ function beginQuote() {
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
   function elsewhere(rows, most = Infinity) {
-    const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned");
-    const at = market && market.market.offer;
-    return {market: market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${count(at.cards * at.machines)} × ${market.card} (${provider(at.provider)}, price of ${at.as_of}).` : "",
-      owned: owned ? `Owned, as reckoned below: ${usd(owned.owned.usd)} on ${count(owned.cards)} × ${owned.card}.` : ""};
+    const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned"), spot = lowest("spot");
+    const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % of its speed)`;
+    const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}, price of ${offer.as_of})`;
+    return {market: market ? ` At a market place, whose hosts are strangers: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted: ${rented(spot, spot.spot)}.` : "",
+      owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
 
   function reasons(asked, {best, rows, covariance}) {
-    const words = [`The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.machines > 1 ? `${best.first.machines} × ` : ""}${best.first.item}, price of ${best.first.as_of}).`];
+    const words = [`The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
     if (flips) words.push(`If the ${machine(best)} rise to ${shown(flips.usd_per_hour)} USD an hour, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     const share = asked.rate === null ? 0 : (asked.rate * asked.gflop) / 1000 / data.model.cards[asked.on].peak_tflops[asked.precision];
     if (share > data.most_of_peak) words.push(`${textOf(data, "near the peak", {card: asked.on, share: `${Math.round(100 * share)}%`, limit: `${Math.round(100 * data.most_of_peak)}%`})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
+    if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
     words.push("A steady run: no start, failure, restart, evaluation or checkpoint is counted.");
@@ -431,10 +492,10 @@ function beginQuote() {
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
-    const way = (words, {usd: cost, offer}) => `${words} ${rounded(cost, digitsOf(row))}${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
+    const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
     const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: rounded(row.peak_gb, 2)})}`}`};
   }
 
   function tries({rows, best, covariance}) {
@@ -451,16 +512,17 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).market}` : "No card can be answered for.");
+      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).spot}${elsewhere(found.rows).market}` : "No card can be answered for.");
       why.textContent = problems.slice(1).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }
     found.best.is_best = true;
-    said.textContent = notGiven(fields) + sentence(found.best, found.rows) + elsewhere(found.rows, found.best.usd).market;
+    const {spot, market} = elsewhere(found.rows, found.best.usd);
+    said.textContent = notGiven(fields) + sentence(found.best, found.rows) + spot + market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free; activations come on top, and small cards may run out (LitGPT's LoRA of Gemma 7B did on an A10G).`),
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. ${capital(textOf(data, "order"))}. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${capital(textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)}))}.`),
       bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
   }
 
@@ -472,7 +534,7 @@ function beginQuote() {
 
   /** How what spot machines lose, and what owned cards cost, are reckoned. */
   function ways(asked, {rows}) {
-    const words = [], owned = rows.filter((row) => row.owned).map((row) => `${row.card} ${shown(row.owned.offer.usd_per_hour)} USD an hour (${row.owned.offer.reckoned})`);
+    const words = rows.some(({cards}) => cards > 1) ? [`${capital(textOf(data, "links"))}.`] : [], owned = rows.filter((row) => row.owned).map((row) => `${row.card} ${shown(row.owned.offer.usd_per_hour)} USD an hour (${row.owned.offer.reckoned})`);
     if (rows.some((row) => row.spot)) words.push(`Spot: ${asked.preemptions} preemptions an hour of each machine are assumed, one of several stops all; a checkpoint takes ${data.spot.save_seconds} s, at Young's interval, and a restart ${data.spot.restart_seconds} s; waiting for a machine is not counted.`);
     if (owned.length) words.push(`Owned, apart from offers: ${owned.join("; ")}; ${rows.find((row) => row.owned).owned.offer.source}.`);
     return words.map((text) => made("p", "about", text));

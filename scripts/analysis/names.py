@@ -1,7 +1,7 @@
 """The display names of cells, machines and frameworks, on pages and in charts."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -58,6 +58,41 @@ _PROVIDER_NAMES = {
     "softlayer": "SoftLayer",
     "vast": "Vast.ai",
 }
+
+
+#: What else people call providers.
+_PROVIDER_ALIASES = {
+    "Amazon": "aws",
+    "Amazon Web Services": "aws",
+    "Amazon AWS": "aws",
+    "EC2": "aws",
+    "AWS EC2": "aws",
+    "Microsoft": "azure",
+    "Microsoft Azure": "azure",
+    "MS Azure": "azure",
+    "Azure Cloud": "azure",
+    "GCP": "gce",
+    "Google Cloud": "gce",
+    "Google Cloud Platform": "gce",
+    "Google Compute Engine": "gce",
+    "Google GCP": "gce",
+    "Lambda Labs": "lambda",
+    "Lambda Cloud": "lambda",
+    "Lambda.ai": "lambda",
+    "Nebius AI": "nebius",
+    "NexGen Cloud": "hyperstack",
+    "RunPod Secure Cloud": "runpod-secure",
+    "RunPod Community Cloud": "runpod-community",
+    "RunPod.io": "runpod-secure",
+    "Akash Network": "akash",
+}
+
+
+def provider_names(providers: Iterable[str]) -> dict[str, str]:
+    """Return all that these providers are called, each with its own name."""
+    of = set(providers)
+    found = {provider_name(one): one for one in sorted(of)} | {one: one for one in sorted(of)}
+    return found | {alias: one for alias, one in _PROVIDER_ALIASES.items() if one in of}
 
 
 def provider_name(provider: str) -> str:

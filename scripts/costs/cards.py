@@ -222,9 +222,32 @@ def machines_of(card: str, provider: str, size: int, cards: int) -> int:
     if size == 1 and provider in BY_CARD:
         return cards
     count, rest = divmod(cards, size)
-    if rest or (count > 1 and (size < WHOLE_OF_RACK.get(card, WHOLE) or provider in MARKETS)):
+    if rest or (count > 1 and (size < whole_of(card) or provider in MARKETS)):
         return 0
     return count
+
+
+def whole_of(card: str) -> int:
+    """Return how many cards a whole machine, or a host of their rack, has."""
+    return WHOLE_OF_RACK.get(card, WHOLE)
+
+
+def wanted(card: str, provider: str, size: int, least: int) -> int:
+    """Return how many cards make up machines of `size` that have the `least`: of a list by the card, above what one
+    whole machine has, those of whole ones, whose cards are linked.
+    """
+    is_many = size == 1 and provider in BY_CARD and least > whole_of(card)
+    unit = whole_of(card) if is_many else size
+    return -(-least // unit) * unit
+
+
+def counted(card: str, size: int, machines: int) -> str:
+    """Return in words how many machines of how many cards; of a list by the card those that they make up."""
+    if size == 1 < machines and machines > whole_of(card) and machines % whole_of(card) == 0:
+        size, machines = whole_of(card), machines // whole_of(card)
+    if size == 1 or machines == 1:
+        return f"{size * machines:,} x {card}"
+    return f"{machines:,} machines of {size} x {card}"
 
 
 def for_cards(found: Iterable[Offer], cards: int) -> list[Offer]:

@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from scripts.costs.cards import counted
 from scripts.estimate import dollars
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
@@ -84,7 +85,7 @@ def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
         shown.add_row(
             one["card"], rounded(usd["cheapest"], digits), _between(usd), rounded(usd["median"], digits),
             rounded(usd["dearest"], digits), str(bill["offers"]), *others,
-            printable(f"{_machine(offer)}, {offer['as_of']}"),
+            printable(f"{_machine(one['card'], offer)}, {offer['as_of']}"),
         )  # fmt: skip
     return shown
 
@@ -97,7 +98,7 @@ def _other(bill: Mapping[str, Any] | None) -> str:
     count = offer["cards"] * offer["machines"]
     digits = digits_within(bill["usd"]["low"], bill["usd"]["high"])
     usd, hours = rounded(bill["usd"]["cheapest"], digits), rounded(bill["hours"], digits)
-    return printable(f"{usd} ({count}, {hours} h, {offer['provider']})")
+    return printable(f"{usd} ({_between(bill['usd'])}; {count}, {hours} h, {offer['provider']})")
 
 
 def _owned(bill: Mapping[str, Any] | None) -> str:
@@ -108,15 +109,22 @@ def _owned(bill: Mapping[str, Any] | None) -> str:
 
 
 def _memory(one: Mapping[str, Any], state_gb: float) -> str:
-    """Return what the training keeps, of what its cards have; or what was measured of it."""
+    """Return what the training keeps, of what its cards have; and whether more than that is known to fit."""
     of = f"{rounded(state_gb)} of {rounded(one['memory_gb'])} GB"
-    return of if one["fits"] == "unknown" else f"{of}; measured: {one['fits']}"
+    if one["fits"] == "unknown":
+        return of
+    if one["fits"] == "printed":
+        return f"{of}; printed" + (" with less" if state_gb > one["memory_gb"] else "")
+    if one["fits"] in ("likely", "may run out"):
+        return f"{of}; {rounded(one['peak_gb'], 2)} a card {'fits' if one['fits'] == 'likely' else 'may not fit'}"
+    return f"{of}; measured: {one['fits']}"
 
 
-def _machine(offer: Mapping[str, Any]) -> str:
-    count = f"{offer['machines']} of " if offer["machines"] > 1 else ""
-    by_card = " (by the card)" if count and offer["cards"] == 1 else ""
-    return f"{offer['provider']}, {count}{offer['item']}{by_card}"
+def _machine(card: str, offer: Mapping[str, Any]) -> str:
+    if offer["machines"] == 1:
+        return f"{offer['provider']}, {offer['item']}"
+    by_card = ", by the card" if offer["cards"] == 1 else ""
+    return f"{offer['provider']}, {counted(card, offer['cards'], offer['machines'])} ({offer['item']}{by_card})"
 
 
 def _between(ends: Mapping[str, float]) -> str:
@@ -127,20 +135,13 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     """Return what is not known or not answered, a line each."""
     answers, cards = found["answers"], found["asked"]["cards"]
     lines = []
-    if answers:
-        lines.append(
-            "memory: each card keeps its part of the state; activations come on top, and small cards may run out "
-            "(LitGPT's LoRA of Gemma 7B did on an A10G)"
-        )
     if answers and cards is None:
         lines.append(
             "cards: those of the cheapest machine, or as many as hold the training; each is taken to be as fast among "
-            "many as alone, and links between machines are not counted"
+            "many as alone"
         )
     elif answers and cards > 1:
-        lines.append(
-            f"cards: {cards:,}, of several whole machines where one has fewer; links between these are not counted"
-        )
+        lines.append(f"cards: {cards:,}, of several whole machines where one has fewer")
     ways = ("on_demand", "spot", "market")
     if prices := {bill["cheapest"]["as_of"] for one in answers for way in ways if (bill := one[way])}:
         ages = " to ".join(dict.fromkeys(age(day, today) for day in (max(prices), min(prices))))

@@ -33,7 +33,12 @@ def command(
             metavar="N", help="Of the whole training: 2e9 or 2B; else as the record says.", show_default=False
         ),
     ] = None,
-    length: Annotated[float, typer.Option(metavar="N", help="Tokens of a sequence.")] = 4096,
+    length: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N", help="Tokens of a sequence; else 4096, or all that the model has.", show_default=False
+        ),
+    ] = None,
     precision: Annotated[str, typer.Option(help="bf16, fp8, mxfp8 or nvfp4.")] = "bf16",
     software: Annotated[
         str, typer.Option(metavar="NAME", help="megatron-bridge, automodel, llm-foundry, maxtext, or another.")
@@ -102,7 +107,7 @@ def command(
     from datetime import date
     from pathlib import Path
 
-    from scripts.analysis.names import provider_name
+    from scripts.analysis.names import provider_names
     from scripts.epd import _estimate, _record
     from scripts.estimate import answer, dollars, question
     from scripts.storage.errors import InputError
@@ -144,11 +149,16 @@ def command(
         peak = recorded.peak(card)
     question.check_alike(known, measured)
     offered = estimates.offered()
-    sellers = sorted({row["provider"] for rows in offered.values() for row in rows})
-    providers = {provider_name(one): one for one in sellers}
+    providers = provider_names(row["provider"] for rows in offered.values() for row in rows)
     left_out = [name for one in without or () for name in known.left_out("--without", one, providers)]
     rate = dollars.PREEMPTIONS_PER_HOUR if preemptions is None else question.check_preemptions(preemptions)
     today, own = date.today(), estimates.owned(known, Path(_call.from_here(owned)) if owned else None)
+    mine = {card for card, one in own.items() if one.cards is not None}
+    if both := mine & {*left_out}:
+        raise InputError(
+            f"--without: {min(both)} is a card of --owned {owned}: leave out the providers that rent it, or the card "
+            "in the file"
+        )
     asked = replace(asked, assumed=(*taken, *asked.assumed))
     found = answer.answer(
         known, offered, asked, measured, cards, today, peak, sequences, left_out, rate, own, owned_decides

@@ -12,6 +12,7 @@ from scripts.estimate import dollars
 from scripts.estimate.ceiling import MOST_OF_PEAK
 from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
+from scripts.estimate.memory import ROOM
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import Point
 from scripts.estimate.question import FEWEST_STEPS, MOST_CARDS, MOST_PRINTED, Question
@@ -21,10 +22,6 @@ from scripts.estimate.verdict import usd_of, verdict
 from scripts.storage.numbers import number, rounded
 
 _MINUTE = 60.0
-
-#: Of its memory a card has so much for what is kept; activations, some of which stay even if they are computed again,
-#: and buffers have the rest. Of 440 printed trainings all but one keep to it (tests/estimate/test_committed.py).
-ROOM = 0.9
 
 #: Cards of one machine that PCIe alone links (its fifth generation, x16, both ways): no table has a language model on
 #: several of these, and the model of speeds knows nothing of links.
@@ -95,7 +92,7 @@ def answer(
             bills["owned"] = dollars.bill(ways["owned"], *paid)
             decides = owned_decides and own.cards is not None
         bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if decides else bills["on-demand"]
-        fits = {"fits": _fits(known, rate.card, count, peak), "memory_gb": count * _memory_gb(known, rate.card)}
+        fits = _memory(known, question, rate.card, count, peak)
         host = {"host": known.cards[rate.card].get("host")}
         answers.append(_answer(rate, bills, question.tokens, count) | fits | host)
         if bill is not None:
@@ -109,7 +106,10 @@ def answer(
         | {"measured": [_measured(point) for point in measured]},
         "assumed": [*question.assumed, *_assumed(question, cards, sequences), *_near_the_peak(known, measured)],
         "ways": [
+            *([text("memory", over=f"{max(known.memory.over.values(), default=1):.2f}")] if answers else []),
             *(f"{cards:,} cards: {line}" for line in _so_many(question, cards, sequences)),
+            *([text("order")] if priced else []),
+            *([text("links")] if any(one["cards"] > 1 for one in answers) else []),
             *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
             *_too_few(answers, cards, owned or {}),
         ],
@@ -118,16 +118,23 @@ def answer(
     }
     places = [place for place, _ in priced]
     covariance = found.covariance[np.ix_(places, places)]
-    market = _lowest(answers, "market")
-    owns = None if owned_decides else _lowest(answers, "owned")
-    return whole | {
-        "choice": verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), market, owns)
+
+    def lowest(way: str) -> dict[str, Any] | None:
+        """Return the lowest bill of a way to buy, with what is to be known of its card."""
+        bills = [one[way] | {key: one[key] for key in ("card", "basis", "host")} for one in answers if one[way]]
+        if not (low := min(bills, key=usd_of, default=None)):
+            return None
+        count = low["cheapest"]["cards"] * low["cheapest"]["machines"]
+        return low | {"fits": _memory(known, question, low["card"], count, peak)["fits"]}
+
+    others = {way: lowest(way) for way in ("spot", "market", "owned") if not (owned_decides and way == "owned")}
+    whole["choice"] = verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), others)
+    expected = {
+        one["card"]: usd * exp(covariance[at, at] / 2)
+        for at, ((_, one), usd) in enumerate(zip(priced, costs, strict=True))
     }
-
-
-def _lowest(answers: Sequence[Mapping[str, Any]], way: str) -> dict[str, Any] | None:
-    """Return the lowest bill of a way to buy, with its card."""
-    return min((one[way] | {"card": one["card"]} for one in answers if one[way]), key=usd_of, default=None)
+    answers.sort(key=lambda one: expected.get(one["card"], inf))
+    return whole
 
 
 def _assumed(question: Question, cards: int | None, sequences: float | None) -> list[str]:
@@ -204,8 +211,9 @@ def _memory_gb(known: Known, card: str) -> float:
 
 
 def _least(known: Known, question: Question, card: str, peak: Peak | None) -> int:
-    """Return how many cards hold what a training keeps, or held what was measured, whichever is less."""
+    """Return how many cards hold what a training keeps, or held what was measured or printed, whichever is less."""
     least = max(1, ceil(question.kept_gb / (ROOM * _memory_gb(known, card))))
+    least = min(least, known.memory.fewest(question, known.memory_gb, card) or least)
     return min(least, peak.cards) if peak and _fits(known, card, peak.cards, peak) == "yes" else least
 
 
@@ -227,6 +235,12 @@ def _refusal(
     if rate.card in without:
         return text("left out")
     held = cards or least
+    if rate.basis != "measured" and (
+        out := known.memory.ran_out(question, known.askable, known.memory_gb, rate.card, held)
+    ):
+        return text(
+            "ran out", model=out.model, tokens=f"{out.tokens:,.0f}", cards=out.cards, card=out.card, source=out.source
+        )
     if _is_alone(known, rate) and held > 1:
         return text("PCIe", cards=held)
     if held > (most := min(sequences or inf, question.sequences)):
@@ -267,6 +281,21 @@ def _fits(known: Known, card: str, count: int, peak: Peak | None) -> str:
         return "unknown"
     room = _memory_gb(known, card) * 1e9 / 2**20
     return "yes" if card == peak.card or peak.memory_mib * _MARGIN <= room else "not as measured"
+
+
+def _memory(known: Known, question: Question, card: str, count: int, peak: Peak | None) -> dict[str, Any]:
+    """Return the memory of all cards, what each takes of a fine-tuning by printed peaks, and whether that fits."""
+    of, memory = known.memory, known.memory_gb[card]
+    fits, each = _fits(known, card, count, peak), of.peak_gb(question, count)
+    if fits == "unknown" and of.ran(question, known.memory_gb, card, count):
+        fits = "printed"
+    elif fits == "unknown" and each is not None:
+        alone = of.peak_gb(question)
+        if each > ROOM * memory / of.over[question.task]:
+            fits = "may run out"
+        elif alone is not None and alone <= ROOM * memory / of.over[question.task] and of.is_learnt(question):
+            fits = "likely"
+    return {"fits": fits, "peak_gb": each, "memory_gb": count * memory}
 
 
 def _bill(bill: Bill | None) -> dict[str, Any] | None:

@@ -3,13 +3,14 @@
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import ceil, inf
+from math import inf
 from statistics import median
 from typing import Any
 
 from scripts.costs import spot
 from scripts.costs.billing import billed_seconds, cost_usd
 from scripts.costs.cards import MARKETS, machines_of
+from scripts.costs.cards import wanted as wanted_of
 from scripts.estimate.known import months
 
 #: Offers of older days are left out.
@@ -113,13 +114,13 @@ def of_rows(
     """Return the offers of rows (`costs.offers`) of one card, the newest and then the cheapest of each kind.
 
     With `cards` those whose machines make up so many (`costs.cards.machines_of`); else each machine, or as many whole
-    ones as have `at_least` so many. None has more than `at_most`, nor is it of a provider that is `without`. The same
-    size at one provider is one offer, whatever its name, its region and its list.
+    ones as have `at_least` so many (`costs.cards.wanted`). None has more than `at_most`, nor is it of a provider that
+    is `without`. The same size at one provider is one offer, whatever its name, its region and its list.
     """
     found: dict[tuple[str, str, int, str], Offer] = {}
     for row in rows:
         size = int(row["cards"])
-        wanted = ceil(at_least / size) * size if cards is None else cards
+        wanted = wanted_of(row["card"], row["provider"], size, at_least) if cards is None else cards
         machines = machines_of(row["card"], row["provider"], size, wanted)
         is_old = months(row["as_of"], today) > OLDEST_MONTHS
         if not machines or is_old or wanted > at_most or row["provider"] in without:

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from scripts.costs import cards as names_of_cards
+from scripts.estimate.memory import Memory
 from scripts.estimate.points import KINDS, Point
 from scripts.storage.errors import InputError
 from scripts.storage.spelling import find, named, plain
@@ -28,9 +29,9 @@ AGEING_MONTHS = 7
 class Known:
     """Points of tables, cards and models by name, and of trials the widening of intervals and the ageing of rows.
 
-    `others` are models that the tables lack; `refused` what is none, by how its name begins. `factors` are by question
-    of `trial` or `transfers` and kind; `ageing`, by kind, is the standard deviation of a logarithm that seven months
-    make.
+    `others` are models that the tables lack; `memory` is what trainings were printed to take of it; `refused` what is
+    no model, by how its name begins. `factors` are by question of `trial` or `transfers` and kind; `ageing`, by kind,
+    is the standard deviation of a logarithm that seven months make.
     """
 
     points: Sequence[Point]
@@ -41,6 +42,12 @@ class Known:
     ageing: Mapping[str, float]
     others: Mapping[str, Any] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
+
+    @property
+    def memory_gb(self) -> dict[str, float]:
+        """Return the memory of a card by its name."""
+        return {card: float(about["memory_gb"]) for card, about in self.cards.items()}
 
     @property
     def askable(self) -> dict[str, Any]:
@@ -100,7 +107,7 @@ class Known:
         return [f"{name}: read as {first}, and not as {' or '.join(others)}"] if others else []
 
     def left_out(self, option: str, name: str, providers: Mapping[str, str]) -> list[str]:
-        """Return the provider, of those by what they are called, and its parts (RunPod, community), or the cards that
+        """Return the provider, by all that providers are called, and its parts (RunPod, community), or the cards that
         are meant. Raises InputError.
         """
         if provider := find(name, dict(providers) | {one: one for one in providers.values()}):
@@ -108,8 +115,9 @@ class Known:
             return [provider, *parts]
         if found := names_of_cards.meant(name, self._cards) or self._of_make(name):
             return found
-        names = dict(providers) | {one: one for one in providers.values()} | self._cards
-        raise self._unknown(option, name, names, f"it is one of {', '.join([*providers.values(), *self.cards])}")
+        sellers = dict.fromkeys(providers.values())
+        names = dict(providers) | self._cards
+        raise self._unknown(option, name, names, f"it is one of {', '.join([*sellers, *self.cards])}")
 
     def _unknown(self, option: str, name: str, names: Mapping[str, str], otherwise: str) -> InputError:
         return names_of_cards.unknown(option, name, names, otherwise, "no data sheet of it is here", "--cards")

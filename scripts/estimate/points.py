@@ -93,7 +93,7 @@ def releases(
     known = {name: model for model, about in models.items() for name in about["names"]}
     for row in rows:
         model = known.get(row["model"])
-        precision = _precision(row)
+        precision = precision_of(row)
         card = names.get(row["card"], row["card"])
         if not (row["tokens_per_second_per_card"] and model and "active_billion" in models[model]):
             continue
@@ -116,7 +116,8 @@ def releases(
         yield (model, card, precision, software, row["task"], length, row["cards"]), point
 
 
-def _precision(row: Mapping[str, Any]) -> str | None:
+def precision_of(row: Mapping[str, Any]) -> str | None:
+    """Return the arithmetic of a row of the tables of speed, None of what is none or unsaid."""
     if row["precision"]:
         return _WRITTEN.get(row["precision"])
     if not row["software"].startswith("MaxText") or "/fp8/" in row["source"]:

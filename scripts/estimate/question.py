@@ -8,7 +8,9 @@ from typing import Any
 
 from scripts.estimate import linear
 from scripts.estimate.known import Known
+from scripts.estimate.memory import STATE_BYTES
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
+from scripts.estimate.reasons import text
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import rounded
 from scripts.storage.spelling import plain
@@ -22,12 +24,8 @@ _CALLED = {
 
 MOST_TOKENS = 1e15
 
-#: Bytes a parameter that a training keeps, spread over all its cards: BF16 weights and gradients, FP32 weights and the
-#: two moments of Adam (Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models",
-#: SC 2020, section 3.1); with adapters the frozen weights alone. QLoRA keeps them in 4 bits with constants of .13 bits
-#: (Dettmers et al., "QLoRA: Efficient Finetuning of Quantized LLMs", NeurIPS 2023, section 3), and an adapter of .2 %
-#: of the parameters at 16 bytes. Activations come on top.
-STATE_BYTES = {"pretrain": 16.0, "sft": 16.0, "lora": 2.0, "qlora": 0.55}
+#: Tokens of a sequence, where nobody says how many and the model has as many positions.
+_LENGTH = 4096
 
 _KEEPS = {"lora": "frozen weights", "qlora": "4-bit weights and an adapter"}
 
@@ -74,6 +72,7 @@ class Question:
     assumed: tuple[str, ...]
     state_bytes: float
     all_layers: int
+    vocabulary: int | None = None
 
     @property
     def sequences(self) -> int:
@@ -133,7 +132,7 @@ def ask(
     precision: str = "bf16",
     software: str = "",
     task: str = "pretrain",
-    length: float = 4096,
+    length: float | None = None,
     state_bytes: float | None = None,
 ) -> Question:
     """Return the question that a person asks, by the name of a model or its numbers. Raises InputError."""
@@ -144,14 +143,9 @@ def ask(
         raise InputError(f"--precision: {precision}: qlora keeps weights in 4 bits and computes in bf16")
     if positive("--tokens", tokens, "tokens of the whole training") > MOST_TOKENS:
         raise InputError(f"--tokens: {tokens:g} must be at most {MOST_TOKENS:g}, more than anybody trained on")
-    if tokens < positive("--length", length, "tokens of a sequence"):
-        raise InputError(f"--tokens: {tokens:g} are less than one sequence of {length:g} (--length)")
-    shortest, longest = known.lengths()
-    if not shortest <= length <= longest:
-        raise InputError(f"--length: {length:g}: sequences of {shortest:g} to {longest:g} tokens are answered for")
-    if length != int(length):
-        raise InputError(f"--length: {length:g} must be a whole number of tokens")
     assumed: list[str] = []
+    if length is not None:
+        _check_length(known, tokens, length)
     if model:
         if (active, layers, width, kind) != (None, None, None, "dense"):
             raise InputError("--active, --layers, --width and --kind go with --billion: of --model they are known")
@@ -175,6 +169,16 @@ def ask(
             names = [key for key, value in missing.items() if value is None]
             figures = " and ".join(str(about[key]) for key in names)
             assumed.append(f"{' and '.join(names)}: {figures}, as {about['like']} has")
+    if length is None:
+        length = float(min(_LENGTH, about.get("positions", _LENGTH)))
+        if length < _LENGTH:
+            assumed.append(f"length: {length:,.0f} tokens, all positions of {about['name']} (--length)")
+        _check_length(known, tokens, length)
+    elif length > (positions := about.get("positions", length)):
+        beyond = text("positions", model=about["name"], positions=f"{positions:,}", length=f"{length:,.0f}")
+        if about.get("are_learned"):
+            raise InputError(f"--length: {beyond}{text('learned')}")
+        assumed.append(f"length: {beyond}{text('stretched')}")
     called = {plain(one): known for one, known in _CALLED.items()}
     found = called.get(plain(software), OTHER) if software not in SOFTWARE.values() else software
     if not software:
@@ -199,8 +203,18 @@ def ask(
     return Question(
         about["name"], about["family"], about["kind"], about["active_billion"], about["total_billion"],
         about["layers"], about["width"], tokens, length, task, precision, found, bool(software), tuple(assumed),
-        state_bytes, about.get("of_layers", about["layers"]),
+        state_bytes, about.get("of_layers", about["layers"]), about.get("vocabulary"),
     )  # fmt: skip
+
+
+def _check_length(known: Known, tokens: float, length: float) -> None:
+    if tokens < positive("--length", length, "tokens of a sequence"):
+        raise InputError(f"--tokens: {tokens:g} are less than one sequence of {length:g} (--length)")
+    shortest, longest = known.lengths()
+    if not shortest <= length <= longest:
+        raise InputError(f"--length: {length:g}: sequences of {shortest:g} to {longest:g} tokens are answered for")
+    if length != int(length):
+        raise InputError(f"--length: {length:g} must be a whole number of tokens")
 
 
 def _check_size(known: Known, what: str, kind: str, active: float) -> None:

@@ -15,10 +15,29 @@ TEXTS = {
     "old rows": ", as its rows are old ({until})",
     "name the software": ", or name the software",
     "left out": "left out, as asked",
-    "PCIe": "no table has a language model on several cards that PCIe links, and this takes {cards}: measure it",
+    "PCIe": "no table of speed has several cards that PCIe alone links, and this takes {cards}: measure it",
     "too small": (
         "{state} GB of state ({bytes} bytes a parameter) and {sequence} GB of a sequence's layers, a tenth left free, "
         "need {needed} cards of {memory} GB"
+    ),
+    "ran out": (
+        "{model} ran out of memory with {tokens} tokens at once on {cards} x {card}, as printed ({source}): measure it"
+    ),
+    "memory": (
+        "memory: all cards together hold the state; activations come on top. Of LoRA and QLoRA a card takes so much of "
+        "a sequence as LitGPT's runs on an A10G did, which compute no layer again (models that were left out took up "
+        "to {over} times that); of others it is known where a run is printed"
+    ),
+    "printed": "fits, as a printed run did",
+    "likely": "fits by LitGPT's runs, {peak} GB a card",
+    "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
+    "order": (
+        "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
+        "named is the first"
+    ),
+    "links": (
+        "links: cards of a machine are linked as its maker says, also where they are listed one by one (taken to stand "
+        "in whole machines); links between machines are taken to be those of printed trainings, whatever the offer"
     ),
     "few sequences": "it takes {cards} cards, and {of} has {sequences} sequences for them",
     "few steps": (
@@ -26,6 +45,9 @@ TEXTS = {
         "speedrun took fewer than {fewest} steps; fewer cards cost about as much and leave more"
     ),
     "many cards": "no table of speed goes beyond {limit} cards",
+    "positions": "{model} has {positions} positions, and a sequence {length} tokens",
+    "learned": ": each position is learned, and none beyond",
+    "stretched": ": they are stretched (RoPE), which costs no speed, and what it learns is another question",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
 }
@@ -36,7 +58,8 @@ def text(key: str, **values: object) -> str:
     return TEXTS[key].format(**values)
 
 
-def caveats(basis: str, host: str | None) -> str:
+def caveats(basis: str, host: str | None, fits: str) -> str:
     """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
     found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
+    found += [TEXTS[fits].partition(":")[0]] if fits == "may run out" else []
     return f" ({'; '.join(found)})" if found else ""

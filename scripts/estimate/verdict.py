@@ -5,12 +5,20 @@ from typing import Any
 
 import numpy as np
 
+from scripts.costs.cards import counted
 from scripts.estimate import choice
 from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
 from scripts.estimate.rates import digits_within
 from scripts.estimate.reasons import caveats
 from scripts.storage.numbers import between, number, rounded
+
+#: How other ways to buy are named, where they cost less.
+_WAYS = {
+    "spot": "On spot, if it may be interrupted:",
+    "market": "At a market place, whose hosts are strangers: from",
+    "owned": "Owned:",
+}
 
 
 def usd_of(bill: Mapping[str, Any]) -> float:
@@ -23,13 +31,12 @@ def verdict(
     usd: Array,
     covariance: Array,
     minutes: Array,
-    market: Mapping[str, Any] | None,
-    owned: Mapping[str, Any] | None = None,
+    others: Mapping[str, Mapping[str, Any] | None],
 ) -> dict[str, Any] | None:
     """Return which card costs least, or what to measure; None where no card has a price.
 
-    Of each answer the bill of `deciding` counts; `usd` is what it comes to, `minutes` what a minute does, `market` the
-    lowest bill of market places, `owned` that of owned cards that stand apart.
+    Of each answer the bill of `deciding` counts; `usd` is what it comes to, `minutes` what a minute does, `others` the
+    lowest bills of other ways to buy, which stand apart.
     """
     if not answers:
         return None
@@ -49,13 +56,10 @@ def verdict(
             f"{number(flips['usd_per_hour'])} USD an hour, {flips['card']} {_by(flips['provider'])} is expected to "
             "cost less."
         )
-    if market and usd_of(market) < usd[found.first]:
-        said.append(
-            f"At a market place, whose hosts are strangers: from {rounded(usd_of(market), 2)} USD "
-            f"({_place(market['card'], market['cheapest'])})."
-        )
-    if owned and usd_of(owned) < usd[found.first]:
-        said.append(f"Owned: {rounded(usd_of(owned), 2)} USD ({_place(owned['card'], owned['cheapest'])}).")
+    for way, words in _WAYS.items():
+        bill = others.get(way)
+        if bill and usd_of(bill) < usd[found.first]:
+            said.append(f"{words} {_usd(bill)} on {_place(bill, bill['cheapest'])}.")
     return {
         "decided": decided,
         "card": names[found.first],
@@ -92,13 +96,23 @@ def _flips(
     return {"card": card, "provider": provider, "from_usd_per_hour": now, "usd_per_hour": now * share}
 
 
-def _place(card: str, offer: Mapping[str, Any]) -> str:
-    of = "figures" if offer["provider"] == OWNED else "price"
-    return f"{_machines(card, offer)}, {of} of {offer['as_of']}"
+def _usd(bill: Mapping[str, Any]) -> str:
+    """Return what a bill comes to, with its interval."""
+    usd = bill["usd"]
+    digits = digits_within(usd["low"], usd["high"])
+    ends = between(usd["low"], usd["high"], digits)
+    return f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed)"
 
 
-def _machines(card: str, offer: Mapping[str, Any]) -> str:
-    return f"{offer['cards'] * offer['machines']} x {card} {_by(offer['provider'])}"
+def _place(of: Mapping[str, Any], offer: Mapping[str, Any]) -> str:
+    """Return on which machines of a card, with what is to be known of it, and since when they ask that."""
+    date = "figures" if offer["provider"] == OWNED else "price"
+    known = caveats(of["basis"], of["host"], of["fits"])
+    return f"{_machines(of['card'], offer, known)}, {date} of {offer['as_of']}"
+
+
+def _machines(card: str, offer: Mapping[str, Any], known: str = "") -> str:
+    return f"{counted(card, offer['cards'], offer['machines'])}{known} {_by(offer['provider'])}"
 
 
 def _by(provider: str) -> str:
@@ -107,11 +121,9 @@ def _by(provider: str) -> str:
 
 def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["deciding"]
-    offer, usd = bill["cheapest"], bill["usd"]
-    machine = _place(first["card"] + caveats(first["basis"], first["host"]), offer)
-    digits = digits_within(usd["low"], usd["high"])
-    hours, ends = rounded(bill["hours"], digits), between(usd["low"], usd["high"], digits)
-    cost = f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed) in {hours} h"
+    machine = _place(first, bill["cheapest"])
+    hours = rounded(bill["hours"], digits_within(bill["usd"]["low"], bill["usd"]["high"]))
+    cost = f"{_usd(bill)} in {hours} h"
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
         return f"{which} with an answer and an offer: {machine}, {cost}."

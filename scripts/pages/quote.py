@@ -6,9 +6,9 @@ from dataclasses import asdict
 from datetime import date
 from typing import Any
 
-from scripts.analysis.names import provider_name
+from scripts.analysis.names import provider_name, provider_names
 from scripts.costs import cards
-from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, question, rates, reasons
+from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, memory, question, rates, reasons
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import KINDS, PRECISIONS, SOFTWARE
@@ -100,12 +100,13 @@ def data(
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
-    most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes and room (of
-    memory), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), arm (cards with such a
-    host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by name:
-    kind, active, total, layers, of_layers, width, whether the tables have its family, and their own points), lengths
-    and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed, fewest_steps, least_of_peak,
-    software, tpu_software, spot (what is assumed of it), owned and offers by card.
+    most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
+    (`_memory`), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), arm (cards with such
+    a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by name:
+    kind, active, total, layers, of_layers, width, whether the tables have its family, vocabulary, printed runs, and
+    their own points), lengths and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed,
+    fewest_steps, least_of_peak, software, tpu_software, spot (what is assumed of it), provider_names (all that they are
+    called), owned and offers by card.
     """
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:
@@ -125,8 +126,9 @@ def data(
         "by_card": cards.BY_CARD,
         "whole": cards.WHOLE,
         "whole_of_rack": cards.WHOLE_OF_RACK,
-        "state_bytes": question.STATE_BYTES,
-        "room": answer.ROOM,
+        "state_bytes": memory.STATE_BYTES,
+        "room": memory.ROOM,
+        "memory": _memory(known),
         "most_cards": question.MOST_CARDS,
         "most_printed": question.MOST_PRINTED,
         "fewest_steps": question.FEWEST_STEPS,
@@ -157,11 +159,27 @@ def data(
         "providers": {
             name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})
         },
+        "provider_names": provider_names(row["provider"] for rows in offered.values() for row in rows),
         "offers": {
             card: [{key: _number(row[key]) for key in OFFER} for row in rows] for card, rows in offered.items() if rows
         },
     }
 
+
+def _memory(known: Known) -> dict[str, Any]:
+    """Return what is printed of memory: `memory.Memory`, and the runs that ran out of it."""
+    of = known.memory
+    return {
+        "weights": of.weights,
+        "over": of.over,
+        "tokens": of.tokens,
+        "billion": memory.BEYOND * of.billion,
+        "out": [asdict(run) for run in of.runs if run.is_out],
+    }
+
+
+#: What a printed run is, beside its model.
+_OF_RUN = ("task", "precision", "card", "cards", "tokens")
 
 #: What a point of a model is, beside what all of its points are.
 _OF_POINT = ("card", "precision", "software", "task", "length", "gflop", "rate")
@@ -182,6 +200,14 @@ def _models(known: Known) -> dict[str, Any]:
                 "of_layers": about.get("of_layers"),
                 "width": about["width"],
                 "has_family": about["family"] in families,
+                "vocabulary": about.get("vocabulary"),
+                "positions": about.get("positions"),
+                "are_learned": about.get("are_learned", False),
+                "ran": [
+                    {key: getattr(run, key) for key in _OF_RUN}
+                    for run in known.memory.runs
+                    if run.model == name and not run.is_out
+                ],
                 "points": [{key: getattr(one, key) for key in _OF_POINT} for one in known.points if one.model == name],
             }
     return found

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from scripts.costs import book, books, offers, terms
 from scripts.costs import cards as machines_of_cards
+from scripts.estimate import memory
 from scripts.estimate import owned as owned_cards
 from scripts.estimate.known import Known, day
 from scripts.estimate.owned import Owned
@@ -18,7 +20,11 @@ from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, read_text
 
 ROOT = Path(__file__).resolve().parents[2]
-FACTS = ROOT / "reports" / "published" / "sources" / "language-models.csv"
+SOURCES = ROOT / "reports" / "published" / "sources"
+FACTS = SOURCES / "language-models.csv"
+
+#: Fine-tunings whose memory is printed.
+FINE_TUNINGS = SOURCES / "litgpt-fine-tuning.csv"
 MODELS, CARDS = ROOT / "config" / "language_models.yaml", ROOT / "config" / "cards.yaml"
 MACHINES = ROOT / "config" / "machines.csv"
 
@@ -36,7 +42,7 @@ TRIED_BOOK = "cards-2026-11"
 
 #: All files that quotes are made from, as rules of Snakemake name them.
 MADE_FROM = [
-    *(str(path.relative_to(ROOT)) for path in (FACTS, TRIALS, CARDS, MODELS, MACHINES, OWNED)),
+    *(str(path.relative_to(ROOT)) for path in (FACTS, FINE_TUNINGS, TRIALS, CARDS, MODELS, MACHINES, OWNED)),
     *(str(books.path(name)) for name in BOOKS),
     *books.TERMS,
 ]
@@ -84,7 +90,15 @@ def known(found: Mapping[str, Any] | None = None) -> Known:
     found = trials() if found is None else found
     ageing = {kind: one["deviation"] for kind, one in found["ageing"].items()}
     asked = schemas.read_yaml(MODELS, "language-models")
-    return Known(points(), cards, names, models, found["factors"], ageing, asked["others"], asked["refused"])
+    of = Known(points(), cards, names, models, found["factors"], ageing, asked["others"], asked["refused"])
+    return replace(of, memory=memory.fit(_runs(of), of.askable))
+
+
+def _runs(known: Known) -> list[memory.Run]:
+    """Return the trainings that were printed to run, or to run out of memory."""
+    tuned = [row for _, row in read_csv(FINE_TUNINGS)]
+    ran = memory.of_speeds(rows(), known.model, known.cards, known.card_names)
+    return [*memory.of_fine_tunings(tuned, known.model), *ran]
 
 
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:

@@ -75,7 +75,7 @@ def test_a_market_place_stands_apart_and_is_named_where_it_asks_less() -> None:
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
     assert found["choice"]["card"] == "A100 80 GB"
     assert "At a market place, whose hosts are strangers: from " in found["choice"]["sentence"]
-    assert "(1 x H100 at vast, price of 2026-11-09)" in found["choice"]["sentence"]
+    assert " on 1 x H100 at vast, price of 2026-11-09." in found["choice"]["sentence"]
     assert "market place" not in of(offers | {"H100": [row("vast", 1, 5)]})["choice"]["sentence"]
 
 
@@ -130,6 +130,37 @@ def test_spot_stands_apart_and_decides_nothing() -> None:
     assert own["spot"]["usd"]["cheapest"] / own["on_demand"]["usd"]["cheapest"] == pytest.approx(1.0444 / 30, rel=0.003)
     assert any(line.startswith("spot: 0.042 preemptions an hour of each machine") for line in found["ways"])
     assert found["choice"]["card"] == "A100 80 GB"
+    usd = own["spot"]["usd"]
+    ends = f"({usd['low']:.2f} to {usd['high']:.2f} by the 80 % of its speed)"
+    says = f"On spot, if it may be interrupted: {usd['cheapest']:.2f} USD {ends} on 1 x H100 at a, price of 2026-11-09."
+    assert says in found["choice"]["sentence"]
+    assert "On spot" not in of(offers | {"H100": [row("a", 1, 90, purchase="spot")]})["choice"]["sentence"]
+
+
+def test_what_is_to_be_known_is_said_of_every_pick() -> None:
+    """The cloud's H100 has tables; what spot, a market place and an owner have are known by data sheets."""
+    offers = {
+        "H100": [row("a", 1, 9)],
+        "GH200": [row("b", 1, 1, card="GH200", purchase="spot"), row("vast", 1, 1, card="GH200")],
+    }
+    asked = ask(software="llm-foundry", state_bytes=4.0)
+    own = {"GH200": owned.Owned(0.5, "2026-11", "by hand", "an invoice", 1)}
+    found = answer.answer(TABLES, offers, asked, [], None, TODAY, owned=own)["choice"]["sentence"]
+    known = "1 x GH200 (known by its data sheet alone; ARM host: wheels may be missing)"
+    for place in ("at b", "at vast", "owned"):
+        assert f" on {known} {place}, " in found
+    assert "1 x H100 at a, " in found
+
+
+def test_answers_stand_in_the_order_in_which_one_is_picked() -> None:
+    """A wide interval counts: the expected cost of a lognormal is its middle x exp(variance / 2)."""
+    offers = {card: [row("a", 1, 2, card=card)] for card in ("H100", "GH200", "H200", "B200")}
+    found = of(offers)
+    first = [one["card"] for one in found["answers"] if one["on_demand"]]
+    assert first[0] == found["choice"]["card"]
+    assert {*first} == {"H100", "GH200", "H200", "B200"}
+    assert all(one["on_demand"] is None for one in found["answers"][4:])
+    assert any(line.startswith("order: by expected cost") for line in found["ways"])
 
 
 #: An hour of a card that is owned, in USD.
@@ -151,7 +182,7 @@ def test_owned_cards_stand_apart_unless_they_are_asked_to_decide() -> None:
         assert own["owned"]["usd"]["cheapest"] == pytest.approx(2e9 / 7800 / 3600 * 0.5, rel=0.02)
         assert own["on_demand"]["cheapest"]["provider"] == "a"
     assert apart["choice"]["card"] == "A100 80 GB"
-    assert apart["choice"]["sentence"].endswith(" Owned: 36 USD (1 x H100 owned, figures of 2026-11).")
+    assert apart["choice"]["sentence"].endswith(" on 1 x H100 owned, figures of 2026-11.")
     assert deciding["choice"]["card"] == "H100"
     assert "1 x H100 owned, figures of 2026-11" in deciding["choice"]["sentence"]
     assert "owned, apart from offers: H100 0.500 USD an hour (by hand); an invoice" in apart["ways"]
@@ -187,7 +218,7 @@ def test_a_card_that_pcie_links_is_answered_for_alone() -> None:
     asked = ask(software="llm-foundry", state_bytes=4.0)
     several = answer.answer(TABLES, offers, asked, [], 8, TODAY)
     reasons = {one["card"]: one["reason"] for one in several["refused"]}
-    assert reasons["L40S"].startswith("no table has a language model on several cards that PCIe links, and this")
+    assert reasons["L40S"].startswith("no table of speed has several cards that PCIe alone links, and this takes 8")
     measured = answer.answer(TABLES, offers, asked, [asked.on("L40S", rate=2000.0)], 8, TODAY)
     assert "L40S" not in {one["card"] for one in measured["refused"]}
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from scripts.analysis.names import provider_names
 from scripts.estimate import question
 from scripts.storage.errors import InputError
 from scripts.workflow import estimates
@@ -74,6 +75,7 @@ SHAPES = {
     "Falcon 180B": Shape(80, 14848, 14848, 512, 59392, 65024, is_gated=False),
     "Phi-1.5": gpt(24, 2048, 51200),
     "Phi-2": gpt(32, 2560, 51200),
+    "StableLM base alpha 3B": gpt(16, 4096, 50688),
     "TinyLlama 1.1B": Shape(22, 2048, 2048, 256, 5632, 32000),
     "SmolLM2 135M": Shape(30, 576, 576, 192, 1536, 49152, is_tied=True),
     "SmolLM2 360M": Shape(32, 960, 960, 320, 2560, 49152, is_tied=True),
@@ -139,6 +141,7 @@ def test_parameters_follow_from_the_shape(name: str) -> None:
         assert shape.billion(shape.used, 0) < about["active_billion"] < shape.billion(shape.used, 2) * 1.005
     assert (about["layers"], about["width"]) == (shape.layers - shape.windowed, shape.queries)
     assert about.get("of_layers") == (shape.layers if shape.windowed else None)
+    assert about["vocabulary"] == shape.vocabulary
 
 
 def test_parameters_of_latent_attention_follow_too() -> None:
@@ -250,3 +253,45 @@ def test_of_a_size_alone_no_model_with_windows_lends_its_layers() -> None:
     """Of 27 billion the two nearest have windows (Gemma 2 and 3); the next is MPT 30b, of 29.97."""
     asked = question.ask(KNOWN, billion=27, tokens=1e9)
     assert "layers and width: 48 and 7168, as MPT 30b has" in asked.assumed
+
+
+@pytest.mark.parametrize(
+    ("model", "length", "taken", "says"),
+    [
+        ("gpt2", None, 1024, "length: 1,024 tokens, all positions of GPT-2 124M (--length)"),
+        ("Llama 3 8B", None, 4096, ""),
+        (
+            "Falcon 7B",
+            4096,
+            4096,
+            "Falcon 7B has 2,048 positions, and a sequence 4,096 tokens: they are stretched (RoPE)",
+        ),
+        (
+            "gpt2",
+            2048,
+            0,
+            "--length: GPT-2 124M has 1,024 positions, and a sequence 2,048 tokens: each position is learned",
+        ),
+    ],
+)
+def test_no_more_tokens_are_taken_for_granted_than_a_model_has_positions(
+    model: str, length: float | None, taken: int, says: str
+) -> None:
+    if not taken:
+        with pytest.raises(InputError, match=says.replace("(", "[(]")):
+            question.ask(KNOWN, model=model, tokens=1e9, length=length)
+        return
+    asked = question.ask(KNOWN, model=model, tokens=1e9, length=length)
+    assert asked.length == taken
+    lines = [line for line in asked.assumed if line.startswith("length")]
+    assert says in lines[0] if says else lines == []
+
+
+def test_names_of_providers_are_found_however_people_write_them() -> None:
+    names = provider_names(["aws", "gce", "azure", "runpod-secure", "runpod-community"])
+    for name, means in [
+        ("GCP", ["gce"]), ("google cloud", ["gce"]), ("Amazon", ["aws"]), ("amazon web services", ["aws"]),
+        ("Microsoft Azure", ["azure"]), ("microsoft", ["azure"]), ("google", ["gce"]), ("EC2", ["aws"]),
+        ("runpod", ["runpod-secure", "runpod-community"]),
+    ]:  # fmt: skip
+        assert KNOWN.left_out("--without", name, names) == means

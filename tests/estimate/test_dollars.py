@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from scripts.costs import cards
 from scripts.estimate import dollars
 
 TODAY = date(2026, 11, 25)
@@ -119,3 +120,21 @@ def test_where_preemptions_leave_no_time_there_is_no_offer() -> None:
     """Thirty an hour, and ten minutes to start again: a start succeeds once in e^5 tries."""
     (offer,) = dollars.of_rows([row("a", 1, 1, purchase="spot")], TODAY)
     assert dollars.bill([offer], 3.6e8, 10_000, 10_000, 10_000, 30) is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "size", "least", "wants", "words"),
+    [
+        ("hyperstack", 1, 2, 2, "2 x H100"),
+        ("hyperstack", 1, 91, 96, "12 machines of 8 x H100"),
+        ("hyperstack", 1, 226, 232, "29 machines of 8 x H100"),
+        ("aws", 8, 91, 96, "12 machines of 8 x H100"),
+        ("aws", 8, 3, 8, "8 x H100"),
+    ],
+)
+def test_many_cards_are_machines_whose_cards_are_linked(
+    provider: str, size: int, least: int, wants: int, words: str
+) -> None:
+    (offer,) = dollars.of_rows([row(provider, size, 3.0)], TODAY, at_least=least)
+    assert offer.all_cards == wants
+    assert cards.counted("H100", offer.cards, offer.machines) == words
