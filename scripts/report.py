@@ -135,7 +135,7 @@ def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[st
 def _offers(row: Mapping[str, Any], option: str, inputs: Inputs) -> dict[str, dict[str, Any]]:
     """Return what a training costs at the offers of clouds for its machine, where the study has such options.
 
-    By the kind of offer, lowest or median, where it is another price: usd, and provider, whose it is or how many.
+    By the kind of offer, lowest or median: usd, high (the highest offer's), and provider, whose it is or how many.
     """
     hourly = inputs.prices[inputs.prices["hardware"] == row["hardware"]].set_index("price_option")
     there = {
@@ -143,8 +143,14 @@ def _offers(row: Mapping[str, Any], option: str, inputs: Inputs) -> dict[str, di
         for name, about in inputs.study["prices"].items()
         if "offer" in about and "only" not in about and {name, option} <= set(hourly.index)
     }
-    usd = {kind: row["usd"] * one["usd_per_hour"] / hourly.loc[option, "usd_per_hour"] for kind, one in there.items()}
-    return {kind: {"usd": usd[kind], "provider": there[kind]["provider"]} for kind in there if usd[kind] != row["usd"]}
+    return {
+        kind: {
+            "usd": row["usd"] * one["usd_per_hour"] / hourly.loc[option, "usd_per_hour"],
+            "high": row["usd"] * one["usd_per_hour_high"] / hourly.loc[option, "usd_per_hour"],
+            "provider": one["provider"],
+        }
+        for kind, one in there.items()
+    }
 
 
 def offered(study: Mapping[str, Any], files: Sequence[Path]) -> dict[str, list[Offer]]:

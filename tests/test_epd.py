@@ -345,6 +345,8 @@ def test_history_of_a_card_is_that_of_all_books() -> None:
         "as_of": "2026-09-20",
         "lowest_usd_per_hour": 10.5,
         "lowest_provider": "coreweave",
+        "highest_usd_per_hour": 10.5,
+        "highest_provider": "coreweave",
         "median_usd_per_hour": 10.5,
         "offers": 1,
         "market_usd_per_hour": None,

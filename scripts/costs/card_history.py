@@ -38,6 +38,11 @@ class Day:
         return self.known[0]
 
     @property
+    def highest(self) -> Offer:
+        """The highest of the offers of clouds, in USD an hour of one card."""
+        return self.known[-1]
+
+    @property
     def median(self) -> float:
         """The median of the offers of clouds, in USD an hour of one card."""
         return median(offer.usd_per_hour for offer in self.known)

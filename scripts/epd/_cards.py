@@ -47,6 +47,8 @@ def show_history(history: Mapping[str, Sequence[Day]], as_json: bool) -> None:
                     "as_of": day.as_of,
                     "lowest_usd_per_hour": day.lowest.usd_per_hour,
                     "lowest_provider": day.lowest.provider,
+                    "highest_usd_per_hour": day.highest.usd_per_hour,
+                    "highest_provider": day.highest.provider,
                     "median_usd_per_hour": day.median,
                     "offers": len(day.known),
                     "market_usd_per_hour": day.market and day.market.usd_per_hour,
@@ -57,14 +59,15 @@ def show_history(history: Mapping[str, Sequence[Day]], as_json: bool) -> None:
             ]
         )
         return
-    shown = _table("card", "as of", "lowest of clouds", "median", "of", "market place")
+    shown = _table("card", "as of", "lowest of clouds", "highest", "median", "of", "market place")
     shown.add_column("read that day, USD an hour")
     for name, day in found:
         read = ", ".join(f"{offer.provider} {number(offer.usd_per_hour)}" for offer in day.new)
-        lowest, market = (
-            "—" if one is None else f"{number(one.usd_per_hour)} {one.provider}" for one in (day.lowest, day.market)
+        lowest, highest, market = (
+            "—" if one is None else f"{number(one.usd_per_hour)} {one.provider}"
+            for one in (day.lowest, day.highest, day.market)
         )
-        shown.add_row(name, day.as_of, lowest, number(day.median), str(len(day.known)), market, read)
+        shown.add_row(name, day.as_of, lowest, highest, number(day.median), str(len(day.known)), market, read)
     shown.caption = (
         f"An hour of a card, of the largest machine of up to {CARDS} cards that each provider asked a price for by "
         "that day: a larger machine that comes later stands for a smaller one. --offers has every size."
