@@ -32,7 +32,7 @@ _SIZES = 3
 _GENERATIONS = [
     *("pair", "new", "old", "series", "label", "round", "published", "new_results", "old_results"),
     *("hours", "hours_low", "hours_high", "usd", "told_hours", "told_usd", "first_list", "usd_then"),
-    *("usd_per_hour", "pays_share", "dearer_share", "pays_below"),
+    *("usd_per_hour", "pays_share", "dearer_share", "even_at", "pays_below"),
 ]
 _CHEAPEST = [
     *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
@@ -158,7 +158,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
     usd (at `option`), first_list (the first dated list since the round was published that has both cards; empty if
     none has), usd_then (at its prices), usd_per_hour (of a newer card), and at which share of that the newer card is
     clearly cheaper (pays_share; 0 for none) and not clearly dearer (dearer_share); pays_below is the former in dollars,
-    missing for none.
+    missing for none, even_at the price at which the medians cost as much.
     """
     today = card_prices.hourly(prices, option, about["accelerators"])
     single = scored[scored["compared"] & scored["accelerators"].eq(card_prices.ONE_MACHINE)]
@@ -231,7 +231,8 @@ def _shares(rows: Sequence[Mapping[str, Any]], judge: Judge) -> dict[str, list[f
     below = [
         row["usd_per_hour"] * share if share >= LEAST_SHARE else np.nan for row, share in zip(rows, pays, strict=True)
     ]
-    return {"pays_share": pays, "dearer_share": dearer, "pays_below": below}
+    even = [row["usd_per_hour"] / row["usd"] if row["usd"] else np.nan for row in rows]
+    return {"pays_share": pays, "dearer_share": dearer, "even_at": even, "pays_below": below}
 
 
 def _ratio(per_hour: Mapping[str, float], new: str, old: str) -> float:
