@@ -38,7 +38,8 @@ def of_answer(name: str, answer: Answer) -> str:
         return ""
     (flip,) = answer.flips
     if not flip.below:
-        return f" {name} is {_even(flip, 'of half of the pairs')}; no price is known at which it clearly pays."
+        why = ", as there are too few runs" if answer.few else ""
+        return f" {name} is {_even(flip, 'of half of the pairs')}; no price is known at which it clearly pays{why}."
     until = "up to" if answer.word == "Yes" else "below"
     pays = f"clearly pays {until} {number(flip.below)}: cheaper in half of the pairs or more, dearer in none"
     return f" {name} is {_even(flip, 'of half of the pairs')}, and {pays}."

@@ -31,7 +31,7 @@ def rows(
     nouns = {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]}
     noun = nouns.pop() if len(nouns) == 1 else "samples"
     if not given and panels:
-        given = {"which": _which(panels), "sure": _sure(panels), "price": _own(panels)}
+        given = {"which": _which(panels), "sure": _sure(panels), "price": _own(panels, price)}
         given = {**given, "samples": _samples(panels, inputs, noun)}
     if price:
         given = {"price": "", **given}
@@ -73,11 +73,11 @@ def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _own(panels: Sequence[Mapping[str, Any]]) -> str:
-    """Return where the price of each workload stands."""
-    if not any(panel["flip"] for panel in panels):
-        return "No price changes it: each workload has one machine alone, or one that is free."
-    return "Each workload has its own price below."
+def _own(panels: Sequence[Mapping[str, Any]], price: str) -> str:
+    """Return where the price of each workload stands, or that there is none; `price` may have said so."""
+    if any(panel["flip"] for panel in panels):
+        return "Each workload has its own price below."
+    return "" if price else "No price changes it: each workload has one machine alone, or one that is free."
 
 
 def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> str:
