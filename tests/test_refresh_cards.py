@@ -5,18 +5,21 @@ as its providers write them, prices are made up.
 """
 
 import csv
-import subprocess
+import io
 import sys
 import threading
 import zipfile
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from scripts.costs import book, books, card_history, card_names, cards, offers, terms
+from scripts import refresh_prices
+from scripts.costs import book, books, card_history, card_names, cards, catalogue, offers, terms
 from tests.conftest import ROOT
 
 WRITTEN = ROOT / "tests" / "costs" / "gpuhunt" / "cards"
@@ -41,7 +44,7 @@ def host(tmp_path: Path) -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=tmp_path / "served")) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_address[1]}/v3"
         server.shutdown()
 
@@ -55,10 +58,11 @@ def refresh(folder: Path, host: str, providers: list[str], *, ends_with: int = 0
 
 
 def run(folder: Path, *options: str, ends_with: int = 0) -> str:
-    words = [sys.executable, "-m", "scripts.refresh_prices", "--book", str(folder / "now.csv"), *options]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == ends_with, done.stderr
-    return done.stdout
+    words = ["refresh_prices", "--book", str(folder / "now.csv"), *options]
+    said = io.StringIO()
+    with patch.object(sys, "argv", words), redirect_stdout(said):
+        assert refresh_prices.main() == ends_with
+    return said.getvalue()
 
 
 def rates(folder: Path) -> dict[str, str]:
@@ -124,6 +128,7 @@ LEFT_OUT = [
 ]
 
 
+@pytest.mark.slow
 def test_machines_of_fifteen_providers_are_named_by_what_their_rows_say(tmp_path: Path, host: str) -> None:
     said = refresh(tmp_path, host, PROVIDERS)
     assert rates(tmp_path) == HAVE
@@ -134,6 +139,7 @@ def test_machines_of_fifteen_providers_are_named_by_what_their_rows_say(tmp_path
     assert refresh(tmp_path, host, PROVIDERS).count("  new") == 0, "the same again is confirmed"
 
 
+@pytest.mark.slow
 def test_offers_of_a_refreshed_book_are_priced_as_others(tmp_path: Path, host: str) -> None:
     refresh(tmp_path, host, PROVIDERS)
     rows = book.read([tmp_path / "now.csv"])
@@ -162,6 +168,7 @@ SKYPILOT = {
 }
 
 
+@pytest.mark.slow
 def test_the_projects_own_list_has_sixteen_providers(tmp_path: Path, host: str) -> None:
     header = "InstanceType,AcceleratorName,AcceleratorCount,GpuInfo,Price,Region,AvailabilityZone,SpotPrice\n"
     for cloud, row in SKYPILOT.items():
@@ -178,8 +185,6 @@ def test_the_projects_own_list_has_sixteen_providers(tmp_path: Path, host: str) 
 
 
 def wanted() -> dict:
-    from scripts import refresh_prices
-
     return refresh_prices.read_wanted(books.FOLDER / "catalogue.yaml")
 
 
@@ -234,8 +239,6 @@ def test_a_card_is_what_a_row_says_and_never_a_guess(
 
 
 def test_a_part_of_a_card_and_a_host_of_strangers_are_left_out() -> None:
-    from scripts.costs import catalogue
-
     text = """\
 InstanceType,AcceleratorName,AcceleratorCount,GpuInfo,Price,Region,SpotPrice
 4x_L40S_SECURE,L40S,4.0,"{'Gpus': [{'Name': 'L40S', 'MemoryInfo': {'SizeInMiB': 49152}}]}",4,any,
@@ -251,8 +254,6 @@ half_SECURE,L40S,0.5,"{'Gpus': [{'Name': 'L40S', 'MemoryInfo': {'SizeInMiB': 491
 
 
 def test_a_price_of_one_card_is_not_that_of_eight() -> None:
-    from scripts.costs import catalogue
-
     header = "InstanceType,AcceleratorName,AcceleratorCount,Price,Region,SpotPrice\n"
     text = f"{header}one,B200,1.0,5,any,\nfour,B200,4.0,20,any,\neight,B200,8.0,5,any,\nalone,L40S,8.0,1,any,\n"
     table = catalogue.read(text, "vms.csv", zones=False)

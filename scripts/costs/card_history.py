@@ -128,8 +128,13 @@ def asked(offers: Sequence[Offer]) -> list[Asked]:
 
 
 def _contradicts(offer: Offer, newest: Offer) -> bool:
+    """Return whether another source says another price of the same; in one list several machines may have a card."""
     is_near = (day_of(newest.as_of) - day_of(offer.as_of)).days <= SAME_DAYS
-    return is_near and abs(offer.usd_per_hour - newest.usd_per_hour) > SAME * newest.usd_per_hour
+    return (
+        is_near
+        and offer.source != newest.source
+        and abs(offer.usd_per_hour - newest.usd_per_hour) > SAME * newest.usd_per_hour
+    )
 
 
 def _order(one: Asked) -> tuple[bool, float, str, int, str]:

@@ -1,5 +1,6 @@
 """What an hour of a card is offered for; figures are those of the committed books, as somebody reads them there."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -140,8 +141,18 @@ def test_two_sources_that_disagree_are_both_shown() -> None:
     """RunPod's H100 in two lists of autumn 2026: 3.49 on 7 October, 3.99 on 9 November."""
     newer, older = offer("a", 3.99, "2026-11-09", 1), offer("a", 3.49, "2026-10-07", 1)
     same, ancient = offer("a", 3.98, "2026-11-01", 1), offer("a", 2.0, "2026-08-10", 1)
-    (one,) = card_history.asked([older, same, ancient, newer])
-    assert (one.on_demand, one.otherwise) == (newer, [older])
+    lists = [replace(one, source=one.as_of) for one in (older, same, ancient, newer)]
+    (one,) = card_history.asked(lists)
+    assert (one.on_demand, one.otherwise) == (lists[3], lists[:1])
+
+
+def test_machines_of_one_list_do_not_contradict_one_another() -> None:
+    """Google has one L4 with 4, 8 and 16 cores: three prices of one catalogue, and no two of the same."""
+    rows = book.read(books.files("current"))
+    (here,) = [
+        one for one in card_history.asked(cards.offers(rows, "L4")) if (one.cards, one.region) == (1, "us-central1")
+    ]
+    assert (round(here.on_demand.usd_per_hour, 4), here.otherwise) == (0.7068, [])
 
 
 def test_an_offer_of_a_year_before_the_newest_is_not_asked_any_more() -> None:
