@@ -154,6 +154,7 @@ def main() -> int:
     label = study["prices"][option].get("label", option) if option else ""
     title = f"{module.TITLE}: {label}" if option else module.TITLE
     headline = options.output / HEADLINE
+    options.output.mkdir(parents=True, exist_ok=True)  # a chart that has nothing to show leaves it empty
 
     drawn: list[dict[str, Any]] = []
     workloads, most = ([""], None) if whole else to_draw(study, frames["runs"])

@@ -116,8 +116,9 @@ def test_study_of_own_logs_names_no_article(draw) -> None:
 
 
 def test_study_without_a_base_says_that_there_is_none(draw) -> None:
-    _, about = draw("relative_time", {key: value for key, value in LOGS.items() if key != "base"}, *ROWS)
+    folder, about = draw("relative_time", {key: value for key, value in LOGS.items() if key != "base"}, *ROWS)
     assert ["missing" in one for one in about["drawn"]] == [True, True]
+    assert list(folder.iterdir()) == [], "which Snakemake expects"
 
 
 @pytest.mark.slow

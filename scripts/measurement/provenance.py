@@ -14,9 +14,14 @@ from scripts.storage import environment
 ROOT = Path(__file__).resolve().parents[2]
 
 
+#: Ends a git that hangs (s). On a busy machine one that looks through a checkout took more than ten.
+_LIMIT_SECONDS = 120
+
+
 def _git(*arguments: str) -> str | None:
+    command = ["git", *arguments]
     try:
-        answer = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=10, check=True)
+        answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=_LIMIT_SECONDS, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.strip()

@@ -201,7 +201,7 @@ GUARDS = [
     Guard(
         "names in books",
         "scripts/costs/fields.py",
-        "if not _NAME.fullmatch(value):",
+        "if not NAME.fullmatch(value):",
         "if False:",
         "price book",
         _OF_BOOKS,

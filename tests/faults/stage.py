@@ -3,9 +3,10 @@
 import importlib
 import json
 import os
+import shutil
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -116,6 +117,24 @@ class Stage:
             code = module.main()
         if code:
             raise InputError(f"{step} ended with code {code}")
+
+    @property
+    def _kept(self) -> Path:
+        return self.results.with_name(f"{self.results.name}-kept")
+
+    def keep(self) -> None:
+        """Keep the files as they are, for `restored`."""
+        shutil.copytree(self.results, self._kept, symlinks=True)
+
+    @contextmanager
+    def restored(self) -> Iterator[None]:
+        """Bring back the files that were kept where a check fails: what is tried next is not to be blamed for it."""
+        try:
+            yield
+        except AssertionError:
+            shutil.rmtree(self.results)
+            shutil.copytree(self._kept, self.results, symlinks=True)
+            raise
 
     def all(self) -> None:
         """Call all verbs."""

@@ -166,17 +166,18 @@ def _clear(place: Stage, step: str) -> None:
 
 def _look(place: Stage, step: str, whole: dict[str, str]) -> None:
     """Look at what a verb left that was ended, call it again, and look again."""
-    left = checksums(place.results)
-    strays = {name for name in left if name not in whole}
-    assert all(Path(name).name.startswith(".") for name in strays), f"half-written: {strays}"
-    other = {name for name in left if name in whole and left[name] != whole[name]}
-    assert not other, f"half-written: {other}"
-    old = time.time() - _STRAY_SECONDS
-    for name in strays:
-        os.utime(place.results / name, (old, old))
-    assert end(start(step, place)) == 0
-    again = checksums(place.results)
-    assert again == whole, f"after it was done again: {set(again.items()) ^ set(whole.items())}"
+    with place.restored():
+        left = checksums(place.results)
+        strays = {name for name in left if name not in whole}
+        assert all(Path(name).name.startswith(".") for name in strays), f"half-written: {strays}"
+        other = {name for name in left if name in whole and left[name] != whole[name]}
+        assert not other, f"half-written: {other}"
+        old = time.time() - _STRAY_SECONDS
+        for name in strays:
+            os.utime(place.results / name, (old, old))
+        assert end(start(step, place)) == 0
+        again = checksums(place.results)
+        assert again == whole, f"after it was done again: {set(again.items()) ^ set(whole.items())}"
 
 
 def _kill(place: Stage, step: str, whole: dict[str, str], kill_at: int, number: int, is_there: bool) -> None:
@@ -372,6 +373,7 @@ def stages(folder: Path) -> Iterator[Stage]:
         os.chdir(ROOT)  # a kit is taken in where the catalogue of machines is
         for step in place.calls:
             assert end(start(step, place)) == 0, step
+        place.keep()
         yield place
 
 
@@ -472,14 +474,15 @@ def killed_sometime(folder: Path, rng: Random) -> list[trial.Fault]:
 
 def _both(place: Stage, first: str, second: str, whole: dict[str, str], seconds: float) -> None:
     """Start one verb, and another one a moment later: both end well, and so are their files."""
-    one = start(first, place)
-    time.sleep(seconds)
-    other = start(second, place)
-    ends = [end(one), end(other)]
-    assert ends[0] == 0, f"{first} ended with {ends[0]}"
-    assert ends[1] in (0, 2), f"{second} ended with {ends[1]}"
-    again = checksums(place.results)
-    assert again == whole, f"{set(again.items()) ^ set(whole.items())}"
+    with place.restored():
+        one = start(first, place)
+        time.sleep(seconds)
+        other = start(second, place)
+        ends = [end(one), end(other)]
+        assert ends[0] == 0, f"{first} ended with {ends[0]}"
+        assert ends[1] in (0, 2), f"{second} ended with {ends[1]}"
+        again = checksums(place.results)
+        assert again == whole, f"{set(again.items()) ^ set(whole.items())}"
 
 
 def at_once(folder: Path, rng: Random) -> list[trial.Fault]:

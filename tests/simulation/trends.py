@@ -114,7 +114,7 @@ def tried(kind: str, correlation: float, histories: int, cells: int = CELLS, see
     return false / histories, found / histories
 
 
-def main(histories: int = 300) -> None:
+def main(histories: int = 1000) -> None:
     rows = []
     for kind in track(KINDS, "histories"):
         for correlation in CORRELATIONS:
