@@ -165,7 +165,7 @@ for verb, given in (
     ("chart", ["relative_cost", *about[:2], "--names", labels, *words["runs"], *words["epochs"],
                "--money", tables["costs"], tables["prices"], "--output", f"{folder}/relative_cost"]),
     ("report", [f"{folder}/report.html", "--name", name, "--claims", f"{folder}/claims.json", *about,
-                *sum(words.values(), []), "--charts", f"{folder}/relative_cost"]),
+                *sum(words.values(), []), "--charts", f"{folder}/relative_cost.json"]),
 ):
     sys.argv = [verb, *given]
     assert importlib.import_module(f"scripts.{verb}").main() == 0
