@@ -176,6 +176,7 @@ function ratesOf(asked, data, today) {
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
+    if (basis === "data sheet only" && data.model.cards[cards[i]].link_gb_per_second <= data.pcie_gb_per_second) covariance[i][i] += data.unlike ** 2; // nothing like it was left out in a trial
     const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
     about[i].is_old = passed > data.old_months[asked.kind] && basis !== "your rate";
     if (about[i].is_old) covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
@@ -426,6 +427,11 @@ function beginQuote() {
     const what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
     const rent = machine(best, caveats(best));
+    if (!near.length && best.basis === "data sheet only") {
+      const sure = rows.find((row) => row.offers && row.basis !== "data sheet only");
+      const known = sure ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
+      return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}`;
+    }
     if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
     return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.`;
   }
@@ -499,7 +505,7 @@ function beginQuote() {
   }
 
   function tries({rows, best, covariance}) {
-    if (!rows.some((row) => row.near)) return [];
+    if (!rows.some((row) => row.near) && best.basis !== "data sheet only") return [];
     const found = minutes(rows, covariance, data.model.measured).filter(({row}) => row === best || row.near).slice(0, 3);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),

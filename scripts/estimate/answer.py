@@ -16,16 +16,12 @@ from scripts.estimate.memory import ROOM
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import Point
 from scripts.estimate.question import FEWEST_STEPS, MOST_CARDS, MOST_PRINTED, Question
-from scripts.estimate.rates import Rate, rates
+from scripts.estimate.rates import PCIE_GB_PER_SECOND, Rate, rates
 from scripts.estimate.reasons import text
 from scripts.estimate.verdict import usd_of, verdict
 from scripts.storage.numbers import number, rounded
 
 _MINUTE = 60.0
-
-#: Cards of one machine that PCIe alone links (its fifth generation, x16, both ways): no table has a language model on
-#: several of these, and the model of speeds knows nothing of links.
-PCIE_GB_PER_SECOND = 128.0
 
 #: Ways to buy, each by itself.
 WAYS = ("on-demand", "spot", "market", "owned")

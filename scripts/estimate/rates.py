@@ -22,6 +22,15 @@ WIDE, WIDEST = 1.6, 2.0
 #: another release (1.12): the standard deviation of its logarithm.
 PRINTED_ELSEWHERE = 0.11
 
+#: Cards of one machine that PCIe alone links (its fifth generation, x16, both ways): no table has a language model on
+#: several of these, and the model of speeds knows nothing of links.
+PCIE_GB_PER_SECOND = 128.0
+
+#: Of a card that is so linked and in no table of speed the data sheet says less than of those that trials left out, all
+#: of which have HBM: the standard deviation of a logarithm with which an L40S, said to be 1.05 times an A100 of LoRA,
+#: may be as slow as its sister was timed (RTX 6000 Ada, .66 in the median of Lambda's transformers).
+UNLIKE = 0.3
+
 #: What an answer rests on: a rate of the person's own on this card; a printed row of this model on this card in this
 #: precision; other models on it in this precision; in other precisions alone; what its maker says.
 BASES = ("measured", "tables, this model", "tables", "tables, other precision", "data sheet only")
@@ -72,7 +81,11 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     alike = [*measured, *(point for point in own if point.software == question.software)]
     factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
     elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
-    covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere)
+    unlike = [
+        UNLIKE**2 * (base == "data sheet only" and known.cards[point.card]["link_gb_per_second"] <= PCIE_GB_PER_SECOND)
+        for point, base in zip(asked, bases, strict=True)
+    ]
+    covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere) + np.diag(unlike)
     kept, answers, times = [], [], []
     for place, (point, middle) in enumerate(zip(asked, expected, strict=True)):
         deviation = sqrt(covariance[place, place])

@@ -48,6 +48,7 @@ TEXTS = {
     "positions": "{model} has {positions} positions, and a sequence {length} tokens",
     "learned": ": each position is learned, and none beyond",
     "stretched": ": they are stretched (RoPE), which costs no speed, and what it learns is another question",
+    "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
 }

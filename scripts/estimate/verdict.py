@@ -9,8 +9,8 @@ from scripts.costs.cards import counted
 from scripts.estimate import choice
 from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
-from scripts.estimate.rates import digits_within
-from scripts.estimate.reasons import caveats
+from scripts.estimate.rates import BASES, digits_within
+from scripts.estimate.reasons import caveats, text
 from scripts.storage.numbers import between, number, rounded
 
 #: How other ways to buy are named, where they cost less.
@@ -46,9 +46,15 @@ def verdict(
     falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items() if place in tied][
         : choice.MOST
     ]
-    decided = not found.rivals
+    # What rests on a data sheet alone decides nothing, however far it lies from others.
+    decided = not found.rivals and answers[found.first]["basis"] != BASES[-1]
     flips = _flips(answers, found, usd, covariance)
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
+    expected = usd * np.exp(np.diag(covariance) / 2)
+    sure = [place for place in np.argsort(expected) if answers[place]["basis"] != BASES[-1]]
+    if not decided and not found.rivals and sure:
+        of = answers[sure[0]]
+        said.append(f"Of those that tables know: {_place(of, of['deciding']['cheapest'])}, {_cost(of['deciding'])}.")
     if flips:
         offer = answers[found.first]["deciding"]["cheapest"]
         said.append(
@@ -104,6 +110,11 @@ def _usd(bill: Mapping[str, Any]) -> str:
     return f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed)"
 
 
+def _cost(bill: Mapping[str, Any]) -> str:
+    hours = rounded(bill["hours"], digits_within(bill["usd"]["low"], bill["usd"]["high"]))
+    return f"{_usd(bill)} in {hours} h"
+
+
 def _place(of: Mapping[str, Any], offer: Mapping[str, Any]) -> str:
     """Return on which machines of a card, with what is to be known of it, and since when they ask that."""
     date = "figures" if offer["provider"] == OWNED else "price"
@@ -121,9 +132,9 @@ def _by(provider: str) -> str:
 
 def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["deciding"]
-    machine = _place(first, bill["cheapest"])
-    hours = rounded(bill["hours"], digits_within(bill["usd"]["low"], bill["usd"]["high"]))
-    cost = f"{_usd(bill)} in {hours} h"
+    machine, cost = _place(first, bill["cheapest"]), _cost(bill)
+    if not rivals and first["basis"] == BASES[-1]:
+        return f"{text('measure first')}: {machine}, {cost}."
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
         return f"{which} with an answer and an offer: {machine}, {cost}."

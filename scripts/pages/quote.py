@@ -101,12 +101,12 @@ def data(
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
     most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
-    (`_memory`), pcie_gb_per_second, printed_elsewhere, providers (their names), names (of cards), arm (cards with such
-    a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until when), models (by name:
-    kind, active, total, layers, of_layers, width, whether the tables have its family, vocabulary, printed runs, and
-    their own points), lengths and sizes (by kind: the least and the most), most_tokens, most_cards, most_printed,
-    fewest_steps, least_of_peak, software, tpu_software, spot (what is assumed of it), provider_names (all that they are
-    called), owned and offers by card.
+    (`_memory`), pcie_gb_per_second and unlike, printed_elsewhere, providers (their names), names (of cards), arm
+    (cards with such a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until
+    when), models (by name: kind, active, total, layers, of_layers, width, whether the tables have its family,
+    vocabulary, printed runs, and their own points), lengths and sizes (by kind: the least and the most),
+    most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software, spot (what is
+    assumed of it), provider_names (all that they are called), owned and offers by card.
     """
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:
@@ -140,7 +140,8 @@ def data(
         "models": _models(known),
         "names": known.card_names,
         "arm": [card for card, about in known.cards.items() if about.get("host") == "ARM"],
-        "pcie_gb_per_second": answer.PCIE_GB_PER_SECOND,
+        "pcie_gb_per_second": rates.PCIE_GB_PER_SECOND,
+        "unlike": rates.UNLIKE,
         "printed_elsewhere": rates.PRINTED_ELSEWHERE,
         "spot": {
             "preemptions_per_hour": dollars.PREEMPTIONS_PER_HOUR,

@@ -152,6 +152,18 @@ def test_what_is_to_be_known_is_said_of_every_pick() -> None:
     assert "1 x H100 at a, " in found
 
 
+def test_a_data_sheet_alone_decides_nothing() -> None:
+    """A GH200 for a tenth of what an H100 costs is to be measured first, and what tables know is named beside it."""
+    found = of({"GH200": [row("a", 1, 0.3, card="GH200")], "H100": [row("b", 1, 9)]})["choice"]
+    assert (found["decided"], found["card"], found["rivals"]) == (False, "GH200", [])
+    assert [one["card"] for one in found["measure"]] in ([], ["GH200"])
+    assert found["sentence"].startswith("Measure a minute first: no table of speed has this card, whose data sheet")
+    assert "Of those that tables know: 1 x H100 at b, price of 2026-11-09, " in found["sentence"]
+    measured = of({"GH200": [row("a", 1, 0.3, card="GH200")], "H100": [row("b", 1, 9)]}, ("GH200", 8000))["choice"]
+    assert measured["decided"]
+    assert measured["sentence"].startswith("Cheapest of the 2 cards")
+
+
 def test_answers_stand_in_the_order_in_which_one_is_picked() -> None:
     """A wide interval counts: the expected cost of a lognormal is its middle x exp(variance / 2)."""
     offers = {card: [row("a", 1, 2, card=card)] for card in ("H100", "GH200", "H200", "B200")}

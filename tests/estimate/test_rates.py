@@ -3,13 +3,18 @@
 from dataclasses import replace
 from datetime import date
 from math import log
+from statistics import median
 
 import pytest
 
-from scripts.estimate import ceiling, rates
+from scripts.estimate import ceiling, classic, question, rates
 from scripts.estimate.known import Known
 from scripts.estimate.trial import WIDTH
+from scripts.importers import facts
+from scripts.storage import tables
 from scripts.storage.numbers import rounded
+from scripts.workflow import estimates
+from tests.conftest import ROOT
 from tests.estimate.test_linear import POINT
 from tests.estimate.test_question import FACTORS, KNOWN, ask
 
@@ -177,3 +182,20 @@ def test_qlora_is_slower_than_lora_and_less_sure_until_it_is_measured() -> None:
     for asked in of_task.values():
         measured = of(rates.rates(known(), asked, [asked.on("H100", rate=3000)], TODAY), "H200")
         assert log(measured.high / measured.middle) / WIDTH < 0.8 * widths["lora"]
+
+
+@pytest.mark.parametrize(("card", "sister"), [("L40S", "rtx-6000-ada"), ("RTX 4090", "rtx-4090"), ("A10G", "a10")])
+def test_a_card_without_a_table_is_not_said_to_be_faster_than_its_sister_was_timed(card: str, sister: str) -> None:
+    """Beside an A100, in the median of transformers in Lambda's table, of which no language model is quoted. An L40S has
+    the chip of an RTX 6000 Ada, an A10G that of an A10. These nets leave more of an A100 idle than language models do,
+    so that above the interval nothing follows.
+    """
+    timed = classic.rates(tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv")))
+    nets = ("bert_base_squad", "bert_large_squad", "gnmt", "transformer_xl_base", "transformer_xl_large")
+    said = median(timed[net, "float16", sister] / timed[net, "float16", "a100-80gb-sxm4"] for net in nets)
+    of_all = estimates.known()
+    found = rates.rates(of_all, question.ask(of_all, model="Llama 3 8B", task="lora", tokens=1e8), [], TODAY)
+    one, beside = of(found, card), of(found, "A100 80 GB").middle
+    assert one.basis == "data sheet only"
+    assert one.low <= said * beside
+    assert one.is_wide
