@@ -186,9 +186,9 @@ def test_qlora_is_slower_than_lora_and_less_sure_until_it_is_measured() -> None:
 
 @pytest.mark.parametrize(("card", "sister"), [("L40S", "rtx-6000-ada"), ("RTX 4090", "rtx-4090"), ("A10G", "a10")])
 def test_a_card_without_a_table_is_not_said_to_be_faster_than_its_sister_was_timed(card: str, sister: str) -> None:
-    """Beside an A100, in the median of transformers in Lambda's table, of which no language model is quoted. An L40S has
-    the chip of an RTX 6000 Ada, an A10G that of an A10. These nets leave more of an A100 idle than language models do,
-    so that above the interval nothing follows.
+    """Beside an A100, in the median of transformers in Lambda's table, of which no language model is quoted. An
+    L40S has the chip of an RTX 6000 Ada, an A10G that of an A10. These nets leave more of an A100 idle than language
+    models do, so that above the interval nothing follows.
     """
     timed = classic.rates(tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv")))
     nets = ("bert_base_squad", "bert_large_squad", "gnmt", "transformer_xl_base", "transformer_xl_large")
