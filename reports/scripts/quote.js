@@ -427,13 +427,11 @@ function beginQuote() {
     const what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
     const rent = machine(best, caveats(best));
-    if (!near.length && best.basis === "data sheet only") {
-      const sure = rows.find((row) => row.offers && row.basis !== "data sheet only");
-      const known = sure ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
-      return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}`;
-    }
+    const isSheet = (row) => row.basis === "data sheet only", sure = rows.find((row) => row.offers && !isSheet(row));
+    const known = sure && rows.every((row) => isSheet(row) || (row !== best && !row.near)) ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
+    if (!near.length && isSheet(best)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}`;
     if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
-    return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.`;
+    return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}`;
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */

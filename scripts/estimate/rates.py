@@ -27,9 +27,9 @@ PRINTED_ELSEWHERE = 0.11
 PCIE_GB_PER_SECOND = 128.0
 
 #: Of a card that is so linked and in no table of speed the data sheet says less than of those that trials left out, all
-#: of which have HBM: the standard deviation of a logarithm with which an L40S, said to be 1.05 times an A100 of LoRA,
+#: of which have HBM: the standard deviation of a logarithm with which an L40S, said to be as fast as an A100,
 #: may be as slow as its sister was timed (RTX 6000 Ada, .66 in the median of Lambda's transformers).
-UNLIKE = 0.3
+UNLIKE = 0.25
 
 #: What an answer rests on: a rate of the person's own on this card; a printed row of this model on this card in this
 #: precision; other models on it in this precision; in other precisions alone; what its maker says.

@@ -52,7 +52,7 @@ def verdict(
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
     expected = usd * np.exp(np.diag(covariance) / 2)
     sure = [place for place in np.argsort(expected) if answers[place]["basis"] != BASES[-1]]
-    if not decided and not found.rivals and sure:
+    if sure and all(answers[place]["basis"] == BASES[-1] for place in tied):
         of = answers[sure[0]]
         said.append(f"Of those that tables know: {_place(of, of['deciding']['cheapest'])}, {_cost(of['deciding'])}.")
     if flips:

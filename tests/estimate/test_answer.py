@@ -159,6 +159,14 @@ def test_a_data_sheet_alone_decides_nothing() -> None:
     assert [one["card"] for one in found["measure"]] in ([], ["GH200"])
     assert found["sentence"].startswith("Measure a minute first: no table of speed has this card, whose data sheet")
     assert "Of those that tables know: 1 x H100 at b, price of 2026-11-09, " in found["sentence"]
+    close = {
+        "L40S": [row("c", 1, 0.15, card="L40S")],
+        "GH200": [row("a", 1, 0.3, card="GH200")],
+        "H100": [row("b", 1, 9)],
+    }
+    of_two = of(close)["choice"]
+    assert {of_two["card"], *of_two["rivals"]} == {"GH200", "L40S"}
+    assert "Of those that tables know: 1 x H100 at b" in of_two["sentence"]
     measured = of({"GH200": [row("a", 1, 0.3, card="GH200")], "H100": [row("b", 1, 9)]}, ("GH200", 8000))["choice"]
     assert measured["decided"]
     assert measured["sentence"].startswith("Cheapest of the 2 cards")

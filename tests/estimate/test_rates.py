@@ -198,4 +198,3 @@ def test_a_card_without_a_table_is_not_said_to_be_faster_than_its_sister_was_tim
     one, beside = of(found, card), of(found, "A100 80 GB").middle
     assert one.basis == "data sheet only"
     assert one.low <= said * beside
-    assert one.is_wide
