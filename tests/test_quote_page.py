@@ -111,7 +111,7 @@ ASK = (
     "([given, today]) => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
     " const {asked, problems} = questionOf(given, data); if (problems.length) return null;"
     " const {rows, best, covariance, refused} = quoted(asked, data, today);"
-    " const isOpen = best && (rows.some((row) => row.near) || best.basis === 'data sheet only');"
+    " const isOpen = best && (rows.some((row) => row.near) || isMeasuredFirst(best, rows));"
     " const tied = isOpen ? rows.filter((row) => row === best || row.near) : [];"
     " const falls = tied.length ? minutes(rows, covariance, data.model.measured) : [];"
     " const found = falls.filter(({row}) => tied.includes(row)).slice(0, 3);"

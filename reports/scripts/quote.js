@@ -294,6 +294,9 @@ function quoted(asked, data, today) {
   return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused};
 }
 
+/** Whether a card of several is known by its data sheet alone, which decides nothing: scripts/estimate/verdict.py. */
+const isMeasuredFirst = (best, rows) => best.basis === "data sheet only" && rows.filter((row) => row.offers).length > 1;
+
 /** Up to which price of its machines the best offer keeps the lowest expected cost, and which follows, of any card; null without another. */
 function flipOf(rows, best, covariance) {
   const expected = (row) => row.usd * Math.exp(covariance[row.at][row.at] / 2), others = rows.filter((row) => row.offers && row !== best);
@@ -429,7 +432,7 @@ function beginQuote() {
     const rent = machine(best, caveats(best));
     const isSheet = (row) => row.basis === "data sheet only", sure = rows.find((row) => row.offers && !isSheet(row));
     const known = sure && rows.every((row) => isSheet(row) || (row !== best && !row.near)) ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
-    if (!near.length && isSheet(best)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}`;
+    if (!near.length && isMeasuredFirst(best, rows)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}`;
     if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
     return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}`;
   }
@@ -503,7 +506,7 @@ function beginQuote() {
   }
 
   function tries({rows, best, covariance}) {
-    if (!rows.some((row) => row.near) && best.basis !== "data sheet only") return [];
+    if (!rows.some((row) => row.near) && !isMeasuredFirst(best, rows)) return [];
     const found = minutes(rows, covariance, data.model.measured).filter(({row}) => row === best || row.near).slice(0, 3);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),

@@ -47,7 +47,7 @@ def verdict(
         : choice.MOST
     ]
     # What rests on a data sheet alone decides nothing, however far it lies from others.
-    decided = not found.rivals and answers[found.first]["basis"] != BASES[-1]
+    decided = not found.rivals and (answers[found.first]["basis"] != BASES[-1] or len(answers) == 1)
     flips = _flips(answers, found, usd, covariance)
     said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
     expected = usd * np.exp(np.diag(covariance) / 2)
@@ -133,7 +133,7 @@ def _by(provider: str) -> str:
 def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
     bill = first["deciding"]
     machine, cost = _place(first, bill["cheapest"]), _cost(bill)
-    if not rivals and first["basis"] == BASES[-1]:
+    if not rivals and first["basis"] == BASES[-1] and count > 1:
         return f"{text('measure first')}: {machine}, {cost}."
     if not rivals:
         which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
