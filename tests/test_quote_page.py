@@ -125,6 +125,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     rng = np.random.default_rng(37)
     answered = undecided = by_name = spot = owned = is_open = 0
     reasons: set[str] = set()
+    fits: set[str] = set()
     for _ in range(120):
         asked = drawn(rng)
         expected, found = by_python(asked), page.evaluate(ASK, [asked, TODAY])
@@ -135,6 +136,8 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
         reasons |= {re.sub(r"[\d,.]+", "#", reason) for reason in found["refused"].values()}
         rows = {row["card"]: row for row in found["rows"]}
         assert sorted(rows) == sorted(one["card"] for one in expected["answers"])
+        priced = [one["card"] for one in expected["answers"] if one["on_demand"]]
+        assert [row["card"] for row in found["rows"] if row["offers"]] == priced
         for one in expected["answers"]:
             row = rows[one["card"]]
             assert [row[key] for key in ("low", "middle", "high")] == pytest.approx(
@@ -142,6 +145,9 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
             )
             assert row["is_wide"] == one["is_wide"]
             assert row["cards"] == one["cards"]
+            assert row["fits"] == one["fits"]
+            assert row["peak_gb"] == (one["peak_gb"] and pytest.approx(one["peak_gb"], rel=1e-9))
+            fits.add(one["fits"])
             assert row["seconds"] / 3600 == pytest.approx(one["hours"]["middle"], rel=1e-9)
             bill = one["on_demand"]
             assert row["offers"] == (bill["offers"] if bill else 0)
@@ -173,6 +179,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     assert answered > 60
     assert min(undecided, by_name, spot, owned, is_open) > 10
     assert len(reasons) > 8
+    assert fits == {"unknown", "printed", "likely", "may run out"}
 
 
 def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:

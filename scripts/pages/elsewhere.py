@@ -13,7 +13,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """Return what its section shows.
 
     Keys: elsewhere, a dict for each workload: workload, sentence (empty without an offer), tokens, assumed, rows (of
-    cards, in the order of their dollars, those without an offer last: card, is_measured, cards, hours, usd, offer),
+    cards, in the order in which one is picked, without an offer last: card, is_measured, cards, hours, usd, offer),
     refused and reasons (why there is no answer).
     """
     return {"elsewhere": [_shown(one) for one in inputs.elsewhere]}
@@ -31,14 +31,12 @@ def _shown(one: Mapping[str, Any]) -> dict[str, Any]:
     if one["answer"] is None:
         return found
     answer = one["answer"]
-    last = float("inf")
-    rows = sorted(answer["answers"], key=lambda row: row["on_demand"]["usd"]["cheapest"] if row["on_demand"] else last)
     return found | {
         "sentence": answer["choice"]["sentence"] if answer["choice"] else "",
         "tokens": answer["asked"]["tokens"],
         "assumed": answer["assumed"],
         "refused": answer["refused"],
-        "rows": [_row(row) for row in rows],
+        "rows": [_row(row) for row in answer["answers"]],
     }
 
 

@@ -90,7 +90,7 @@ class LanguageModel(Part):
     active: Positive = key("Of a mixture of experts: billions of parameters that a token uses")
     layers: Count = key("Layers whose attention sees the whole sequence; without, as of the nearest model")
     width: Count = key("Heads x their width, likewise")
-    length: Positive = key("Tokens of a sequence", default=4096)
+    length: Positive = key("Tokens of a sequence; without, 4096, or all positions of the model")
     precision: Literal["bf16", "fp8", "mxfp8", "nvfp4"] = key("In which it is trained", default="bf16")
     software: Text = key("By which it is trained; without, one that no table holds", default="own program")
     task: Literal["pretrain", "sft", "lora", "qlora"] = key("What is trained of it", default="pretrain")
