@@ -233,7 +233,7 @@ def unordered(taken: list[tuple[str, str, str]]) -> str:
         elif what == "rename":
             if waiting:
                 return next(iter(waiting))
-            waiting[other] = str(Path(other).parent).removeprefix(".")
+            waiting[other] = str(Path(other).parent) if "/" in other else ""
     return next(iter(waiting), "")
 
 
