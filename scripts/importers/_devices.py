@@ -45,7 +45,7 @@ _WORDS = (
     re.compile(r"(?P<said>--gres=gpu(?::[\w-]+)?:(?P<count>\d+))"),
 )
 #: `2730.67/s, 341.3/s/gpu`
-_RATES = re.compile(r"(\d+(?:\.\d+)?)/s,? (\d+(?:\.\d+)?)/s/gpu\b")
+_RATES = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)/s,? (\d+(?:\.\d+)?)/s/gpu\b")
 _VISIBLE = re.compile(r"\b(?P<said>CUDA_VISIBLE_DEVICES=['\"]?(?P<listed>\d+(?:,\d+)*))")
 
 #: Marks between a name and its number.

@@ -46,6 +46,11 @@ def test_a_log_may_print_them(text: str, cards: int | None) -> None:
     assert (found.cards if found else None) == cards
 
 
+def test_a_line_of_digits_is_gone_through_once() -> None:
+    """From each digit to the last it took a minute for 40,000."""
+    assert _devices.of_text(f"{'0' * 200_000}\n2730.67/s, 341.3/s/gpu\n") == Devices(8, "2730.67/s, 341.3/s/gpu")
+
+
 @pytest.mark.parametrize(
     ("settings", "cards"),
     [

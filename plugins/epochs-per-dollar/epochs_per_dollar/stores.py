@@ -271,5 +271,16 @@ def database(path: Path, after: float, run: str = "", most: int = _MOST_ROWS) ->
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Return a connection to a database that is only read, and never waited for."""
-    return sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=ro", uri=True, timeout=0)
+    """Return a connection to a database that is only read, and never waited for.
+
+    Raises sqlite3.Error where it holds views, whose rows may have no end: what MLflow writes are tables.
+    """
+    known = sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=ro", uri=True, timeout=0)
+    try:
+        views = known.execute("SELECT name FROM sqlite_master WHERE type = 'view' LIMIT 1").fetchall()
+        if views:
+            raise sqlite3.DatabaseError(f"{views[0][0]!r} is a view, and no table")
+    except sqlite3.Error:
+        known.close()
+        raise
+    return known

@@ -145,6 +145,16 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
     assert str(problem).startswith("other.db: no database of MLflow: ")
 
 
+def test_a_view_without_an_end_is_refused(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
+        known.execute("ALTER TABLE runs RENAME TO some")
+        known.execute(
+            "CREATE VIEW runs AS WITH RECURSIVE t AS (SELECT * FROM some UNION ALL SELECT * FROM t) SELECT * FROM t"
+        )
+    (problem,) = read(tmp_path).problems
+    assert str(problem) == "mlflow.db: no database of MLflow: 'runs' is a view, and no table"
+
+
 def sweep(place: Path) -> Path:
     """Three runs of one experiment with two rates, two of them repeats, and the run that started them."""
     for run, rate, seed in (("r1", "0.1", "1"), ("r2", "0.1", "2"), ("r3", "0.01", "1"), ("top", "", "")):
