@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from math import log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -318,6 +319,41 @@ def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, p
     page.wait_for_function("!location.hash")
 
 
+def test_machine_of_ones_own_stays_where_a_workload_did_not_run_on_it(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+    rows = [
+        run(workload=workload, hardware=machine, framework=framework, repeat=i)
+        for workload, machine in (("mnist_mlp", "cpu1"), ("mnist_mlp", "cpu4"), ("mnist_cnn", "cpu4"))
+        for framework in ("jax", "torch")
+        for i in range(4)
+    ]
+    (path := tmp_path / "report.html").write_text(report.page(inputs(STUDY, runs(*rows))))
+    page = opened(browser, path, 1400, "light")
+    answer = page.locator("#asked .answer")
+    page.fill("[name=takes]", "10")
+    assert answer.inner_text() == "Choose the machine on which it takes 10.0 h.", "none is chosen for the reader"
+    page.select_option("[name=on]", "cpu1")
+    said = answer.inner_text()
+    assert "takes 10.0 h on 1 vCPU" in said
+    page.select_option("[name=workload]", "mnist_cnn")
+    assert answer.inner_text() == "MNIST · CNN was not run on 1 vCPU: cannot be told."
+    page.select_option("[name=workload]", "mnist_mlp")
+    assert answer.inner_text() == said
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("10M", "10,000,000 samples"), ("10 million", "10,000,000 samples"), ("1.5k", "1,500 samples"),
+     ("2 billion", "2,000,000,000 samples"), ("1,000,000", "1,000,000 samples"),
+     ("10 miles", "Not computed. samples: more than 0 is allowed, not 10 miles.")],
+)  # fmt: skip
+def test_counts_are_read_as_people_write_them(page: Page, text: str, said: str) -> None:
+    page.fill("[name=samples]", text)
+    assert said in page.locator("#asked .answer").inner_text()
+    assert ("at this length" in page.locator("#asked").inner_text()) != said.startswith("Not computed")
+    page.fill("[name=samples]", "")
+
+
 def test_where_no_log_records_samples_whole_trainings_are_asked_for(page: Page) -> None:
     made = inputs(tables_of.STUDY, runs(tables_of.log(), tables_of.log(hardware="cpu4")))
     data = context(made)["ask"]
@@ -594,6 +630,9 @@ def test_another_length_says_why_it_has_another_answer(page: Page) -> None:
     page.locator("#ask [type=reset]").click()
     said = page.locator("#asked .answer strong").inner_text()
     page.fill("[name=samples]", "100")
+    assert (
+        page.locator("#asked .answer strong").inner_text() == "2 of 4 cost the same: the minimum of 60.0 s is billed."
+    )
     why = page.locator("#asked").inner_text()
     assert f"For 1,200,000 samples: {said.partition('.')[0]}." in why
     assert "The length of a training changes that, as 60.0 s are billed at least and start and compilation are" in why

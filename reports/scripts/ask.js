@@ -18,7 +18,7 @@ const LEAST_SHARE = 0.1;
 /** Settings of a form as the engine takes them; what is empty or no number is null. */
 function stateOf(fields, limits) {
   const value = (name) => fields.get(name) ?? "";
-  const number = (name) => (value(name) === "" || !Number.isFinite(Number(value(name))) ? null : Number(value(name)));
+  const number = (name) => (value(name) === "" || !Number.isFinite(writtenNumber(value(name))) ? null : writtenNumber(value(name)));
   const prices = {};
   for (const name of fields.keys()) if (name.startsWith("price.") && number(name) !== null) prices[name.slice(6)] = number(name);
   const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), on: value("on"), prices};
@@ -63,26 +63,29 @@ function begin() {
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
     const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
-    const known = tied.length > 1 ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
-    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.${known}`), " "] : [];
+    const {key} = ROLES[state.by], isSame = tied.length > 1 && tied.every((row) => row[key] === first[key]), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
+    const price = data.prices[state.option]?.[first.cell.hardware];
+    const least = isSame && state.by === "cost" && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
+    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
     words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null && state.takes === null ? "a thousand " + unit.slice(2) : unit}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
     else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour, and is even with the next machine at ${shown(first.even_at)} (now ${shown(first.usd_per_hour)}).`);
-    const price = data.prices[state.option]?.[first.cell.hardware], alike = rows.filter((row) => row.usd === first.usd).length;
-    if (alike > 1 && price?.minimum_seconds && state.by === "cost") words.push(` ${alike} cost the same: each is billed the least that there is, ${shown(price.minimum_seconds)} s.`);
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     return made("p", "answer", ...words);
   }
+
+  /** Whether the reader says how long a training is. */
+  const isOwn = (state) => state.samples !== null || state.takes !== null || state.accuracy !== null;
 
   /** The page's question under these settings, over all workloads; nothing where it asks none. */
   function over(state) {
     const found = data.question && pays(data, state), [one, other] = data.question ?? [];
     if (!found?.pairs) return [];
     const left = found.pairs - found.cheaper - found.dearer;
-    return [`Over all workloads ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`];
+    return [`Over all workloads${isOwn(state) ? ", at this length," : ""} ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`];
   }
 
   /** Why another number of samples has another answer than the page's own; nothing where it has not. */
@@ -246,8 +249,7 @@ function begin() {
   function refused() {
     const found = [];
     for (const field of form.querySelectorAll("[data-limit]")) {
-      const text = unheld.get(field.name) ?? (field.validity.badInput ? "that" : field.value);
-      const why = field.disabled ? "" : refusal(text, data.limits[field.dataset.limit]), place = field.parentElement.querySelector(".problem");
+      const why = field.disabled ? "" : refusal(field.value, data.limits[field.dataset.limit]), place = field.parentElement.querySelector(".problem");
       field.setCustomValidity(why);
       field.toggleAttribute("aria-invalid", why !== "");
       Object.assign(place, {textContent: why, hidden: !why});
@@ -264,19 +266,24 @@ function begin() {
       return;
     }
     const fields = new FormData(form), state = stateOf(fields, data.limits), rows = ask(data, state);
-    const about = data.workloads[state.workload];
+    const about = data.workloads[state.workload], name = readable(state.workload);
+    const hasRun = data.cells.some(({workload, hardware}) => workload === state.workload && hardware === state.on);
+    if (state.takes !== null && !hasRun) {
+      show(made("p", "answer", state.on ? `${name} was not run on ${data.machines[state.on]}: cannot be told.` : `Choose the machine on which it takes ${shown(state.takes)} h.`));
+      return;
+    }
     const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${Number.isInteger(state.samples) ? state.samples.toLocaleString("en-US") : shown(state.samples)} ${about.noun}` : about.unit;
-    const unit = state.takes !== null ? `a training like ${readable(state.workload)} that takes ${shown(state.takes)} h on ${data.machines[state.on]} in its fastest configuration there` : `${amount} of ${readable(state.workload)}`;
+    const unit = state.takes !== null ? `a training like ${name} that takes ${shown(state.takes)} h on ${data.machines[state.on]} in its fastest configuration there` : `${amount} of ${name}`;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
         : !priced ? "No machine has a price so bought: type one."
-        : state.takes !== null ? `No training of ${readable(state.workload)} on ${data.machines[state.on]} is known that is as short.`
+        : state.takes !== null ? `No training of ${name} on ${data.machines[state.on]} is known that is as short.`
         : state.accuracy !== null ? "No configuration reached that accuracy." : "With so many preemptions no training ends.";
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
-      const times = Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1;
-      const what = `${readable(state.workload)}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time.`;
+      const times = (!isOwn(state) && about.times) || (Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1);
+      const what = `${name}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
       show(sentence(state, rows, times, unit), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
@@ -322,8 +329,9 @@ function begin() {
     takes.placeholder = until ? "until the accuracy" : "then say on what";
     on.disabled = on.parentElement.hidden = !hasOwn;
     const ran = new Set(data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.hardware));
-    for (const option of on.options) option.disabled = !ran.has(option.value);
-    if (!ran.has(on.value)) on.value = [...ran][0];
+    // What was chosen stays, and the answer says where nothing ran on it: another machine would be another question.
+    if (!on.value && ran.size === 1) [on.value] = ran;
+    for (const option of on.options) option.disabled = !ran.has(option.value) && option.value !== on.value;
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
   }
 
@@ -334,8 +342,6 @@ function begin() {
 
   follow();
   const start = new FormData(form);
-  /** What an address asks for and no field of numbers can hold, by the name of the field. */
-  const unheld = new Map();
   let settled = true, refusedNow = false;
   /** Names of what the reader has opened, also while an answer shows none of it. */
   const opened = new Set(NARROW.matches ? [] : [GLANCE]);
@@ -346,7 +352,6 @@ function begin() {
   /** Fill the form as the address asks, or as the page opens where it asks for nothing, and answer. */
   function read() {
     const kept = new URLSearchParams(location.hash.startsWith("#ask&") ? location.hash.slice(5) : "");
-    unheld.clear();
     for (const field of form.elements) if (field.name && !start.has(field.name)) field.value = "";
     // A link may be older than the study: what it no longer has stays as the page opens.
     const has = (field, value) => !field.options || [...field.options].some((option) => option.value === value);
@@ -355,7 +360,6 @@ function begin() {
         const field = form.elements[name];
         if ((step !== null && name !== step) || !field || !has(field, value)) continue;
         field.value = value;
-        if (field.dataset?.limit && field.value === "" && value !== "") unheld.set(name, value);
       }
       follow();
     }
@@ -389,9 +393,9 @@ function begin() {
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
   for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", ({target}) => (unheld.delete(target.name), alone(target), follow(), answer(), keep()));
+  form.addEventListener("input", ({target}) => (alone(target), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
-  form.addEventListener("reset", () => setTimeout(() => (unheld.clear(), follow(), answer(), settled = true, keep())));
+  form.addEventListener("reset", () => setTimeout(() => (follow(), answer(), settled = true, keep())));
   // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.
   for (const name of ["popstate", "hashchange"]) window.addEventListener(name, () => isThere() || read());
   document.addEventListener("click", go);

@@ -3,11 +3,21 @@
 
 const SECONDS_PER_HOUR = 3600;
 
+const COUNTS = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9};
+
+/** The number that a text writes: 0.5, 1e6, 1,000,000, 10k, 10 M, 10 million, 2 billion; NaN where it writes none. */
+function writtenNumber(text) {
+  const [, digits, word] = /^\s*([^\sa-z]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
+  const plain = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(digits) ? digits.replaceAll(",", "") : digits ?? "";
+  // Number("0x10") is 16, which nobody means.
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  return value * (word ? COUNTS[word.toLowerCase()] ?? NaN : 1);
+}
+
 /** Why a text is no setting, by its limits (scripts/costs/limits.py); empty where it is one, or nothing is typed. */
 function refusal(text, limit) {
   if (text === "") return "";
-  // Number("0x10") is 16, which no field holds.
-  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN, {minimum, exclusiveMinimum, maximum} = limit;
+  const value = writtenNumber(text), {minimum, exclusiveMinimum, maximum} = limit;
   const fits = Number.isFinite(value) && !(value < minimum) && !(value <= exclusiveMinimum) && !(value > maximum);
   const from = exclusiveMinimum === undefined ? minimum : `more than ${exclusiveMinimum}`;
   const or = exclusiveMinimum === undefined ? " or more" : "", to = exclusiveMinimum === undefined ? " to " : " and at most ";
@@ -94,7 +104,7 @@ function clearlyDifferent(first, second, rule, machines) {
 }
 
 /** Why two cells are not clearly different, and what would show which is better: scripts/analysis/verdicts.py. */
-const CLOSE = "too close to call", FEW = "too few runs", DISTURBED = "all runs disturbed";
+const CLOSE = "too close to call", EQUAL = "equal", FEW = "too few runs", DISTURBED = "all runs disturbed";
 const WHY = [CLOSE, FEW, DISTURBED], SAME = "nothing, all are the same";
 const SETTLED = {[DISTURBED]: "runs that nothing disturbs", [FEW]: "4 runs or more of each", [CLOSE]: "more runs of each, on several machines of a kind"};
 
@@ -155,17 +165,18 @@ function timesOf(data, state) {
 }
 
 /** Which cell has won, or for which reasons that is not known, and of a few which may have: scripts/analysis/verdicts.py. */
-function won(names, does, of, reasons) {
+function won(names, {does, alike}, of, reasons) {
   if (names.length === 1) return `${names[0]} ${does}`;
+  if (reasons.includes(EQUAL)) return `${names.length}${names.length < of ? ` of ${of}` : ""} ${alike}`;
   const unsure = `${reasons.join(" or ")}${reasons.includes(DISTURBED) ? ": nobody can say" : reasons.includes(FEW) ? " to say" : ""}`;
   const words = `${unsure[0].toUpperCase()}${unsure.slice(1)} which`;
   if (names.length <= 3 && names.length < of) return `${words} ${does}: ${names.join(" or ")}`;
   return `${words} of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
-/** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is close. */
+/** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is equal. */
 function whyNot(first, rows, key) {
-  if (rows.length && rows.every((row) => row[key] === first[key])) return [CLOSE];
+  if (rows.length && rows.every((row) => row[key] === first[key])) return [EQUAL];
   return WHY.filter((why) => rows.some((row) => row.why === why));
 }
 
@@ -182,9 +193,9 @@ function settledBy(first, rows, key) {
 
 /** By what is ranked: its values, what its best is called and does if it has won, and if others are not clearly different. */
 const ROLES = {
-  cost: {key: "usd", role: "cheapest", does: "is cheapest", measured: "lowest cost measured"},
-  time: {key: "seconds", role: "fastest", does: "is fastest", measured: "shortest time measured"},
-  value: {key: "value", role: "least time × cost", does: "has the least time × cost", measured: "least time × cost measured"},
+  cost: {key: "usd", role: "cheapest", does: "is cheapest", alike: "cost the same", measured: "lowest cost measured"},
+  time: {key: "seconds", role: "fastest", does: "is fastest", alike: "take the same time", measured: "shortest time measured"},
+  value: {key: "value", role: "least time × cost", does: "has the least time × cost", alike: "have the same time × cost", measured: "least time × cost measured"},
 };
 
 /** Which axes of cells are clear, and which open, where several may have won: scripts/analysis/verdicts.py. */
@@ -196,9 +207,9 @@ function clearAxes(axes) {
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */
 function best(rows, by) {
-  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {key, role, does, measured} = ROLES[by];
+  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {key, role, measured} = ROLES[by];
   const head = near.length > 1 || within.length < 2 ? measured : role;
-  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), does, within.length, whyNot(near[0], near.slice(1), key))};
+  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), ROLES[by], within.length, whyNot(near[0], near.slice(1), key))};
 }
 
 /** The highest price of its machine (USD an hour) at which a row costs surely less than those of all other machines; null for none. */

@@ -102,6 +102,8 @@ for (const table of document.querySelectorAll("main .table > table:not(.heat)"))
         cell.setAttribute("data-head", texts[place] ?? "");
         cell.classList.toggle("far", far.has(heads[place]));
       });
+      const near = [...row.cells].filter(({classList}) => classList.contains("n") && !classList.contains("far"));
+      row.classList.toggle("far", isWide && near.length > 0 && near.every((cell) => cell.textContent.trim() === "—"));
     }
   });
   if (rows.length < 4) continue;

@@ -13,7 +13,19 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
-from scripts.analysis.verdicts import FEW_RUNS, LESS, MORE, TOO_CLOSE, TOO_FEW, Judge, settled_by, undecided, why, won
+from scripts.analysis.verdicts import (
+    EQUAL,
+    FEW_RUNS,
+    LESS,
+    MORE,
+    TOO_CLOSE,
+    TOO_FEW,
+    Judge,
+    settled_by,
+    undecided,
+    why,
+    won,
+)
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
@@ -26,6 +38,9 @@ BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 #: What the best of each role is called, and what it does, where it has won.
 CALLED = {CHEAPEST: "cheapest", FASTEST: "fastest", VALUE: "least time × cost"}
 _DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least time × cost"}
+
+#: What those do that are equal in it.
+_ALIKE = {CHEAPEST: "cost the same", FASTEST: "take the same time", VALUE: "have the same time × cost"}
 
 #: What is said of it where others are not clearly different: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
@@ -108,7 +123,8 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         reasons = undecided(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
         near = [others[place] for place in reasons]
         is_same = bool(near) and all(cell[column] == first[column] for cell in near)
-        because = [TOO_CLOSE] if is_same else list(reasons.values())
+        names = [cell["machine"] for cell in (first, *near)]
+        because = [EQUAL] if is_same else list(reasons.values())
         settled = SAME if is_same else settled_by(because)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of", "provider")}
@@ -118,7 +134,7 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near), "settled_by": settled}
             | {"why": why(because)}
-            | {"said": won([cell["machine"] for cell in (first, *near)], _DOES[role], 1 + len(others), because)}
+            | {"said": won(names, _DOES[role], 1 + len(others), because, _ALIKE[role])}
         )
     return found
 

@@ -54,9 +54,9 @@ ENOUGH_RUNS = 6
 
 LESS, MORE, TIED = "less", "more", "tie"
 
-#: Why two cells are not clearly different, and in words: they are too close, or nothing could decide.
-TOO_CLOSE, TOO_FEW, DISTURBED = "too close to call", "too few runs", "disturbed runs"
-_WHY = {TOO_CLOSE: "too close to call", TOO_FEW: "too few runs", DISTURBED: "all runs disturbed"}
+#: Why two cells are not clearly different, and in words: they are the same or too close, or nothing could decide.
+EQUAL, TOO_CLOSE, TOO_FEW, DISTURBED = "equal", "too close to call", "too few runs", "disturbed runs"
+_WHY = {EQUAL: "equal", TOO_CLOSE: "too close to call", TOO_FEW: "too few runs", DISTURBED: "all runs disturbed"}
 
 #: What would show which is better.
 _SETTLED = {
@@ -402,14 +402,17 @@ def why(reasons: Iterable[str]) -> str:
     return " or ".join(words for reason, words in _WHY.items() if reason in found)
 
 
-def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str]) -> str:
+def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str], alike: str = "") -> str:
     """Return in words which of `of` cells has won: "A costs least"; else that nobody can say, and a few by name.
 
-    `names` are the winner and those that are `undecided` from it, for these `reasons`.
+    `names` are the winner and those that are `undecided` from it, for these `reasons`; `alike` is what they do where
+    all are `EQUAL`.
     """
     if len(names) == 1:
         return f"{names[0]} {does}"
     found = set(reasons)
+    if EQUAL in found:
+        return f"{len(names)}{f' of {of}' if len(names) < of else ''} {alike}"
     unsure = why(found) + (": nobody can say" if DISTURBED in found else " to say" if TOO_FEW in found else "")
     unsure = f"{unsure[:1].upper()}{unsure[1:]} which"
     if len(names) <= _NAMED and len(names) < of:

@@ -27,12 +27,13 @@ _MOST_COLUMNS = 8
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the question and its answer, a panel for each workload, and the table of all at a glance.
 
-    Keys of a panel: workload, best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
+    Keys of a panel: workload, only (the machine on which alone it ran, while others of the page ran elsewhere),
+    best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
     the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
     fastest, or may be), left_out (which machines are, and why), ways (the cheapest by each way to buy), speed (usd: the
     dollars of the shortest time over the lowest; faster: the seconds of the lowest cost over the shortest; alike: in
     which of time and cost they are not clearly different, why), axes and clear (machine and software of what may be the
-    cheapest), is_rate and flip (in words, at which price another wins).
+    cheapest), is_rate, lead and flip (in words, at which price another wins).
     Of the glance:
     columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and its
     mark of `_MARKS`; None for none).
@@ -50,7 +51,14 @@ def context(inputs: Inputs) -> dict[str, Any]:
         for option in inputs.study["prices"]
     }
     ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}
-    panels = [_panel(name, cells, inputs, name in of_rates) | {"ways": ways[name]} for name, cells in found.items()]
+    kinds = {is_rate: [found[name] for name in found if (name in of_rates) == is_rate] for is_rate in (True, False)}
+    times = {is_rate: _times(cells) for is_rate, cells in kinds.items()}
+    machines = {cell["cell"]["hardware"] for cells in found.values() for cell in cells}
+    panels = [
+        _panel(name, cells, inputs, name in of_rates, times[name in of_rates])
+        | {"ways": ways[name], "only": _only(cells, machines, inputs.labels)}
+        for name, cells in found.items()
+    ]
     return {
         "question": inputs.study.get("question", {}).get("asks", ""),
         **_answered(inputs, found, panels),
@@ -62,6 +70,18 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "panels": panels,
         "glance": _glance(found, inputs) if len(found) > 1 else None,
     }
+
+
+def _times(found: Sequence[Sequence[Mapping[str, Any]]]) -> int:
+    """Return x which dollars are shown: the same for all workloads, or they could not be read beside each other."""
+    most = [max(float(max(cell["of"]["usd"])) for cell in cells) for cells in found]
+    return 1000 if most and min(most) < _SMALL_USD else 1
+
+
+def _only(cells: Sequence[Mapping[str, Any]], machines: set[str], labels: Mapping[str, str]) -> str:
+    """Return the machine on which alone a workload ran; empty where it ran on several, or the page has no other."""
+    ran = {cell["cell"]["hardware"] for cell in cells}
+    return labels[next(iter(ran))] if len(ran) == 1 < len(machines) else ""
 
 
 def _clock(runs: pd.DataFrame) -> str:
@@ -117,7 +137,8 @@ def _answered(
         return {"answer": {"word": answered[0]}, "answer_words": answered[1], "minute": asked, "further": further}
     answer = _answer(inputs, found)
     words, price = _words(answer, inputs) if answer else ("", "")
-    return {"answer": answer, "answer_words": words, "minute": minute.rows(panels, given, price, inputs), "further": ""}
+    word = {"word": answer.word + _where(inputs, found)} if answer else None
+    return {"answer": word, "answer_words": words, "minute": minute.rows(panels, given, price, inputs), "further": ""}
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:
@@ -126,6 +147,16 @@ def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> traini
     if question := trainings.Question.of(inputs.study):
         return trainings.pays(found, question, inputs.judge)
     return trainings.newer_pay(inputs.derived["generations"]) if "generations" in inputs.derived else None
+
+
+def _where(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
+    """Return of which workloads an answer is; empty where it is of all."""
+    question = trainings.Question.of(inputs.study)
+    compared = {workload for workload, _, _ in trainings.pairs(found, question)} if question else set(found)
+    if question is None or len(compared) == len(found):
+        return ""
+    both = "on both" if question.axis == "hardware" else "with both"
+    return f", in the {len(compared)} of {len(found)} workloads run {both}"
 
 
 def _words(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
@@ -191,7 +222,9 @@ def _price(inputs: Inputs) -> str:
     return f"{words[:1].upper()}{words[1:]}{dated}"
 
 
-def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_rate: bool) -> dict[str, Any]:
+def _panel(
+    workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is_rate: bool, times: int
+) -> dict[str, Any]:
     best = {
         one["role"]: one | {"hardware_name": inputs.labels[one["hardware"]]}
         for one in trainings.best(cells, inputs.judge)
@@ -201,7 +234,6 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
     marks = trainings.marks(cells, inputs.judge)
     axes = _axes(cells, cheapest, inputs)
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
-    times = 1000 if most < _SMALL_USD else 1
     amount = definition.per_samples(inputs.study, workload)
     unit = "a training" if not is_rate else amount.replace("a ", "a thousand ", 1) if times > 1 else amount
     # Of rates both are for as many samples; a training keeps its own time beside dollars for a thousand.
@@ -218,6 +250,7 @@ def _panel(workload: str, cells: Sequence[Mapping[str, Any]], inputs: Inputs, is
         "clear": verdicts.clear_axes(axes),
         "is_rate": is_rate,
         "left_out": unranked.words(inputs, workload),
+        "lead": flips.of_lead(cells, workload, inputs.labels),
         "flip": flips.of_workload(
             trainings.flip(cells, inputs.judge), workload, inputs.labels, flips.beside(inputs.study)
         ),
@@ -266,7 +299,7 @@ def _axes(
     for axis, what in (("hardware", "machine"), ("framework", "software")):
         of_tied = {of[axis] for is_tied, of in of_cells if is_tied}
         found[what] = (names[axis].get(next(iter(of_tied)), ""), len(of_tied), len({of[axis] for _, of in of_cells}))
-    return found if cheapest["near"] else {}
+    return found if cheapest["near"] and cheapest.get("why") != verdicts.EQUAL else {}
 
 
 def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], clear: str) -> str:

@@ -3,7 +3,7 @@
 Each names two prices: the even one, at which the lowest medians cost as much, and that below which it wins clearly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scripts.analysis.names import workload_name
@@ -39,33 +39,65 @@ def of_answer(name: str, answer: Answer) -> str:
     (flip,) = answer.flips
     if not flip.below:
         why = ", as there are too few runs" if answer.few else ""
-        return f" {name} is {_even(flip, 'of half of the pairs')}; no price is known at which it clearly pays{why}."
+        return f" {_half(name, flip)}; no price is known at which it clearly pays{why}."
     until = "up to" if answer.word == "Yes" else "below"
-    pays = f"clearly pays {until} {number(flip.below)}: cheaper in half of the pairs or more, dearer in none"
-    return f" {name} is {_even(flip, 'of half of the pairs')}, and {pays}."
+    pays = f"clearly pays {until} {number(flip.below)}: cheaper in at least half of the pairs, dearer in none"
+    return f" {_half(name, flip)}, and {pays}."
 
 
-def _even(flip: Flip, of: str = "") -> str:
-    """Return at which price of its hour a machine costs as much by medians, or by what they are of."""
-    by = " by one run of each" if flip.is_single else f" by medians {of}".rstrip() if of else " by medians"
-    return f"even{by} at {number(flip.even)} USD an hour (now {number(flip.now)})"
+def _half(name: str, flip: Flip) -> str:
+    return f"At {_now(flip.even, flip.now)} {name} costs no more in half of the pairs, by {_by(flip.is_single)}"
+
+
+def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[str, str]) -> str:
+    """Return up to which price the machine of the lowest cost keeps it, and at which price the next one takes it.
+
+    `cells` are those of one workload, the cheapest first. Empty where there is no other machine, or one is free.
+    """
+    firsts = list({cell["cell"]["hardware"]: cell for cell in reversed(cells)}.values())
+    firsts.sort(key=lambda cell: float(cell["usd"]))
+    if len(firsts) < 2 or not firsts[0]["usd"] > 0:
+        return ""
+    one, other = firsts[:2]
+    ratio = other["usd"] / one["usd"]
+    is_single = all(len(cell["of"]["usd"]) == 1 for cell in (one, other))
+    (up_to, now), (at, then) = (
+        (cell["usd_per_hour"] * times, cell["usd_per_hour"]) for cell, times in ((one, ratio), (other, 1 / ratio))
+    )
+    return (
+        f"For {workload_name(workload)}, by {_by(is_single)}, {labels[one['cell']['hardware']]} is lowest up to "
+        f"{_now(up_to, now)}; next is {labels[other['cell']['hardware']]}, at {number(at)} (now {number(then)})."
+    )
+
+
+def _even(flip: Flip) -> str:
+    """Return at which price of its hour a machine costs as much."""
+    return f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now)}"
+
+
+def _by(is_single: bool) -> str:
+    return "one run of each" if is_single else "medians"
+
+
+def _now(usd: float, now: float) -> str:
+    return f"{number(usd)} USD an hour (now {number(now)})"
 
 
 def of_cards(at: Mapping[str, Answer]) -> str:
     """Return at which price of its hour each newer card is even with the older one, and below which it pays clearly.
 
     `at` are the answers by what their price is called: the first says where, all say what the hour costs now, in their
-    order. Empty where no clear price is known.
+    order. A line each; empty where no clear price is known.
     """
     answers = list(at.values())
     now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers]
-    said = [
-        f"{flip.hardware} over {flip.than} even at {number(flip.even)}, clearly cheaper below {number(flip.below)} "
-        f"(now {', '.join(each.get((flip.hardware, flip.than), '—') for each in now)})"
-        for flip in answers[0].flips
-        if flip.below
-    ]
-    if not said:
-        return ""
-    each_at = f" (now: at {', '.join(at)})" if len(at) > 1 else ""
-    return f" In times the older card's hour{each_at}: {'; '.join(said)}."
+    said = []
+    for flip in answers[0].flips:
+        pair = flip.hardware, flip.than
+        each_at = ", ".join(f"{each[pair]} at {words}" for words, each in zip(at, now, strict=True) if pair in each)
+        if flip.below:
+            said.append(
+                f"{flip.hardware} over {flip.than}: no more in half of the benchmarks up to {number(flip.even)} times "
+                f"the older card's hour, clearly cheaper below {number(flip.below)}. Now {each_at}."
+            )
+    return "\n".join(said)

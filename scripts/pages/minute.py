@@ -9,10 +9,9 @@ from typing import Any
 
 from scripts.analysis.names import workload_name
 from scripts.analysis.trainings import CHEAPEST, SAME
-from scripts.analysis.verdicts import FALSE_PAGES
+from scripts.analysis.verdicts import EQUAL, FALSE_PAGES
 from scripts.pages.inputs import Inputs
-from scripts.storage.numbers import duration, number
-from scripts.storage.words import few
+from scripts.storage.numbers import TIE, duration, number
 from scripts.studies import definition
 
 _HEADS = {"which": "Cheapest", "sure": "How sure", "price": "Price at which another wins", "samples": "For N {noun}"}
@@ -31,27 +30,51 @@ def rows(
     nouns = {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]}
     noun = nouns.pop() if len(nouns) == 1 else "samples"
     if not given and panels:
-        given = {"which": _which(panels), "sure": _sure(panels), "price": _own(panels, price)}
+        given = {"which": _which(panels, inputs), "sure": _sure(panels), "price": _own(panels, price)}
+        price = ""
         given = {**given, "samples": _samples(panels, inputs, noun)}
+    said = {"price": price.strip(), **given}
     if price:
-        given = {"price": "", **given}
-    said = {key: f"{price.strip()} {text}".strip() if key == "price" else text for key, text in given.items()}
-    return [(head.format(noun=noun), said[key]) for key, head in _HEADS.items() if key in said]
+        said["price"] = "\n".join(filter(None, [price.strip(), given.get("price")]))
+    return [(head.format(noun=noun), said[key]) for key, head in _HEADS.items() if said.get(key)]
 
 
-def _which(panels: Sequence[Mapping[str, Any]]) -> str:
+def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     """Return what has the lowest cost of each workload, or of many how often each machine has it."""
     if len(panels) > _MOST:
         counted = Counter(panel["best"][CHEAPEST]["hardware_name"] for panel in panels)
-        each = [f"{name} in {count}" for name, count in counted.most_common()]
-        return f"The lowest cost measured, of {len(panels)} workloads: {few(each)}. Each has its own line at a glance."
+        each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
+        at = inputs.study["prices"][inputs.price].get("label", f"{inputs.price} price")
+        return (
+            f"{at[:1].upper()}{at[1:]}: lowest cost measured, of {len(panels)} workloads: {each}. "
+            f"Each has its own line [at a glance](#first).{_lower(panels)}"
+        )
     said = []
     for panel in panels:
         best = panel["best"][CHEAPEST]
         cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}"
-        about = panel["clear"].strip(" .") or ("clearly" if not best["near"] else f"lowest measured; {best['why']}")
-        said.append(f"{workload_name(panel['workload'])}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}.")
-    return "\n".join(said)
+        measured = best["said"] if best["why"] == EQUAL else f"lowest measured; {best['why']}"
+        about = panel["clear"].strip(" .") or ("clearly" if not best["near"] else measured)
+        only = f" (run on {panel['only']} only)" if panel["only"] else ""
+        said.append(
+            f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
+        )
+    return "\n".join(said) + _lower(panels)
+
+
+def _lower(panels: Sequence[Mapping[str, Any]]) -> str:
+    """Return in how many workloads another way to buy asks less than the price of the page, and how much less."""
+    found: dict[str, list[float]] = {}
+    for panel in panels:
+        usd = panel["best"][CHEAPEST]["usd"]
+        for way in panel["ways"]:
+            if 0 < way["usd"] < usd * (1 - TIE):
+                found.setdefault(way["option"], []).append(usd / way["usd"])
+    each = [
+        f"{option} in {len(times)} of {len(panels)}, up to {number(max(times), 2)} times less"
+        for option, times in found.items()
+    ]
+    return f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
 
 
 def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
@@ -68,16 +91,17 @@ def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
     said += [f"{why} in {count}" for why, count in reasons.items()]
     settled = list(dict.fromkeys(one["settled_by"] for one in best if one["near"] and one["settled_by"] != SAME))
     more = f" What would settle it: {'; '.join(settled)}." if settled else ""
-    return (
-        f"{', '.join(said)}. At most {100 * FALSE_PAGES:g} % of such pages call any two that are alike different.{more}"
-    )
+    often = f"{1 / FALSE_PAGES:.0f}"
+    return f"{', '.join(said)}. If two are equal, such a page calls them different at most 1 time in {often}.{more}"
 
 
 def _own(panels: Sequence[Mapping[str, Any]], price: str) -> str:
-    """Return where the price of each workload stands, or that there is none; `price` may have said so."""
+    """Return at which price the first workload has another winner, the `price` of the answer, and where others are."""
     if any(panel["flip"] for panel in panels):
-        return "Each workload has its own price below."
-    return "" if price else "No price changes it: each workload has one machine alone, or one that is free."
+        lead = next((panel["lead"] for panel in panels if panel["lead"]), "")
+        more = "Each workload has its own price below." if len(panels) > 1 else ""
+        return " ".join(filter(None, [lead, price.strip(), more]))
+    return price.strip() or "No price changes it: each workload has one machine alone, or one that is free."
 
 
 def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> str:

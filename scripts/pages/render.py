@@ -1,13 +1,14 @@
 """What every page has in common: the templates, the style, the charts."""
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from scripts.analysis.names import provider_name, run_name, workload_name
 from scripts.pages import heads
@@ -15,6 +16,7 @@ from scripts.storage.numbers import duration, number, rounded
 from scripts.storage.words import few, printable
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
+_LINK = re.compile(r"\[([^\]]+)\]\((#[\w-]+)\)")
 _SCRIPTS = TEMPLATES / "scripts"
 
 #: What runs in a page, in this order; whole without it.
@@ -39,11 +41,16 @@ def environment() -> jinja2.Environment:
     made.policies["json.dumps_kwargs"] = {"sort_keys": False}  # workloads stand in the study's order
     made.filters |= {"duration": duration, "number": number, "rounded": rounded}
     made.filters |= {"provider": provider_name, "readable": workload_name, "run_name": run_name}
-    made.filters["few"] = few
+    made.filters |= {"few": few, "linked": _linked}
     made.filters["merge"] = lambda one, other: {**one, **other}
     made.globals["style"] = Markup((TEMPLATES / "style.css").read_text(encoding="utf-8"))  # noqa: S704, our own file
     made.globals["scripts"] = scripts(SCRIPTS)
     return made
+
+
+def _linked(text: str) -> Markup:
+    """Return a text, escaped, with `[words](#id)` as links to places of the page."""
+    return Markup(_LINK.sub(r'<a href="\2">\1</a>', str(escape(printable(text)))))  # noqa: S704, escaped before
 
 
 def page(template: str, *given: Any, **more: Any) -> str:

@@ -77,6 +77,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
         if twice := found.keys() & more.keys():
             raise ValueError(f"{room.__name__}: {min(twice)} is given by another room too")
         found |= more
+    for panel in found["panels"] if found["ask"] else []:
+        found["ask"]["workloads"][panel["workload"]]["times"] = panel["times"]
     return found
 
 

@@ -143,13 +143,14 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     # 256 GB200 and 1,024 H100 of the 405B are no pair
     assert "Llama_3.1_405B_pre-training_at_8192" not in pair.index.get_level_values("workload")
     word, words = figures.answer(shown.study, shown.derived)
-    assert word == "It depends on who rents it"
+    # The middle pair does 2.54 times the tokens, 5 % less is 2.41; CoreWeave's GB200 is 10.5 USD: 10.5 / 2.41.
+    assert word == "Yes, if an hour of your H100 costs over 4.35 USD, as printed and with GB200 at 10.5"
     assert "at the lowest offer of a cloud" in words
     assert "at the CoreWeave's list" not in words
     assert len(f"{word}. {words}") <= LEAD
     more = figures.further(shown.study, shown.derived)
     assert "Whether TPU7x (Ironwood), TPU v5p, TPU v6e pay is not known" in more
-    assert "(now 3.28, " in figures.minute(shown.study, shown.derived)["price"]
+    assert "(now 3.28× at the lowest offer of a cloud, " in figures.minute(shown.study, shown.derived)["price"]
 
 
 def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace) -> None:

@@ -111,8 +111,8 @@ def test_answer_by_single_runs_names_no_medians() -> None:
         dict(context(*rows)["minute"])["Price at which another wins"]
         for rows in ([run(), run(hardware="cpu4")], [run(), run(repeat=2), run(hardware="cpu4")])
     ]
-    assert "is even by one run of each at" in words[0]
-    assert "is even by medians of half of the pairs at" in words[1]
+    assert "costs no more in half of the pairs, by one run of each" in words[0]
+    assert "costs no more in half of the pairs, by medians" in words[1]
 
 
 def test_control_of_noise_is_no_answer() -> None:

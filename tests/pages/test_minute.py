@@ -4,7 +4,7 @@ import pytest
 
 from scripts.pages import first, report
 from scripts.pages.inputs import Inputs
-from tests.made import STUDY, inputs, run, runs
+from tests.made import STUDY, inputs, offer, price_book, run, runs
 from tests.reading import Read
 
 HEADS = ["Cheapest", "How sure", "Price at which another wins", "For N samples"]
@@ -35,12 +35,12 @@ def test_each_question_has_its_line_in_the_order_of_the_page() -> None:
 
 
 def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
-    """Six runs a thousandth apart, billed 101 s: a third of the time is clear, half a per cent is not."""
+    """Six runs a thousandth apart, billed 101 s: a third of the time is clear, a per cent is not."""
     clear = minute(made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 300.0)))
     assert clear["Cheapest"].startswith("MNIST · MLP: JAX · 1 vCPU, 1.01 USD per 1,000 trainings: clearly.")
     assert clear["How sure"].startswith("Configuration clear in 1 of 1 workload.")
-    close = minute(made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 100.5), ("cpu4", "jax", 900.0)))
-    assert close["Cheapest"].endswith("the machine is clear (1 vCPU), the software is open.")
+    close = minute(made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 101.5), ("cpu4", "jax", 900.0)))
+    assert "the machine is clear (1 vCPU), the software is open." in close["Cheapest"]
     assert "machine alone in 1" in close["How sure"]
     few = minute(made(1, ("cpu1", "jax", 100.0), ("cpu4", "jax", 30.0)))
     assert "too few runs in 1." in few["How sure"]
@@ -51,6 +51,42 @@ def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
 def test_where_all_runs_are_of_one_machine_no_price_is_said_to_change_it(machine: str) -> None:
     page = made(6, (machine, "jax", 100.0), (machine, "torch", 300.0))
     assert minute(page)["Price at which another wins"].startswith("No price changes it")
+
+
+def test_workloads_of_one_machine_alone_say_so_and_all_are_in_one_unit() -> None:
+    """A second and 100 h: 0.00061 and 3.6 USD, so both are shown for a thousand; the long one ran on one vCPU alone."""
+    ran = (("mnist_mlp", "cpu1", 1.0), ("mnist_mlp", "cpu4", 1.0), ("mnist_cnn", "cpu1", 360_000.0))
+    rows = [
+        run(workload=workload, hardware=name, framework=framework, repeat=i, train_seconds=seconds)
+        for workload, name, seconds in ran
+        for framework in ("jax", "torch")
+        for i in range(4)
+    ]  # fmt: skip
+    asks = {"question": {"asks": "Do four pay?", "hardware": "cpu4", "than": "cpu1"}}
+    page = inputs(STUDY | asks, runs(*rows))
+    found = first.context(page)
+    lines = dict(found["minute"])["Cheapest"].splitlines()
+    assert lines[0].startswith("MNIST · MLP: ")
+    assert lines[1].startswith("MNIST · CNN (run on 1 vCPU only): ")
+    assert all("USD per 1,000 trainings" in line for line in lines[:2])
+    assert found["answer"]["word"].endswith(", in the 1 of 2 workloads run on both")
+    data = report.context(page)["ask"]["workloads"]
+    assert {about["times"] for about in data.values()} == {1000}, "the form's own unit"
+
+
+def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() -> None:
+    """100 s at 1 and 300 s at 2 USD/h: the one is lowest up to 6, the other at a third as low; half of it by spot."""
+    book = price_book(offer("1-core", 1.0), offer("4-core", 2.0), offer("1-core", 0.5, purchase="spot"))
+    ways = {name: {"purchase": name} for name in ("on-demand", "spot")}
+    rows = [run(hardware=name, repeat=i, train_seconds=seconds)
+            for name, seconds in (("cpu1", 100.0), ("cpu4", 300.0)) for i in range(4)]  # fmt: skip
+    asked = dict(
+        first.context(inputs(STUDY | {"prices": ways, "price": "on-demand"}, runs(*rows), rows=book))["minute"]
+    )
+    price = asked["Price at which another wins"]
+    assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
+    assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
+    assert asked["Cheapest"].endswith("\nLower at other prices, below: spot in 1 of 1, up to 2.0 times less.")
 
 
 def test_a_study_without_a_ranking_asks_nothing() -> None:

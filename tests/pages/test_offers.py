@@ -72,6 +72,6 @@ def test_newer_card_pays_below_a_multiple_of_the_older_at_each_price() -> None:
     """It is clearly cheaper below 1.8 times the older one's price, whatever that is."""
     answers = [trainings.newer_pay(generations(usd)) for usd in (3.0, 1.5)]
     assert flips.of_cards(dict(zip(("a list", "the lowest offer"), answers, strict=True))) == (
-        " In times the older card's hour (now: at a list, the lowest offer): "
-        "new card over old card even at 2.00, clearly cheaper below 1.80 (now 3.00, 1.50)."
+        "new card over old card: no more in half of the benchmarks up to 2.00 times the older card's hour, clearly "
+        "cheaper below 1.80. Now 3.00 at a list, 1.50 at the lowest offer."
     )

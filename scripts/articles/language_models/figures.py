@@ -16,6 +16,7 @@ from scripts.costs.card_history import day_of
 from scripts.costs.cards import MARKETS, Offer, chosen, for_cards
 from scripts.storage.numbers import TIE, number
 from scripts.storage.tables import records
+from scripts.storage.words import few
 
 #: A price of the day is dated within so many days of it.
 NEAR_DAYS = 90
@@ -263,12 +264,29 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         said.append(f"{_span(ratios)}{'' if said else ' the dollars'} at {about.get('label', option)}")
     if not said:
         return "Unknown", f"No provider of the books rents both {card} and {than}."
-    word = f"{words.pop()}, as printed" if len(words) == 1 else "It depends on who rents it"
+    word = f"{words.pop()}, as printed" if len(words) == 1 else _pays_above(study, derived, pairs)
     faster = pairs["faster"].astype(float)
     return word, (
         f"In {len(pairs)} printed pairs alike but for the card, {card} does {_span(faster)} the tokens of {than}, for "
         f"{', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}."
     )
+
+
+def _pays_above(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], pairs: pd.DataFrame) -> str:
+    """Return above which price of the other card's hour the card of the question pays, at its own lowest price."""
+    card, than = study["language_models"]["pays"]
+    rows, by = derived["every_row"], usd(study["price"])
+    hourly = (rows[by] / rows["card_hours"])[rows["card"] == card].dropna().astype(float).min()
+    return (
+        f"Yes, if an hour of your {than} costs over {number(hourly / _flip(pairs, card, than).below)} USD, as "
+        f"printed and with {card} at {number(hourly)}"
+    )
+
+
+def _flip(pairs: pd.DataFrame, card: str, than: str) -> trainings.Flip:
+    """Return at which price of its hour, x the other's, a card costs no more than the other, and clearly less."""
+    faster = pairs["faster"].astype(float)
+    return trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
 
 
 def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
@@ -290,7 +308,7 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     }
     if len(pairs):
         faster = pairs["faster"].astype(float)
-        flip = trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
+        flip = _flip(pairs, card, than)
         ratios = {option: pairs[usd(option)].dropna().astype(float) for option in study["prices"]}
         hourly = [
             f"{number((one * faster).median())}× at {study['prices'][option].get('label', option)}"
@@ -298,9 +316,8 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
             if len(one)
         ]
         said["price"] = (
-            f"As printed an hour of {card} is even at {number(flip.even)}× that of the {than}, and pays below "
-            f"{number(flip.below)}×, in half of the pairs or more by over {100 * TIE:g} % "
-            f"(now {', '.join(hourly)})."
+            f"As printed, {card} costs no more in half of the pairs up to {number(flip.even)}× the {than}'s hour, and "
+            f"over {100 * TIE:g} % less in half of them below {number(flip.below)}× (now {', '.join(hourly)})."
         )
     return said
 
@@ -325,13 +342,21 @@ def _span(ratios: pd.Series) -> str:
 
 
 def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
-    """Return the row of the lowest cost of the first three workloads, as a sentence."""
-    by = usd(study["price"])
-    said = []
-    for name in study["language_models"]["first"][:3]:
-        rows = derived["billion"][derived["billion"]["workload"] == name].dropna(subset=by)
-        if len(rows):
-            row = rows.nsmallest(1, by).iloc[0]
-            model = name.split("_pre-training")[0].replace("_", " ")
-            said.append(f"{model} {number(row[by])} USD ({row['card']}, {row['format']})")
-    return f"Of all printed rows, for a billion tokens: {'; '.join(said)}."
+    """Return the row of the lowest cost of the first three workloads at each price, and which cards have none."""
+    names, by = study["language_models"]["first"][:3], usd(study["price"])
+    table = derived["billion"][derived["billion"]["workload"].isin(names)]
+    lowest: dict[str, str] = {}
+    lines = []
+    for option, about in study["prices"].items():
+        said = []
+        for name, rows in table.dropna(subset=usd(option)).groupby("workload", sort=False):
+            row = rows.nsmallest(1, usd(option)).iloc[0]
+            if lowest.setdefault(str(name), row["card"]) != row["card"] or option == study["price"]:
+                model = str(name).split("_pre-training")[0].replace("_", " ")
+                said.append(f"{model} {number(row[usd(option)])} USD ({row['card']}, {row['format']})")
+        other = "" if option == study["price"] else " another card is lowest"
+        if said:
+            lines.append(f"At {about.get('label', option)}{other}: {'; '.join(said)}.")
+    left = list(dict.fromkeys(table.loc[table[by].isna(), "card"]))
+    unpriced = f" Of all printed rows with a price: {few(left)} have none." if left else ""
+    return f"For a billion tokens.{unpriced}\n" + "\n".join(lines)

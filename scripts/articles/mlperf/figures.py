@@ -27,6 +27,11 @@ def tables(
             for name, one in study["prices"].items()
             if "offer" in one
         },
+        **{
+            f"newest_{name}": rounds.newest(scored, about, prices, name)
+            for name, one in study["prices"].items()
+            if "offer" in one
+        },
         "newest": newest.assign(**{f"usd_{one}": newest["hours"] * newest[one] for one in ("lowest", "median")}),
         "cheapest": rounds.cheapest(scored, about, prices, option),
         "trainings": rounds.trainings(scored, about, prices, option),
@@ -50,16 +55,31 @@ def tables(
 def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     """Return what a reader asks first of the newest round; what is clear is so by the rule of verdicts."""
     table = derived["newest"]
-    cards, alone = table["card"].value_counts(), int(table["near"].eq("none").sum())
-    each = " and ".join(f"{card} in {count}" for card, count in cards.items())
+    alone = int(table["near"].eq("none").sum())
+    at = {f"newest_{name}": about["label"] for name, about in study["prices"].items() if f"newest_{name}" in derived}
+    others = [f"At {label}: {_lowest(derived[name])}." for name, label in at.items()]
     clear = int(table["is_card_clear"].sum())
     return {
-        "which": f"The lowest cost of the newest round's {len(table)} benchmarks: {each}, from "
-        f"{number(table['usd'].min())} to {number(table['usd'].max())} USD a training; each has its line below.",
+        "which": "\n".join(
+            [
+                f"The lowest cost of the newest round's {len(table)} benchmarks, at the prices of this page "
+                f"({study['prices'][study['price']]['label']}): {_lowest(table)}. Each has [its line below](#newest).",
+                *others,
+            ]
+        ),
         "sure": f"One machine is clearly the cheapest in {alone} of {len(table)}, one card in {clear}; in the others "
         'those under "may cost as little" are too close to call or have too few results.',
+        "price": "Each benchmark: [a newer card over an older one](#generations). These are medians of machines of "
+        "eight cards; the lowest costs above are single results, of any maker and number of cards: a card may have "
+        "them and not pay.",
         "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much.",
     }
+
+
+def _lowest(table: pd.DataFrame) -> str:
+    """Return how often each card has the lowest cost, and from and to what that is."""
+    each = " and ".join(f"{card} in {count}" for card, count in table["card"].value_counts().items())
+    return f"{each}, from {number(table['usd'].min())} to {number(table['usd'].max())} USD a training"
 
 
 def figures(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], given: Given) -> dict[str, float]:

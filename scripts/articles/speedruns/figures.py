@@ -308,12 +308,13 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     option = study["prices"][study["price"]]["label"]
     listed = derived["hours"]
     per_hour = listed.loc[listed["label"] == option, "usd_per_hour"].iloc[0]
-    also = "; ".join(f"{row['track']} {number(row['times'])} times less" for row in others)
+    tracks = study["speedruns"]["tracks"]
+    also = "; ".join(f"{row['track']} {number(row['times'])} times less{_short_in(row, tracks)}" for row in others)
     return (
         f"{number(first['then_usd'])} USD then, {number(first['now_usd'])} USD now, as printed",
-        f"{first['label']}, on eight H100 at one price, {number(per_hour, 4)} USD an hour: {number(first['times'])} "
+        f"{first['label']}, on eight H100 at {number(per_hour, 4)} USD an hour: {number(first['times'])} "
         f"times less from {first['then_date']} to {first['now_date']}, {number(first['log_times'])} times by the "
-        f"newest's own logs. That is software and method. {also}{', since 2019 on TPU v3-8.' if also else ''}",
+        f"newest's own logs. {also}{', since 2019 on TPU v3-8.' if also else ''}",
     )
 
 
@@ -354,14 +355,22 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     table = records(derived["then_now"])
     first = table[0]
     each = "; ".join(f"{row['label']}, {number(row['now_usd'])} USD" for row in table)
+    rows = derived["every_record"]
+    since = rows.loc[rows["hardware"] == rows["hardware"].iloc[0], "date"].min()[:4]
     off = number(100 * (first["log_usd"] / first["now_usd"] - 1), 2)
     return {
-        "which": f"The newest record of each, on eight H100: {each}. No other machine has run them.",
+        "which": f"The newest record of each, on eight H100: {each}. No other machine since {since}.",
         "sure": f"Each time is printed once, by clocks that leave out compiling and validation. The newest "
         f"{first['track']} has {first['log_runs']} logs of its own: {number(first['log_usd'])} USD, {off} % more.",
-        "price": "Unknown, as all records since 2024 ran on one kind of machine: its price changes all of them alike.",
+        "price": f"Unknown, as all records since {since} ran on one kind of machine: its price changes all alike.",
         "samples": "Unknown for samples, as each is trained to a result. N trainings cost N times as much.",
     }
+
+
+def _short_in(row: Mapping[str, Any], tracks: Mapping[str, Any]) -> str:
+    """Return `_short_of` in brackets, beside the target."""
+    ended = _short_of(row, tracks).removeprefix(", which ")
+    return f" (its first {ended}, above {tracks[row['track']]['target']})" if ended else ""
 
 
 def _short_of(row: Mapping[str, Any], tracks: Mapping[str, Any]) -> str:
