@@ -293,7 +293,7 @@ def test_any_number_of_cards_is_asked_for_and_kept_in_the_address(browser: Brows
     ("card", "says"),
     [
         ("GH200", "Rent 1 × GH200 (known by its data sheet alone; ARM host: wheels may be missing) at Lambda: about "),
-        ("H100", " At a market place, whose hosts are strangers: from "),
+        ("H100", " At a market place, where anybody may be the host: from "),
         ("RTX 5090", "No cloud offers a card that can be answered for."),
     ],
 )

@@ -74,7 +74,7 @@ def test_a_market_place_stands_apart_and_is_named_where_it_asks_less() -> None:
     offers = {"H100": [row("a", 1, 3), row("vast", 1, 1)], "A100 80 GB": [row("b", 1, 0.9)]}
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
     assert found["choice"]["card"] == "A100 80 GB"
-    assert "At a market place, whose hosts are strangers: from " in found["choice"]["sentence"]
+    assert "At a market place, where anybody may be the host: from " in found["choice"]["sentence"]
     assert " on 1 x H100 at vast, price of 2026-11-09." in found["choice"]["sentence"]
     assert "market place" not in of(offers | {"H100": [row("vast", 1, 5)]})["choice"]["sentence"]
 
