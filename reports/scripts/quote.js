@@ -545,7 +545,7 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).spot}${elsewhere(found.rows).market}` : "No card can be answered for.");
+      said.textContent = notGiven(fields) + (problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).spot}${elsewhere(found.rows).market}` : "No card can be answered for."));
       why.textContent = problems.slice(1).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
@@ -598,7 +598,7 @@ function beginQuote() {
       return;
     }
     best.is_best = true;
-    const market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
+    const market = rows.filter((row) => row.market && row.seconds <= SLOWEST * 3600 * hours).sort((a, b) => a.market.usd - b.market.usd)[0];
     const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, where anybody may be the host: from ${usd(market.market.usd, market)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
     const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
