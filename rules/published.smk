@@ -104,7 +104,6 @@ rule ledger:
 
 rule quote_page:
     input:
-        prices="results/lambda-gpus/prices.csv",
         known=["reports/published/facts/lambda-gpus.csv", *estimates.MADE_FROM],
         ledger="reports/ledger.csv",
         lib=[
@@ -126,7 +125,7 @@ rule quote_page:
     message:
         "write the front door"
     shell:
-        "python -m scripts.quote {output:q} lambda-gpus {input.prices:q} {input.ledger:q} |& tee {log}"
+        "python -m scripts.quote {output:q} lambda-gpus {input.ledger:q} |& tee {log}"
 
 
 # No output of its own: what is committed must neither keep the pages from being made, nor be deleted before they are.

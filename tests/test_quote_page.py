@@ -293,7 +293,7 @@ def test_any_number_of_cards_is_asked_for_and_kept_in_the_address(browser: Brows
     ("card", "says"),
     [
         ("GH200", "Rent 1 × GH200 (known by its data sheet alone; ARM host: wheels may be missing) at Lambda: about "),
-        ("H100", " At a market place, whose hosts are strangers: from "),
+        ("H100", " At a market place, where anybody may be the host: from "),
         ("RTX 5090", "No cloud offers a card that can be answered for."),
     ],
 )
@@ -453,11 +453,19 @@ def test_hours_of_ones_own_are_a_rate(page: Page) -> None:
     page.goto(here + "#quote&on=A100%2080%20GB")
     page.reload()
     assert page.evaluate("document.activeElement.name") == "hours", "what a reader who comes from a study has to say"
-    missing = "Give your model, its tokens and its hours on the A100 80 GB above: until then this is an example."
-    assert missing in page.locator("#said").inner_text()
+    example = "above: until then this is an example."
+    said = page.locator("#said")
+    assert f"Give your model, its tokens, your cards and your hours on A100 80 GB {example}" in said.inner_text()
     page.fill("#quote [name=hours]", "20")
     assert page.locator("#quote [name=rate]").is_disabled()
-    assert missing not in page.locator("#said").inner_text()
+    assert f"Give your model, its tokens and your cards {example}" in said.inner_text()
+    for field, value, left in (("tokens", "2 billion", "your model and your cards"), ("cards", "8", "your model")):
+        page.fill(f"#quote [name={field}]", value)
+        assert f"Give {left} {example}" in said.inner_text()
+    page.fill("#quote [name=billion]", "8")
+    assert example not in said.inner_text()
+    assert re.search(r" and 20\.?0? h on A100 80 GB", said.inner_text()), "hours are said as they were given"
+    assert re.search(r"(Stay on|Move from) A100 80 GB", said.inner_text())
     by_hours = [page.locator(place).inner_text() for place in ("#said", "#quoted")]
     (rate,) = re.findall(r"your rate[^·]*· ([\d,]+) tokens/s", by_hours[1])
     assert rate == "3,470"
@@ -467,6 +475,51 @@ def test_hours_of_ones_own_are_a_rate(page: Page) -> None:
     page.fill("#quote [name=rate]", "")
     page.fill("#quote [name=hours]", "0")
     assert "hours: more than 0 are allowed" in page.locator("#said").inner_text()
+
+
+def test_a_model_of_fewer_positions_has_sequences_of_as_many(page: Page) -> None:
+    """GPT-2 has 1,024 positions, and none beyond (Radford et al., 2019)."""
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    length = page.locator("#quote [name=length]")
+    page.select_option("#quote [name=kind]", "GPT-2 124M")
+    assert length.input_value() == "1024"
+    assert "USD" in page.locator("#said").inner_text()
+    page.select_option("#quote [name=kind]", "dense")
+    assert length.input_value() == "4096"
+    length.fill("4096")
+    page.select_option("#quote [name=kind]", "GPT-2 124M")
+    assert "1,024 positions" in page.locator("#said").inner_text(), "what a person gave is theirs"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("10M", 1e7),
+        ("10 million", 1e7),
+        ("2b", 2e9),
+        ("1,500", 1500),
+        ("1e-3", 0.001),
+        ("1,5", None),
+        ("10 apples", None),
+    ],
+)
+def test_numbers_are_read_as_people_write_them_or_refused(page: Page, text: str, number: float | None) -> None:
+    read = page.evaluate("(text) => numberOf(text)", text)
+    assert np.isnan(read) if number is None else read == number
+    page.goto(page.url.partition("#")[0])
+    page.reload()
+    page.fill("#quote [name=tokens]", text)
+    assert (f"{text} is no number" in page.locator("#said").inner_text()) == (number is None)
+
+
+def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None:
+    """By hand: 10 hours of an H100 are days of a V100 that costs a sixth an hour."""
+    page.goto(page.url.partition("#")[0] + "#classic&machine=h100-80gb-sxm5")
+    page.reload()
+    said = page.locator("#classic-said").inner_text()
+    assert "Whether it fits in their memory is not known." in said
+    assert "If it may take " in said or "v100-16gb" not in said
 
 
 def test_an_interval_whose_ends_read_the_same_is_one_number(page: Page) -> None:

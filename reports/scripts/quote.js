@@ -11,11 +11,21 @@ function monthsSince(date, today) {
   return Math.max(0, (Date.parse(today) - Date.parse(date + "YYYY-01-01".slice(date.length))) / MONTH_MS);
 }
 
+const TIMES = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9, t: 1e12, trillion: 1e12};
+
+/** A number as people write large ones, 10M or 10 million, in `unit`s. Null of nothing, NaN of what is no number. */
+function numberOf(text, unit = 1) {
+  if (text.trim() === "") return null;
+  const found = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]*)$/i.exec(text.trim()), times = found?.[2] ? TIMES[found[2].toLowerCase()] / unit : 1;
+  return found && /\d/.test(found[1]) && times ? Number(found[1].replaceAll(",", "")) * times : NaN;
+}
+
 /** A training as the model takes it, and what cannot be of it (`problems`): a model by its name, or by its numbers with layers and width of the one next in size. */
 function questionOf(given, data) {
   const problems = [], exact = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 6}), within = (value, [low, high], what) => {
     if (!(value >= low && value <= high)) problems.push(`${what}: ${exact(low)} to ${exact(high)} are allowed.`);
   };
+  for (const text of new Set(given.unreadable)) problems.push(`${text} is no number: 10, 10,000, 1e7, 10M or 10 million are (k, M, B, T).`);
   const named = data.models[given.model], active = given.kind === "moe" ? given.active : given.billion, alike = Object.values(data.models).filter(({kind, of_layers}) => kind === given.kind && !of_layers);
   if (!named) {
     within(active, data.sizes[given.kind], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
@@ -174,6 +184,7 @@ function ratesOf(asked, data, today) {
   const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...(asked.rate === null ? [] : [{...point, card: asked.on}])]);
   const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
+  about.forEach(({basis}, i) => { if (basis === "your rate") log[i] = Math.log(asked.rate); }); // what a person measured is said as given
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
     if (basis === "data sheet only" && data.model.cards[cards[i]].link_gb_per_second <= data.pcie_gb_per_second) covariance[i][i] += data.unlike ** 2; // nothing like it was left out in a trial
@@ -326,6 +337,9 @@ function minutes(rows, covariance, measured) {
   }).filter(({fall}) => fall > 0).sort((a, b) => b.fall - a.fall);
 }
 
+/** Who has one machine's hours hardly means one that takes so many times as long: those are said apart. */
+const SLOWEST = 3;
+
 /**
  * Quotes of a classic net by machine, the lowest first: its time there, by the ratio of tables, at a cloud's price where one
  * offers it. `best` is the lowest of clouds, or of market places (`markets`) where no cloud has one that is answered.
@@ -341,9 +355,9 @@ function classicQuoted(asked, data, markets) {
       usd: usd(first, ratio.middle), usd_low: usd(first, ratio.high), usd_high: usd(first, ratio.low), reach: Math.log(ratio.high / ratio.middle),
       market: market && {offer: market, usd: usd(market, ratio.middle)}}];
   }).sort((a, b) => a.usd - b.usd);
-  const best = found.find((row) => !row.is_market) ?? found[0];
+  const slowest = SLOWEST * asked.hours * 3600, best = found.find((row) => !row.is_market && row.seconds <= slowest) ?? found.find((row) => !row.is_market) ?? found[0];
   // scripts/estimate/classic.py tries this rule.
-  for (const row of found) row.near = row !== best && row.is_market === best.is_market && Math.abs(Math.log(row.usd / best.usd)) <= Math.hypot(row.reach, best.reach);
+  for (const row of found) row.near = row !== best && row.seconds <= Math.max(slowest, best.seconds) && row.is_market === best.is_market && Math.abs(Math.log(row.usd / best.usd)) <= Math.hypot(row.reach, best.reach);
   return {rows: found, best};
 }
 
@@ -400,12 +414,16 @@ function beginQuote() {
   const usd = (value, row) => `${rounded(value, row ? digitsOf(row) : 2)} USD`, time = (row) => duration(row.seconds, (value) => rounded(value, digitsOf(row)));
 
   function given(fields) {
-    const number = (name) => ((fields.get(name) ?? "") === "" ? null : Number(fields.get(name)));
-    const hours = number("hours"), cards = number("cards"), tokens = number("tokens") * 1e9;
+    const unreadable = [], number = (name, unit = 1) => {
+      const text = (fields.get(name) ?? "").trim(), value = numberOf(text, unit);
+      if (Number.isNaN(value)) unreadable.push(text);
+      return value;
+    };
+    const hours = number("hours"), cards = number("cards"), tokens = number("tokens", 1e9) * 1e9;
     return {
-      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion"), active: number("active"), tokens, length: number("length"), task: fields.get("task"),
+      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion", 1e9), active: number("active", 1e9), tokens, length: number("length"), task: fields.get("task"),
       precision: fields.get("precision"), software: fields.get("software"), cards, on: fields.get("on"), rate: hours === null ? number("rate") : hours > 0 ? tokens / (hours * 3600 * cards) : NaN, by_hours: hours !== null,
-      bytes: number("bytes"), preemptions: number("preemptions"), ...leftOut(fields.get("without"), data),
+      bytes: number("bytes"), preemptions: number("preemptions"), ...leftOut(fields.get("without"), data), unreadable,
     };
   }
 
@@ -426,23 +444,30 @@ function beginQuote() {
   }
 
   function sentence(best, rows) {
-    const near = rows.filter((row) => row.near).map((row) => row.card), own = rows.find((row) => row.offers && row.basis === "your rate" && row !== best);
+    const near = rows.filter((row) => row.near).map((row) => row.card), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
     const what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
     const rent = machine(best, caveats(best));
     const isSheet = (row) => row.basis === "data sheet only", sure = rows.find((row) => row.offers && !isSheet(row));
     const known = sure && rows.every((row) => isSheet(row) || (row !== best && !row.near)) ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
-    if (!near.length && isMeasuredFirst(best, rows)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}`;
-    if (!near.length) return `Rent ${rent}: ${what}${instead}.`;
-    return `Too close to call between ${named([best.card, ...near])}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}`;
+    const move = yours ? ` ${stayOrMove(yours, best, rows)}.` : "";
+    if (!near.length && isMeasuredFirst(best, rows)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}${move}`;
+    if (!near.length) return `Rent ${rent}: ${what}${instead}.${move}`;
+    return `Too close to call between ${named([best.card, ...near], yours?.card)}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}${move}`;
+  }
+
+  /** Whether to stay on the card that a person measured: scripts/estimate/verdict.py. */
+  function stayOrMove(yours, best, rows) {
+    const isOpen = rows.some((row) => row.near), isTied = yours.near || (yours === best && isOpen);
+    return textOf(data, isTied || isMeasuredFirst(best, rows) ? "stay or move" : yours === best ? "stay" : isOpen ? "move to some" : "move", {own: yours.card, card: best.card});
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
   function elsewhere(rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned"), spot = lowest("spot");
-    const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % of its speed)`;
+    const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % interval of its speed)`;
     const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}, price of ${offer.as_of})`;
-    return {market: market ? ` At a market place, whose hosts are strangers: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted: ${rented(spot, spot.spot)}.` : "",
+    return {market: market ? ` At a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted: ${rented(spot, spot.spot)}.` : "",
       owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
 
@@ -452,7 +477,7 @@ function beginQuote() {
     if (flips) words.push(`If the ${machine(best)} rise to ${shown(flips.usd_per_hour)} USD an hour, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     const share = asked.rate === null ? 0 : (asked.rate * asked.gflop) / 1000 / data.model.cards[asked.on].peak_tflops[asked.precision];
-    if (share > data.most_of_peak) words.push(`${textOf(data, "near the peak", {card: asked.on, share: `${Math.round(100 * share)}%`, limit: `${Math.round(100 * data.most_of_peak)}%`})}.`);
+    if (share > data.most_of_peak) words.push(capital(textOf(data, "near the peak", {card: asked.on, share: `${Math.round(100 * share)}%`, limit: `${Math.round(100 * data.most_of_peak)}%`})));
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
@@ -465,9 +490,9 @@ function beginQuote() {
     return words.join(" ");
   }
 
-  /** Names, of many the first three. */
-  function named(names) {
-    const first = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
+  /** Names, of many the first three, and one's own. */
+  function named(names, own) {
+    const kept = names.filter((name, place) => place < 3 || name === own), first = names.length > 4 ? [...kept, ...(names.length > kept.length ? [`${names.length - kept.length} more`] : [])] : names;
     return first.length > 1 ? `${first.slice(0, -1).join(", ")} and ${first.at(-1)}` : first[0];
   }
 
@@ -485,7 +510,7 @@ function beginQuote() {
         mark.style.left = percent(row.usd);
         track.append(fill, mark);
       }
-      const right = row.offers ? `${usd(row.usd, row)} · ${time(row)}` : `no cloud offers it · ${time(row)}`;
+      const right = row.offers ? `${usd(row.usd, row)} · ${time(row)}` : `no cloud offers ${row.cards > 1 ? `${count(row.cards)} of ` : ""}it · ${time(row)}`;
       const element = made("div", `bar quote${row.is_best ? " best" : ""}${row.near ? " near" : ""}`, made("span", "", row.name, made("small", "", row.about)), track, made("span", "n", right, made("small", "", row.more ?? "")));
       element.setAttribute("role", "listitem");
       return element;
@@ -514,12 +539,13 @@ function beginQuote() {
   }
 
   function answer() {
+    fitLength();
     const fields = new FormData(form), {asked, problems} = questionOf(given(fields), data), found = problems.length ? null : quoted(asked, data, today);
     for (const [name, other] of [["rate", "hours"], ["hours", "rate"]]) form.elements[name].disabled = form.elements[name].value === "" && form.elements[other].value !== "";
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).spot}${elsewhere(found.rows).market}` : "No card can be answered for.");
+      said.textContent = notGiven(fields) + (problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).spot}${elsewhere(found.rows).market}` : "No card can be answered for."));
       why.textContent = problems.slice(1).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
@@ -533,10 +559,18 @@ function beginQuote() {
       bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
   }
 
-  /** Who has chosen a card, as a link from a study does, and said nothing of it, is told what is missing. */
+  /** Who has chosen a card, as a link from a study does, or said how fast it is, is told what is still that of the example. */
   function notGiven(fields) {
-    const isGiven = fields.get("hours") || fields.get("rate") || !/^#quote&(.*&)?on=/.test(location.hash);
-    return isGiven ? "" : `Give your model, its tokens and its hours on the ${fields.get("on")} above: until then this is an example. `;
+    const isTouched = (...names) => names.some((name) => touched.quote.has(name)), isTimed = fields.get("hours") || fields.get("rate");
+    if (!isTimed && !isTouched("on")) return "";
+    const missing = [!isTouched("kind", "billion") && "your model", !isTouched("tokens") && "its tokens", !isTouched("cards") && "your cards", !isTimed && `your hours on ${fields.get("on")}`].filter(Boolean);
+    return missing.length ? `Give ${named(missing)} above: until then this is an example. ` : "";
+  }
+
+  /** A sequence that nobody gave has as many tokens as the model has positions, if those are fewer. */
+  function fitLength() {
+    const length = form.elements.namedItem("length"); // `length` is how many fields there are
+    if (!touched.quote.has("length")) length.value = Math.min(Number(length.defaultValue), data.models[form.elements.kind.value]?.positions ?? Infinity);
   }
 
   /** How what spot machines lose, and what owned cards cost, are reckoned. */
@@ -555,7 +589,7 @@ function beginQuote() {
 
   /** A classic net, by the ratio of the speeds of both machines. */
   function answerClassic() {
-    const fields = new FormData(classic), hours = Number(fields.get("hours")), label = (card) => data.classic.cards[card];
+    const fields = new FormData(classic), hours = numberOf(fields.get("hours")), label = (card) => data.classic.cards[card];
     const asked = {net: fields.get("net"), precision: fields.get("bits"), on: fields.get("machine"), hours};
     const {rows, best} = hours > 0 && hours < 1e6 ? classicQuoted(asked, data.classic, data.markets) : {rows: []};
     if (rows.length < 2) {
@@ -564,12 +598,14 @@ function beginQuote() {
       return;
     }
     best.is_best = true;
-    const market = rows.filter((row) => row.market).sort((a, b) => a.market.usd - b.market.usd)[0];
-    const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, whose hosts are strangers: from ${usd(market.market.usd)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
+    const market = rows.filter((row) => row.market && row.seconds <= SLOWEST * 3600 * hours).sort((a, b) => a.market.usd - b.market.usd)[0];
+    const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, where anybody may be the host: from ${usd(market.market.usd, market)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
     const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
-    const instead = own && own !== best ? `; yours ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
-    classicSaid.textContent = close.length ? `Too close to call between ${named([label(best.card), ...close])}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}.${stranger}` : `Rent ${where}: ${what}${instead}.${stranger}`;
+    const slow = rows.find((row) => !row.is_market && row.usd < best.usd), patient = slow ? ` If it may take ${time(slow)}: ${label(slow.card)} at ${provider(slow.first.provider)}, about ${usd(slow.usd, slow)}.` : "";
+    const instead = !own ? `; yours, ${label(asked.on)}, has no price` : own !== best ? `; yours, ${label(own.card)}, ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
+    const ends = `${patient}${stranger} Whether it fits in their memory is not known.`;
+    classicSaid.textContent = close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}.${ends}` : `Rent ${where}: ${what}${instead}.${ends}`;
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
@@ -579,8 +615,9 @@ function beginQuote() {
   }
 
   const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));
+  const touched = {quote: new Set(), classic: new Set()}; // fields that a person, or the address, has filled in
   function address(name) {
-    const kept = new URLSearchParams([...new FormData(forms[name])].filter(([field, value]) => value !== start[name].get(field)));
+    const kept = new URLSearchParams([...new FormData(forms[name])].filter(([field]) => touched[name].has(field)));
     return kept.size ? `#${name}&${kept}` : location.pathname + location.search;
   }
 
@@ -588,6 +625,7 @@ function beginQuote() {
     const denied = [];
     for (const [name, one] of Object.entries(forms)) {
       const kept = new URLSearchParams(location.hash.startsWith(`#${name}&`) ? location.hash.slice(name.length + 2) : "");
+      touched[name] = new Set(kept.keys());
       for (const [key, value] of [...start[name], ...kept]) {
         const field = one.elements.namedItem(key); // `length` is one
         if (field && (!field.options || [...field.options].some((option) => option.value === value))) field.value = value;
@@ -609,7 +647,7 @@ function beginQuote() {
   document.getElementById("worked").open = false;
   for (const [name, one] of Object.entries(forms)) {
     one.addEventListener("submit", (event) => event.preventDefault());
-    one.addEventListener("input", {quote: answer, classic: answerClassic}[name]);
+    one.addEventListener("input", ({target}) => { touched[name].add(target.name); ({quote: answer, classic: answerClassic})[name](); });
     one.addEventListener("change", () => location.href === new URL(address(name), location.href).href || history.pushState(null, "", address(name)));
   }
   window.addEventListener("hashchange", read);

@@ -78,7 +78,8 @@ def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
     for one in answers:
         bill, others = one["on_demand"], [*(_other(one[way]) for way in ("spot", "market")), _owned(one["owned"])]
         if bill is None:
-            shown.add_row(one["card"], "—", "", "", "", "0", *others, "none")
+            none = f"none of {one['cards']}" if one["cards"] > 1 else "none"
+            shown.add_row(one["card"], "—", "", "", "", "0", *others, none)
             continue
         usd, offer = bill["usd"], bill["cheapest"]
         digits = digits_within(usd["low"], usd["high"])

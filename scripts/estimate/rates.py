@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import ceil, exp, sqrt
+from math import ceil, exp, log, sqrt
 
 import numpy as np
 
@@ -79,6 +79,14 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         for base, day in zip(bases, until, strict=True)
     ]
     alike = [*measured, *(point for point in own if point.software == question.software)]
+    # What a person measured is said as given: what tables know of its like moves other cards alone.
+    given = {(point.card, point.precision): point.rate for point in measured}
+    expected = np.array(
+        [
+            log(rate) if (rate := given.get((point.card, point.precision))) else one
+            for point, one in zip(asked, expected, strict=True)
+        ]
+    )
     factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
     elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
     unlike = [

@@ -49,6 +49,10 @@ TEXTS = {
     "learned": ": each position is learned, and none beyond",
     "stretched": ": they are stretched (RoPE), which costs no speed, and what it learns is another question",
     "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
+    "stay or move": "Stay on {own} or move: not decided",
+    "stay": "Stay on {own}: no other card is expected to cost less",
+    "move": "Move from {own} to {card}, on cost alone",
+    "move to some": "Move from {own}, on cost alone; to which of these is not decided",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
 }

@@ -16,7 +16,7 @@ from scripts.storage.numbers import between, number, rounded
 #: How other ways to buy are named, where they cost less.
 _WAYS = {
     "spot": "On spot, if it may be interrupted:",
-    "market": "At a market place, whose hosts are strangers: from",
+    "market": "At a market place, where anybody may be the host: from",
     "owned": "Owned:",
 }
 
@@ -62,6 +62,11 @@ def verdict(
             f"{number(flips['usd_per_hour'])} USD an hour, {flips['card']} {_by(flips['provider'])} is expected to "
             "cost less."
         )
+    own = [place for place, one in enumerate(answers) if one["basis"] == BASES[0]]
+    if len(own) == 1:
+        is_sheet = answers[found.first]["basis"] == BASES[-1]
+        all_tied = [names[place] for place in tied]
+        said.append(f"{_stay_or_move(names[own[0]], names[found.first], all_tied, decided, is_sheet)}.")
     for way, words in _WAYS.items():
         bill = others.get(way)
         if bill and usd_of(bill) < usd[found.first]:
@@ -75,6 +80,13 @@ def verdict(
         "flips": flips,
         "sentence": " ".join(said),
     }
+
+
+def _stay_or_move(own: str, first: str, tied: Sequence[str], decided: bool, is_sheet: bool) -> str:
+    """Return whether to stay on the card that a person measured."""
+    if decided:
+        return text("stay", own=own) if own == first else text("move", own=own, card=first)
+    return text("stay or move" if own in tied or is_sheet else "move to some", own=own)
 
 
 def _flips(
@@ -107,7 +119,7 @@ def _usd(bill: Mapping[str, Any]) -> str:
     usd = bill["usd"]
     digits = digits_within(usd["low"], usd["high"])
     ends = between(usd["low"], usd["high"], digits)
-    return f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % of its speed)"
+    return f"{rounded(usd['cheapest'], digits)} USD ({ends} by the 80 % interval of its speed)"
 
 
 def _cost(bill: Mapping[str, Any]) -> str:

@@ -103,14 +103,22 @@ def _runs(known: Known) -> list[memory.Run]:
 
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of offers of books by card, as `costs.offers` has them."""
-    priced = [row for name in names for row in book.read([books.path(name)])]
-    machines = [*machines_of_cards.machines(), *machines_of_cards.named_by_cards(priced)]
     cards = schemas.read_yaml(CARDS, "cards")
     found: dict[str, list[dict[str, Any]]] = {card: [] for card in cards["cards"]}
-    for row in offers.newest(priced, machines, terms.read_terms()):
-        card = cards["names"].get(row["card"], row["card"])
+    for name, rows in by_card(names).items():
+        card = cards["names"].get(name, name)
         if card in found:
-            found[card].append(row)
+            found[card].extend(rows)
+    return found
+
+
+def by_card(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of offers of books by card, as offers call it: also those that no data sheet is kept of."""
+    priced = [row for name in names for row in book.read([books.path(name)])]
+    machines = [*machines_of_cards.machines(), *machines_of_cards.named_by_cards(priced)]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in offers.newest(priced, machines, terms.read_terms()):
+        found.setdefault(row["card"], []).append(row)
     return found
 
 

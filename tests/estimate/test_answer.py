@@ -62,6 +62,26 @@ def test_another_provider_of_the_same_card_may_follow() -> None:
     assert own["on_demand"]["second"]["usd"] == pytest.approx(own["on_demand"]["usd"]["cheapest"] * 1.25, rel=1e-3)
 
 
+def test_a_rate_of_ones_own_is_said_as_it_was_given() -> None:
+    found = of({"H100": [row("a", 1, 3)]}, ("H100", 7800))
+    (own,) = [one for one in found["answers"] if one["card"] == "H100"]
+    assert own["tokens_per_second_per_card"]["middle"] == pytest.approx(7800, rel=1e-9)
+
+
+def test_whether_to_stay_on_ones_own_card_is_said() -> None:
+    """At a hundredth of the price staying is clear, at a hundred times moving is; unsaid where nobody measured."""
+    offers = {"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1.5)]}
+
+    def said(usd: float, *own: tuple[str, float]) -> str:
+        return str(of(offers | {"H100": [row("a", 1, usd)]}, *own)["choice"]["sentence"])
+
+    assert "Stay on H100: no other card is expected to cost less." in said(0.03, ("H100", 7800))
+    assert "Move from H100 to A100 80 GB, on cost alone." in said(300, ("H100", 7800))
+    undecided = [said(usd, ("H100", 7800)) for usd in (3.0, 3.5, 4.0, 4.5, 5.0)]
+    assert any("Stay on H100 or move: not decided." in one for one in undecided)
+    assert "Stay on" not in said(3)
+
+
 def test_a_long_sequence_needs_memory_too() -> None:
     """32 layers x 131,072 tokens x 4,096 x 2 bytes are 34.4 GB: with 64.2 GB of state too much for 0.9 x 80 GB."""
     long = replace(ask(software="llm-foundry", state_bytes=8.0), length=131072.0)
@@ -74,7 +94,7 @@ def test_a_market_place_stands_apart_and_is_named_where_it_asks_less() -> None:
     offers = {"H100": [row("a", 1, 3), row("vast", 1, 1)], "A100 80 GB": [row("b", 1, 0.9)]}
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
     assert found["choice"]["card"] == "A100 80 GB"
-    assert "At a market place, whose hosts are strangers: from " in found["choice"]["sentence"]
+    assert "At a market place, where anybody may be the host: from " in found["choice"]["sentence"]
     assert " on 1 x H100 at vast, price of 2026-11-09." in found["choice"]["sentence"]
     assert "market place" not in of(offers | {"H100": [row("vast", 1, 5)]})["choice"]["sentence"]
 
@@ -131,7 +151,7 @@ def test_spot_stands_apart_and_decides_nothing() -> None:
     assert any(line.startswith("spot: 0.042 preemptions an hour of each machine") for line in found["ways"])
     assert found["choice"]["card"] == "A100 80 GB"
     usd = own["spot"]["usd"]
-    ends = f"({usd['low']:.2f} to {usd['high']:.2f} by the 80 % of its speed)"
+    ends = f"({usd['low']:.2f} to {usd['high']:.2f} by the 80 % interval of its speed)"
     says = f"On spot, if it may be interrupted: {usd['cheapest']:.2f} USD {ends} on 1 x H100 at a, price of 2026-11-09."
     assert says in found["choice"]["sentence"]
     assert "On spot" not in of(offers | {"H100": [row("a", 1, 90, purchase="spot")]})["choice"]["sentence"]
