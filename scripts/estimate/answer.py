@@ -83,7 +83,7 @@ def answer(
         count = cards or (first.cheapest.all_cards if first else least)
         decides = False
         if owned and (own := owned.get(rate.card)):
-            number_owned = own.enough(cards, least, count)
+            number_owned = own.enough(cards, least, min(most, MOST_CARDS), count)
             ways["owned"] = [own.offer(number_owned)] if number_owned else []
             bills["owned"] = dollars.bill(ways["owned"], *paid)
             decides = owned_decides and own.cards is not None
@@ -95,6 +95,8 @@ def answer(
             priced.append((place, answers[-1] | {"deciding": _bill(bill)}))
             costs.append(bill.usd)
             minutes.append(bill.cheapest.usd_of(_MINUTE))
+    mine = {one["owned"]["cheapest"]["cards"] for one in answers if one["owned"] and owned and owned[one["card"]].cards}
+    counts = [cards] if cards else sorted(mine)
     whole: dict[str, Any] = {
         "asked": {key: getattr(question, key) for key in _ASKED}
         | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
@@ -103,7 +105,7 @@ def answer(
         "assumed": [*question.assumed, *_assumed(question, cards, sequences), *_near_the_peak(known, measured)],
         "ways": [
             *([text("memory", over=f"{max(known.memory.over.values(), default=1):.2f}")] if answers else []),
-            *(f"{cards:,} cards: {line}" for line in _so_many(question, cards, sequences)),
+            *(f"{of:,} cards: {line}" for of in counts for line in _so_many(question, of, sequences)),
             *([text("order")] if priced else []),
             *([text("links")] if any(one["cards"] > 1 for one in answers) else []),
             *_ways(answers, preemptions_per_hour, owned or {}, owned_decides),
@@ -157,14 +159,14 @@ def _near_the_peak(known: Known, measured: Sequence[Point]) -> list[str]:
     ]
 
 
-def _so_many(question: Question, cards: int | None, sequences: float | None) -> list[str]:
+def _so_many(question: Question, cards: int, sequences: float | None) -> list[str]:
     """Return what is said of more cards than tables have, or than leave a training steps enough."""
     lines = []
-    of_step = (cards or 0) * question.length
+    of_step = cards * question.length
     if of_step * FEWEST_STEPS > question.tokens and question.task == "pretrain" and sequences is None:
         steps = f"{question.tokens // of_step:,.0f}"
         lines.append(text("few steps", steps=steps, of_step=f"{of_step:,.0f}", fewest=f"{FEWEST_STEPS:,}"))
-    return lines + ([text("many cards", limit=f"{MOST_PRINTED:,}")] if (cards or 0) > MOST_PRINTED else [])
+    return lines + ([text("many cards", limit=f"{MOST_PRINTED:,}")] if cards > MOST_PRINTED else [])
 
 
 def _ways(

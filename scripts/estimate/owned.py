@@ -27,14 +27,15 @@ class Owned:
     source: str
     cards: int | None = None
 
-    def enough(self, asked: int | None, least: int, rented: int) -> int:
-        """Return how many of them train: those asked for, else all there are; of an example as many as are rented.
+    def enough(self, asked: int | None, least: int, most: float, rented: int) -> int:
+        """Return how many of them train: those asked for, else all there are and `most` that can; of an example as
+        many as are rented.
 
         0 where there are fewer than are asked for, or than the `least` that hold the training.
         """
         if self.cards is None:
             return rented
-        return (asked or self.cards) if (asked or least) <= self.cards else 0
+        return (asked or int(min(self.cards, most))) if (asked or least) <= self.cards else 0
 
     def offer(self, cards: int) -> Offer:
         """Return so many of them as an offer: nobody rounds, nobody preempts."""

@@ -250,6 +250,28 @@ def test_no_more_cards_train_than_a_person_has(has: int | None, wanted: int | No
         assert f"owned: {has} of H100 (an invoice), and {wanting}" in found["ways"]
 
 
+@pytest.mark.parametrize(
+    ("card", "has", "given", "sequences", "trains"),
+    [
+        ("H100", 8, {}, 4, 4),
+        ("H100", 8, {"tokens": 3 * 4096}, None, 3),
+        ("H100", 1_000_000, {"tokens": 1e12}, None, 4096),
+        ("L40S", 8, {}, None, 1),
+    ],
+)
+def test_no_more_owned_cards_train_than_are_answered_for(
+    card: str, has: int, given: dict[str, Any], sequences: float | None, trains: int
+) -> None:
+    """A card takes a sequence of a step, of the training; 4,096 are asked for at most, and of those on PCIe one."""
+    asked = ask(software="llm-foundry", state_bytes=4.0, **given)
+    own = {card: owned.Owned(0.5, "2026-11", "by hand", "an invoice", has)}
+    found = answer.answer(TABLES, {}, asked, [], None, TODAY, sequences=sequences, owned=own, owned_decides=True)
+    (of,) = [one for one in found["answers"] if one["card"] == card]
+    assert of["owned"]["cheapest"]["cards"] == trains
+    said = any(line.startswith(f"{trains:,} cards: no table of speed goes beyond 1,024") for line in found["ways"])
+    assert said == (trains > 1024)
+
+
 def test_a_card_that_pcie_links_is_answered_for_alone() -> None:
     """An L40S holds the 32 GB of 8 billion at 4 bytes by itself; eight in a machine have no table."""
     offers = {"L40S": [row("a", 1, 1, card="L40S"), row("b", 8, 4, card="L40S")]}
