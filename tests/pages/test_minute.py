@@ -74,6 +74,13 @@ def test_workloads_of_one_machine_alone_say_so_and_all_are_in_one_unit() -> None
     assert {about["times"] for about in data.values()} == {1000}, "the form's own unit"
 
 
+def test_equal_bills_of_the_least_that_is_billed_are_a_tie() -> None:
+    page = made(
+        4, ("cpu1", "jax", 10.0), ("cpu1", "torch", 20.0), prices={"now": {"purchase": "on-demand"}}, price="now"
+    )
+    assert "2 cost the same: the minimum of 60.0 s is billed." in minute(page)["Cheapest"]
+
+
 def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() -> None:
     """100 s at 1 and 300 s at 2 USD/h: the one is lowest up to 6, the other at a third as low; half of it by spot."""
     book = price_book(offer("1-core", 1.0), offer("4-core", 2.0), offer("1-core", 0.5, purchase="spot"))
