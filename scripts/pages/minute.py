@@ -53,13 +53,20 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     for panel in panels:
         best = panel["best"][CHEAPEST]
         cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}"
-        measured = best["said"] if best["why"] == EQUAL else f"lowest measured; {best['why']}"
+        measured = best["said"] + _least(best, inputs) if best["why"] == EQUAL else f"lowest measured; {best['why']}"
         about = panel["clear"].strip(" .") or ("clearly" if not best["near"] else measured)
         only = f" (run on {panel['only']} only)" if panel["only"] else ""
         said.append(
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
         )
     return "\n".join(said) + _lower(panels)
+
+
+def _least(best: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return that the minimum is billed, where that is why several cost the same."""
+    shown = inputs.prices[inputs.prices["price_option"] == inputs.price].set_index("hardware").loc[best["hardware"]]
+    is_least = not shown["in_a_row"] and best["seconds"] < shown["minimum_seconds"]
+    return f": the minimum of {duration(float(shown['minimum_seconds']))} is billed" if is_least else ""
 
 
 def _lower(panels: Sequence[Mapping[str, Any]]) -> str:

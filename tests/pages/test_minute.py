@@ -74,6 +74,17 @@ def test_workloads_of_one_machine_alone_say_so_and_all_are_in_one_unit() -> None
     assert {about["times"] for about in data.values()} == {1000}, "the form's own unit"
 
 
+def test_equal_bills_of_the_least_that_is_billed_are_a_tie() -> None:
+    """By the terms of 2019 a minute is billed at least."""
+    rows = [run(framework=name, repeat=i, train_seconds=seconds, total_seconds=seconds + 1)
+            for name, seconds in (("jax", 10.0), ("torch", 20.0)) for i in range(4)]  # fmt: skip
+    book = price_book(offer("1-core", 0.036, as_of="2019"))
+    study = STUDY | {"prices": {"now": {"purchase": "on-demand"}}, "price": "now"}
+    assert (
+        "2 cost the same: the minimum of 60.0 s is billed." in minute(inputs(study, runs(*rows), rows=book))["Cheapest"]
+    )
+
+
 def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() -> None:
     """100 s at 1 and 300 s at 2 USD/h: the one is lowest up to 6, the other at a third as low; half of it by spot."""
     book = price_book(offer("1-core", 1.0), offer("4-core", 2.0), offer("1-core", 0.5, purchase="spot"))
