@@ -8,7 +8,7 @@ const NUMBERS = {
   "bandwidth": (point, card, model) => bandwidth(card) - bandwidth(model.cards.H100),
   "size": ({active}) => Math.log(active / 8),
   "size below 1 billion": ({active}) => Math.min(0, Math.log(active)),
-  "sparsity": ({active, total}) => Math.log(total / active),
+  "sparsity": ({kind, active, total}) => (kind === "moe" ? Math.log(total / active) : 0), // what a dense model looks up takes no time
   "length": ({length}) => Math.log((length ?? 4096) / 4096),
   "length above 8192": ({length}) => Math.max(0, Math.log((length ?? 4096) / 8192)),
 };

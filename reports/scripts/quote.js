@@ -82,6 +82,7 @@ function refusalOf(asked, card, data) {
   if (asked.rate !== null && asked.on === card) return "";
   if (asked.kind === "moe" && asked.precision === "nvfp4") return textOf(data, "nvfp4");
   if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return textOf(data, "no experts");
+  if (card.startsWith("TPU") && asked.task === "lora" && !data.has_adapters_on_tpu) return textOf(data, "adapters on TPU");
   if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(classOf(asked, data))) {
     return textOf(data, "software on TPU", {software: classOf(asked, data) === "other" ? "the software named" : asked.software});
   }

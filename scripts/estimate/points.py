@@ -110,7 +110,7 @@ def releases(
         active = about["active_billion"]
         software = software_class(row["software"])
         point = Point(
-            model, about["family"], about["kind"], active, about.get("total_billion", active),
+            model, about["family"], about["kind"], active, about["total_billion"] if about["kind"] == "moe" else active,
             card, precision, software, row["task"], length, gflop, rate, row["published"],
         )  # fmt: skip
         yield (model, card, precision, software, row["task"], length, row["cards"]), point

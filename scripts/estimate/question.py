@@ -98,8 +98,10 @@ class Question:
         """Return the training on a card, with its rate (tokens a second and card) where that was measured."""
         gflop = gflop_per_token(self.active_billion, self.layers, self.width, self.length, self.task)
         is_quantised = self.task == "qlora"
+        # What a dense model has beside (vectors of words that are looked up) takes memory and no time.
+        total = self.total_billion if self.kind == "moe" else self.active_billion
         return Point(
-            self.model, self.family, self.kind, self.active_billion, self.total_billion,
+            self.model, self.family, self.kind, self.active_billion, total,
             card, precision or self.precision, self.software, "lora" if is_quantised else self.task, self.length, gflop,
             rate, is_quantised=is_quantised,
         )  # fmt: skip

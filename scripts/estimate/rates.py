@@ -134,12 +134,19 @@ def _refusal(known: Known, question: Question, measured: Sequence[Point], card: 
         return text("nvfp4")
     if question.kind == "moe" and not _rows(known, question.on(card)):
         return text("no experts")
+    if card.startswith("TPU") and question.on(card).task == "lora" and not has_adapters_on_tpu(known.points):
+        return text("adapters on TPU")
     if question.is_named and card.startswith("TPU"):
         by = {point.software for point in known.points if point.card.startswith("TPU")}
         if question.software not in by:
             name = "the software named" if question.software == OTHER else question.software
             return text("software on TPU", software=name)
     return ""
+
+
+def has_adapters_on_tpu(points: Sequence[Point]) -> bool:
+    """Return whether LoRA is printed of any TPU: what it saves of a step is known of GPUs alone otherwise."""
+    return any(point.task == "lora" and point.card.startswith("TPU") for point in points)
 
 
 def _rows(known: Known, asked: Point) -> list[Point]:

@@ -8,6 +8,7 @@ TEXTS = {
     "nvfp4": "NVFP4 of a mixture of experts follows from no other precision: measure it",
     "no experts": "no table has a mixture of experts on it: measure it",
     "software on TPU": "on a TPU no table has {software}",
+    "adapters on TPU": "on a TPU no table has LoRA: measure it",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
     "wide": "wide, measure it",
     "near the peak": "your rate on {card} is {share} of its peak, and no table has over {limit}: is it of one card?",

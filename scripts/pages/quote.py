@@ -105,8 +105,9 @@ def data(
     (cards with such a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until
     when), models (by name: kind, active, total, layers, of_layers, width, whether the tables have its family,
     vocabulary, printed runs, and their own points), lengths and sizes (by kind: the least and the most),
-    most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software, spot (what is
-    assumed of it), provider_names (all that they are called), owned and offers by card.
+    most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software,
+    has_adapters_on_tpu, spot (what is assumed of it), provider_names (all that they are called),
+    owned and offers by card.
     """
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:
@@ -157,6 +158,7 @@ def data(
         "sizes": {kind: known.sizes(kind) for kind in KINDS},
         "software": list(dict.fromkeys(SOFTWARE.values())),
         "tpu_software": sorted({point.software for point in known.points if point.card.startswith("TPU")}),
+        "has_adapters_on_tpu": rates.has_adapters_on_tpu(known.points),
         "providers": {
             name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})
         },

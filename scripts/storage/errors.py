@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from io import TextIOWrapper
 
 from scripts.storage.words import Harmless, printable
 
@@ -30,6 +31,9 @@ def run(main: Callable[[], int]) -> None:
 
     What it prints is printable, wherever it comes from.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that lacks a character shows another
+            stream.reconfigure(errors="replace")
     with redirect_stdout(Harmless(sys.stdout)), redirect_stderr(Harmless(sys.stderr)):
         try:
             code = main()

@@ -156,6 +156,15 @@ def test_parameters_of_latent_attention_follow_too() -> None:
     assert about["width"] == 16 * (192 + 128) / 2
 
 
+@pytest.mark.parametrize(("name", "layers", "hidden"), [("Gemma 4 E2B", 35, 1536), ("Gemma 4 E4B", 42, 2560)])
+def test_memory_holds_what_effective_parameters_leave_out(name: str, layers: int, hidden: int) -> None:
+    """Of each of 262,144 words a vector for the model and one of 256 numbers for every layer; speed knows none."""
+    asked = question.ask(KNOWN, tokens=2e9, model=name)
+    embeddings = 262144 * (hidden + 256 * layers) / 1e9
+    assert asked.state_gb == pytest.approx(16 * (asked.active_billion + embeddings), rel=0.02)
+    assert asked.on("H100").total_billion == asked.active_billion
+
+
 def test_every_other_model_has_a_shape_here() -> None:
     assert {*KNOWN.others} == {*SHAPES, "DeepSeek V2 Lite"} & {*KNOWN.others}
 
@@ -259,6 +268,8 @@ def test_of_a_size_alone_no_model_with_windows_lends_its_layers() -> None:
     ("model", "length", "taken", "says"),
     [
         ("gpt2", None, 1024, "length: 1,024 tokens, all positions of GPT-2 124M (--length)"),
+        ("pythia-12b", None, 2048, "length: 2,048 tokens, all positions of Pythia 12b (--length)"),
+        ("GPT-3", None, 2048, "length: 2,048 tokens, all positions of GPT-3 175B (--length)"),
         ("Llama 3 8B", None, 4096, ""),
         (
             "Falcon 7B",

@@ -198,3 +198,15 @@ def test_a_card_without_a_table_is_not_said_to_be_faster_than_its_sister_was_tim
     one, beside = of(found, card), of(found, "A100 80 GB").middle
     assert one.basis == "data sheet only"
     assert one.low <= said * beside
+
+
+@pytest.mark.parametrize("task", ["lora", "qlora"])
+def test_adapters_on_a_tpu_are_in_no_table(task: str) -> None:
+    point = replace(POINT, card="TPU v6e")
+    asked = ask(task=task)
+    found = rates.rates(known(*MODELS, point), asked, [], TODAY)
+    assert found.refused["TPU v6e"] == "on a TPU no table has LoRA: measure it"
+    assert "H100" not in found.refused or "LoRA" not in found.refused["H100"]
+    assert "LoRA" not in rates.rates(known(*MODELS, point), ask(task="sft"), [], TODAY).refused.get("TPU v6e", "")
+    own = rates.rates(known(*MODELS, point), asked, [asked.on("TPU v6e", rate=3000.0)], TODAY)
+    assert "TPU v6e" not in own.refused

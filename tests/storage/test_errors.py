@@ -1,4 +1,5 @@
 import argparse
+import io
 import sys
 from pathlib import Path
 
@@ -15,6 +16,14 @@ def raising(error: BaseException):
         raise error
 
     return main
+
+
+def test_a_terminal_that_lacks_a_character_shows_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, "ascii", write_through=True))
+    with pytest.raises(SystemExit) as ended:
+        errors.run(lambda: print("\N{BOX DRAWINGS LIGHT HORIZONTAL} 3 USD") or 0)
+    assert (ended.value.code, written.getvalue()) == (0, b"? 3 USD\n")
 
 
 def test_bad_input_is_one_line_and_code_2(capsys: pytest.CaptureFixture) -> None:
