@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 from threading import Thread
 
@@ -36,13 +37,21 @@ def mine(tmp_path: Path) -> str:
     return str(tmp_path / "mine.yaml")
 
 
-def brought(path: Path, about: dict | None = None, entry: bytes = ENTRY.replace(b"h100:", b"cpu1:"), **changes) -> Path:
-    """Return an archive of the record, changed at the top of `run.json`."""
+def brought(
+    path: Path,
+    about: dict | None = None,
+    entry: bytes = ENTRY.replace(b"h100:", b"cpu1:"),
+    number: int = 1,
+    **changes,
+) -> Path:
+    """Return an archive of the record as the run of that number, changed at the top of `run.json`."""
     run = json.loads((RECORD / "run.json").read_text()) | changes
-    files = {name: (RECORD / name).read_bytes() for name in ("epochs.csv", "telemetry.csv")}
+    name = RUN.replace("r1", f"r{number}")
+    run |= {"repeat": number, "seed": zlib.crc32(name.encode())}
+    files = {file: (RECORD / file).read_bytes() for file in ("epochs.csv", "telemetry.csv")}
     files["run.json"] = json.dumps(run).encode()
     described = json.dumps(ABOUT | {"study": "mine"} | (about or {})).encode()
-    records.add(path, {f"{RUN}/{name}": content for name, content in files.items()})
+    records.add(path, {f"{name}/{file}": content for file, content in files.items()})
     records.add(path, {records.ABOUT: described, records.MACHINE: entry})
     return path
 
@@ -133,3 +142,26 @@ def test_an_archive_with_two_records_of_a_run_is_refused(tmp_path: Path, mine: s
         packed.writestr(f"{RUN}/run.json", b"{}")
     with pytest.raises(InputError, match=r"run\.json is there twice"):
         taking.take(archive, tmp_path / "results", mine)
+
+
+@pytest.mark.parametrize(
+    ("policy", "data", "said"),
+    [
+        ("synthetic", "real", "data real: study mine has synthetic$"),
+        ("real", "synthetic", "data synthetic: study mine has real$"),
+        ("real-or-synthetic", "own", "data own: study mine has real or synthetic$"),
+    ],
+)
+def test_records_on_other_data_than_the_study_asks_for_are_refused(
+    tmp_path: Path, policy: str, data: str, said: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text(STUDY.replace("data: synthetic", f"data: {policy}"))
+    run = json.loads((RECORD / "run.json").read_text())
+    changed = {"cell": run["cell"] | {"data": data}, "data": run["data"] | {"kind": data}}
+    with pytest.raises(InputError, match=said):
+        taking.take(brought(tmp_path / "r.zip", **changed), tmp_path / "results", str(tmp_path / "mine.yaml"))
+
+
+def test_a_run_beyond_the_repeats_of_the_study_is_refused(tmp_path: Path, mine: str) -> None:
+    with pytest.raises(InputError, match=r"/r2: repeat 2: study mine has repeats: 1$"):
+        taking.take(brought(tmp_path / "r.zip", number=2), tmp_path / "results", mine)
