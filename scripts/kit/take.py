@@ -12,7 +12,7 @@ from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import locked, write_bytes
+from scripts.storage.files import check_place, locked, write_bytes
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 
@@ -105,12 +105,19 @@ def _put(
                 (Path(folder) / path / file).write_bytes(content)
             check(source, path, Path(folder) / path, study, machine)
             there = results / path / "run.json"
-            if there.is_file() and there.read_bytes() != files["run.json"]:
+            if not there.is_file():
+                new.append(path)
+                continue
+            known.append(path)
+            before = records.files_of(there.parent)
+            if differing := [file for file in records.FILES if before.get(file) != files.get(file)]:
                 raise InputError(
                     f"{source}: {path}: {there} is the record of another run: nothing was taken; "
-                    f"to take this one, move {results} away"
+                    f"its {differing[-1]} is another; to take this one, move {results} away"
                 )
-            (known if there.is_file() else new).append(path)
+    for path in new:
+        for file in records.FILES:
+            check_place(results / path / file, within=results)
     for path in new:
         for file in records.FILES:  # run.json comes last
             if file in whole[path]:

@@ -5,6 +5,7 @@ import shutil
 import sys
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -114,6 +115,47 @@ def test_of_two_at_once_with_other_records_of_a_run_one_is_refused(
     assert "is the record of another run: nothing was taken" in took[1]
     run = json.loads((tmp_path / "results" / "mine" / RUN / "run.json").read_text())
     assert run["reason"] == "of a"
+
+
+@pytest.mark.parametrize("file", ["epochs.csv", "telemetry.csv", "train.log"])
+def test_a_run_that_differs_in_any_file_is_another(tmp_path: Path, mine: str, file: str) -> None:
+    results = tmp_path / "results"
+    taking.take(brought(tmp_path / "r.zip"), results, mine)
+    with (results / "mine" / RUN / file).open("a") as there:
+        there.write("\n")
+    with pytest.raises(InputError, match=rf"record of another run: nothing was taken; its {file} is another"):
+        taking.take(tmp_path / "r.zip", results, mine)
+
+
+def _link(folder: Path) -> None:
+    (folder.parents[5] / "elsewhere").mkdir()
+    folder.symlink_to(folder.parents[5] / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("hinder", "said"),
+    [
+        (_link, "lies outside"),
+        (
+            lambda folder: (folder / "run.json").mkdir(parents=True),
+            r"r2/run\.json: cannot be written",
+        ),
+        (lambda folder: folder.write_text(""), "r2 is not a folder"),
+    ],
+    ids=["link", "folder", "file"],
+)
+def test_of_two_runs_none_is_taken_where_the_second_has_no_place(
+    tmp_path: Path, mine: str, hinder: Callable[[Path], object], said: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text(STUDY + "repeats: 2\n")
+    results = tmp_path / "results" / "mine"
+    second = results / RUN.replace("r1", "r2")
+    second.parent.mkdir(parents=True)
+    hinder(second)
+    brought(tmp_path / "r.zip")
+    with pytest.raises(InputError, match=said):
+        taking.take(brought(tmp_path / "r.zip", number=2), tmp_path / "results", mine)
+    assert not (results / RUN).exists()
 
 
 def test_what_an_archive_says_of_its_machine_is_shown_without_what_a_terminal_obeys(
