@@ -21,6 +21,10 @@ def main() -> int:
     study = json.loads(options.study)
     runs = tables.read(options.runs)
     machines = definition.machines(study, schemas.read_yaml(options.hardware, "hardware"))
+    if strangers := sorted({*runs["hardware"]} - set(machines)):
+        raise errors.InputError(
+            f"{options.runs}: hardware: {strangers[0]!r} is neither a machine of the study nor in {options.hardware}"
+        )
     table = pricing.price_table(study, machines, {*study["machines"], *runs["hardware"]})
     for line in pricing.not_offered(study, machines, dict.fromkeys(runs["hardware"]), table):
         print(line, flush=True)

@@ -141,3 +141,14 @@ def test_what_has_no_price_says_what_its_books_lack_and_what_is_near(tmp_path: P
         "no price: a100 is not offered under owned",
         "no price: box is not offered under on-demand, owned; what its card costs: epd prices card 'H100'",
     ]
+
+
+def test_a_machine_that_nobody_describes_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables.write(runs(run(hardware="nowhere")), "runs", tmp_path / "runs.parquet")
+    tables.write(pd.DataFrame(columns=list(tables.columns("attempts"))), "attempts", tmp_path / "attempts.parquet")
+    given = {name: str(tmp_path / f"{name}.parquet") for name in ("attempts", "costs", "prices")}
+    given |= {"study": json.dumps(definition.read("smoke", {})[1]), "hardware": str(HARDWARE)}
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    monkeypatch.setattr(sys, "argv", ["price.py", str(tmp_path / "runs.parquet"), *words])
+    with pytest.raises(InputError, match=r"runs\.parquet: hardware: 'nowhere' is neither a machine of the study"):
+        price.main()

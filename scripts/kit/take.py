@@ -12,7 +12,7 @@ from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import locked, write_bytes
+from scripts.storage.files import check_place, locked, write_bytes
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 
@@ -37,15 +37,25 @@ def check(source: Path, path: str, folder: Path, study: grid.Study, machine: str
         raise InputError(f"{source}: {path}: is of {cell.hardware}, and {records.MACHINE} describes {machine}")
     if run["seed"] != cell.seed(run["repeat"]):
         raise InputError(f"{source}: {path}: seed {run['seed']} is not that of the run, {cell.seed(run['repeat'])}")
-    planned = {replace(one, hardware=cell.hardware, data=cell.data).path: one for one in study.cells}
+    planned = {one.path: one for one in (replace(one, hardware=cell.hardware) for one in study.cells)}
     if cell.path not in planned:
         raise InputError(f"{source}: {path}: study {study.name} has no such configuration")
-    expected = replace(planned[cell.path], hardware=cell.hardware, data=cell.data)
+    if run["repeat"] > (repeats := study.config["repeats"]):
+        raise InputError(f"{source}: {path}: repeat {run['repeat']}: study {study.name} has repeats: {repeats}")
+    allowed = _kinds(planned[cell.path], study)
+    if cell.data not in allowed:
+        raise InputError(f"{source}: {path}: data {cell.data}: study {study.name} has {' or '.join(allowed)}")
+    expected = replace(planned[cell.path], data=cell.data)
     for key, value in asdict(expected).items():
         if (found := getattr(cell, key)) != value:
             raise InputError(
                 f"{source}: {path}: {key} {found} is not that of the study, {value}: it was trained at another size"
             )
+
+
+def _kinds(cell: Cell, study: grid.Study) -> list[str]:
+    """Return which data a configuration of a study may be trained on."""
+    return ["own"] if cell.data == "own" else study.config["data"].split("-or-")
 
 
 def take(source: Path, results: Path, given: str) -> str:
@@ -95,12 +105,19 @@ def _put(
                 (Path(folder) / path / file).write_bytes(content)
             check(source, path, Path(folder) / path, study, machine)
             there = results / path / "run.json"
-            if there.is_file() and there.read_bytes() != files["run.json"]:
+            if not there.is_file():
+                new.append(path)
+                continue
+            known.append(path)
+            before = records.files_of(there.parent)
+            if differing := [file for file in records.FILES if before.get(file) != files.get(file)]:
                 raise InputError(
                     f"{source}: {path}: {there} is the record of another run: nothing was taken; "
-                    f"to take this one, move {results} away"
+                    f"its {differing[-1]} is another; to take this one, move {results} away"
                 )
-            (known if there.is_file() else new).append(path)
+    for path in new:
+        for file in records.FILES:
+            check_place(results / path / file, within=results)
     for path in new:
         for file in records.FILES:  # run.json comes last
             if file in whole[path]:

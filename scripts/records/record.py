@@ -134,30 +134,39 @@ def read_run(path: Path) -> dict[str, Any]:
     return run
 
 
+#: Columns of whole numbers.
+_COUNTS = ("epoch", "samples", "warmup_samples", "cut")
+
 #: What an epoch of a training that diverges has in the place of a number.
 _NO_LOSSES = ("nan", "inf", "-inf")
 
 
 def _value(place: str, column: str, text: str) -> float | None:
-    """Return the number of a column, None for nothing. Raises InputError where it is none."""
+    """Return the number of a column, None for nothing. Raises InputError for what it cannot hold."""
     if column in ("loss", "val_loss") and text in _NO_LOSSES:
         return float(text)
     value = written(text)
     if value is None and text:
         raise InputError(f"{place}: {column}: {text!r} is not a number")
+    if value is not None and column in _COUNTS and not (value >= 0 and value.is_integer()):
+        raise InputError(f"{place}: {column}: {text} must be a whole number, 0 or more")
+    if value is not None and column == "cut" and value > 1:
+        raise InputError(f"{place}: {column}: {text} must be 0 or 1")
     return value
 
 
 def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[dict[str, float | None]]:
     """Return the rows of an `epochs.csv`: those columns that are known, of which the `needed` ones must be there.
 
-    The published columns may be empty, others that are needed may not.
-    Raises InputError that names the file and the missing column, or the line whose value is no number.
+    The published columns may be empty, others that are needed may not. Where all are needed, no others may be there.
+    Raises InputError that names the file and the missing or unknown column, or the line and the value that is wrong.
     """
     rows = []
     for place, row in read_csv(path, cut=False):
         if missing := [column for column in needed if column not in row]:
             raise InputError(f"{path}: column {missing[0]} is missing; needed are {', '.join(needed)}")
+        if set(needed) == set(EPOCH_COLUMNS) and (unknown := [column for column in row if column not in needed]):
+            raise InputError(f"{path}: column {unknown[0]!r} is unknown; known are {', '.join(needed)}")
         rows.append({name: _value(place, name, text) for name, text in row.items() if name in EPOCH_COLUMNS})
         for column in needed:
             if column not in _PUBLISHED_COLUMNS and rows[-1][column] is None:
@@ -168,7 +177,7 @@ def read_epochs(path: Path, needed: Sequence[str] = _PUBLISHED_COLUMNS) -> list[
 def read_telemetry(path: Path) -> list[Sample]:
     """Return the samples of a `telemetry.csv`.
 
-    Raises InputError that names the file, the line, and the column that is missing or holds no number.
+    Raises InputError that names the file, the line, and the column that is missing, unknown or holds what it cannot.
     """
     samples = []
     for place, row in read_csv(path, cut=False):

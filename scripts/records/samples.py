@@ -1,7 +1,9 @@
 """Samples of what the machine did while a run trained, as `telemetry.csv` holds them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from math import inf
 from typing import Any
 
 from scripts.storage.numbers import written
@@ -54,7 +56,14 @@ _EACH = tuple(field.name for field in fields(Gpu))
 
 #: Columns that must not be empty, and those that hold words.
 _NEEDED = (_READING, *(field.name for field in fields(Sample) if field.name in _OWN and field.default is MISSING))
-_WORDS = ("stage", "throttled")
+_WORDS = {"stage": re.compile("[a-z][a-z_]*"), "throttled": re.compile(r"[a-z_]+(\+[a-z_]+)*")}
+
+#: The least and the most that a number may be, where it is not 0 and anything. Of the whole machine and of a card no
+#: more than all is in use; the run's own cores add up.
+_RANGES = {
+    **dict.fromkeys(("elapsed", "reading", "other_cpu_percent", "temperature_c"), (-inf, inf)),
+    **dict.fromkeys(("machine_cpu_percent", "percent"), (0.0, 100.0)),
+}
 
 
 def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], list[dict[str, Any]]]:
@@ -73,25 +82,38 @@ def table(samples: Sequence[Sample], clock: float | None) -> tuple[list[str], li
 
 
 def sample_of(row: Mapping[str, str]) -> Sample:
-    """Return the sample of a row of `table` as it comes back from a file; columns that are not known are ignored.
+    """Return the sample of a row of `table` as it comes back from a file.
 
-    Raises ValueError that names the column which is missing, or the value that is not a number.
+    Raises ValueError that names the column which is missing or not known, or the value that it cannot hold.
     """
 
     def read(column: str, name: str) -> Any:
         text = row.get(column)
-        if not text or name in _WORDS:
-            return text or None
+        if not text:
+            return None
+        if name in _WORDS:
+            if not _WORDS[name].fullmatch(text):
+                raise ValueError(f"{column}: {text!r} must be a name: small letters and _")
+            return text
         if (value := written(text)) is None:
             raise ValueError(f"{column}: {text!r} is not a number")
+        least, most = _RANGES.get(name, (0.0, inf))
+        if not least <= value <= most:
+            allowed = f"{least:g} or more" if most == inf else f"from {least:g} to {most:g}"
+            raise ValueError(f"{column}: {text} must be {allowed}")
         return value
 
     for column in _NEEDED:
         if not row.get(column):
             raise ValueError(f"column {column} is missing or empty")
+    known = {"elapsed", _READING, *_OWN}
     gpus: list[Gpu] = []
     while (prefix := f"gpu{len(gpus)}_") + _EACH[0] in row:
+        known |= {prefix + name for name in _EACH}
         gpus.append(Gpu(*(read(prefix + name, name) for name in _EACH)))
+    if unknown := [column for column in row if column not in known]:
+        raise ValueError(f"column {unknown[0]!r} is unknown; known are {', '.join(sorted(known))}")
+    read("elapsed", "elapsed")
     own: dict[str, Any] = {name: read(name, name) for name in _OWN}
     return Sample(reading=read(_READING, "reading"), gpus=tuple(gpus), **own)
 

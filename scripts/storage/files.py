@@ -62,6 +62,25 @@ def replacing(path: Path, within: Path | None = None) -> Iterator[Path]:
             raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
+def check_place(path: Path, within: Path) -> None:
+    """Raise InputError where `replacing(path, within)` would, as far as that shows before; nothing is made.
+
+    For what is written all or none: every place is looked at before the first is written to.
+    """
+    folder = within
+    for part in path.relative_to(within).parts[:-1]:
+        folder = folder / part
+        if folder.is_symlink():
+            raise InputError(f"{path}: lies outside {within}: nothing is written there")
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{path}: cannot be written: {folder} is not a folder")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: cannot be written: it is not a file")
+    there = next((parent for parent in path.parents if parent.exists()), path.parent)
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{path}: cannot be written: {there} is read-only")
+
+
 def _sync_folder(folder: Path) -> None:
     """Let what was named or taken away in a folder last before anything else does."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from math import inf, nextafter
 from pathlib import Path
@@ -71,10 +71,24 @@ _RANGES = {
 #: How far differences of two readings of a clock may lie below 0 (s).
 _SLACK_SECONDS = 0.5
 
+#: What a column of each type holds, in words, and whether a type of Arrow is of that kind.
+_KINDS: dict[str, tuple[str, Callable[[pa.DataType], bool]]] = {
+    "string": ("text", lambda kind: pa.types.is_string(_values(kind)) or pa.types.is_large_string(_values(kind))),
+    "boolean": ("true or false", pa.types.is_boolean),
+    **dict.fromkeys(
+        ("Int64", "Float64"), ("numbers", lambda kind: pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    ),
+}
+
 #: More than any study has: a few bytes of parquet may stand for more than any memory holds.
 _MOST_ROWS = 10_000_000
 
 _COLUMNS = Path(__file__).resolve().parents[2] / "config" / "schemas" / "tables.yaml"
+
+
+def _values(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a column's values, of texts that are stored once each too."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 @cache
@@ -233,17 +247,30 @@ def read(path: Path) -> pd.DataFrame:
     try:
         if (rows := parquet.read_metadata(path).num_rows) > _MOST_ROWS:
             raise InputError(f"{path}: {rows:,} rows are more than a study has")
+        _check_kinds(path)
         frame = pd.read_parquet(path)
         if path.stem in _documented():
             frame = conform(_completed(frame, path.stem), path.stem)
     except KeyError as error:
         raise InputError(f"{path}: {error.args[0]}; the columns are those of docs/tables.md") from error
-    except (OSError, ValueError, TypeError, OverflowError) as error:
+    except (OSError, ValueError, TypeError, OverflowError, NotImplementedError, pa.ArrowException) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: not a table: {error}") from error
     check(frame, path)
     return frame
+
+
+def _check_kinds(path: Path) -> None:
+    """Raise InputError where a column of a documented table (.parquet) is of another kind: texts where numbers belong.
+
+    pandas would make texts of numbers and of lists. A column without a value may be of any kind.
+    """
+    documented = _documented().get(path.stem, {})
+    for column in parquet.read_schema(path):
+        about = documented.get(column.name)
+        if about and not _KINDS[about["type"]][1](column.type) and not pa.types.is_null(column.type):
+            raise InputError(f"{path}: {column.name}: holds {column.type}, must hold {_KINDS[about['type']][0]}")
 
 
 def _completed(frame: pd.DataFrame, table: str) -> pd.DataFrame:

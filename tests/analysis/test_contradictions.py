@@ -45,6 +45,7 @@ def test_what_was_written_is_without() -> None:
         (times(build_seconds=3_000.0), "and its parts take"),
         (times(data_seconds=60.0), "and its parts take"),
         ({"clock_seconds": 100_000.0}, "clock_seconds: 100000, and telemetry.csv is from 95 to 114"),
+        ({"data": made.record()["data"] | {"kind": "synthetic"}}, "data: kind: synthetic, and its cell has real"),
         ({"batch_size": 256}, "batch_size: 256, and its cell has 128"),
         ({"train_samples": 60_000}, "train_samples: 60000, of 30000 at hand"),
         ({"train_samples": 14_000}, "epochs.csv: epoch 0: samples: 15000, and the run trains on 14000"),

@@ -4,6 +4,8 @@ import json
 import shutil
 import sys
 import zipfile
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 
@@ -36,13 +38,21 @@ def mine(tmp_path: Path) -> str:
     return str(tmp_path / "mine.yaml")
 
 
-def brought(path: Path, about: dict | None = None, entry: bytes = ENTRY.replace(b"h100:", b"cpu1:"), **changes) -> Path:
-    """Return an archive of the record, changed at the top of `run.json`."""
+def brought(
+    path: Path,
+    about: dict | None = None,
+    entry: bytes = ENTRY.replace(b"h100:", b"cpu1:"),
+    number: int = 1,
+    **changes,
+) -> Path:
+    """Return an archive of the record as the run of that number, changed at the top of `run.json`."""
     run = json.loads((RECORD / "run.json").read_text()) | changes
-    files = {name: (RECORD / name).read_bytes() for name in ("epochs.csv", "telemetry.csv")}
+    name = RUN.replace("r1", f"r{number}")
+    run |= {"repeat": number, "seed": zlib.crc32(name.encode())}
+    files = {file: (RECORD / file).read_bytes() for file in ("epochs.csv", "telemetry.csv")}
     files["run.json"] = json.dumps(run).encode()
     described = json.dumps(ABOUT | {"study": "mine"} | (about or {})).encode()
-    records.add(path, {f"{RUN}/{name}": content for name, content in files.items()})
+    records.add(path, {f"{name}/{file}": content for file, content in files.items()})
     records.add(path, {records.ABOUT: described, records.MACHINE: entry})
     return path
 
@@ -107,6 +117,47 @@ def test_of_two_at_once_with_other_records_of_a_run_one_is_refused(
     assert run["reason"] == "of a"
 
 
+@pytest.mark.parametrize("file", ["epochs.csv", "telemetry.csv", "train.log"])
+def test_a_run_that_differs_in_any_file_is_another(tmp_path: Path, mine: str, file: str) -> None:
+    results = tmp_path / "results"
+    taking.take(brought(tmp_path / "r.zip"), results, mine)
+    with (results / "mine" / RUN / file).open("a") as there:
+        there.write("\n")
+    with pytest.raises(InputError, match=rf"record of another run: nothing was taken; its {file} is another"):
+        taking.take(tmp_path / "r.zip", results, mine)
+
+
+def _link(folder: Path) -> None:
+    (folder.parents[5] / "elsewhere").mkdir()
+    folder.symlink_to(folder.parents[5] / "elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("hinder", "said"),
+    [
+        (_link, "lies outside"),
+        (
+            lambda folder: (folder / "run.json").mkdir(parents=True),
+            r"r2/run\.json: cannot be written",
+        ),
+        (lambda folder: folder.write_text(""), "r2 is not a folder"),
+    ],
+    ids=["link", "folder", "file"],
+)
+def test_of_two_runs_none_is_taken_where_the_second_has_no_place(
+    tmp_path: Path, mine: str, hinder: Callable[[Path], object], said: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text(STUDY + "repeats: 2\n")
+    results = tmp_path / "results" / "mine"
+    second = results / RUN.replace("r1", "r2")
+    second.parent.mkdir(parents=True)
+    hinder(second)
+    brought(tmp_path / "r.zip")
+    with pytest.raises(InputError, match=said):
+        taking.take(brought(tmp_path / "r.zip", number=2), tmp_path / "results", mine)
+    assert not (results / RUN).exists()
+
+
 def test_what_an_archive_says_of_its_machine_is_shown_without_what_a_terminal_obeys(
     tmp_path: Path, mine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,3 +184,26 @@ def test_an_archive_with_two_records_of_a_run_is_refused(tmp_path: Path, mine: s
         packed.writestr(f"{RUN}/run.json", b"{}")
     with pytest.raises(InputError, match=r"run\.json is there twice"):
         taking.take(archive, tmp_path / "results", mine)
+
+
+@pytest.mark.parametrize(
+    ("policy", "data", "said"),
+    [
+        ("synthetic", "real", "data real: study mine has synthetic$"),
+        ("real", "synthetic", "data synthetic: study mine has real$"),
+        ("real-or-synthetic", "own", "data own: study mine has real or synthetic$"),
+    ],
+)
+def test_records_on_other_data_than_the_study_asks_for_are_refused(
+    tmp_path: Path, policy: str, data: str, said: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text(STUDY.replace("data: synthetic", f"data: {policy}"))
+    run = json.loads((RECORD / "run.json").read_text())
+    changed = {"cell": run["cell"] | {"data": data}, "data": run["data"] | {"kind": data}}
+    with pytest.raises(InputError, match=said):
+        taking.take(brought(tmp_path / "r.zip", **changed), tmp_path / "results", str(tmp_path / "mine.yaml"))
+
+
+def test_a_run_beyond_the_repeats_of_the_study_is_refused(tmp_path: Path, mine: str) -> None:
+    with pytest.raises(InputError, match=r"/r2: repeat 2: study mine has repeats: 1$"):
+        taking.take(brought(tmp_path / "r.zip", number=2), tmp_path / "results", mine)

@@ -259,6 +259,17 @@ def test_samples_come_back_to_the_last_digit() -> None:
         ({"stage": None}, "column stage is missing or empty"),
         ({"memory_mib": "much"}, "'much'"),
         ({"gpu0_percent": "all"}, "'all'"),
+        ({"gpu0_percent": "100.5"}, "gpu0_percent: 100.5 must be from 0 to 100"),
+        ({"gpu0_memory_mib": "-1000"}, "gpu0_memory_mib: -1000 must be 0 or more"),
+        ({"gpu0_power_watts": "-1"}, "gpu0_power_watts: -1 must be 0 or more"),
+        ({"gpu0_throttled": "=1+1"}, "gpu0_throttled: '=1.1' must be a name"),
+        ({"memory_mib": "-1"}, "memory_mib: -1 must be 0 or more"),
+        ({"cpu_percent": "-1"}, "cpu_percent: -1 must be 0 or more"),
+        ({"machine_cpu_percent": "101"}, "machine_cpu_percent: 101 must be from 0 to 100"),
+        ({"elapsed": "nan"}, "elapsed: 'nan' is not a number"),
+        ({"stage": "<b>"}, "stage: '<b>' must be a name"),
+        ({"mood": "good"}, "column 'mood' is unknown"),
+        ({"gpu2_percent": "1"}, "column 'gpu2_percent' is unknown"),
     ],
 )
 def test_bad_sample_is_named(change: dict, message: str) -> None:

@@ -182,3 +182,22 @@ def test_a_table_that_was_cut_is_noticed(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
         with pytest.raises(InputError, match=rf"{name}: is empty"):
             read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("cut", "7", r":2: cut: 7 must be 0 or 1$"),
+        ("samples", "-1", r":2: samples: -1 must be a whole number, 0 or more$"),
+        ("warmup_samples", "0.5", r":2: warmup_samples: 0.5 must be a whole number"),
+        ("mood", "7", r": column 'mood' is unknown; known are epoch, elapsed"),
+    ],
+)
+def test_epochs_of_a_record_hold_what_a_training_writes(tmp_path: Path, column: str, value: str, message: str) -> None:
+    record.write(tmp_path, made.record(), made.epochs(), [])
+    with (tmp_path / "epochs.csv").open(newline="") as file:
+        rows = [row | {column: value} for row in csv.DictReader(file)]
+    text = "".join(",".join(map(str, row)) + "\n" for row in ([*rows[0]], *(row.values() for row in rows)))
+    path = epochs_file(tmp_path, text)
+    with pytest.raises(InputError, match=rf"^{path}{message}"):
+        record.read_epochs(path, record.EPOCH_COLUMNS)

@@ -261,6 +261,35 @@ def test_a_parquet_of_another_shape_is_one_line(tmp_path: Path, frame: pd.DataFr
         tables.read(tmp_path / "runs.parquet")
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("train_seconds", pa.array([{"a": 1.0}] * 2), r"train_seconds: holds struct<a: double>, must hold numbers"),
+        (
+            "train_seconds",
+            pa.array(["1", "2"]).dictionary_encode(),
+            "train_seconds: holds dictionary<.*>, must hold numbers",
+        ),
+        ("batch_size", pa.array(["1", "2"]), "batch_size: holds string, must hold numbers"),
+        ("batch_size", pa.array([True, False]), "batch_size: holds bool, must hold numbers"),
+        ("reason", pa.array([["a"], ["b"]]), r"reason: holds list<.*>, must hold text"),
+        ("hardware", pa.array([1, 2]), "hardware: holds int64, must hold text"),
+        ("largest_batch", pa.array(["yes", "no"]), "largest_batch: holds string, must hold true or false"),
+    ],
+)
+def test_a_column_of_another_kind_is_named(tmp_path: Path, column: str, values: pa.Array, message: str) -> None:
+    path = tmp_path / "runs.parquet"
+    table = pa.Table.from_pandas(BOTH, preserve_index=False)
+    parquet.write_table(table.set_column(table.schema.get_field_index(column), column, values), path)
+    with pytest.raises(InputError, match=rf"^{path}: {message}"):
+        tables.read(path)
+
+
+def test_texts_that_are_stored_once_each_are_texts(tmp_path: Path) -> None:
+    BOTH.assign(framework=BOTH["framework"].astype("category")).to_parquet(tmp_path / "runs.parquet", index=False)
+    pd.testing.assert_frame_equal(tables.read(tmp_path / "runs.parquet"), BOTH)
+
+
 def test_a_parquet_of_before_lacks_what_was_added_since(tmp_path: Path) -> None:
     BOTH.drop(columns=["log_tail", "exit_seconds"]).to_parquet(tmp_path / "runs.parquet", index=False)
     assert tables.read(tmp_path / "runs.parquet")["exit_seconds"].isna().all()
