@@ -102,7 +102,8 @@ def test_a_record_is_found_by_its_name(tmp_path: Path) -> None:
         ({"rate": None}, ["--model", "Llama 3 8B"], "no rate was read of it"),
         ({"machine": {"cards": []}}, ["--model", "Llama 3 8B"], "was measured without a GPU"),
         ({"machine": {"cards": [{"name": "Abacus 9"}]}}, ["--model", "Llama 3 8B"], "'Abacus 9' is no card"),
-        ({"machine": 3}, ["--model", "Llama 3 8B"], "is no record of epd run"),
+        ({"machine": 3}, ["--model", "Llama 3 8B"], "machine: 3 must be a mapping"),
+        ({"machine": {}}, ["--model", "Llama 3 8B"], "is no record of epd run"),
     ],
 )
 def test_what_a_record_lacks_is_one_line(tmp_path: Path, change: dict[str, Any], words: list[str], says: str) -> None:

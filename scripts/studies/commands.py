@@ -31,7 +31,10 @@ CELL = tuple(_AXES)
 #: A name in braces, which stands for a value; in two pairs of them, for itself in one.
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 
-_AMOUNT = re.compile(r"\s*(\d+(?:\s*[x*]\s*\d+)*)\s+([A-Za-z]+)\s*")
+_AMOUNT = re.compile(r"\s*([0-9]+(?:\s*[x*]\s*[0-9]+)*)\s+([A-Za-z]+)\s*")
+
+#: More than any step or whole goes through.
+_TOO_MANY = 1e15
 
 #: A value of an axis of one's own that can be part of a folder's name.
 _IN_A_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
@@ -116,7 +119,7 @@ def _check_amounts(place: str, command: Mapping[str, Any], per_step: str) -> Non
         raise InputError(f"{place}: per_step: {command['per_step']!r}: must be an amount, as '{{batch_size}} images'")
     if isinstance(of := command.get("of"), str):
         whole = _amount(of)
-        if whole is None or whole[0] <= 0:
+        if whole is None:
             raise InputError(f"{place}: of: {of!r}: must be a whole number from 1, or an amount, as '60000 images'")
         if each is None or each[1] != whole[1]:
             raise InputError(f"{place}: of: {of!r}: per_step must say how many {whole[1]} a step goes through")
@@ -154,7 +157,8 @@ def _filled(text: str, values: Mapping[str, Any], keep_others: bool = False) -> 
 def _amount(text: str) -> tuple[float, str] | None:
     """Return number and unit of `12x1024 tokens`, None for what is none."""
     found = _AMOUNT.fullmatch(text)
-    return (float(prod(int(part) for part in re.split(r"\s*[x*]\s*", found[1]))), found[2]) if found else None
+    each = prod(map(float, re.findall("[0-9]+", found[1]))) if found else 0.0
+    return (each, found[2]) if found and 0 < each < _TOO_MANY else None
 
 
 def _python(given: str) -> str:

@@ -1,9 +1,7 @@
 """What an estimate takes from a record of `epd run`, or of a grid's command: the card, its rate and its memory."""
 
-import re
 import sys
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +49,15 @@ def read(path: Path, per_step: str = "") -> Recorded:
 
 def _taken(path: Path, run: dict[str, Any], seen: dict[str, Any], per_step: str) -> Recorded:
     sys.path.insert(0, str(RECORDER))  # it knows drivers' names
-    from epochs_per_dollar import offers
+    from epochs_per_dollar import offers, reading
 
     if not (seen.get("rate") and seen.get("progress")):
         what = "no rate was read of it" if "clock" in seen else "it has samples a second, and no tokens"
         raise InputError(f"{path}: {what}: a rate of yours is --on CARD=RATE, tokens a second and card")
+    try:
+        reading.check(seen)
+    except reading.RecordError as error:
+        raise InputError(f"{path}: {'' if seen is run else 'observed.'}{error}") from error
     if "machine" in seen:
         names = [card["name"] for card in seen["machine"]["cards"]]
     else:
@@ -75,20 +77,22 @@ def _taken(path: Path, run: dict[str, Any], seen: dict[str, Any], per_step: str)
         cards,
         seen["rate"]["units_per_second"] * each / cards,
         whole and whole * each,
-        memory and memory / cards,
+        memory / cards if memory else None,
     )
 
 
 def _tokens(path: Path, seen: dict[str, Any], per_step: str) -> float:
     """Return how many tokens one unit of progress is, on all cards."""
-    unit = seen["progress"]["unit"]
+    unit: str = seen["progress"]["unit"]
     if unit.rstrip("s") == "token":
         return 1.0
     if per_step:
-        found = re.fullmatch(r"\s*(\d+(?:\s*[x*]\s*\d+)*)(?:\s+tokens?)?\s*", per_step)
-        if not found or not prod(map(int, re.findall(r"\d+", found[1]))):
+        from epochs_per_dollar import words
+
+        found = words.amount(per_step)
+        if not found or found[1] not in ("", "token", "tokens"):
             raise InputError(f"--per-step: {per_step!r} is no amount, as '12x1024 tokens'")
-        return float(prod(map(int, re.findall(r"\d+", found[1]))))
+        return found[0]
     known = seen.get("per_step") or {}
     if str(known.get("unit", "")).rstrip("s") == "token":
         return float(known["each"])

@@ -249,8 +249,8 @@ def test_two_at_once_lose_nothing(desk: Desk) -> None:
         ("[" * 100_000, ["one", "--seconds", "3"], "it is no record"),
         ("[1]", ["one", "--seconds", "3"], "it is no record of epd run"),
         ({"clock": "observed"}, ["one", "--seconds", "3"], "it is no record of epd run"),
-        (RECORD | {"whole": {"seconds": float("nan")}}, ["one", "--seconds", "3"], "it is no record of epd run"),
-        (RECORD | {"machine": 3}, ["one", "--seconds", "3"], "it is no record of epd run"),
+        (RECORD | {"whole": {"seconds": float("nan")}}, ["one", "--seconds", "3"], "whole.seconds: NaN must be"),
+        (RECORD | {"machine": 3}, ["one", "--seconds", "3"], "machine: 3 must be a mapping"),
     ],
 )
 def test_what_cannot_be_billed_is_a_line(desk: Desk, record: Any, arguments: list[str], said: str) -> None:

@@ -69,6 +69,8 @@ def asked(file: Path) -> list[list[str]]:
         ({"of": "60000 images"}, {}, "gpt: of: '60000 images': per_step must say how many images a step goes through"),
         ({"of": 5, "epochs": 1}, {}, "gpt: of and epochs: one of them says how long the whole is"),
         ({"per_step": "twelve"}, {}, "gpt: per_step: 'twelve': must be an amount, as '{batch_size} images'"),
+        ({"per_step": "１２ images"}, {}, "gpt: per_step: '１２ images': must be an amount, as "),
+        ({"per_step": "9" * 400 + " images"}, {}, "9 images': must be an amount, as "),
         ({"minutes": 0}, {}, "workloads[0].minutes: 0 is less than or equal to the minimum of 0"),
         ({"minutes": 500}, {}, "gpt: minutes: 500: with those of its start more than max_run_minutes, 480"),
         ({"pattern": "(done"}, {}, "gpt: pattern: '(done': no regular expression: "),

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 from collections.abc import Sequence
-from math import prod
 
 from epochs_per_dollar import words
 from epochs_per_dollar.session import Amount
@@ -43,7 +42,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _whole(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 1000:
+    if not re.fullmatch("[0-9]{1,3}", text) or not int(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
 
@@ -64,10 +63,10 @@ def _values(text: str) -> tuple[str, list[str]]:
 
 
 def _amount(text: str) -> Amount:
-    found = re.fullmatch(r"\s*(\d+(?:\s*[x*]\s*\d+)*)\s+([A-Za-z]+)\s*", text)
-    if not found:
+    found = words.amount(text)
+    if not found or not found[1]:
         raise argparse.ArgumentTypeError(f"{text!r} is no amount, as '12x1024 tokens'")
-    return Amount(float(prod(int(part) for part in re.split(r"\s*[x*]\s*", found[1]))), found[2])
+    return Amount(*found)
 
 
 def joined(arguments: Sequence[str]) -> list[str]:

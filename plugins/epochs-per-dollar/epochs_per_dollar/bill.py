@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from epochs_per_dollar import ledger, ledger_page, offers, words
+from epochs_per_dollar import ledger, ledger_page, offers, reading, words
 from epochs_per_dollar.arguments import positive
 from epochs_per_dollar.ledger import LedgerError, Row
+from epochs_per_dollar.reading import RecordError
 from epochs_per_dollar.record import folder, ledger_file, page_file
 
 _DESCRIPTION = """Set what a whole training took and cost beside what its minute had promised, in a ledger.
@@ -221,12 +221,18 @@ def _read(path: Path) -> dict[str, Any]:
         if path.exists() and not path.is_file():  # a pipe would never end
             raise ValueError
         with path.open("rb") as file:
-            found = json.loads(file.read(_MOST_BYTES))
+            found = reading.parse(file.read(_MOST_BYTES))
+    except RecordError as error:
+        raise BillError(f"{path}: {error}") from None
     except (OSError, ValueError, RecursionError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "it is no record"
         raise BillError(f"{path}: {reason}") from None
     if not isinstance(found, dict) or found.get("clock") != "observed":
         raise BillError(f"{path}: it is no record of epd run")
+    try:
+        reading.check(found)
+    except RecordError as error:
+        raise BillError(f"{path}: {error}") from None
     return found
 
 

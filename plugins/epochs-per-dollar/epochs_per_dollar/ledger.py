@@ -47,7 +47,7 @@ class Row:
         for name, value in asdict(self).items():
             if name in _TEXTS and value != words.harmless(value):
                 raise ValueError(f"{name} holds what a terminal or a table would obey")
-            if name not in _TEXTS and value is not None and not 0 < value < 1e15:
+            if name not in _TEXTS and value is not None and not 0 < value < words.LARGEST:
                 raise ValueError(f"{name} must be a number above 0")
 
     @property

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from math import prod
+
+#: No time, count or price of a training is as large.
+LARGEST = 1e15
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
+_AMOUNT = re.compile(r"\s*([0-9]+(?:\s*[x*]\s*[0-9]+)*)(?:\s+([A-Za-z]+))?\s*")
 
 
 def seconds(value: float) -> str:
@@ -43,6 +48,13 @@ def rate(per_second: float, unit: str) -> str:
 def number(text: str) -> float:
     """Return a number as it is written, and none (NaN) for what Python takes beside: `1_0`, digits of other scripts."""
     return float(text) if _NUMBER.fullmatch(text) else float("nan")
+
+
+def amount(text: str) -> tuple[float, str] | None:
+    """Return how many, and of what, a text such as `12x1024 tokens` says; None for what is no amount above 0."""
+    found = _AMOUNT.fullmatch(text)
+    each = prod(map(float, re.findall("[0-9]+", found[1]))) if found else 0.0
+    return (each, found[2] or "") if found and 0 < each < LARGEST else None
 
 
 def harmless(text: str) -> str:
