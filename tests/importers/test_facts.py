@@ -153,3 +153,9 @@ def test_order_is_that_of_the_study() -> None:
     ]
     unordered = facts.in_order(table(row(workload="b"), row(workload="a")), {"import": {}, "machines": {}})
     assert unordered["workload"].to_list() == ["b", "a"], "without an order: as they come"
+
+
+def test_a_run_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    facts.write(table(row(), row(run="other"), row()), tmp_path / "facts.csv")
+    with pytest.raises(InputError, match=r"facts\.csv: run: 'gpu/mnist_mlp' is there twice, in rows 1 and 3$"):
+        facts.read(tmp_path / "facts.csv")

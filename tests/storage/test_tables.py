@@ -329,3 +329,10 @@ def test_parquet_of_more_rows_than_a_study_has_is_refused_before_it_is_read(tmp_
     parquet.write_table(pa.table({"run": pa.nulls(20_000_000, pa.string())}), tmp_path / "runs.parquet")
     with pytest.raises(InputError, match=r"runs\.parquet: 20,000,000 rows are more than a study has"):
         tables.read(tmp_path / "runs.parquet")
+
+
+def test_a_run_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    tables.write(runs(run(), run(framework="jax"), run()), "runs", tmp_path / "runs.parquet")
+    for read in (tables.read, lambda path: tables.read_csv("runs", path.with_suffix(".csv"))):
+        with pytest.raises(InputError, match=r"runs\.(parquet|csv): run: '.*/r1' is there twice, in rows 1 and 3$"):
+            read(tmp_path / "runs.parquet")
