@@ -100,9 +100,7 @@ def validate(value: Any, name: str, source: str | Path) -> None:
     check_leaves(value, source)
     for path, key in _keys(value):
         if not isinstance(key, str):  # YAML takes `5:`, `true:` and `null:` for none
-            raise InputError(
-                f"{source}: {path + ': ' if path else ''}the key {key!r} is no text: write it in quotes"
-            )
+            raise InputError(f"{source}: {path + ': ' if path else ''}the key {key!r} is no text: write it in quotes")
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
         key = fault.json_path.removeprefix("$").removeprefix(".")
