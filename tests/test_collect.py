@@ -196,6 +196,10 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
     whole = json.loads(kept.read_text())
     damaged = ["", "{", "[]", "1", "null", "{}", "[" * 100_000, "\ud800"]
     damaged += [json.dumps(whole | change) for change in ({"rows": []}, {"rows": None}, {"sha256": 1}, {"rows": {}})]
+    (name, parts), *_ = whole["rows"].items()
+    shapes = [[], None, 1, {name: None}, {name: parts[:1]}, {name: parts[:2]}, {name: [*parts[:1], [], [], []]}]
+    shapes += [{name: [*parts[:3], [1]]}, {name: [*parts[:2], None, []]}]
+    damaged += [json.dumps(whole | {"rows": rows, "sha256": seen_before._digest(rows)}) for rows in shapes]
     for text in damaged:
         kept.write_bytes(text.encode(errors="surrogatepass"))
         assert again()[0] == 3, text[:20]

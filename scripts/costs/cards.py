@@ -48,10 +48,23 @@ class Offer:
     source: str
 
 
+#: How many cards a machine has.
+_COUNT = re.compile("[1-9][0-9]{0,3}")
+
+
 @cache
 def machines(file: Path = MACHINES) -> Sequence[Mapping[str, str]]:
-    """Return the rows of the table of machines that have cards: provider, item, card, cards, cores."""
-    return [row for _, row in read_csv(file, COLUMNS[:5]) if row["card"]]
+    """Return the rows of the table of machines that have cards: provider, item, card, cards, cores.
+
+    Raises InputError for what is no number of cards.
+    """
+    found = []
+    for place, row in read_csv(file, COLUMNS[:5]):
+        if row["card"]:
+            if not _COUNT.fullmatch(row["cards"]):
+                raise InputError(f"{place}: cards: {row['cards']!r} must be a whole number from 1 to 9999")
+            found.append(row)
+    return found
 
 
 def known(rows: Rows = ()) -> list[str]:

@@ -27,10 +27,12 @@ def from_here(path: str) -> str:
 
 
 def to_write(option: str, file: str) -> Path:
-    """Return a file that a person wants written. Raises InputError where its folder is not there: it is mistyped."""
+    """Return a file that a person wants written. Raises InputError where it is a folder, or its own is not there."""
     from scripts.storage.errors import InputError
 
     path = Path(from_here(file))
+    if path.is_dir():
+        raise InputError(f"{option}: {file!r} is a folder: name a file")
     if not path.parent.is_dir():
         raise InputError(f"{option}: {path.parent}: no such folder")
     return path

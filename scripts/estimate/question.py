@@ -12,7 +12,7 @@ from scripts.estimate.memory import STATE_BYTES
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
 from scripts.estimate.reasons import text
 from scripts.storage.errors import InputError
-from scripts.storage.numbers import rounded
+from scripts.storage.numbers import rounded, written
 from scripts.storage.spelling import plain
 
 #: What people call software whose speed the tables hold, in small letters.
@@ -279,10 +279,10 @@ def number_of(option: str, text: str, hint: str = "as 2e9, or 2B (K, M, B, T)") 
     """Return a number as people write large ones: 2e9, 2,000,000,000 or 2B (K, M, B, T). Raises InputError."""
     plain = re.sub("[,_]", "", text.strip())
     last = plain[-1:]
-    try:
-        return float(plain[:-1]) * _TIMES[last] if last in _TIMES else float(plain)
-    except ValueError:
-        raise InputError(f"{option}: {text!r} is no number: {hint}") from None
+    found = written(plain[:-1].rstrip() if last in _TIMES else plain)
+    if found is None:
+        raise InputError(f"{option}: {text!r} is no number: {hint}")
+    return found * _TIMES.get(last, 1.0)
 
 
 def check_steps(question: Question, cards: int | None, sequences: float | None) -> None:

@@ -47,7 +47,7 @@ class Seen:
         try:
             kept = json.loads(read_text(file))
             is_whole = kept["code"] == self._code and kept["sha256"] == _digest(kept["rows"])
-            self._before: dict[str, list[Any]] = kept["rows"] if is_whole else {}
+            self._before: dict[str, list[Any]] = kept["rows"] if is_whole and _are_rows(kept["rows"]) else {}
         except (ValueError, KeyError, TypeError, RecursionError):
             self._before = {}
         self.read = 0
@@ -67,6 +67,16 @@ class Seen:
         """Write what was seen."""
         kept = {"code": self._code, "sha256": _digest(self._now), "rows": self._now}
         write_text(self._file, json.dumps(kept))
+
+
+def _are_rows(kept: Any) -> bool:
+    """Return whether a JSON value is what `Seen` keeps: checksums of files and `Rows`, by the name of their record."""
+    return isinstance(kept, dict) and all(
+        isinstance(one, list)
+        and [*map(type, one)] == [list, dict, list, list]
+        and all(isinstance(row, dict) for row in (*one[2], *one[3]))
+        for one in kept.values()
+    )
 
 
 def _digest(rows: Any) -> str:

@@ -74,6 +74,17 @@ KINDS = {
 }
 
 
+def _keys(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each key within `value`, and the path of its mapping."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield path, key
+            yield from _keys(item, f"{path}.{key}".removeprefix("."))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _keys(item, f"{path}.{number}".removeprefix("."))
+
+
 def check_leaves(value: Any, source: str | Path) -> None:
     """Raise InputError for a number that is not finite, or a text that cannot be written, within `value`."""
     for path, leaf in _leaves(value):
@@ -87,6 +98,9 @@ def check_leaves(value: Any, source: str | Path) -> None:
 def validate(value: Any, name: str, source: str | Path) -> None:
     """Raise InputError for the most helpful fault of `value` under the schema `name`."""
     check_leaves(value, source)
+    for path, key in _keys(value):
+        if not isinstance(key, str):  # YAML takes `5:`, `true:` and `null:` for none
+            raise InputError(f"{source}: {path + ': ' if path else ''}the key {key!r} is no text: write it in quotes")
     fault = jsonschema.exceptions.best_match(_validator(name).iter_errors(value))
     if fault is not None:
         key = fault.json_path.removeprefix("$").removeprefix(".")

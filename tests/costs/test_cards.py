@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,14 @@ def hour(offers: list[cards.Offer]) -> dict[str, float]:
 def test_every_item_of_a_book_of_cards_says_which_card_it_has() -> None:
     there = {(row["provider"], row["item"]) for row in cards.machines()}
     assert {(row["provider"], row["item"]) for row in book.read(books.files("cards-2026-11"))} <= there
+
+
+@pytest.mark.parametrize("count", ["0", "-1", "nan", "1.5", "４", "", "1_0", "99999"])
+def test_a_machine_has_a_number_of_cards(tmp_path: Path, count: str) -> None:
+    file = tmp_path / "machines.csv"
+    file.write_text(f"provider,item,card,cards,cores\naws,g4dn.xlarge,T4,1,\naws,cpu,,,4\naws,odd,T4,{count},\n")
+    with pytest.raises(InputError, match=rf"machines.csv:4: cards: '{count}' must be a whole number from 1 to 9999$"):
+        cards.machines(file)
 
 
 def test_an_hour_of_a_card_is_its_part_of_the_machine() -> None:

@@ -219,7 +219,7 @@ def test_a_rate_is_of_a_card_and_of_the_precision_asked_for_or_another() -> None
     [
         ("H100", "--on: 'H100': must be CARD=RATE"),
         ("H100=10400tok/s", "--on: '10400tok/s' is no number: tokens a second and card, without a unit"),
-        ("H100=nan", "--on: nan must be tokens a second and card, more than 0"),
+        ("H100=nan", "--on: 'nan' is no number: tokens a second and card, without a unit"),
         ("H100=-5", "--on: -5 must be"),
         ("A10=10", "--on: 'A10': no data sheet of it is here: cards are V100, A10G"),
         ("8xH100=83200", "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),

@@ -56,6 +56,15 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.parametrize(("key", "said"), [("5", "5"), ("true", "True"), ("null", "None"), ("1.5", "1.5")])
+def test_a_key_is_a_text(tmp_path: Path, key: str, said: str) -> None:
+    text = (Path("config") / "owned.yaml").read_text()
+    with pytest.raises(InputError, match=f"^owned.yaml: the key {said} is no text: write it in quotes$"):
+        schemas.parse_yaml(f"{text}\n{key}: {{}}\n", "owned", "owned.yaml")
+    with pytest.raises(InputError, match=f"^owned.yaml: H100: the key {said} is no text"):
+        schemas.parse_yaml(f"H100: {{{key}: 1}}\n", "owned", "owned.yaml")
+
+
 def test_dates_stay_text(tmp_path: Path) -> None:
     catalogue = schemas.read_yaml(written(tmp_path, MACHINE), "hardware")
     assert catalogue["cpu1"]["own"]["as_of"] == "2026-06-23"
