@@ -558,7 +558,7 @@ def test_refresh_keeps_the_last_good_book_when_the_source_is_broken(fresh: Proje
     assert code != 0
     assert book.read_bytes() == before
     # The last screen says it once more. Two are of gpuhunt's catalogue alone, which is not asked beside a folder.
-    assert len({line.strip() for line in said.splitlines() if "not refreshed: " in line}) == 6
+    assert len({line.strip() for line in said.splitlines() if "not refreshed: " in line}) == 16
     assert "config/prices/current.csv: not changed, nothing could be refreshed" in said
 
 
