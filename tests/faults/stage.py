@@ -182,7 +182,7 @@ def _after(stage: Stage, name: str, settings: dict[str, Any], more: list[str]) -
     stage.calls["ledger"] = [str(ROOT / "reports" / "ledger.csv"), f"{place}/ledger.html"]
     stage.writes["ledger"] = ("ledger.html",)
     kept = str(ROOT / "reports" / "ledger.csv")
-    stage.calls["quote"] = [f"{place}/quote.html", "lambda-gpus", f"{place}/prices.csv", kept]
+    stage.calls["quote"] = [f"{place}/quote.html", "lambda-gpus", kept]
     stage.writes["quote"] = ("quote.html",)
     stage.writes["index"] = ("published.html",)
     stage.calls["summarise"] = [f"{place}/claims.json", f"{place}/summary.md"]
