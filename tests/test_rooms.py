@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,10 +51,16 @@ def room(file: Path) -> str:
     return parts[0] if len(parts) > 1 else "verbs"
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text())))
+
+
+@cache
 def imports(file: Path) -> list[str]:
     """Return the modules of this project that a file imports, inside functions too."""
     found = []
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in nodes(file):
         names = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -222,7 +229,7 @@ def test_a_machine_that_trains_needs_no_package_of_the_workflow(name: str) -> No
     for file in sorted((SCRIPTS / name).rglob("*.py")):
         if name == "storage" and file.name in ("tables.py", "numbers.py"):
             continue  # these are for what reads runs, and no training imports them
-        for node in ast.walk(ast.parse(file.read_text())):
+        for node in nodes(file):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             assert not {one.split(".")[0] for one in names} & NOT_TO_TRAIN, f"{file}: {names}"
@@ -255,6 +262,7 @@ def test_runs_are_quoted_without_pandas() -> None:
     """Most dry runs know of published runs alone; loading it would take longer than the quote."""
     quote = """
 import sys
+from functools import cache
 from pathlib import Path
 from scripts.storage import schemas
 from scripts.studies import definition
@@ -403,7 +411,7 @@ def test_all_is_written_by_what_checks_where_and_keeps_permissions() -> None:
         (str(file.relative_to(ROOT)), ast.unparse(node.func))
         for file in files()
         if file != SCRIPTS / "storage" / "files.py"
-        for node in ast.walk(ast.parse(file.read_text()))
+        for node in nodes(file)
         if isinstance(node, ast.Call) and writes(node)
     }
     ours = ("temporary.", "tarfile.")

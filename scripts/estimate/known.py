@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from typing import Any
 
 from scripts.costs import cards as names_of_cards
@@ -54,9 +55,13 @@ class Known:
         """Return all models that can be asked for, by name."""
         return {**self.models, **self.others}
 
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {one: model for model, about in self.askable.items() for one in (model, *about["names"])}
+
     def model(self, name: str) -> str:
         """Return the model that a person, or a hub, calls so. Raises InputError with the nearest names."""
-        names = {one: model for model, about in self.askable.items() for one in (model, *about["names"])}
+        names = self._names
         short = _of_hub(name)
         for one in (name, short, re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", short)):
             if found := find(one, names):

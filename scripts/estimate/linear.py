@@ -37,9 +37,8 @@ def mean(point: Point, cards: Mapping[str, Any]) -> float:
     return log(peaks["bf16"] / 989) + gain + log(396) - (0 if point.kind == "dense" else 0.6)
 
 
-def columns(cards: Mapping[str, Any]) -> dict[str, tuple[float, Callable[[Point], float]]]:
-    """Return each column's prior standard deviation and its value for a point; the cards are what is known of."""
-    found: dict[str, tuple[float, Callable[[Point], float]]] = {
+def _numbers(cards: Mapping[str, Any]) -> dict[str, tuple[float, Callable[[Point], float]]]:
+    return {
         "constant": (0.2, lambda _: 1.0),
         "peak": (0.1, lambda p: log(cards[p.card]["peak_tflops"]["bf16"] / 989)),
         "bandwidth": (0.1, lambda p: _bandwidth(cards[p.card]) - _bandwidth(cards["H100"])),
@@ -49,26 +48,36 @@ def columns(cards: Mapping[str, Any]) -> dict[str, tuple[float, Callable[[Point]
         "length": (0.05, lambda p: log((p.length or _LENGTH) / _LENGTH)),
         "length above 8192": (0.1, lambda p: max(0.0, log((p.length or _LENGTH) / 8192))),
     }
+
+
+def _sets(cards: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[float, list[tuple[str, ...]]]]:
+    """Return what a point has one of: by keys the prior standard deviation and the levels that have a column."""
     software = [*dict.fromkeys(SOFTWARE.values()), OTHER]
-    sets: list[tuple[tuple[str, ...], float, list[tuple[str, ...]]]] = [
-        (("kind",), 0.2, [(kind,) for kind in KINDS]),
-        (("task",), 0.1, [("sft",), ("lora",)]),
-        (("software",), 0.2, [(name,) for name in software]),
-        (("software", "kind"), 0.1, [(name, kind) for name in software for kind in KINDS]),
-        (("precision", "kind"), 0.15, [(one, kind) for one in PRECISIONS[1:] for kind in KINDS]),
-        (("card",), 0.1, [(card,) for card in cards]),
-        (("card", "kind"), 0.1, [(card, kind) for card in cards for kind in KINDS[1:]]),
-        (("card", "precision"), 0.05, [(c, p) for c in cards for p in PRECISIONS[1:] if p in cards[c]["peak_tflops"]]),
-    ]
-    for keys, prior, levels in sets:
-        for level in levels:
-            name = f"{' x '.join(keys)}: {' x '.join(level)}"
-            found[name] = (prior, _is(keys, level))
+    return {
+        ("kind",): (0.2, [(kind,) for kind in KINDS]),
+        ("task",): (0.1, [("sft",), ("lora",)]),
+        ("software",): (0.2, [(name,) for name in software]),
+        ("software", "kind"): (0.1, [(name, kind) for name in software for kind in KINDS]),
+        ("precision", "kind"): (0.15, [(one, kind) for one in PRECISIONS[1:] for kind in KINDS]),
+        ("card",): (0.1, [(card,) for card in cards]),
+        ("card", "kind"): (0.1, [(card, kind) for card in cards for kind in KINDS[1:]]),
+        ("card", "precision"): (
+            0.05,
+            [(c, p) for c in cards for p in PRECISIONS[1:] if p in cards[c]["peak_tflops"]],
+        ),
+    }
+
+
+def columns(cards: Mapping[str, Any]) -> dict[str, float]:
+    """Return each column's prior standard deviation; the cards are what is known of."""
+    found = {name: prior for name, (prior, _) in _numbers(cards).items()}
+    for keys, (prior, levels) in _sets(cards).items():
+        found |= {_name(keys, level): prior for level in levels}
     return found
 
 
-def _is(keys: tuple[str, ...], level: tuple[str, ...]) -> Callable[[Point], float]:
-    return lambda point: float(tuple(getattr(point, key) for key in keys) == level)
+def _name(keys: tuple[str, ...], level: tuple[str, ...]) -> str:
+    return f"{' x '.join(keys)}: {' x '.join(level)}"
 
 
 def _bandwidth(card: Mapping[str, Any]) -> float:
@@ -86,8 +95,16 @@ class Fitted:
 
 def design(points: Sequence[Point], cards: Mapping[str, Any]) -> Array:
     """Return the columns of points."""
-    of = columns(cards)
-    return np.array([[value(point) for _, value in of.values()] for point in points]).reshape(len(points), len(of))
+    places = {name: place for place, name in enumerate(columns(cards))}
+    numbers, sets = _numbers(cards), list(_sets(cards))
+    found = np.zeros((len(points), len(places)))
+    for row, point in zip(found, points, strict=True):
+        row[: len(numbers)] = [value(point) for _, value in numbers.values()]
+        for keys in sets:
+            place = places.get(_name(keys, tuple(getattr(point, key) for key in keys)))
+            if place is not None:
+                row[place] = 1.0
+    return found
 
 
 def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
@@ -103,7 +120,7 @@ def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
 
 def fit(points: Sequence[Point], cards: Mapping[str, Any]) -> Fitted:
     """Return what points teach of the weights."""
-    priors = np.array([deviation for deviation, _ in columns(cards).values()])
+    priors = np.array(list(columns(cards).values()))
     x = design(points, cards)
     y = np.array([point.tflops - mean(point, cards) for point in points])
     among = x * priors**2 @ x.T + own(points, points) + NOISE**2 * np.eye(len(points))

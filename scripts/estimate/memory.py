@@ -240,13 +240,11 @@ def of_speeds(
             count, tokens = int(float(row["cards"])), float(row["sequence_length"])
             found[Run(name, row["task"], precision, card, count, tokens)] = None
     # What ran on fewer cards, with longer sequences, says as much.
-    return [run for run in found if not any(_is_more(other, run) and other != run for other in found)]
+    alike: dict[tuple[str, ...], list[Run]] = {}
+    for run in found:
+        alike.setdefault((run.model, run.task, run.precision, run.card), []).append(run)
+    return [run for runs in alike.values() for run in runs if not any(_is_more(other, run) for other in runs)]
 
 
 def _is_more(one: Run, other: Run) -> bool:
-    same = ("model", "task", "precision", "card")
-    return (
-        all(getattr(one, key) == getattr(other, key) for key in same)
-        and one.cards <= other.cards
-        and one.tokens >= other.tokens
-    )
+    return one != other and one.cards <= other.cards and one.tokens >= other.tokens

@@ -3,22 +3,28 @@
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
+from functools import lru_cache
 
 from scripts.storage.errors import InputError
 
 #: How much alike a name is that is offered for another (difflib's ratio): MI300X is no slip of B300.
 _ALIKE = 0.7
 
+#: A question asks after some hundred rows among some hundred names each: all are spelt out once.
+_KEPT = 4096
 
+
+@lru_cache(_KEPT)
 def plain(name: str) -> str:
     """Return a name in small letters, without spaces and marks."""
     return re.sub(r"[^a-z0-9.]", "", name.lower())
 
 
-def _parts(name: str) -> list[str]:
+@lru_cache(_KEPT)
+def _parts(name: str) -> tuple[str, ...]:
     """Return the words and the numbers of a name in one order: Llama-3.1-8B is 8B Llama 3.1."""
     found = re.findall(r"[a-z]+|\d*\.?\d+", name.lower())
-    return sorted(f"{float(one):g}" if one[-1].isdigit() else one for one in found)
+    return tuple(sorted(f"{float(one):g}" if one[-1].isdigit() else one for one in found))
 
 
 def find(name: str, names: Mapping[str, str]) -> str | None:
