@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from math import ceil
 from typing import Any
 
@@ -26,6 +27,9 @@ pytestmark = pytest.mark.slow
 
 TODAY = "2026-11-25"
 
+#: What quotes are made from is read once for all questions.
+known_facts, offered = cache(estimates.known), cache(estimates.offered)
+
 #: Machines of classic nets: an hour of each in USD, the least that is billed and the increment (s).
 PRICED = {"v100-16gb": (0.5, 0.0, 60.0), "a100-80gb-pcie": (1.5, 600.0, 1.0), "h100-80gb-sxm5": (3.0, 0.0, 3600.0)}
 
@@ -44,8 +48,8 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         for card, (usd, least, step) in PRICED.items()
     }
     nets = quote.classic_data(rates(), 28, {card: card for card in PRICED}, offers)
-    known = estimates.known()
-    context = quote.context(known, estimates.offered(), estimates.owned(known), estimates.trials(), nets)
+    known = known_facts()
+    context = quote.context(known, offered(), estimates.owned(known), estimates.trials(), nets)
     text = render.environment().get_template("quote.html.j2").render(
         **context, ledger="off by a tenth", quote_scripts=render.scripts(quote.SCRIPTS)
     )  # fmt: skip
@@ -60,7 +64,7 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def drawn(rng: np.random.Generator) -> dict[str, Any]:
     """Return a question at random, some of which cannot be answered."""
-    known = [name for name, about in estimates.known().askable.items() if about["active_billion"] > 0.0625]
+    known = [name for name, about in known_facts().askable.items() if about["active_billion"] > 0.0625]
     kind = str(rng.choice(["dense", "dense", "moe"]))
     billion = float(10 ** rng.uniform(-1.2, 2.8))
     return {
@@ -90,12 +94,12 @@ def printed() -> list[dict[str, Any]]:
 
 
 def estimates_providers() -> set[str]:
-    return {row["provider"] for rows in estimates.offered().values() for row in rows}
+    return {row["provider"] for rows in offered().values() for row in rows}
 
 
 def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
     """Return what Python says of a question, None where it refuses all of it."""
-    known = estimates.known()
+    known = known_facts()
     size = ("model",) if asked["model"] else ("kind", "billion", "active")
     given = {key: asked[key] for key in (*size, "tokens", "length", "task", "precision", "software")}
     try:
@@ -109,7 +113,7 @@ def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
     except InputError:
         return None
     return answer.answer(
-        known, estimates.offered(), of, rate, asked["cards"], date.fromisoformat(TODAY), without=asked["without"],
+        known, offered(), of, rate, asked["cards"], date.fromisoformat(TODAY), without=asked["without"],
         preemptions_per_hour=asked["preemptions"], owned=estimates.owned(known),
     )  # fmt: skip
 
@@ -304,7 +308,7 @@ def test_what_is_to_be_known_of_a_card_is_said_where_it_is_named(
     says: str,
 ) -> None:
     """One card alone is left; on a day when all prices are young enough."""
-    others = ",".join(one for one in estimates.known().cards if one != card)
+    others = ",".join(one for one in known_facts().cards if one != card)
     other = browser.new_page()
     other.clock.set_fixed_time(TODAY)
     other.goto(page.url.partition("#")[0] + f"#quote&kind=Llama 3.2 1B&cards=&without={others}")
