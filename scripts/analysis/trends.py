@@ -9,10 +9,10 @@ another, where a regression with correlated errors (Cochrane and Orcutt, 1949) p
 would in about one place a month of all cells. Places are judged as they come, the last `WINDOW` at a time, so that a
 later repetition takes no mark back. What that does on noise that is known: tests/simulation/trends.py.
 
-Tried beside it (tests/simulation/detectors.py), each with known noise and one false alarm a month: levels of 2 to 6
-repetitions, as here, find 84, 62 and 50 % of steps by 10 % within five at a correlation of 0, .3 and .7, of 4 to 6
-alone 87, 64 and 51; a CUSUM that is tuned to 10 % 81, 59 and 36, an EWMA of .3 72, 47 and 28. What is lost here beside
-that is lost to noise that must be estimated, and to marks that must be two repetitions off at most.
+Tried beside it (tests/simulation/detectors.py), each with known noise and one false alarm a month: levels of 2 to 5
+repetitions find 84, 62 and 51 % of steps by 10 % within five at a correlation of 0, .3 and .7, of 4 and 5 alone 88, 65
+and 51, for which short levels have a small share of what is marked by chance here; a CUSUM that is tuned to 10 % 81, 59
+and 36, an EWMA of .3 72, 47 and 28. What is lost here beside that is lost to noise that must be estimated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,11 +36,15 @@ from scripts.storage.tables import known
 LEAST, BEFORE = 2, 5
 
 #: So many repetitions back a change is still looked for.
-WINDOW = 6
+WINDOW = 5
 
 #: The highest p of a change, over all cells of a machine: about one false mark in thirty repetitions of twelve cells.
 #: It is lower where repetitions are correlated: then neighbouring places are more witnesses of their own.
-SIGNIFICANT = 0.034
+SIGNIFICANT = 0.066
+
+#: Of that a level of so few repetitions has a share: a large step is clear after two, and a small one is found sooner
+#: where little of what chance may do is spent on them.
+_SHARE = {2: 0.05, 3: 0.25}
 
 #: A repetition, by its place, and the runs of a cell in it.
 _Side = tuple[int, pd.DataFrame]
@@ -57,7 +61,7 @@ _ALIKE = 20
 #: Of times that are the same to the last digit: a millionth is their noise.
 _LEAST_VARIANCE = 1e-12
 
-#: A single day counts as no further from a cell's median than so many standard deviations: a day is no level.
+#: A single day counts as no further from its neighbours than so many standard deviations: a day is no level.
 _OUTLIER = 3
 
 
@@ -119,9 +123,9 @@ class Days:
     def level(self) -> float:
         """The highest p at which a change of one cell is marked.
 
-        Of correlation r it is divided by 1 + 3 r - 2 r squared, which holds false marks at one a month in the trials.
+        Of correlation r it is divided by 1 + 5.6 r - 4 r squared, which holds false marks at one a month in the trials.
         """
-        correlated = 1 + 3 * self.correlation - 2 * self.correlation**2
+        correlated = 1 + 5.6 * self.correlation - 4 * self.correlation**2
         return SIGNIFICANT / max(self.cells, 12) / correlated
 
     def changes(self, logs: np.ndarray) -> list[Change]:
@@ -162,15 +166,24 @@ class Days:
             found: np.ndarray = (values[places] + kept * behind - mixed * (level @ values) / of_level) / free
             return found
 
-        middle, reach = np.median(logs), _OUTLIER * variance**0.5
+        reach = _OUTLIER * variance**0.5
         steps, errors = steps_of(logs), np.sqrt(variance * (1 - self.correlation**2) / free)
-        sure = np.abs(steps_of(np.clip(logs, middle - reach, middle + reach))) / errors
-        clear = (np.abs(steps) >= log(1 + TIE)) & (sure >= -special.ndtri(self.level / 2))
+        sure = np.abs(steps_of(_near(logs, reach))) / errors
+        asked = -special.ndtri(self.level * np.array([_SHARE.get(int(lasted), 1.0) for lasted in count - places]) / 2)
+        clear = (np.abs(steps) >= log(1 + TIE)) & (sure >= asked)
         if not clear.any():
             return None
         best = int(np.argmax(np.where(clear, sure, -1.0)))
         step, around = float(steps[best]), 1.96 * float(errors[best])
         return Change(int(places[best]), exp(step), exp(step - around), exp(step + around))
+
+
+def _near(logs: np.ndarray, reach: float) -> np.ndarray:
+    """Return a series in which no value lies further than a reach from all of its neighbours and the median."""
+    middle = np.median(logs)
+    padded = np.concatenate([[middle], logs, [middle]])
+    beside = [padded[:-2], padded[2:], np.full(len(logs), middle)]
+    return np.clip(logs, np.min(beside, axis=0) - reach, np.max(beside, axis=0) + reach)
 
 
 def judge(repetitions: Sequence[Repetition]) -> dict[str, Days]:

@@ -92,7 +92,8 @@ def trends_table(schedule: str) -> str:
     lines = [f"| a day changes | {' | '.join(f'correlation {one:g}' for one in correlations)} |"]
     lines.append(f"| --- |{' ---: |' * len(correlations)}")
     for kind in dict.fromkeys(row["kind"] for row in known["rows"]):
-        cells = [f"{row['false_marks']:.2f} / {100 * row['found']:.0f}" for row in known["rows"] if row["kind"] == kind]
+        rows = [row for row in known["rows"] if row["kind"] == kind]
+        cells = [f"{row['false_marks']:.2f} / {100 * row['found']:.0f} / {100 * row['placed']:.0f}" for row in rows]
         lines.append(f"| {kind} | {' | '.join(cells)} |")
     lines += ["", f"{known['histories']:,} histories of {known['cells']} configurations stand behind each figure."]
     return made(schedule, lines)

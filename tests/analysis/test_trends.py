@@ -131,9 +131,9 @@ def test_runs_that_failed_are_no_points() -> None:
 @pytest.mark.parametrize("correlation", simulation.CORRELATIONS)
 def test_month_of_days_that_differ_by_five_percent_has_a_false_mark_at_most(correlation: float) -> None:
     """One a month is the goal; of 40 months here, with room for chance: 63 were marked before."""
-    false, _ = simulation.tried("5 % a configuration", correlation, 40, seed=7)
+    false, _, _ = simulation.tried("5 % a configuration", correlation, 40, seed=7)
     assert false <= 1.5
-    shared, found = simulation.tried("5 % all together", correlation, 15, seed=7)
+    shared, found, _ = simulation.tried("5 % all together", correlation, 15, seed=7)
     assert (shared, found) <= (0.3, 1.0)
     assert found > 0.9
 
@@ -143,9 +143,9 @@ def test_what_the_documents_say_of_the_rule_is_good_enough() -> None:
     assert {(row["kind"], row["correlation"]) for row in rows} == {
         (kind, correlation) for kind in simulation.KINDS for correlation in simulation.CORRELATIONS
     }
-    assert max(row["false_marks"] for row in rows if "tails" not in row["kind"]) <= 1.4, "the goal is 1"
+    assert max(row["false_marks"] for row in rows if "tails" not in row["kind"]) <= 1.1, "the goal is 1"
     found = {row["correlation"]: row["found"] for row in rows if row["kind"] == "5 % a configuration"}
-    assert all(found[correlation] > least for correlation, least in ((0.0, 0.6), (0.3, 0.35), (0.7, 0.25)))
+    assert all(found[correlation] > least for correlation, least in ((0.0, 0.77), (0.3, 0.52), (0.7, 0.42)))
 
 
 def test_no_noise_at_all_marks_what_is_exact() -> None:
@@ -158,5 +158,5 @@ def test_no_noise_at_all_marks_what_is_exact() -> None:
 def test_levels_are_found_no_later_than_by_other_detectors() -> None:
     """Of correlated days a CUSUM and an EWMA find fewer steps at as many false alarms."""
     share = {name: detectors.found(detector, 0.7, 1500) for name, detector in detectors.DETECTORS.items()}
-    assert share["levels of 2 to 6 days"] > share["CUSUM of 10 %"] + 0.05
-    assert share["levels of 2 to 6 days"] > share["EWMA of .3"] + 0.1
+    assert share["levels of 2 to 5 days"] > share["CUSUM of 10 %"] + 0.05
+    assert share["levels of 2 to 5 days"] > share["EWMA of .3"] + 0.1

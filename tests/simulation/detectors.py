@@ -69,8 +69,8 @@ def ewma(series: np.ndarray, correlation: float, weight: float) -> np.ndarray:
 
 
 DETECTORS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "levels of 2 to 6 days": lambda series, correlation: levels(series, correlation, range(2, 7)),
-    "levels of 4 to 6 days": lambda series, correlation: levels(series, correlation, range(4, 7)),
+    "levels of 2 to 5 days": lambda series, correlation: levels(series, correlation, range(2, 6)),
+    "levels of 4 and 5 days": lambda series, correlation: levels(series, correlation, range(4, 6)),
     "CUSUM of 10 %": cusum,
     "EWMA of .3": lambda series, correlation: ewma(series, correlation, 0.3),
 }
