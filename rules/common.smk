@@ -92,7 +92,7 @@ try:
         trust.check(
             definition.file(plan.asked),
             plan.settings.get("workload_files", {}),
-            commands.shown(plan.settings.get("commands", {})),
+            plan.settings.get("commands", {}),
         )
     analyses = Analyses(
         plan.studies,
