@@ -36,6 +36,9 @@ _AMOUNT = re.compile(r"\s*([0-9]+(?:\s*[x*]\s*[0-9]+)*)\s+([A-Za-z]+)\s*")
 #: More than any step or whole goes through.
 _TOO_MANY = 1e15
 
+#: Workloads that the values of a command's own axes may make.
+_MOST = 1000
+
 #: A value of an axis of one's own that can be part of a folder's name.
 _IN_A_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 
@@ -63,6 +66,9 @@ def taken(
         if are_run:
             _check_is_here(place, command)
         axes = command.get("axes", {})
+        if (count := prod(map(len, axes.values()))) > _MOST:
+            shown = " x ".join(f"{len(values):,} {axis}" for axis, values in axes.items())
+            raise InputError(f"{place}: axes: {shown} are {count:,} workloads: at most {_MOST:,} are allowed")
         for values in product(*axes.values()):
             chosen = dict(zip(axes, map(str, values), strict=True))
             name = "-".join([command["name"], *(f"{axis}{value}" for axis, value in chosen.items())])

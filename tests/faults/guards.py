@@ -271,6 +271,14 @@ GUARDS = [
         "tests/studies/test_commands.py",
     ),
     Guard(
+        "configurations are counted first",
+        "scripts/studies/grid.py",
+        "if (cells := prod(counts.values())) > MOST:",
+        "if (cells := prod(counts.values())) < 0:",
+        "",
+        "tests/studies/test_grid.py",
+    ),
+    Guard(
         "own code is run from its source",
         "scripts/workloads/__init__.py",
         "loader=FromSource(name, str(path))",

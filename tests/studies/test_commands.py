@@ -156,6 +156,13 @@ def test_a_program_beside_workloads_of_the_project() -> None:
     assert {cell.path for cell in cells(file)} == {"mnist_mlp/cpu1/jax/b8", "gpt/cpu1/own/b8"}
 
 
+def test_axes_of_a_few_lines_that_make_a_billion_workloads_are_refused() -> None:
+    axes = {name: list(range(10)) for name in "abcdefghi"}
+    command = " ".join(["python train.py", *(f"{{{name}}}" for name in axes)])
+    with pytest.raises(InputError, match=r"gpt: axes: 10 a x .* x 10 i are 1,000,000,000 workloads: at most 1,000 are"):
+        definition.read(str(written({"axes": axes}, command=command)), {})
+
+
 def code(file: Path) -> str:
     commands.tracked.cache_clear()
     _, config = definition.read(str(file), {})

@@ -342,6 +342,7 @@ def test_what_came_compiled_with_a_workload_is_never_run(own: Path, name: str) -
 
 
 def test_a_workload_imports_nothing_else_of_the_clone(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ROOT / ".cache").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=ROOT / ".cache") as folder:
         Path(folder, "own_helper.py").write_text("SAID = 'unasked'")
         monkeypatch.syspath_prepend(folder)
