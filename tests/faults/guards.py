@@ -287,6 +287,14 @@ GUARDS = [
         "tests/workloads/test_workloads.py",
     ),
     Guard(
+        "a kit is taken all or none",
+        "scripts/kit/take.py",
+        "path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)",
+        "pass",
+        "",
+        "tests/kit/test_take.py",
+    ),
+    Guard(
         "all epochs of a run are there",
         "scripts/analysis/contradictions.py",
         'if run["status"] == "done" and done < asked and',
