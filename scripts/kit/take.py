@@ -2,8 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import check_place, locked, write_bytes
+from scripts.storage.files import check_place, locked, undone, write_bytes
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 from scripts.workflow import asked
@@ -132,23 +131,10 @@ def _put(source: Path, runs: Mapping[str, Mapping[str, bytes]], results: Path) -
     places = {results / path / file: runs[path][file] for path in new for file in records.FILES if file in runs[path]}
     for place in places:
         check_place(place, within=results)
-    with _undone(places):
-        for place, content in places.items():
-            write_bytes(place, content, within=results)
-    return new, known
-
-
-@contextmanager
-def _undone(places: Iterable[Path]) -> Iterator[None]:
-    """Take away those of some files, and of their folders, that were not there before, where the block fails."""
-    folders = {folder for place in places for folder in place.parents}
-    new = [path for path in {*places, *folders} if not path.exists()]
     try:
-        yield
-    except BaseException as error:
-        for path in sorted(new, reverse=True):  # what lies in a folder before the folder
-            with suppress(OSError):
-                path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
-        if isinstance(error, InputError):
-            raise InputError(f"{error}: nothing was taken") from error
-        raise
+        with undone(places):
+            for place, content in places.items():
+                write_bytes(place, content, within=results)
+    except InputError as error:
+        raise InputError(f"{error}: nothing was taken") from error
+    return new, known

@@ -288,11 +288,19 @@ GUARDS = [
     ),
     Guard(
         "a kit is taken all or none",
-        "scripts/kit/take.py",
+        _FILES,
         "path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)",
         "pass",
         "",
         "tests/kit/test_take.py",
+    ),
+    Guard(
+        "a changed study is not written over",
+        "scripts/epd/_folder.py",
+        'return file.exists() and signed((text := read_text(file)).partition("\\n")[2]) != text',
+        "return False",
+        "",
+        "tests/test_import_folder.py",
     ),
     Guard(
         "all epochs of a run are there",
