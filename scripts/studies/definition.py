@@ -317,7 +317,7 @@ def _typed(value: Any) -> Any:
         return {key: _typed(item) for key, item in value.items()}
     for number in (int, float):
         try:
-            return number(value) if isinstance(value, str) else value
+            return number(value) if isinstance(value, str) and value.isascii() else value
         except ValueError:
             continue
     return value

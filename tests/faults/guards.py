@@ -303,6 +303,22 @@ GUARDS = [
         "tests/test_import_folder.py",
     ),
     Guard(
+        "numbers of YAML are decimal",
+        _SCHEMAS,
+        "if _STRANGE.fullmatch(node.value):",
+        "if False:",
+        "",
+        "tests/storage/test_schemas.py",
+    ),
+    Guard(
+        "digits of --config are ASCII",
+        "scripts/workflow/command_line.py",
+        "if equals and (one := numbers.foreign(value)):",
+        "if False:",
+        "",
+        "tests/workflow/test_command_line.py",
+    ),
+    Guard(
         "all epochs of a run are there",
         "scripts/analysis/contradictions.py",
         'if run["status"] == "done" and done < asked and',
