@@ -359,6 +359,14 @@ GUARDS = [
         "tests/importers/formats/test_any.py",
     ),
     Guard(
+        "costs stay in the folder of their logs",
+        "scripts/epd/_write_cost.py",
+        "if not path.resolve().is_relative_to(folder.resolve()):",
+        "if False:",
+        "",
+        "tests/test_write_cost.py",
+    ),
+    Guard(
         "all epochs of a run are there",
         "scripts/analysis/contradictions.py",
         'if run["status"] == "done" and done < asked and',
