@@ -168,7 +168,7 @@ def test_no_database_is_written_to_where_a_link_leads(tmp_path: Path) -> None:
     before = mine.read_bytes()
     (tmp_path / "theirs" / "mlflow.db").symlink_to(mine)
     done = _write_cost.write(tmp_path / "theirs", {"mlflow#1": ("mlflow.db", 0.1)})
-    assert done.left == ["mlflow.db: it is a link that leads out of the folder"]
+    assert done.left == ["mlflow.db: it is a link to a place outside the folder"]
     assert mine.read_bytes() == before
 
 

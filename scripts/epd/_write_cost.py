@@ -35,7 +35,7 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
     for run, (file, cost) in usd.items():
         path = folder / file
         if not path.resolve().is_relative_to(folder.resolve()):
-            done.left.append(f"{file}: it is a link that leads out of the folder")
+            done.left.append(f"{file}: it is a link to a place outside the folder")
             continue
         if path.name == mlflow.FILE:
             try:
