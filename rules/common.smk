@@ -26,6 +26,8 @@ from scripts.workflow.plan import Plan
 
 if workflow.is_main_process and (moved := command_line.moved(sys.argv)):
     sys.exit(f"error: {moved}")
+if workflow.is_main_process and (foreign := command_line.foreign(sys.argv)):
+    sys.exit(f"error: {foreign}")
 config.update(settings.texts(config))
 # Through the environment and not as a parameter: where the same files were found is no reason to train again.
 if config["data_dir"] and workflow.is_main_process:
@@ -92,7 +94,7 @@ try:
         trust.check(
             definition.file(plan.asked),
             plan.settings.get("workload_files", {}),
-            commands.shown(plan.settings.get("commands", {})),
+            plan.settings.get("commands", {}),
         )
     analyses = Analyses(
         plan.studies,

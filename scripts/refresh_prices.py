@@ -96,11 +96,13 @@ def by_provider(option: str, values: Iterable[str], providers: Iterable[str]) ->
 
 def check_date(text: str) -> None:
     try:
-        if not re.fullmatch(r"\d{4}(-\d{2}){0,2}", text):
+        if not re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", text):
             raise ValueError
         date.fromisoformat((text + "-01-01")[:10])
     except ValueError:
         raise InputError(f"--as-of: {text!r} is not a date (YYYY-MM-DD, YYYY-MM or YYYY)") from None
+    if text > date.today().isoformat()[: len(text)]:
+        raise InputError(f"--as-of: {text} is in the future")
 
 
 def find(folder: Path, cloud: str) -> Path:

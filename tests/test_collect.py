@@ -1,3 +1,5 @@
+import hashlib
+import hmac
 import json
 import os
 import re
@@ -11,7 +13,7 @@ from scripts.records import seen as seen_before
 from scripts.records.samples import Sample
 from scripts.records.seen import Seen
 from scripts.records.stored import log_tail
-from scripts.storage import tables
+from scripts.storage import seal, tables
 from scripts.storage.code import code_of
 from scripts.storage.errors import InputError
 from tests import made
@@ -195,11 +197,15 @@ def test_only_what_has_changed_is_read_again(tmp_path: Path, monkeypatch: pytest
     assert again()[0] == 3, "other code"
     whole = json.loads(kept.read_text())
     damaged = ["", "{", "[]", "1", "null", "{}", "[" * 100_000, "\ud800"]
-    damaged += [json.dumps(whole | change) for change in ({"rows": []}, {"rows": None}, {"sha256": 1}, {"rows": {}})]
+    damaged += [json.dumps(whole | change) for change in ({"rows": []}, {"rows": None}, {"seal": 1}, {"rows": {}})]
     (name, parts), *_ = whole["rows"].items()
     shapes = [[], None, 1, {name: None}, {name: parts[:1]}, {name: parts[:2]}, {name: [*parts[:1], [], [], []]}]
     shapes += [{name: [*parts[:3], [1]]}, {name: [*parts[:2], None, []]}]
-    damaged += [json.dumps(whole | {"rows": rows, "sha256": seen_before._digest(rows)}) for rows in shapes]
+    damaged += [json.dumps(whole | {"rows": rows, "seal": seal.of(json.dumps(rows))}) for rows in shapes]
+    other = {name: [parts[0], parts[1] | {"train_seconds": 1.0}, *parts[2:]]}
+    of_another_clone = hmac.new(b"its own", json.dumps(other).encode(), "sha256").hexdigest()
+    plain = hashlib.sha256(json.dumps(other).encode()).hexdigest()
+    damaged += [json.dumps(whole | {"rows": other, "seal": one, "sha256": one}) for one in (of_another_clone, plain)]
     for text in damaged:
         kept.write_bytes(text.encode(errors="surrogatepass"))
         assert again()[0] == 3, text[:20]

@@ -164,6 +164,7 @@ def test_python_without_the_packages_says_what_sets_them_up(tmp_path: Path) -> N
         (["compare", "two-cores@cpu1", "two-cores@cpu2", "--output", "nowhere/a.html"], "--output: nowhere: no such"),
         (["compare", "two-cores@cpu1", "two-cores@cpu2", "--output", ""], "--output: '' is a folder: name a file"),
         (["compare", "two-cores@cpu1", "two-cores@cpu2", "--output", "scripts"], "--output: 'scripts' is a folder"),
+        (["compare", "two-cores@cpu1", "two-cores@cpu2", "--output", "a.json"], "--output: 'a.json' names the page"),
         (["estimate", "--model", "Llama 3 8B", "--tokens", "２e9"], "--tokens: '２e9' is no number"),
         (["quote", "--config", "repeats=１"], "--config: repeats: '１': a number is written in the digits 0 to 9"),
         (["quote", "--config", "batch_sizes=[64,１２８]"], "--config: batch_sizes: '１２８': a number is written in"),

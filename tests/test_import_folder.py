@@ -1,6 +1,7 @@
 """`epd import FOLDER`: what it finds, prices and says, without a study."""
 
 import csv
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -83,7 +84,9 @@ def test_what_is_taken_for_granted_is_said(tmp_path: Path) -> None:
         (Asked("h100", 0.0), "--price: 0 must be USD an hour, more than 0"),
         (Asked("h100", -1.0), "--price: -1 must be USD an hour, more than 0"),
         (Asked("h100", float("nan")), "--price: nan must be USD an hour, more than 0"),
+        (Asked("h100", 1e308), r"--price: 1e\+308 must be USD an hour, more than 0 and at most 1,000,000"),
         (Asked("h100", cards=0), "--cards: 0 must be a whole number from 1"),
+        (Asked("h100", cards=99999999999), "--cards: 99999999999 must be a whole number from 1 to 1,000,000"),
         (Asked("h 100"), "--machine: 'h 100' must be a name of letters, digits and"),
     ],
 )
@@ -196,3 +199,40 @@ def test_machines_of_an_import_may_be_entries_of_the_catalogue(fresh: Project, t
     printed = refused.stdout + refused.stderr
     assert "import: hardware: 'gce-a100x9' is nowhere described" in printed
     assert "Traceback" not in printed
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["import", "logs", "--name", "smoke"], "--name: 'smoke': a study's name is of letters"),
+        (["import", "logs", "--machine", "a" * 300, "--price", "2"], ""),
+        (["report", "bad.yaml"], "bad.yaml: 'foo' is unknown"),
+        (["report", "smoke", "--config", "repeats=x"], "--config: repeats: 'x' is not a whole number"),
+        (["quote", "bad.yaml"], "bad.yaml: 'foo' is unknown"),
+        (["summary", "bad.yaml"], "bad.yaml: 'foo' is unknown"),
+        (["import", "bad.yaml"], "bad.yaml: 'foo' is unknown"),
+    ],
+)
+def test_what_is_refused_leaves_no_file_and_no_folder(fresh: Project, words: list[str], said: str) -> None:
+    mixed(fresh.path / "logs")
+    (fresh.path / "bad.yaml").write_text("title: x\nfoo: 1\n")
+    shutil.rmtree(fresh.path / ".snakemake", ignore_errors=True)
+
+    def tree() -> list[Path]:
+        return [path for path in sorted(fresh.path.rglob("*")) if "__pycache__" not in path.parts]
+
+    before = tree()
+    refused = fresh.run("./epd", *words, check=False)
+    assert refused.returncode not in (0, None)
+    assert said in refused.stderr
+    assert tree() == before
+
+
+def test_a_study_that_somebody_has_changed_is_not_written_over(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    assert not logs.is_changed(file)
+    file.write_text(logs.signed("title: Mine\n"))
+    assert not logs.is_changed(file)
+    for text in (file.read_text() + "caution: mine\n", "title: Mine\n", ""):
+        file.write_text(text)
+        assert logs.is_changed(file)

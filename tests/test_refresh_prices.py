@@ -241,6 +241,8 @@ def test_provider_that_is_not_wanted_any_more(kept: Desk) -> None:
         (["--as-of", "gce=2026-02-01"], "the date of its catalogue of aws"),
         (["--as-of", "yesterday"], "--as-of: 'yesterday' is not a date (YYYY-MM-DD, YYYY-MM or YYYY)"),
         (["--as-of", "2026-02-30"], "'2026-02-30' is not a date"),
+        (["--as-of", "２０２６"], "'２０２６' is not a date"),
+        (["--as-of", "2999-01"], "--as-of: 2999-01 is in the future"),
         (["--as-of", "azure=2026-02-01"], "--as-of: 'azure' is unknown: it is one of gce, aws, lambda"),
         (["--as-of", "2026-02-01", "--catalogue", "/none"], "--catalogue: /none: no such folder"),
     ],

@@ -146,3 +146,35 @@ def test_a_kill_while_a_file_of_wandb_is_written_leaves_the_old_one(
             _write_wandb.write(file, 0.5)
     assert file.read_bytes() == before
     assert _write_wandb.write(file, 0.5)
+
+
+@pytest.mark.parametrize("link", ["mlruns/1/0a1b/metrics", "mlruns/1/0a1b", "mlruns/1/0a1b/meta.yaml"])
+def test_nothing_is_written_where_a_link_leads(tmp_path: Path, link: str) -> None:
+    place = folder(tmp_path / "theirs") / link
+    mine = tmp_path / "mine"
+    place.rename(mine)
+    place.symlink_to(mine)
+    before = {path: path.read_bytes() for path in sorted(mine.rglob("*")) if path.is_file()} | {mine: None}
+    done = _write_cost.write(tmp_path / "theirs", {"mlruns/1/0a1b/meta": ("mlruns/1/0a1b/meta.yaml", 0.5)})
+    assert (done.runs, done.written, len(done.left)) == (0, [], 1)
+    assert {path: path.read_bytes() for path in sorted(mine.rglob("*")) if path.is_file()} | {mine: None} == before
+
+
+def test_no_database_is_written_to_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    mine = database(tmp_path) / "mlflow.db"
+    with closing(sqlite3.connect(mine)) as known, known:
+        known.execute(LATEST)
+    before = mine.read_bytes()
+    (tmp_path / "theirs" / "mlflow.db").symlink_to(mine)
+    done = _write_cost.write(tmp_path / "theirs", {"mlflow#1": ("mlflow.db", 0.1)})
+    assert done.left == ["mlflow.db: it is a link to a place outside the folder"]
+    assert mine.read_bytes() == before
+
+
+@pytest.mark.parametrize("at", ["soon", ".inf", "9" * 400, "[]", "null"])
+def test_a_run_without_a_time_that_can_be_has_its_cost_at_the_beginning(tmp_path: Path, at: str) -> None:
+    run = folder(tmp_path) / "mlruns" / "1" / "0a1b"
+    (run / "meta.yaml").write_text(f"end_time: {at}\n")
+    _write_cost.write(tmp_path, {"mlruns/1/0a1b/meta": ("mlruns/1/0a1b/meta.yaml", 0.5)})
+    assert (run / "metrics" / "cost_usd").read_text() == "0 0.5 0\n"

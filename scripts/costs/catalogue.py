@@ -10,6 +10,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ _ROUNDING = 1e-3
 #: A machine whose card-hour is so many times below, or above, the middle one of the provider's others has the price of
 #: one card, or of a part.
 _APART = 5
+
+#: More than a table of a provider has rows, a machine has cards, and a card has memory (GB).
+_MOST_ROWS, _MOST_CARDS, _MOST_GB = 1_000_000, 10_000, 10_000
 
 _NEEDED = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Region", "Price", "SpotPrice")
 
@@ -60,7 +64,7 @@ def read(text: str, file: str, *, zones: bool) -> Catalogue:
     """
     raw, places = lines(text, file, (*_NEEDED, *(["AvailabilityZone"] if zones else [])))
     about = raw["GpuInfo"] if "GpuInfo" in raw else pd.Series("", raw.index)
-    mib = pd.to_numeric(about.str.extract(r"SizeInMiB\W+(\d+)")[0])
+    mib = pd.to_numeric(about.str.extract(r"SizeInMiB\W+([0-9]{1,9})(?![0-9])")[0])
     raw["Memory"] = (mib / 1024).astype(str)
     raw["Told"] = about.str.extract(r"Name\W+([^'\"]+)")[0].fillna("")
     return of_lines(raw.assign(AvailabilityZone=raw["AvailabilityZone" if zones else "Region"]), places, file)
@@ -74,12 +78,16 @@ def lines(text: str, file: str, needed: Sequence[str]) -> tuple[pd.DataFrame, se
     try:
         reader = csv.reader(io.StringIO(text))
         header = next(reader, [])
-        found = [(reader.line_num, line) for line in reader if line]
+        found = [(reader.line_num, line) for line in islice(reader, _MOST_ROWS + 1) if line]
+        if len(found) > _MOST_ROWS or next(reader, None) is not None:
+            raise InputError(f"{file}: has more than {_MOST_ROWS:,} rows: no catalogue of a provider does")
     except csv.Error as error:
         raise InputError(f"{file}: not a CSV file: {error}") from error
     missing = [name for name in needed if name not in header]
     if missing:
         raise InputError(f"{file}:1: column {missing[0]} is missing; there is {','.join(header)[:200] or 'nothing'}")
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise InputError(f"{file}:1: column {twice[0][:40]} is there twice: which one counts is not known")
     whole = [(place, line) for place, line in found if len(line) == len(header)]
     if not whole:
         raise InputError(f"{file}: has no rows")
@@ -93,7 +101,8 @@ def of_lines(raw: pd.DataFrame, places: set[int], file: str) -> Catalogue:
     places is broken."""
     zone = raw["AvailabilityZone"]
     count = pd.to_numeric(raw["AcceleratorCount"].replace("", "0"), errors="coerce")
-    usable = count.notna() & (raw["Region"] != "") & (zone != "")
+    usable = count.between(0, _MOST_CARDS) & (raw["Region"] != "") & (zone != "")
+    memory = pd.to_numeric(raw["Memory"], errors="coerce")
     bad = sorted(places - set(raw["line"][usable]))
     rows = pd.DataFrame(
         {
@@ -103,7 +112,7 @@ def of_lines(raw: pd.DataFrame, places: set[int], file: str) -> Catalogue:
             "count": count,
             "region": raw["Region"],
             "zone": zone,
-            "memory": pd.to_numeric(raw["Memory"], errors="coerce"),
+            "memory": memory.where(memory.between(0, _MOST_GB, inclusive="right")),
             "told": raw["Told"],
         }
     )

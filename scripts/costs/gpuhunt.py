@@ -18,11 +18,13 @@ from typing import Any
 import pandas as pd
 
 from scripts.costs import catalogue
-from scripts.storage.downloads import MOST_BYTES
 from scripts.storage.errors import InputError
 
 #: Where each provider's newest `version` is said, and where the versions lie.
 URL = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3"
+
+#: More than the table of a provider holds, unpacked.
+_MOST_BYTES = 128 * 2**20
 
 _NEEDED = ("instance_name", "location", "price", "gpu_count", "gpu_name", "spot")
 
@@ -34,13 +36,16 @@ _ZONE = re.compile(r"-[a-z]$")
 
 def day(version: str) -> str:
     """Return the day on which a version of the catalogue was made: 2026-08-18 of `20260818-42`. Raises InputError."""
-    found = re.fullmatch(r"(\d{4})(\d{2})(\d{2})(-\d+)?", version)
+    found = re.fullmatch(r"(\d{4})(\d{2})(\d{2})(-\d{1,9})?", version, re.ASCII)
     try:
         if found is None:
             raise ValueError
-        return date.fromisoformat("-".join(found.groups()[:3])).isoformat()
+        made = date.fromisoformat("-".join(found.groups()[:3]))
     except ValueError:
         raise InputError(f"gpuhunt: {version[:40]!r} is no version of its catalogue (YYYYMMDD-RUN)") from None
+    if made > date.today():
+        raise InputError(f"gpuhunt: version {version}: is of a day in the future")
+    return made.isoformat()
 
 
 def newest(versions: Iterable[str]) -> str:
@@ -58,15 +63,22 @@ def unpacked(content: bytes, file: str, provider: str) -> str:
     table = f"{provider}.csv"
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = archive.getinfo(table).file_size
-            text = archive.read(table).decode("utf-8-sig") if size <= MOST_BYTES else None
-    except KeyError as error:
-        raise InputError(f"{file}: has no {table}") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            there = [member for member in archive.infolist() if member.filename == table]
+            if len(there) != 1:
+                raise InputError(f"{file}: has {'no' if not there else f'{len(there)} times'} {table}")
+            (member,) = there
+            if member.file_size > _MOST_BYTES:
+                raise InputError(
+                    f"{file}: {table} holds {member.file_size:,} bytes, more than any table does ({_MOST_BYTES:,})"
+                )
+            # Others may ask for all memory before they are found to be broken.
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise InputError(f"{file}: {table}: is compressed in another way than a catalogue is (deflate)")
+            return archive.read(member).decode("utf-8-sig")
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{file}: cannot be unpacked: {error}") from error
-    if text is None:
-        raise InputError(f"{file}: {table} holds {size} bytes, more than any table does ({MOST_BYTES})")
-    return text
 
 
 def read(text: str, file: str) -> catalogue.Catalogue:

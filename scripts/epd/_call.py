@@ -101,12 +101,18 @@ def print_json(found: Any) -> None:
 def words(
     targets: Sequence[str], profile: str, config: Mapping[str, Any], pairs: Sequence[str] | None = None
 ) -> list[str]:
-    """Return a call of Snakemake; a setting that is None or empty is not said. Raises InputError for a bad profile."""
+    """Return a call of Snakemake; a setting that is None or empty is not said.
+
+    Raises InputError for a bad profile, study or pair.
+    """
     from scripts.storage.errors import InputError
+    from scripts.studies import definition
     from scripts.workflow import asked
 
     pairs = pairs or ()
-    asked.given(pairs)
+    replaced = asked.given(pairs)
+    if study := config.get("study"):  # refused before Snakemake writes its first log
+        definition.read(study, replaced)
     if {"--config", "-C"} & set(MORE):
         raise InputError("--: name what is for --config before it: epd ... --config KEY=VALUE")
     said = [*(f"{key}={value}" for key, value in config.items() if value), *pairs]

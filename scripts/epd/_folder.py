@@ -1,5 +1,6 @@
 """A folder of logs without a study: what was found in it, the study that prices it, and what to say of both."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from scripts.importers.formats import any as any_log
 from scripts.records.about import OWN
 from scripts.storage.axes import IN_LOGS
 from scripts.storage.errors import InputError
+from scripts.storage.files import read_text
 from scripts.storage.numbers import duration
 from scripts.storage.tables import records
 
@@ -24,6 +26,12 @@ _MACHINE, _OPTION = "machine", "paid"
 #: What is said of a file that no importer reads, and how many of one ending are named.
 _NOT_READ = ("not read", "no log of a kind that is read: no steps or epochs with their losses (docs/importing.md)")
 _SHOWN = 3
+
+#: The first line of a study that was made here, and the digits of its checksum.
+_SIGNED, _DIGITS = "# Made by epd import; what is below is ", 16
+
+#: More than a card costs an hour (USD), and more of them than anybody has.
+_MOST_USD, _MOST_CARDS = 1e6, 1_000_000
 
 _BOOK = "provider,item,region,purchase,rate,rate_low,rate_high,currency,per,as_of,source,inferred\n"
 
@@ -113,6 +121,16 @@ def study(folder: Path, place: Path, imported: Imported, catalogue: Mapping[str,
         "prices": {_OPTION: {"label": "as paid", "in_a_row": True}},
         "charts": _charts(cells.assign(hardware=cells["file"].map(names)), imported),
     }
+
+
+def signed(text: str) -> str:
+    """Return the text of a study's file below a line with its checksum, by which `is_changed` knows it."""
+    return f"{_SIGNED}{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}\n{text}"
+
+
+def is_changed(file: Path) -> bool:
+    """Return whether a study's file is there, and is not as `signed` made it: somebody has written in it."""
+    return file.exists() and signed((text := read_text(file)).partition("\n")[2]) != text
 
 
 def _charts(cells: pd.DataFrame, imported: Imported) -> list[str]:
@@ -208,9 +226,11 @@ def _consoles_above(runs: pd.DataFrame) -> list[str]:
 
 def check(asked: Asked) -> None:
     """Raise InputError for values that cannot be."""
-    if asked.usd_per_card_hour is not None and not 0 < asked.usd_per_card_hour < float("inf"):
-        raise InputError(f"--price: {asked.usd_per_card_hour:g} must be USD an hour, more than 0")
-    if asked.cards is not None and asked.cards < 1:
-        raise InputError(f"--cards: {asked.cards} must be a whole number from 1")
+    if asked.usd_per_card_hour is not None and not 0 < asked.usd_per_card_hour <= _MOST_USD:
+        raise InputError(
+            f"--price: {asked.usd_per_card_hour:g} must be USD an hour, more than 0 and at most {_MOST_USD:,.0f}"
+        )
+    if asked.cards is not None and not 1 <= asked.cards <= _MOST_CARDS:
+        raise InputError(f"--cards: {asked.cards} must be a whole number from 1 to {_MOST_CARDS:,}")
     if asked.machine and naming.slug(asked.machine) != asked.machine:
         raise InputError(f"--machine: {asked.machine!r} must be a name of letters, digits and . + - _")

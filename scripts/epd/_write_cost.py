@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from scripts.epd import _write_wandb
+from scripts.importers._logs import beside, finite
 from scripts.importers.formats import mlflow
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -33,10 +34,17 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
     databases: dict[Path, dict[str, float]] = {}
     for run, (file, cost) in usd.items():
         path = folder / file
+        if not path.resolve().is_relative_to(folder.resolve()):
+            done.left.append(f"{file}: it is a link to a place outside the folder")
+            continue
         if path.name == mlflow.FILE:
+            try:
+                is_new = _write_metric(path, cost)
+            except InputError as error:
+                done.left.append(str(error))
+                continue
             done.runs += 1
-            if _write_metric(path, cost):
-                done.written.append(path.parent / "metrics" / mlflow.COST)
+            done.written += [path.parent / "metrics" / mlflow.COST] * is_new
         elif path.suffix in mlflow.DATABASES:
             databases.setdefault(path, {})[run] = cost
         elif path.suffix == ".wandb":
@@ -54,13 +62,13 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
 
 def _write_metric(meta: Path, cost: float) -> bool:
     """Write the metric of a run's folder (milliseconds, value, step) at its end. Return whether it was another."""
-    about = yaml.safe_load(meta.read_text(encoding="utf-8"))
-    line = f"{int(about.get('end_time') or about.get('start_time') or 0)} {cost:.6g} 0\n"
+    about = beside(meta, yaml.safe_load)
+    at = next((finite(about.get(key)) for key in ("end_time", "start_time") if about.get(key)), None)
+    line = f"{int(at or 0)} {cost:.6g} 0\n"
     file = meta.parent / "metrics" / mlflow.COST
     if file.is_file() and file.read_text(encoding="utf-8") == line:
         return False
-    file.parent.mkdir(exist_ok=True)
-    write_text(file, line)
+    write_text(file, line, within=meta.parent)
     return True
 
 
@@ -82,7 +90,10 @@ def _write_row(known: sqlite3.Connection, run: str, cost: float) -> None:
     there = known.execute("SELECT value FROM metrics WHERE run_uuid = ? AND key = ?", (run, mlflow.COST)).fetchall()
     if there == [(cost,)]:
         return
-    (at,) = known.execute("SELECT COALESCE(end_time, start_time, 0) FROM runs WHERE run_uuid = ?", (run,)).fetchone()
+    asked = "SELECT COALESCE(end_time, start_time, 0) FROM runs WHERE run_uuid = ?"
+    if (found := known.execute(asked, (run,)).fetchone()) is None:
+        raise sqlite3.DataError(f"{run!r}: the name of the run is no text")
+    at = finite(found[0]) or 0
     for table in ("metrics", "latest_metrics"):
         known.execute(f"DELETE FROM {table} WHERE run_uuid = ? AND key = ?", (run, mlflow.COST))  # noqa: S608, two words
         known.execute(

@@ -38,10 +38,13 @@ def command(
 
     from scripts.analysis import states
     from scripts.pages import comparison
+    from scripts.storage.errors import InputError
     from scripts.storage.files import write_text
     from scripts.workflow import comparing
 
     page = Path(output) if output == _PAGE else _call.to_write("compare: --output", output)
+    if page.suffix == ".json":
+        raise InputError(f"compare: --output: {output!r} names the page: its JSON goes beside it, under that name")
     one, other, at = comparing.at_one_price(comparing.read("old", _state(old)), comparing.read("new", _state(new)))
     found = states.compare(one, other)
     counts = states.counts(found["cells"])

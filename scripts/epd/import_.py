@@ -113,8 +113,8 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
     logs.check(asked)
     if not name:
         name = naming.slug(naming.place_of(folder)) or "runs"
-        name = name if definition.is_name(name) else f"{name}-of-runs"  # results/logs is no study's
-    if not definition.is_name(name):
+        name = name if definition.is_own_name(name) else f"{name}-of-runs"  # results/logs is no study's
+    if not definition.is_own_name(name):
         raise InputError(f"--name: {name!r}: a study's name is of letters, digits, '.', '_' and '-', and no other's")
     console = Console(markup=False, highlight=False)
     if not is_followed:
@@ -148,7 +148,8 @@ def _read(
     from scripts.epd import _folder as logs
     from scripts.storage import schemas
     from scripts.storage.errors import InputError
-    from scripts.storage.files import write_text
+    from scripts.storage.files import undone, write_text
+    from scripts.studies import definition
 
     catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
     kinds, imported = logs.look(folder)
@@ -160,10 +161,15 @@ def _read(
         raise InputError(f"{folder}: holds no run that could be read: docs/importing.md lists what is read")
     place = Path("results") / name
     given, file = place / f"{name}-prices.csv", place / f"{name}.yaml"
-    if asked.usd_per_card_hour is not None:
-        write_text(given, logs.book(asked))
+    if logs.is_changed(file):
+        raise InputError(f"{file}: was changed since it was made: ./epd report {file}, or import with another --name")
     study = logs.study(folder, given, imported, catalogue, asked)
-    write_text(file, yaml.safe_dump(study, sort_keys=False, allow_unicode=True))
+    with undone([given, file]):
+        if asked.usd_per_card_hour is not None:
+            write_text(given, logs.book(asked))
+        write_text(file, logs.signed(yaml.safe_dump(study, sort_keys=False, allow_unicode=True)))
+        _, config = definition.read(str(file), {})
+        definition.check_machines(f"study {name}", config, catalogue)
     for line in logs.unsaid(imported, catalogue, asked):
         console.print(f"taken for granted: {line}", soft_wrap=True)
     if code := _call.run_quietly(_call.words([], "local", {"study": str(file)})):

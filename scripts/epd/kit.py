@@ -38,16 +38,19 @@ def pack(
 def take(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The file of records that the kit wrote (.zip).")],
     study: Annotated[str, typer.Option(help="The study's file, where it is none of the project's.")] = "",
+    config: _call.Config = None,
 ) -> int:
     """Check the records that a kit brought back, and put them into their study, all or none.
 
     \b
     ./epd kit take card-records.zip
     ./epd kit take mine-records.zip --study /path/to/mine.yaml
+    ./epd kit take card-records.zip --config repeats=3    (as it was packed)
     """
     from pathlib import Path
 
     from scripts.kit import take as taking
 
-    print(taking.take(Path(_call.from_here(file)), taking.RESULTS, _call.study_here(study or None) or ""), flush=True)
+    given = _call.study_here(study or None) or ""
+    print(taking.take(Path(_call.from_here(file)), taking.RESULTS, given, config or ()), flush=True)
     return 0

@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devices, _seconds, naming
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
@@ -28,6 +29,9 @@ _PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(_PRECISIONS)})(?![a-z0-9])")
 
 #: No count of a log is larger; beyond, a number is a fault.
 _LARGEST_COUNT = 10**12
+
+#: A file of settings beside a log is no larger (bytes).
+_LARGEST_BESIDE = 1 << 20
 
 
 class Refused(ValueError):
@@ -115,6 +119,20 @@ def from_json(text: str, line: int = 1) -> Any:
         raise Refused(f"broken JSON: {error.msg}", line + error.lineno - 1) from error
     except (ValueError, RecursionError) as error:
         raise Refused(f"broken JSON: {error}", line) from error
+
+
+def beside(path: Path, parse: Callable[[str], Any] = json.loads) -> dict[str, Any]:
+    """Return the mapping that a small file beside a log holds, JSON or what `parse` reads; none where there is none.
+
+    A file that is none, a pipe or a device, is not waited for.
+    """
+    try:
+        if not path.is_file() or path.stat().st_size > _LARGEST_BESIDE:
+            return {}
+        found = parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def read(folder: Path, layout: Layout, suffixes: tuple[str, ...], parse: Parse, lenient: bool = False) -> Imported:

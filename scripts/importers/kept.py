@@ -19,9 +19,9 @@ from typing import Any
 from scripts.importers import _devices, naming
 from scripts.importers._logs import Refused
 from scripts.importers.formats import console, mlflow, tensorboard
-from scripts.storage import code
+from scripts.storage import code, seal
 from scripts.storage.errors import InputError
-from scripts.storage.files import write_text
+from scripts.storage.files import read_text, write_text
 
 #: Kinds whose runs are one file each, and depend on no other log but by its name.
 _ALONE = ("console", "nanogpt", "boosting", "epochs_csv", "json_lines", "mllog", "tf_cnn")
@@ -64,8 +64,9 @@ class Kept:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self._file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            sealed, _, text = read_text(self._file).partition("\n")
+            found = json.loads(text) if sealed == seal.of(text) else {}
+        except (InputError, ValueError, RecursionError):
             found = {}
         return found if isinstance(found, dict) and found.get("code") == _code() else {"kinds": {}, "runs": {}}
 
@@ -103,7 +104,8 @@ class Kept:
         """Keep what was read for the next time, if the folder is followed and where there is room for it."""
         if self._file.is_file():
             with suppress(InputError):
-                write_text(self._file, json.dumps(self._new))
+                text = json.dumps(self._new)
+                write_text(self._file, f"{seal.of(text)}\n{text}")
 
     def _state(self, name: PurePosixPath, kind: str) -> list[Any]:
         """Return what must be as it was for the runs of a log to be as they were."""

@@ -72,6 +72,8 @@ def _be_as_a_person_would() -> None:
         # `XDG_CACHE_HOME` and `XDG_CONFIG_HOME` lie in the clone, for libraries of our own.
         if name.startswith(environment.PREFIX) or (name.startswith("XDG_") and value.startswith(str(ROOT / ".cache"))):
             del os.environ[name]
+    # What Python would compile into the program's folder is code that nobody has trusted there.
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from scripts.storage import seal
 from scripts.storage.files import read_text, write_text
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +38,8 @@ def code() -> str:
 class Seen:
     """The rows of each record by its name, kept in a file with checksums of the files that they were made from.
 
-    A file that was edited or damaged, or was written by other code, counts as missing. What is not asked for again is
-    forgotten.
+    A file that was edited or damaged, or was written by other code or another clone, counts as missing. What is not
+    asked for again is forgotten.
     """
 
     def __init__(self, file: Path) -> None:
@@ -46,7 +47,7 @@ class Seen:
         self._now: dict[str, list[Any]] = {}
         try:
             kept = json.loads(read_text(file))
-            is_whole = kept["code"] == self._code and kept["sha256"] == _digest(kept["rows"])
+            is_whole = kept["code"] == self._code and kept["seal"] == seal.of(json.dumps(kept["rows"]))
             self._before: dict[str, list[Any]] = kept["rows"] if is_whole and _are_rows(kept["rows"]) else {}
         except (ValueError, KeyError, TypeError, RecursionError):
             self._before = {}
@@ -65,7 +66,7 @@ class Seen:
 
     def save(self) -> None:
         """Write what was seen."""
-        kept = {"code": self._code, "sha256": _digest(self._now), "rows": self._now}
+        kept = {"code": self._code, "seal": seal.of(json.dumps(self._now)), "rows": self._now}
         write_text(self._file, json.dumps(kept))
 
 
@@ -77,7 +78,3 @@ def _are_rows(kept: Any) -> bool:
         and all(isinstance(row, dict) for row in (*one[2], *one[3]))
         for one in kept.values()
     )
-
-
-def _digest(rows: Any) -> str:
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()

@@ -138,7 +138,8 @@ def training(workload: Path, dataset: str | None, framework: str, lock: Path) ->
     """Return a checksum of what decides how a run is trained and timed: it changes when the meaning of that code does.
 
     A comment, a docstring, a blank line or the time of a file leave it as it is. It covers what a training imports
-    but the ground floor, the workload's file and what that imports, its data set's module, the framework, its lock.
+    but the ground floor, the workload's file and what that imports, of its own folder too where it is not the
+    project's, its data set's module, the framework, its lock.
     Raises SyntaxError for a workload that is not Python.
     """
     modules = [
@@ -151,7 +152,25 @@ def training(workload: Path, dataset: str | None, framework: str, lock: Path) ->
     own = ROOT / workload
     files = _closure([*modules, *_imports(own)], discovered=False)
     meanings = sorted((str(file), meaning(ROOT / file)) for file in files if _GROUND not in file.parents)
+    meanings += [(str(file.relative_to(own.parent)), meaning(file)) for file in _beside(own)]
     return hashlib.sha256(repr([*meanings, meaning(own), _pins(ROOT / lock)]).encode()).hexdigest()
+
+
+def _beside(own: Path) -> list[Path]:
+    """Return what a workload's file that is not the project's imports from its own folder: modules, whole packages."""
+    found: set[Path] = set()
+    pending = [] if own.is_relative_to(ROOT / "scripts") else [own]
+    while pending:
+        for node in ast.walk(_tree(pending.pop())):
+            named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            named += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for name in named:
+                # In a folder of the clone also by the name of that folder.
+                place = own.parent / name.removeprefix(f"{own.parent.name}.").partition(".")[0]
+                new = {file for file in (place.with_suffix(".py"), *place.rglob("*.py")) if file.is_file()}
+                pending += new - found - {own}
+                found |= new - {own}
+    return sorted(found)
 
 
 @cache

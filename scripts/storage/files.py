@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -79,6 +79,20 @@ def check_place(path: Path, within: Path) -> None:
     there = next((parent for parent in path.parents if parent.exists()), path.parent)
     if not os.access(there, os.W_OK | os.X_OK):
         raise InputError(f"{path}: cannot be written: {there} is read-only")
+
+
+@contextmanager
+def undone(places: Iterable[Path]) -> Iterator[None]:
+    """Take away those of some files, and of their folders, that were not there before, where the block fails."""
+    folders = {folder for place in places for folder in place.parents}
+    new = [path for path in {*places, *folders} if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in sorted(new, reverse=True):  # what lies in a folder before the folder
+            with suppress(OSError):
+                path.rmdir() if path.is_dir() else path.unlink(missing_ok=True)
+        raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -21,6 +21,22 @@ def written(text: str) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
+#: What parts the values in a list or a mapping of YAML.
+_BETWEEN = re.compile(r"[\[\]{}(),:=\s'\"]+")
+
+
+def foreign(text: str) -> str | None:
+    """Return the first number in digits of another script in a text, which Python, and so Snakemake, takes for one."""
+    for one in _BETWEEN.split(text):
+        if not one.isascii():
+            try:
+                float(one)
+            except ValueError:
+                continue
+            return one
+    return None
+
+
 def _is_missing(value: float | None) -> bool:
     """Return whether a value is None, NaN or pandas' NA, without pandas: what shows progress is to start at once."""
     return not isinstance(value, SupportsFloat) or value != value

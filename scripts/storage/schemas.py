@@ -14,13 +14,14 @@ import yaml
 
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_text
+from scripts.storage.numbers import written
 
 _FOLDER = Path(__file__).resolve().parents[2] / "config" / "schemas"
 
 
 def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[jsonschema.ValidationError]:
     """Yield what breaks a pattern; `$` is the end: Python's own would leave a line break after it."""
-    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value, re.ASCII):
         yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
 
 
@@ -112,8 +113,18 @@ def validate(value: Any, name: str, source: str | Path) -> None:
             message = f"{unknown!r} is unknown: it is one of {', '.join(fault.schema['properties'])}"
         elif fault.validator == "type" and isinstance(fault.validator_value, str):
             kind = KINDS[fault.validator_value]
-            message = f"is empty: must be {kind}" if fault.instance is None else f"{fault.instance!r} is not {kind}"
+            message = of_another_kind(fault.instance, kind)
         raise InputError(f"{source}: {key + ': ' if key else ''}{message}")
+
+
+def of_another_kind(value: Any, kind: str) -> str:
+    """Return what is wrong with a value that is not of a kind (of `KINDS`)."""
+    if value is None:
+        return f"is empty: must be {kind}"
+    read = written(value) if isinstance(value, str) and kind in (KINDS["number"], KINDS["integer"]) else None
+    # YAML 1.1 takes 2.8e5 for a text: it wants the sign of an exponent.
+    hint = f": written so it is a text: write {read:f}".rstrip("0").rstrip(".") if read else ""
+    return f"{value!r} is not {kind}{hint}"
 
 
 #: More values than any file of ours has, each anchor counted wherever it is used.
@@ -184,7 +195,23 @@ def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]
     return loader.construct_mapping(node, deep=True)
 
 
+#: How YAML 1.1 writes numbers that nobody means: 0x10 is 16, 010 is 8, 1:30 is 90.
+_STRANGE = re.compile(r"[+-]?0[xXbBoO0-9_].*|.*:.*")
+
+
+def _number(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> float:
+    if _STRANGE.fullmatch(node.value):
+        raise InputError(
+            f"{loader.name}: line {node.start_mark.line + 1}: {node.value}: a number is written in decimal digits; "
+            "a text stands in quotes"
+        )
+    is_whole = node.tag.endswith("int")
+    return loader.construct_yaml_int(node) if is_whole else loader.construct_yaml_float(node)
+
+
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+for _tag in ("int", "float"):
+    _UniqueKeyLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _number)
 
 
 def own(path: Path) -> Path:

@@ -29,12 +29,15 @@ _AXES: dict[str, tuple[str, Any]] = {
 CELL = tuple(_AXES)
 
 #: A name in braces, which stands for a value; in two pairs of them, for itself in one.
-_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\s*[x*]\s*[0-9]+)*)\s+([A-Za-z]+)\s*")
 
 #: More than any step or whole goes through.
 _TOO_MANY = 1e15
+
+#: Workloads that the values of a command's own axes may make.
+_MOST = 1000
 
 #: A value of an axis of one's own that can be part of a folder's name.
 _IN_A_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
@@ -63,6 +66,9 @@ def taken(
         if are_run:
             _check_is_here(place, command)
         axes = command.get("axes", {})
+        if (count := prod(map(len, axes.values()))) > _MOST:
+            shown = " x ".join(f"{len(values):,} {axis}" for axis, values in axes.items())
+            raise InputError(f"{place}: axes: {shown} are {count:,} workloads: at most {_MOST:,} are allowed")
         for values in product(*axes.values()):
             chosen = dict(zip(axes, map(str, values), strict=True))
             name = "-".join([command["name"], *(f"{axis}{value}" for axis, value in chosen.items())])
@@ -139,7 +145,7 @@ def _words(place: str, text: str) -> list[str]:
 
 def placeholders(text: str) -> list[str]:
     """Return the names in braces that a text holds, each once."""
-    return list(dict.fromkeys(name for _, name in _PLACEHOLDER.findall(text) if name))
+    return list(dict.fromkeys(name for _, name in PLACEHOLDER.findall(text) if name))
 
 
 def _filled(text: str, values: Mapping[str, Any], keep_others: bool = False) -> str:
@@ -151,7 +157,7 @@ def _filled(text: str, values: Mapping[str, Any], keep_others: bool = False) -> 
             return found[0] if keep_others else f"{{{literal}}}"
         return found[0] if keep_others and name not in values else str(values[name])
 
-    return _PLACEHOLDER.sub(value, text)
+    return PLACEHOLDER.sub(value, text)
 
 
 def _amount(text: str) -> tuple[float, str] | None:
@@ -208,7 +214,7 @@ def asked(command: Mapping[str, Any], cell: Cell, seed: int) -> dict[str, Any]:
 
 def unit(command: Mapping[str, Any]) -> str:
     """Return what the samples of a command are called."""
-    found = _amount(_PLACEHOLDER.sub("1", command.get("per_step", "")))
+    found = _amount(PLACEHOLDER.sub("1", command.get("per_step", "")))
     return found[1] if found else "steps"
 
 
@@ -237,7 +243,9 @@ def tracked(folder: str) -> str:
 
     Of a folder that git does not know, of its `.py` files up to 1 MiB: what a program writes must not train it again.
     """
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=folder, capture_output=True, text=True)
+    # A folder of others may bring a setting along that has git run a program.
+    command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z"]
+    listed = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:
         names = [name for name in listed.stdout.split("\0") if name]
     else:

@@ -211,6 +211,11 @@ def is_name(text: str) -> bool:
     return bool(_NAME.fullmatch(text)) and text not in _RESERVED
 
 
+def is_own_name(text: str) -> bool:
+    """Return whether a study that is none of the project's may be called so."""
+    return is_name(text) and text not in _studies()
+
+
 def file(name: str) -> Path:
     """Return the file of a study that is named, or given as a path."""
     return Path(name) if name.endswith((".yaml", ".yml")) else ROOT / "config" / "studies" / f"{name}.yaml"
@@ -312,7 +317,7 @@ def _typed(value: Any) -> Any:
         return {key: _typed(item) for key, item in value.items()}
     for number in (int, float):
         try:
-            return number(value) if isinstance(value, str) else value
+            return number(value) if isinstance(value, str) and value.isascii() else value
         except ValueError:
             continue
     return value

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from typing import Any
 
 from scripts.records import about
@@ -12,6 +13,15 @@ from scripts.records.machine import KIT, devices_of
 from scripts.storage.errors import InputError
 from scripts.studies import commands
 from scripts.studies.definition import known
+
+#: More configurations, or runs of them, than any study has, and than Snakemake could plan.
+MOST = 100_000
+
+#: Times that a configuration is held against an entry of exclude, overrides or tiers.
+_MOST_LOOKS = 10_000_000
+
+#: The axes whose values are combined.
+_AXES = ("frameworks", "batch_sizes", "modes", "precisions", "devices")
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,7 @@ def expand(
             for entry, about in catalogue.items()
             if about.get("local") and about["machine"]["cores"] <= cores and "gpus" not in about["machine"]
         ]
+    _check_size(source, config, hardware)
     _check(source, config, hardware, catalogue)
     cells: dict[str, Cell] = {}
     for cell in _product(config, hardware, kind):
@@ -74,6 +85,11 @@ def expand(
         raise InputError(f"{source}: hardware: no local entry of config/hardware.yaml fits {cores} cores")
     if not cells:
         raise InputError(f"{source}: exclude: leaves no configuration")
+    if (runs := len(cells) * config["repeats"]) > MOST:
+        raise InputError(
+            f"{source}: repeats: {config['repeats']:,} of {len(cells):,} configurations are {runs:,} runs: at most "
+            f"{MOST:,} are allowed"
+        )
     study = Study(name, config, list(cells.values()))
     base = config["base"]
     if not any(_matches(cell, base) for cell in study.cells):
@@ -83,6 +99,24 @@ def expand(
             f"{source}: base: no configuration has {', '.join(base)} {given!r}; there are {', '.join(there)}"
         )
     return study
+
+
+def _check_size(source: str, config: dict[str, Any], hardware: list[str]) -> None:
+    """Raise InputError where the axes have more combinations than are looked at, before the first is."""
+    counts = {"workloads": len(config["workloads"]), "hardware": len(hardware)}
+    counts |= {axis: len(config[axis]) for axis in _AXES}
+    if (cells := prod(counts.values())) > MOST:
+        shown = " x ".join(f"{count:,} {axis}" for axis, count in counts.items() if count > 1)
+        raise InputError(
+            f"{source}: {shown} are {cells:,} configurations: at most {MOST:,} are allowed, before exclude"
+        )
+    rules = {key: len(config[key]) for key in ("exclude", "overrides")} | {"tiers": sum(map(len, config["tiers"]))}
+    for key, count in rules.items():
+        if count * cells > _MOST_LOOKS:
+            raise InputError(
+                f"{source}: {key}: {count:,} entries for {cells:,} configurations: at most {_MOST_LOOKS // cells:,} "
+                "are allowed"
+            )
 
 
 def _check(source: str, config: dict[str, Any], hardware: list[str], catalogue: dict[str, Any]) -> None:
@@ -123,7 +157,7 @@ def _product(config: dict[str, Any], hardware: list[str], kind: Callable[[str], 
     for workload, machine, framework, batch_size, mode, precision, devices in product(
         [name for name in config["workloads"] if name not in config["commands"]],
         hardware,
-        *(config[axis] for axis in ("frameworks", "batch_sizes", "modes", "precisions", "devices")),
+        *(config[axis] for axis in _AXES),
     ):
         work = about.workload(workload)
         yield Cell(

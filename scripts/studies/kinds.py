@@ -85,10 +85,10 @@ class Either:
 
 
 class Pattern:
-    """Marks a text that a pattern must match whole."""
+    """Marks a text that a pattern must match whole, as of a JSON schema: digits and letters are those of ASCII."""
 
     def __init__(self, pattern: str) -> None:
-        self._pattern = re.compile(pattern)
+        self._pattern = re.compile(pattern, re.ASCII)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return core_schema.no_info_after_validator_function(self._check, handler(source))
@@ -208,7 +208,7 @@ def _words(fault: Mapping[str, Any]) -> str:
         return str(about["words"])
     if kind in _TYPES:
         should = schemas.KINDS[_TYPES[kind]]
-        return f"is empty: must be {should}" if value is None else f"{value!r} is not {should}"
+        return schemas.of_another_kind(value, should)
     if kind in _BOUNDS:
         return _BOUNDS[kind].format(value=value, **about)
     if kind == "too_short":

@@ -148,7 +148,7 @@ class Own(Part):
     power_watts: NotNegative = need("Drawn while it trains")
     usd_per_kwh: NotNegative
     hours_per_month: Annotated[float, Field(gt=0, le=744)] = need("Hours of use")
-    as_of: Annotated[str, Pattern(r"\d{4}(-\d{2}(-\d{2})?)?")] = need("YYYY-MM-DD, YYYY-MM or YYYY")
+    as_of: Annotated[str, Pattern(r"[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?")] = need("YYYY-MM-DD, YYYY-MM or YYYY")
     source: Text
     inferred: str = key("Which of these figures no source gives, and where they come from")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from scripts.storage import environment
+from scripts.storage import environment, numbers
 from scripts.storage.errors import InputError
 from scripts.studies import definition, settings
 from scripts.workflow import stopping
@@ -48,19 +48,9 @@ def given(pairs: Sequence[str]) -> dict[str, Any]:
             found[key] = yaml.load(value, yaml.BaseLoader)  # noqa: S506, texts and lists of them
         except yaml.YAMLError:
             raise InputError(f"--config: {key}: {value!r} is no value of YAML") from None
-        for one in found[key] if isinstance(found[key], list) else [found[key]]:
-            # Python, and so Snakemake, takes digits of other scripts for a number.
-            if isinstance(one, str) and not one.isascii() and _is_number(one):
-                raise InputError(f"--config: {key}: {one!r}: a number is written in the digits 0 to 9")
+        if one := numbers.foreign(value):
+            raise InputError(f"--config: {key}: {one!r}: a number is written in the digits 0 to 9")
     return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def config(profile: str, pairs: Sequence[str] | None = None, study: str | None = None) -> dict[str, Any]:

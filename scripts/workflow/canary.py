@@ -1,12 +1,11 @@
 """The cheapest machine goes first: what fails there for no want of the machine is not tried on dearer ones."""
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scripts.workflow.plan import Configuration, Family, Plan
+from scripts.workflow.plan import Configuration, Family, Plan, reasons
 
 #: More rounds than a tier has.
 _MOST_ROUNDS = 100_000
@@ -89,7 +88,7 @@ class Canary:
         `read(workload=, framework=)` returns its note (JSON: variant -> reason) once its first runs have ended.
         """
         runs = self.runs[family]
-        failed = json.loads(read(workload=family[0], framework=family[1]))
+        failed = reasons(read(workload=family[0], framework=family[1]))
         if not failed:
             return runs
         firsts = set(self._firsts(family))

@@ -4,6 +4,8 @@ import re
 import sys
 from collections.abc import Sequence
 
+from scripts.storage import numbers
+
 #: Snakemake's short options without a value: what follows another one's letter is its value, as in `-Rtrain`.
 FLAGS = "htkfFlSDvpa"
 
@@ -25,6 +27,15 @@ def moved(words: Sequence[str]) -> str:
     for word in words[1:]:
         if word in MOVED:
             return f"snakemake {word}: is now ./epd {MOVED[word]}; ./epd {MOVED[word].split()[0]} --help has examples"
+    return ""
+
+
+def foreign(words: Sequence[str]) -> str:
+    """Return what is wrong with a KEY=VALUE whose number is in digits of another script, which Snakemake would take."""
+    for word in words[1:]:
+        key, equals, value = word.partition("=")
+        if equals and (one := numbers.foreign(value)):
+            return f"--config: {key}: {one!r}: a number is written in the digits 0 to 9"
     return ""
 
 

@@ -310,4 +310,13 @@ class Plan:
 @cache
 def _read_note(note: Path, changed_ns: int) -> dict[str, str]:
     """Return the reasons of a note by variant; read once for thousands of runs, and again when it has changed."""
-    return json.loads(note.read_text(encoding="utf-8"))
+    return reasons(note.read_text(encoding="utf-8", errors="replace"))
+
+
+def reasons(note: str) -> dict[str, str]:
+    """Return variant -> reason of a note's text; none of one that is no such, so that what it held back is trained."""
+    try:
+        found = json.loads(note)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) and all(isinstance(why, str) for why in found.values()) else {}

@@ -1,6 +1,5 @@
 """What of a study's grid is done, running, failed and missing, with reasons, hours and dollars."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -18,7 +17,7 @@ from scripts.storage.numbers import number
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 from scripts.workflow import running
-from scripts.workflow.plan import Plan
+from scripts.workflow.plan import Plan, reasons
 
 
 def rows(
@@ -47,7 +46,7 @@ def rows(
                 states["missing"] += 1
         for profile in profiles.get(cell.hardware, ()):
             tried = folder / "tried" / profile / cell.workload / f"{cell.framework}.json"
-            failed = json.loads(read_text(tried)) if tried.is_file() and not files else {}
+            failed = reasons(read_text(tried)) if tried.is_file() and not files else {}
             if cell.variant in failed:
                 reason = f"not tried, as the cheapest machine of {profile} failed: {failed[cell.variant]}"
         found.append({"cell": cell.path, "hardware": cell.hardware, "states": states, "reason": reason, "files": files})

@@ -26,6 +26,7 @@ import numpy as np
 
 from scripts.records import about
 from scripts.storage.errors import InputError
+from scripts.workloads._own import FromSource, only_beside
 from scripts.workloads._samples import Samples, count, mapped
 
 
@@ -102,7 +103,8 @@ def workload(name: str) -> ModuleType:
 def _loaded(name: str, path: Path) -> ModuleType:
     """Run a file that is not the project's: its constants must be those that were read of it before."""
     said = about.constants(path, about.WORKLOAD)
-    spec = importlib.util.spec_from_file_location(name, path)
+    only_beside(path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=FromSource(name, str(path)))
     if spec is None or spec.loader is None:
         raise InputError(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)

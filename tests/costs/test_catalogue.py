@@ -260,6 +260,9 @@ def test_prices_near_to_one_another_are_all_right(rates: list[float]) -> None:
         (HEADER + "\n", "vms.csv: has no rows"),
         (HEADER + "\nm,,,\n", "vms.csv: has no rows"),
         (HEADER + "\n" + "x" * 200_000, "vms.csv: not a CSV file: field larger"),
+        (HEADER + ",Price\n", "vms.csv:1: column Price is there twice: which one counts is not known"),
+        (HEADER + ",Region\n", "vms.csv:1: column Region is there twice"),
+        (HEADER + "\n" + "m\n" * 1_000_001, "vms.csv: has more than 1,000,000 rows"),
     ],
 )
 def test_no_catalogue(text: str, message: str) -> None:
@@ -269,7 +272,16 @@ def test_no_catalogue(text: str, message: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["m,,,east,east-c,1", "m,,,east,east-c,1,1,1", "m,A100,two,east,east-c,1,1", "m,,,,east-c,1,", "m,,,east,,1,"],
+    [
+        "m,A100,inf,east,east-c,1,1",
+        "m,A100,-1,east,east-c,1,1",
+        "m,A100,1e400,east,east-c,1,1",
+        "m,,,east,east-c,1",
+        "m,,,east,east-c,1,1,1",
+        "m,A100,two,east,east-c,1,1",
+        "m,,,,east-c,1,",
+        "m,,,east,,1,",
+    ],
 )
 def test_line_that_is_no_row_is_named_and_spoils_no_other(line: str) -> None:
     found = read(machine("east-a 1 0.5") + line + "\n" + line + "\n" + machine("east-b 1 0.5"))
@@ -383,3 +395,9 @@ def test_catalogue_that_lost_most_prices_is_not_believed() -> None:
 def test_older_catalogue_does_not_replace_newer_prices() -> None:
     with pytest.raises(InputError, match=r"vms\.csv: is of 2025-12, older than the book's 2026-01-01"):
         refresh(book(m_on_demand="1"), machine("east-a 1 "), as_of="2025-12")
+
+
+@pytest.mark.parametrize("memory", ["１６３８４", "9" * 400, "0", "nan"])
+def test_memory_that_cannot_be_is_not_said(memory: str) -> None:
+    text = f"{HEADER},GpuInfo\nm,A100,1,east,east-a,1,0.5,SizeInMiB: {memory}\n"
+    assert catalogue.read(text, "vms.csv", zones=True).rows["memory"].isna().all()

@@ -102,7 +102,19 @@ def test_a_version_is_its_day(version: str, day: str) -> None:
     assert gpuhunt.day(version) == day
 
 
-@pytest.mark.parametrize("version", ["", "latest", "20261318-1", "20260818-", "2026-08-18", "20260818-42/../x"])
+@pytest.mark.parametrize(
+    "version",
+    [
+        "２０２６０８１８",
+        f"20260818-{'9' * 5000}",
+        "",
+        "latest",
+        "20261318-1",
+        "20260818-",
+        "2026-08-18",
+        "20260818-42/../x",
+    ],
+)
 def test_what_is_no_version_is_refused(version: str) -> None:
     with pytest.raises(InputError, match="is no version of its catalogue"):
         gpuhunt.day(version)
@@ -138,6 +150,28 @@ def test_a_broken_archive_is_a_line(content: bytes, message: str) -> None:
 
 
 def test_a_table_without_end_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpuhunt, "MOST_BYTES", 3)
+    monkeypatch.setattr(gpuhunt, "_MOST_BYTES", 3)
     with pytest.raises(InputError, match=r"catalog\.zip: aws\.csv holds 4 bytes, more than any table does \(3\)"):
         gpuhunt.unpacked(packed("aws.csv", b"a,b\n"), "catalog.zip", "aws")
+
+
+def test_a_version_of_tomorrow_is_refused() -> None:
+    with pytest.raises(InputError, match="gpuhunt: version 99990101-1: is of a day in the future"):
+        gpuhunt.day("99990101-1")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_an_archive_as_no_catalogue_is_packed_is_a_line() -> None:
+    """LZMA's header alone may ask for all memory, and of two tables one would be taken in silence."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("aws.csv", "a\n")
+        archive.writestr("aws.csv", "b\n")
+    with pytest.raises(InputError, match=r"catalog\.zip: has 2 times aws\.csv"):
+        gpuhunt.unpacked(stream.getvalue(), "catalog.zip", "aws")
+    for kind in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", kind) as archive:
+            archive.writestr("aws.csv", "a\n")
+        with pytest.raises(InputError, match=r"catalog\.zip: aws\.csv: is compressed in another way"):
+            gpuhunt.unpacked(stream.getvalue(), "catalog.zip", "aws")

@@ -14,7 +14,7 @@ import yaml
 from scripts.costs import book, pricing
 from scripts.kit import records
 from scripts.storage import environment, schemas
-from scripts.studies import definition, grid, trust
+from scripts.studies import brought, definition, grid, trust
 from tests.faults import stage
 from tests.faults.answers import NO_NUMBER_TEXTS, NO_NUMBERS, Case, accepted, get, kind, put, refused
 from tests.kit.test_records import ENTRY
@@ -198,6 +198,25 @@ def study() -> Iterator[Case]:
 
     for word in ("", "yes", "sha256-0000000000000000", "ALL"):
         yield refused(f"code that is trusted by {word!r}", own(word), "mine.yaml", "not the project's", "trust=sha256-")
+
+    def changed(name: str) -> Callable[[Path], Any]:
+        def read(folder: Path) -> Any:
+            for each in ("helper.py", "package/module.py"):
+                (folder / each).parent.mkdir(exist_ok=True)
+                (folder / each).write_text("x = 1\n")
+            code = [folder / "my_net.py"]
+            code[0].write_text(OWN_NET)
+            named = {"my_net": str(code[0])}
+            (folder / "trusted").write_text(trust.checksum(brought.files(folder, named, {})))
+            with mock.patch.object(trust, "KNOWN", folder / "trusted"):
+                trust.check(folder / "mine.yaml", named)
+                (folder / name).write_text("open('injected', 'w')\n")
+                return trust.check(folder / "mine.yaml", named)
+
+        return read
+
+    for name in ("helper.py", "package/module.py", "package/new.py", "sitecustomize.py", "x.pth"):
+        yield refused(f"code beside what was trusted, {name}", changed(name), "mine.yaml", name, "trust=sha256-")
     for name in ("a b", "-x", "kit", "logs", "..", "a;b", "$(touch injected)", "a\nb", "é\u202e", "x" * 300, "local"):
 
         def read(folder: Path, name: str = name) -> Any:

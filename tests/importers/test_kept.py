@@ -142,6 +142,19 @@ def test_a_folder_that_is_not_followed_is_not_kept(logs: Path) -> None:
     assert list((logs.parent / "kept").iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [('"train_seconds": ', '"train_seconds": 1'), ('"runs": ', '"other": '), ("", "{}")]
+)
+def test_what_somebody_else_has_kept_is_not_believed(logs: Path, old: str, new: str) -> None:
+    """Of the right shape, with another value, a key less, or nothing at all."""
+    first, runs = seen(logs)
+    (file,) = (logs.parent / "kept").iterdir()
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new) if old else new)
+    assert seen(logs) == (first, runs)
+
+
 def test_what_was_kept_by_other_code_or_is_broken_is_nothing(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, runs = seen(logs)
     (file,) = (logs.parent / "kept").iterdir()

@@ -1,6 +1,8 @@
 """What a kit brings back is taken in whole, once, and never decides what code runs."""
 
+import errno
 import json
+import os
 import shutil
 import sys
 import zipfile
@@ -205,5 +207,50 @@ def test_records_on_other_data_than_the_study_asks_for_are_refused(
 
 
 def test_a_run_beyond_the_repeats_of_the_study_is_refused(tmp_path: Path, mine: str) -> None:
-    with pytest.raises(InputError, match=r"/r2: repeat 2: study mine has repeats: 1$"):
+    with pytest.raises(InputError, match=r"/r2: repeat 2: study mine has repeats: 1: say repeats: 2 there, or "):
         taking.take(brought(tmp_path / "r.zip", number=2), tmp_path / "results", mine)
+
+
+def test_what_was_packed_with_more_repeats_is_taken_with_them(tmp_path: Path, mine: str) -> None:
+    archive = brought(tmp_path / "r.zip", number=3)
+    with pytest.raises(InputError, match="take it with the same --config KEY=VALUE that it was packed with"):
+        taking.take(archive, tmp_path / "results", mine)
+    said = taking.take(archive, tmp_path / "results", mine, ["repeats=3"])
+    assert said.endswith(f"then: ./epd report {mine} --config repeats=3")
+    assert (tmp_path / "results" / "mine" / RUN.replace("r1", "r3") / "run.json").is_file()
+
+
+def test_what_is_refused_leaves_nothing(tmp_path: Path, mine: str) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    archive = brought(tmp_path / "r.zip", number=2)
+    with pytest.raises(InputError):
+        taking.take(archive, tmp_path / "results", mine)
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, archive])
+
+
+@pytest.mark.parametrize("written", range(6))
+def test_on_a_disk_that_is_full_midway_nothing_is_taken(
+    tmp_path: Path, mine: str, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    archive = brought(tmp_path / "r.zip")
+    brought(archive, number=2)
+    there = tmp_path / "results" / "mine" / "mnist_mlp" / "notes.txt"
+    there.parent.mkdir(parents=True)
+    there.write_text("mine")
+    (tmp_path / "results" / "kit").mkdir()
+    (tmp_path / "results" / "kit" / ".take.lock").touch()
+    before = sorted(tmp_path.rglob("*"))
+    synced = os.fsync
+    left = iter(range(2 * written))  # a file and its folder
+
+    def fsync(handle: int) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        synced(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(InputError, match="cannot be written: No space left on device: nothing was taken"):
+        taking.take(archive, tmp_path / "results", mine, ["repeats=2"])
+    assert sorted(tmp_path.rglob("*")) == before
+    monkeypatch.undo()
+    assert "2 runs taken" in taking.take(archive, tmp_path / "results", mine, ["repeats=2"])

@@ -562,6 +562,10 @@ def test_sweep_sets_arguments_in_rounds_and_names_no_winner_of_few(recorder: Rec
         (["--cores", "100000"], "100000"),
         (["--cores", "0"], "'0' is not a whole number above 0"),
         (["--repeats", "1.5"], "'1.5' is not a whole number above 0"),
+        (
+            [word for name in "abcdefghi" for word in ("--sweep", f"--{name}=0,1,2,3,4,5,6,7,8,9")],
+            "--sweep, --cores and --repeats: they ask for 1,000,000,000 sessions: at most 10,000",
+        ),
     ],
 )
 def test_sweep_that_cannot_be_is_a_line(recorder: Recorder, arguments: list[str], said: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.storage import code
 from scripts.storage.code import code_of, meaning
 from tests.conftest import ROOT
 
@@ -75,3 +76,24 @@ def test_a_meaning_is_the_same_on_every_python(version: str) -> None:
     program = f"from pathlib import Path; from scripts.storage.code import meaning; print(meaning(Path({file!r})))"
     done = subprocess.run([pythons[-1], "-B", "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == meaning(ROOT / file)
+
+
+@pytest.mark.parametrize(
+    ("name", "trains_again"),
+    [("helper.py", True), ("package/deep.py", True), ("further.py", True), ("unasked.py", False)],
+)
+def test_what_a_workload_imports_from_its_folder_trains_it_again(tmp_path: Path, name: str, trains_again: bool) -> None:
+    (tmp_path / "package").mkdir()
+    for file in ("helper.py", "package/deep.py", "further.py", "unasked.py"):
+        (tmp_path / file).write_text("x = 1\n")
+    (tmp_path / "package" / "__init__.py").write_text("import further, my_net\n")
+    (tmp_path / "my_net.py").write_text("import helper\ndef build(split):\n    from package import deep\n")
+
+    def trained_by() -> str:
+        for each in (code.training, code.meaning, code._tree):
+            each.cache_clear()
+        return code.training(tmp_path / "my_net.py", None, "jax", Path("envs/jax.lock"))
+
+    before = trained_by()
+    (tmp_path / name).write_text("x = 2\n")
+    assert (trained_by() != before) is trains_again

@@ -309,3 +309,20 @@ def test_what_is_merged_is_put_in(tmp_path: Path) -> None:
     found = schemas.read_yaml(written(tmp_path, text), "hardware")
     assert own in MACHINE
     assert (found["cpu2"]["own"]["power_watts"], found["cpu2"]["own"]["life_months"]) == (7, 48)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("machine: {cores: 0x10}", "line 2: 0x10: a number is written in decimal digits; a text stands in quotes"),
+        ("machine: {cores: 010}", "line 2: 010: a number is written in decimal digits"),
+        ("machine: {cores: 1:30}", "line 2: 1:30: a number is written in decimal digits"),
+        ("machine: {cores: 1e2}", "cores: '1e2' is not a whole number: written so it is a text: write 100"),
+        ("machine: {cores: '４'}", "mine.machine.cores: '４' is not a whole number"),
+    ],
+)
+def test_a_number_is_what_people_read(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "hardware.yaml").write_text(f"mine: {{label: Mine,\n {text}}}\n")
+    with pytest.raises(InputError) as error:
+        schemas.read_yaml(tmp_path / "hardware.yaml", "hardware")
+    assert said in str(error.value)

@@ -156,6 +156,13 @@ def test_a_program_beside_workloads_of_the_project() -> None:
     assert {cell.path for cell in cells(file)} == {"mnist_mlp/cpu1/jax/b8", "gpt/cpu1/own/b8"}
 
 
+def test_axes_of_a_few_lines_that_make_a_billion_workloads_are_refused() -> None:
+    axes = {name: list(range(10)) for name in "abcdefghi"}
+    command = " ".join(["python train.py", *(f"{{{name}}}" for name in axes)])
+    with pytest.raises(InputError, match=r"gpt: axes: 10 a x .* x 10 i are 1,000,000,000 workloads: at most 1,000 are"):
+        definition.read(str(written({"axes": axes}, command=command)), {})
+
+
 def code(file: Path) -> str:
     commands.tracked.cache_clear()
     _, config = definition.read(str(file), {})
@@ -200,21 +207,78 @@ def test_without_git_the_python_of_its_folder_trains_again() -> None:
 def refusal(file: Path) -> str:
     _, config = definition.read(str(file), {})
     with pytest.raises(InputError) as said:
-        trust.check(file, config["workload_files"], commands.shown(config["commands"]))
+        trust.check(file, config["workload_files"], config["commands"])
     return str(said.value)
 
 
 def test_a_command_is_shown_and_asked_for_once_by_its_content() -> None:
     file = written()
     said = refusal(file)
-    assert "runs code that is not the project's: python train.py --batch_size={batch_size}, in gpt: read it" in said
+    line = "python train.py --batch_size={batch_size}, in gpt"
+    assert f"code that is not the project's: {line}; which may run {Path('gpt/train.py').resolve()} (1 lines): " in said
     environment.TRUST.write(said.rpartition("trust=")[2])
     for _ in range(2):
         _, config = definition.read(str(file), {})
-        trust.check(file, {}, commands.shown(config["commands"]))
+        trust.check(file, {}, config["commands"])
         environment.TRUST.write("")  # it is known by now
     assert "train.py --fast" in refusal(written(command="python train.py --fast {batch_size}"))
     assert "in ." in refusal(written({"folder": "."}))
+
+
+def trusted(file: Path) -> None:
+    environment.TRUST.write(refusal(file).rpartition("trust=")[2])
+    trust.check(file, {}, definition.read(str(file), {})[1]["commands"])
+    environment.TRUST.write("")
+    trust.check(file, {}, definition.read(str(file), {})[1]["commands"])
+    commands.tracked.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpt/train.py",
+        "gpt/helper.py",
+        "gpt/__pycache__/helper.cpython-312.pyc",
+        "gpt/Makefile",
+        "elsewhere/helper.py",
+        "env/lib/python3.12/site-packages/x.pth",
+    ],
+)
+def test_code_that_a_command_may_run_is_asked_for_again(name: str) -> None:
+    for folder in ("elsewhere", "env/bin", str(Path(name).parent)):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    Path("elsewhere", "tool_8.py").write_text("import helper\n")
+    Path("env", "pyvenv.cfg").write_text("")
+    Path("env", "bin", "python").symlink_to(sys.executable)
+    command = "python ../elsewhere/tool_{batch_size}.py"
+    file = written({"folder": "gpt", "python": "env/bin/python"}, command=command)
+    trusted(file)
+    Path(name).write_text("new = 2\n")
+    assert str(Path(name)) in refusal(file)
+
+
+def test_what_git_tracks_in_the_folder_is_asked_for_again() -> None:
+    Path("gpt", "config.yaml").write_text("a: 1\n")
+    for words in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", "-C", "gpt", *words], check=True)
+    file = written()
+    trusted(file)
+    Path("gpt", "config.yaml").write_text("a: 2\n")
+    refusal(file)
+
+
+def test_git_runs_no_program_that_a_folder_of_others_names() -> None:
+    """`git status` and `git ls-files` would: https://git-scm.com/docs/githooks#_fsmonitor_watchman."""
+    hook = Path("gpt", "hook.sh")
+    hook.write_text(f"#!/bin/sh\ntouch {Path('ran').resolve()}\nprintf '/\\0'\n")
+    hook.chmod(0o755)
+    for words in (["init", "-q"], ["add", "."], ["config", "core.fsmonitor", "./hook.sh"], ["status"]):
+        subprocess.run(["git", "-C", "gpt", *words], check=True, capture_output=True)
+    assert Path("ran").exists()
+    Path("ran").unlink()
+    commands.tracked.cache_clear()
+    code(written())
+    assert not Path("ran").exists()
 
 
 def test_what_a_terminal_obeys_is_no_part_of_what_is_shown() -> None:

@@ -68,6 +68,35 @@ def test_runs_go_in_rounds(tmp_path: Path) -> None:
     ]
 
 
+MANY = {"batch_sizes": list(range(1, 1001)), "modes": ["stock", "tuned"], "precisions": ["float32", "bfloat16"]}
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (
+            MANY | {"devices": list(range(1, 101))},
+            "2 workloads x 2 hardware x 2 frameworks x 1,000 batch_sizes x 2 modes x 2 precisions x 100 devices are "
+            "3,200,000 configurations: at most 100,000 are allowed, before exclude",
+        ),
+        ({"batch_sizes": list(range(1, 51)), "repeats": 10_000}, "repeats: 10,000 of 400 configurations are 4,000,000"),
+        (MANY | {"exclude": [{"mode": "stock"}] * 400}, "exclude: 400 entries for 32,000 configurations: at most 312"),
+        (
+            MANY | {"tiers": [[{"mode": "stock"}] * 200] * 2},
+            "tiers: 400 entries for 32,000 configurations: at most 312",
+        ),
+    ],
+)
+def test_a_few_lines_that_ask_for_millions_are_refused_before_they_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict, said: str
+) -> None:
+    if "repeats" not in keys:
+        monkeypatch.setattr(grid, "_product", lambda *_: pytest.fail("was looked at"))
+    with pytest.raises(InputError) as error:
+        expand(tmp_path, **keys)
+    assert said in str(error.value)
+
+
 def test_data_are_asked_for_by_data_set(tmp_path: Path) -> None:
     study = grid.expand("given", read(tmp_path), CATALOGUE, 4, {"mnist": "real", "imdb": "synthetic"}.get)
     assert {cell.workload: cell.data for cell in study.cells} == {"mnist_mlp": "real", "imdb_fasttext": "synthetic"}

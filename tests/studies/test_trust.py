@@ -1,13 +1,14 @@
 """Code that a study brings along runs when its content was trusted once, and never before."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scripts.records import about
 from scripts.storage import environment
 from scripts.storage.errors import InputError
-from scripts.studies import definition, grid, trust
+from scripts.studies import brought, definition, grid, trust
 
 CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
 STUDY = """
@@ -59,7 +60,7 @@ def test_a_study_is_read_without_a_question_and_without_its_code(mine: Path) -> 
 def test_what_is_refused_is_shown_with_what_to_type(mine: Path) -> None:
     said = refusal(mine)
     assert f"{mine.parent}/my_net.py (4 lines)" in said
-    word = trust.checksum({"my_net": str(mine.parent / "my_net.py")})
+    word = trust.checksum(brought.files(mine, {"my_net": str(mine.parent / "my_net.py")}, {}))
     assert said.endswith(f"./epd report {mine} --config trust={word}")
     assert not mine.with_name(".cache").exists()
 
@@ -93,12 +94,102 @@ def test_another_word_trusts_nothing(mine: Path, word: str) -> None:
 
 
 def test_a_checksum_is_of_names_and_contents(tmp_path: Path) -> None:
-    one, two = (str(tmp_path / name) for name in ("a.py", "b.py"))
-    Path(one).write_text("1")
-    Path(two).write_text("2")
+    one, two = (tmp_path / name for name in ("a.py", "b.py"))
+    one.write_text("1")
+    two.write_text("2")
     different = ({"a": one}, {"b": one}, {"a": two}, {"a": one, "b": two}, {"a": two, "b": one})
     assert len({trust.checksum(files) for files in different}) == len(different)
     assert trust.checksum({"b": two, "a": one}) == trust.checksum({"a": one, "b": two})
+
+
+def trusted(study: Path) -> None:
+    environment.TRUST.write(refusal(study).rpartition("trust=")[2])
+    asked(study)
+    environment.TRUST.write("")
+    asked(study)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "helper.py",
+        "package/__init__.py",
+        "package/deep/er.py",
+        ".hidden/helper.py",
+        "site-packages/helper.py",
+        "conftest.py",
+        "sitecustomize.py",
+        "extra.pth",
+        "fast.abi3.so",
+        "linked/helper.py",
+        "build.sh",
+    ],
+)
+def test_what_it_may_import_is_shown_and_asked_for_again(mine: Path, tmp_path_factory: Any, name: str) -> None:
+    (mine.parent / "linked").symlink_to(tmp_path_factory.mktemp("elsewhere"), target_is_directory=True)
+    file = mine.parent / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    trusted(mine)
+    file.write_text("new = 1\n")
+    assert f"which may run {file} (1 lines)" in refusal(mine)
+    trusted(mine)
+    file.write_text("new = 2\n")
+    refusal(mine)
+
+
+def test_what_a_program_writes_is_not_asked_about(mine: Path) -> None:
+    trusted(mine)
+    for name in ("log.txt", "epochs.csv", "model.keras", "__pycache__/my_net.cpython-312.pyc", ".git/hooks/x.py"):
+        (mine.parent / name).parent.mkdir(parents=True, exist_ok=True)
+        (mine.parent / name).write_text("1")
+    asked(mine)
+
+
+def test_a_program_by_its_first_bytes_is_code(mine: Path) -> None:
+    file = mine.parent / "launch"
+    file.write_text("#!/bin/sh\n")
+    trusted(mine)
+    file.chmod(0o755)
+    assert "launch" in refusal(mine)
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ("_MOST_ENTRIES", "my_net.py': over 2 files lie in its folder: at most"),
+        ("_MOST_FILES", "workloads: 3 files of code lie in their folders: at most 2 of"),
+        ("_MOST_BYTES", "MiB of code lie in their folders: at most"),
+    ],
+)
+def test_too_much_is_refused_and_never_half_covered(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
+) -> None:
+    for number in range(2):
+        (mine.parent / f"{number}.py").write_text("x")
+    monkeypatch.setattr(brought, limit, 2)
+    assert said in refusal(mine)
+    assert "trust=all" in refusal(mine)
+    environment.TRUST.write("all")
+    asked(mine)
+
+
+def test_links_in_a_circle_end(mine: Path) -> None:
+    (mine.parent / "round").symlink_to(mine.parent, target_is_directory=True)
+    trusted(mine)
+
+
+def test_of_an_environment_what_starts_counts_and_no_package(mine: Path) -> None:
+    packages = mine.parent / "venv" / "lib" / "python3.12" / "site-packages"
+    (packages / "torch").mkdir(parents=True)
+    (mine.parent / "venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    (packages / "torch" / "__init__.py").write_text("1")
+    trusted(mine)
+    (packages / "torch" / "__init__.py").write_text("2")
+    asked(mine)
+    for name in ("x.pth", "sitecustomize.py"):
+        (packages / name).write_text("import os")
+        assert name in refusal(mine)
+        trusted(mine)
 
 
 def test_a_study_of_the_projects_workloads_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

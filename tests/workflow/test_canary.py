@@ -8,7 +8,7 @@ import pytest
 
 from scripts.records.cell import Cell
 from scripts.workflow.canary import Canary
-from scripts.workflow.plan import Plan
+from scripts.workflow.plan import Plan, reasons
 
 CHEAP, DEAR = "cheap", "dear"
 
@@ -80,6 +80,14 @@ def test_each_family_waits_for_its_own_first_runs(plan: Plan) -> None:
     canary.tried(("b", "jax"), lambda **names: asked.append(names) or "{}")
     assert asked == [{"workload": "b", "framework": "jax"}]
     assert len(canary.notes()) == 2
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "5", '["b128"]', '{"b128": 5}', "[" * 100_000, "\ufeff{}"])
+def test_a_note_that_is_none_gives_up_nothing(plan: Plan, text: str) -> None:
+    note(plan, {})
+    Path(plan.note(("a", "jax"))).write_text(text)
+    assert not plan.is_given_up(folder("a", DEAR))
+    assert reasons(text) == {}
 
 
 def test_a_run_is_given_up_while_its_configuration_has_failed(plan: Plan) -> None:

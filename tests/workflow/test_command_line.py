@@ -3,7 +3,9 @@
 import pytest
 from snakemake.cli import get_argument_parser
 
-from scripts.workflow import command_line
+from scripts.storage.errors import InputError
+from scripts.workflow import asked, command_line
+from tests.conftest import Project
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,29 @@ def test_job_of_a_cluster_knows_its_machine(monkeypatch: pytest.MonkeyPatch) -> 
     for words in (["snakemake"], ["snakemake", "--target-jobs"], ["snakemake", "--target-jobs", "all:"]):
         monkeypatch.setattr("sys.argv", words)
         assert command_line.wildcards_of_job() == {}
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("repeats=１", "repeats: '１'"),
+        ("batch_sizes=[64,１２８]", "batch_sizes: '１２８'"),
+        ("scale={samples: ٠.5}", "scale: '٠.5'"),
+        ("budget_usd=１e3", "budget_usd: '１e3'"),
+        ("repeats=1", ""),
+        ("workloads=[/日本/net２.py]", ""),
+    ],
+)
+def test_a_number_in_digits_of_another_script_is_found(word: str, said: str) -> None:
+    """Python's int() and float() take every digit of Unicode (https://docs.python.org/3/library/functions.html#int)."""
+    found = command_line.foreign(["snakemake", "--config", "study=smoke", word])
+    assert found == (f"--config: {said}: a number is written in the digits 0 to 9" if said else "")
+    if said:
+        with pytest.raises(InputError, match="a number is written in the digits 0 to 9"):
+            asked.given([word])
+
+
+def test_snakemake_refuses_them(fresh: Project) -> None:
+    refused = fresh.run("snakemake", "-n", "--config", "study=smoke", "repeats=１", check=False)
+    assert refused.returncode == 1
+    assert "error: --config: repeats: '１': a number is written in the digits 0 to 9" in refused.stderr

@@ -1,6 +1,10 @@
 import csv
 import os
+import py_compile
 import re
+import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -304,3 +308,43 @@ def test_constants_are_what_was_read_of_the_file_before_it_ran(tmp_path: Path, m
     assert about.workload("turns").epochs == 1
     with pytest.raises(InputError, match=r"turns\.py: EPOCHS: the file sets it to 1 and then to something else"):
         workloads.workload("turns")
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A workload that imports what lies beside it, and leaves no trace of that."""
+    monkeypatch.setattr(about, "_ADDED", {})
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "own_net.py"
+    file.write_text(
+        "DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\n"
+        "import own_helper\nSAID = own_helper.SAID\ndef prepare(arrays): ...\ndef build(split): ...\n"
+    )
+    (tmp_path / "own_helper.py").write_text("SAID = 'as trusted'  # and as it was read\n")
+    about.add({"own_net": str(file)})
+    yield file
+    sys.modules.pop("own_helper", None)
+
+
+@pytest.mark.parametrize("name", ["own_net", "own_helper"])
+def test_what_came_compiled_with_a_workload_is_never_run(own: Path, name: str) -> None:
+    """Python believes a file of `__pycache__` that has size and time of its source."""
+    source = own.with_name(f"{name}.py")
+    told = source.stat()
+    trusted = source.read_text()
+    source.write_text("raise RuntimeError('unasked')".ljust(told.st_size))
+    os.utime(source, ns=(told.st_mtime_ns, told.st_mtime_ns))
+    py_compile.compile(str(source), doraise=True)
+    source.write_text(trusted)
+    os.utime(source, ns=(told.st_mtime_ns, told.st_mtime_ns))
+    assert workloads.workload("own_net").SAID == "as trusted"
+
+
+def test_a_workload_imports_nothing_else_of_the_clone(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (ROOT / ".cache").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=ROOT / ".cache") as folder:
+        Path(folder, "own_helper.py").write_text("SAID = 'unasked'")
+        monkeypatch.syspath_prepend(folder)
+        with pytest.raises(InputError, match=r"own_helper\.py: lies outside .*, whose code was trusted: put it there"):
+            workloads.workload("own_net")

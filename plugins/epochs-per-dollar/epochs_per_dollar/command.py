@@ -47,6 +47,8 @@ def run(arguments: Sequence[str]) -> int:
     command = asked.command[1:] if asked.command[:1] == ["--"] else asked.command
     if not command:
         parser().error("which command? epd run -- python train.py")
+    if (count := sweep.count(asked.sweep, asked.cores, asked.repeats)) > sweep.MOST:
+        parser().error(f"--sweep, --cores and --repeats: they ask for {count:,} sessions: at most {sweep.MOST:,}")
     if sys.platform == "win32":
         return _refuse("epd run works on Linux and macOS; Windows has no process groups that it could follow", 2)
     if asked.cores and not hasattr(os, "sched_setaffinity"):

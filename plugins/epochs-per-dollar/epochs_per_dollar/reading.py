@@ -13,6 +13,10 @@ class RecordError(Exception):
     """A record that no session wrote; the text says which key, its value, and what is allowed."""
 
 
+#: Letters of a text: the path of a file is no longer.
+_LONGEST = 4096
+
+
 class _Kind(NamedTuple):
     allowed: str
     is_one: Callable[[Any], bool]
@@ -27,7 +31,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
+    return isinstance(value, str) and len(value) <= _LONGEST
 
 
 def _are_cards(value: Any) -> bool:
@@ -38,7 +42,7 @@ def _or_null(kind: _Kind) -> _Kind:
     return _Kind(f"{kind.allowed}, or null", lambda value: value is None or kind.is_one(value))
 
 
-_TEXT = _Kind("a text", _is_text)
+_TEXT = _Kind(f"a text of at most {_LONGEST:,} letters", _is_text)
 _TEXTS = _Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)))
 _MAPPING = _Kind("a mapping", lambda value: isinstance(value, dict))
 _ABOVE_0 = _Kind("a number above 0", lambda value: _is_number(value) and 0 < value < words.LARGEST)

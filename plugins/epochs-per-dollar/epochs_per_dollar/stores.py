@@ -255,15 +255,22 @@ def metric(lines: Iterable[str], name: str) -> Iterator[Logged]:
             yield Logged(float(words[0]) / 1000, step, f"MLflow {name}", {name: float(words[1])})
 
 
+#: What of MLflow's metrics are rows: SQLite lets any column hold any type.
+METRIC = (
+    "typeof(key) = 'text' AND typeof(timestamp) IN ('integer', 'real') AND typeof(step) IN ('integer', 'real') "
+    "AND typeof(value) IN ('integer', 'real')"
+)
+
+
 def database(path: Path, after: float, run: str = "", most: int = _MOST_ROWS) -> Iterator[Logged]:
     """Yield the steps that MLflow's database has of times after `after`, of a run or all; none while it is written."""
     try:
         with closing(connect(path)) as known:
-            rows = known.execute(
-                "SELECT timestamp, step, key, value FROM metrics WHERE timestamp > ? AND key NOT LIKE 'system/%' "
-                "AND (? = '' OR run_uuid = ?) ORDER BY timestamp LIMIT ?",
-                (int(after * 1000), run, run, most),
+            asked = (
+                "SELECT timestamp, step, key, value FROM metrics WHERE timestamp > ? AND key NOT LIKE 'system/%' "  # noqa: S608
+                f"AND (? = '' OR run_uuid = ?) AND {METRIC} ORDER BY timestamp LIMIT ?"
             )
+            rows = known.execute(asked, (int(after * 1000), run, run, most))
             for at, step, key, value in rows.fetchall():
                 yield Logged(at / 1000, float(step), f"MLflow {key}", {key: float(value)})
     except sqlite3.Error:

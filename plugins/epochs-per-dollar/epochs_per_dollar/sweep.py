@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from statistics import median
 
 from epochs_per_dollar import words
@@ -34,6 +35,10 @@ class Point:
         return found
 
 
+#: Sessions of one call: some days of minutes.
+MOST = 10_000
+
+
 def _with(command: list[str], name: str, value: str) -> list[str]:
     for place, word in enumerate(command):
         if word == name and place + 1 < len(command):
@@ -41,6 +46,11 @@ def _with(command: list[str], name: str, value: str) -> list[str]:
         if word.startswith(f"{name}="):
             return [*command[:place], f"{name}={value}", *command[place + 1 :]]
     return [*command, f"{name}={value}"]
+
+
+def count(sweep: Sequence[tuple[str, Sequence[str]]], cores: Sequence[int], repeats: int) -> int:
+    """Return how many sessions are asked for, before their settings are made."""
+    return prod(len(given) for _, given in sweep) * (len(cores) or 1) * repeats
 
 
 def points(sweep: Sequence[tuple[str, Sequence[str]]], cores: Sequence[int]) -> list[Point]:

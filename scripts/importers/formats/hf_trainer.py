@@ -10,7 +10,6 @@ TensorBoard's events in the folder `runs`. Training is PyTorch's; the workload i
 not in the file.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,6 +20,7 @@ from scripts.importers import Imported, Layout, _events, _logs, _metrics, _secon
 from scripts.importers._logs import Log, Refused, count, finite
 from scripts.importers._seconds import Said
 from scripts.importers.formats import console, json_lines
+from scripts.storage.files import read_text
 
 HELP = "trainer_state.json of Hugging Face's Trainer, of a model or of checkpoints"
 
@@ -116,16 +116,11 @@ def _output(path: Path) -> Path:
 def _beside(output: Path) -> tuple[float | None, str]:
     """Return what other files of a training say of its time (s), and under which word; None for none."""
     for name in RESULTS:
-        try:
-            about = json.loads((output / name).read_text(encoding="utf-8"))
-            seconds = finite(about.get("train_runtime"))
-        except (OSError, ValueError, AttributeError):
-            continue
-        if seconds:
+        if seconds := finite(_logs.beside(output / name).get("train_runtime")):
             return seconds, f"train_runtime of {name}"
     try:
-        rows = json_lines.rows_of((output / json_lines.FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        rows = json_lines.rows_of(read_text(output / json_lines.FILE))
+    except ValueError:
         return None, ""
     return json_lines.elapsed(rows), f"elapsed_time of {json_lines.FILE}"
 

@@ -99,12 +99,8 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
 
 def _settings(path: Path) -> dict[str, Any]:
     """Return the hyper-parameters that Lightning saved beside a file; none where there are none."""
-    try:
-        found = yaml.safe_load((path.parent / "hparams.yaml").read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return {}
-    values = found.items() if isinstance(found, dict) else ()
-    return {str(key): value for key, value in values if isinstance(value, str | int | float)}
+    found = _logs.beside(path.parent / "hparams.yaml", yaml.safe_load)
+    return {str(key): value for key, value in found.items() if isinstance(value, str | int | float)}
 
 
 def _clocked(log: Log, epochs: float | None) -> Said:

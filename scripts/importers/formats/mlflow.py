@@ -17,7 +17,7 @@ from typing import Any
 import yaml
 
 from scripts.importers import Imported, Layout, _logs, _metrics, naming
-from scripts.importers._logs import Log, Refused, Runs, finite
+from scripts.importers._logs import Log, Refused, Runs, finite, shown
 from scripts.importers._recorder import stores
 from scripts.importers._seconds import Said
 
@@ -43,6 +43,9 @@ _RUNS = (
     "SELECT runs.*, experiments.name AS experiment FROM runs LEFT JOIN experiments USING (experiment_id) "
     "WHERE runs.lifecycle_stage = 'active' ORDER BY runs.start_time, runs.run_uuid"
 )
+
+#: What of parameters and tags are words: SQLite lets any column hold any type.
+_TEXTS = "typeof(key) = 'text' AND typeof(value) = 'text'"
 
 #: Names of frameworks in tags and parameters -> ours.
 _FRAMEWORKS = {"pytorch": "torch", "torch": "torch", "lightning": "torch", "transformers": "torch", "fastai": "torch"}
@@ -77,7 +80,11 @@ def runs_of(log: Log) -> Runs:
 def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
     try:
         about = yaml.safe_load(log.text)
-    except yaml.YAMLError as error:
+    except RecursionError as error:
+        raise Refused("not YAML: nested too deep") from error
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, Refused):
+            raise
         raise Refused(f"not YAML: {str(error).splitlines()[0]}") from error
     if not isinstance(about, dict):
         raise Refused("must be the keys of a run")
@@ -97,7 +104,9 @@ def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
 def _children(experiment: Path, changed: int) -> Counter[str]:
     """Return how many runs of an experiment are those of another one, by its name; `changed` is when its folder was."""
     return Counter(
-        file.read_text(encoding="utf-8", errors="replace").strip() for file in experiment.glob(f"*/tags/{PARENT}")
+        file.read_text(encoding="utf-8", errors="replace").strip()
+        for file in experiment.glob(f"*/tags/{PARENT}")
+        if file.is_file()
     )
 
 
@@ -112,11 +121,7 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def _experiment(folder: Path) -> str:
-    try:
-        about = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return ""
-    return str(about.get("name", "")) if isinstance(about, dict) else ""
+    return str(_logs.beside(folder / FILE, yaml.safe_load).get("name", ""))
 
 
 def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
@@ -125,9 +130,11 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
             known.row_factory = sqlite3.Row
             runs = known.execute(_RUNS).fetchall()
             named = {
-                table: known.execute(f"SELECT run_uuid, key, value FROM {table}").fetchall()  # noqa: S608, two words
+                table: known.execute(f"SELECT run_uuid, key, value FROM {table} WHERE {_TEXTS}").fetchall()  # noqa: S608
                 for table in ("params", "tags")
             }
+            strange = f"SELECT DISTINCT run_uuid FROM metrics WHERE NOT ({stores.METRIC})"  # noqa: S608
+            broken = {row[0] for row in known.execute(strange)}
     except sqlite3.Error as error:
         raise Refused(f"no database of MLflow: {error}") from error
     children = Counter(row["value"] for row in named["tags"] if row["key"] == PARENT)
@@ -136,12 +143,19 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
         for row in rows_of:
             texts[table].setdefault(row["run_uuid"], {})[row["key"]] = row["value"]
     for run in runs:
+        if run["run_uuid"] in broken:
+            yield Refused(
+                f"run {shown(str(run['run_uuid']))}: metrics: must be a name, milliseconds, a step and a value"
+            )
+            continue
+        about = {key: None if isinstance(run[key], bytes) else run[key] for key in run.keys()}  # noqa: SIM118
+        experiment = run["experiment"] if isinstance(run["experiment"], str) else ""
         rows: dict[str, list[stores.Logged]] = {}
         for one in stores.database(path, -1.0, run["run_uuid"], most=-1):
             rows.setdefault(next(iter(one.values)), []).append(one)
         parameters, tags = (texts[table].get(run["run_uuid"], {}) for table in ("params", "tags"))
         try:
-            yield _run(dict(run), rows, parameters, tags, run["experiment"] or "", children[run["run_uuid"]])
+            yield _run(about, rows, parameters, tags, experiment, children[run["run_uuid"]])
         except Refused as refused:
             yield refused
 

@@ -103,11 +103,8 @@ def _sums(table: _table.Table, beginning: str) -> list[float]:
 def _arguments(path: Path) -> dict[str, Any]:
     """Return what the arguments beside a table say; none where there are none that can be read."""
     for name in _ARGUMENTS:
-        try:
-            found = yaml.safe_load((path.parent / name).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError):
-            continue
-        return found if isinstance(found, dict) else {}
+        if found := _logs.beside(path.parent / name, yaml.safe_load):
+            return found
     return {}
 
 

@@ -4,7 +4,6 @@ The clock is `_timestamp` of each row; an export without it may have `_runtime`,
 are those of the run's file, or of `wandb-metadata.json` in the folder `files` beside it.
 """
 
-import json
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -90,11 +89,7 @@ def _said(history: list[dict[str, float]], epochs: float | None) -> Said:
 
 
 def _metadata(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads((path.parent / "files" / "wandb-metadata.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return _logs.beside(path.parent / "files" / "wandb-metadata.json")
 
 
 def _cards(about: Mapping[str, Any]) -> list[str]:

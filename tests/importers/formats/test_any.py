@@ -1,6 +1,7 @@
 """Logs of several kinds in one folder, each read as what it looks like."""
 
 import json
+import os
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -106,3 +107,24 @@ def test_files_of_a_run_of_mlflow_and_weights_are_not_looked_at(tmp_path: Path) 
     names = {path.name for path in any_log.candidates(tmp_path)}
     assert names.isdisjoint({"last.pt", "train_loss", "batch_size", "mlflow.autologging"})
     assert "train_loss" in {path.name for path in any_log.candidates(tmp_path, all_of_runs=True)}
+
+
+#: Files beside a log that are read for its settings, below the folder of `mixed`.
+BESIDE = ("yolo/runs/detect/train/args.yaml", "tracked/mlruns/1/meta.yaml", "bert/train_results.json")
+
+
+@pytest.mark.parametrize(
+    "content", [b"[" * 100_000, b'{"a":' * 50_000, b"\xff", b"x: 2026-13-99", b"x: " + b"9" * 5000, None]
+)
+def test_what_lies_beside_a_log_and_cannot_be_read_costs_no_run(tmp_path: Path, content: bytes | None) -> None:
+    """A pipe would be waited for, for ever."""
+    folder = mixed(tmp_path / "logs")
+    runs = any_log.look(folder, Layout({".": "box"}))[1].runs["file"].nunique()
+    for name in BESIDE:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).unlink(missing_ok=True)
+        if content is None:
+            os.mkfifo(folder / name)
+        else:
+            (folder / name).write_bytes(content)
+    assert any_log.look(folder, Layout({".": "box"}))[1].runs["file"].nunique() == runs

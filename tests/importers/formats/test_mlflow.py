@@ -186,3 +186,29 @@ def test_runs_of_a_sweep_in_a_database(tmp_path: Path) -> None:
     with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
         known.executemany("INSERT INTO params VALUES ('lr', ?, ?)", [("0.1", "a"), ("0.2", "b")])
     assert read(tmp_path).runs["workload"].to_list() == ["flowers+lr_0.1", "flowers+lr_0.2"]
+
+
+@pytest.mark.parametrize("value", ["x", None, b"\xff\xfe", float("inf"), -5, "1e400", "\x1b[2J\u202e"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(f"metrics.{name}" for name in ("key", "value", "timestamp", "step")),
+        *(f"runs.{name}" for name in ("name", "status", "start_time", "end_time")),
+        *("params.key", "params.value", "tags.key", "tags.value", "experiments.name"),
+    ],
+)
+def test_a_value_of_another_kind_costs_its_own_run_at_most(tmp_path: Path, place: str, value: object) -> None:
+    """SQLite lets any column hold any type, whatever its table declares: https://sqlite.org/datatype3.html."""
+    folder = database(tmp_path)
+    table, column = place.split(".")
+    with closing(sqlite3.connect(folder / "mlflow.db")) as known, known:
+        for of_words in ("params", "tags"):
+            known.execute(f"INSERT INTO {of_words} VALUES ('batch_size', '8', 'a')")
+        known.execute(f"CREATE TABLE other AS SELECT * FROM {table}")  # without its types
+        known.execute(f"DROP TABLE {table}")
+        known.execute(f"ALTER TABLE other RENAME TO {table}")
+        known.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = 1", (value,))
+    imported = read(folder)
+    lost = 2 if place == "experiments.name" and not isinstance(value, str) else 1  # it is the workload of both
+    assert len(imported.runs) >= 2 - lost
+    assert imported.problems or len(imported.runs) == 2

@@ -1,0 +1,53 @@
+"""How a workload that is not the project's imports what lies beside it: as it was trusted, and nothing else of a clone.
+
+What was trusted is the code below the file's folder (`scripts.studies.brought`). So that no other runs unasked, a
+module below it is compiled from its source, never taken from a `__pycache__` that came with it, and one that lies
+elsewhere in this clone, where Python looks as well, is refused.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Where the modules of this clone lie that are the project's.
+_OF_THE_PROJECT = [ROOT / name for name in ("scripts", "plugins", "tests", ".venv")]
+
+
+class FromSource(SourceFileLoader):
+    """Loads what the source of a module says, whatever was compiled of it before."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class Beside:
+    """Finds the modules of the clone and of a folder for the workload's file that lies there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or not spec.has_location or spec.origin is None:
+            return spec
+        file = Path(spec.origin).absolute()
+        if file.is_relative_to(self.folder):
+            if isinstance(spec.loader, SourceFileLoader):
+                spec.loader, spec.cached = FromSource(name, spec.origin), None
+        elif file.is_relative_to(ROOT) and not any(file.is_relative_to(place) for place in _OF_THE_PROJECT):
+            raise ImportError(f"{file}: lies outside {self.folder}, whose code was trusted: put it there", name=name)
+        return spec
+
+
+def only_beside(file: Path) -> None:
+    """Let what is imported from now on be what was trusted with a workload's file."""
+    finders: list[Any] = sys.meta_path
+    finders[:] = [finder for finder in finders if not isinstance(finder, Beside)]
+    finders.insert(finders.index(PathFinder), Beside(file.parent))
