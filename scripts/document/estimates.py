@@ -47,6 +47,7 @@ def trials() -> dict[str, Any]:
         "factors": factors,
         "ageing": {kind: _ageing(kind) for kind in KINDS},
         "questions": questions,
+        "farthest": exp(max(abs(one.error) for of in left_out.values() for one in of)),
         "famous": _famous(left_out["its model"], factors["its model"]),
         "picks": _picks(points, cards),
     }
