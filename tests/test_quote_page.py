@@ -153,7 +153,11 @@ ASK = (
 
 
 #: What is said of rates of one's own: too far from what tables say, or near the peak, and how others follow then.
-QUESTIONED = ("it is carried to no other card", "is it of a whole machine", "Other cards follow from 70 % of it")
+QUESTIONED = (
+    "nothing else follows from it: is it of",
+    "is it of a whole machine",
+    "Other cards follow from 70 % of it",
+)
 
 
 def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:

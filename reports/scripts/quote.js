@@ -141,7 +141,7 @@ function heldBy(asked, {card, basis}, data) {
     if (asked.without.includes(card)) return textOf(data, "left out");
     const out = basis !== "your rate" && ranOut(asked, card, held, data);
     if (out) return textOf(data, "ran out", {...out, tokens: out.tokens.toLocaleString("en-US")});
-    if (held > linked) return textOf(data, "PCIe", {cards: held, yours: basis === "your rate" ? textOf(data, "of so many", {of: linked}) : ""});
+    if (held > linked) return textOf(data, "PCIe", {cards: held.toLocaleString("en-US"), yours: basis === "your rate" ? textOf(data, "of so many", {of: linked}) : ""});
     if (held > asked.sequences) return textOf(data, "few sequences", {cards: held, of: "the whole training", sequences: asked.sequences.toLocaleString("en-US")});
     if (least <= (asked.cards ?? data.most_cards)) return "";
     return textOf(data, "too small", {state: rounded(asked.state_gb), bytes: asked.state_bytes, sequence: rounded(asked.sequence_gb), needed: least, memory: memory_gb});
@@ -522,7 +522,7 @@ function beginQuote() {
   function reasons(asked, {best, rows, covariance, beside}) {
     const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips) words.push(`If the ${machine(best)} rise to ${shown(flips.usd_per_hour)} USD an hour, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
+    if (flips) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.stretched) words.push(asked.stretched);

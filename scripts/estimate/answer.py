@@ -244,7 +244,7 @@ def _refusal(
         )
     if held > linked:
         yours = text("of so many", of=linked) if rate.basis == "measured" else ""
-        return text("PCIe", cards=held, yours=yours)
+        return text("PCIe", cards=f"{held:,}", yours=yours)
     if held > (most := min(sequences or inf, question.sequences)):
         of = "a step" if most == sequences else "the whole training"
         return text("few sequences", cards=held, of=of, sequences=f"{most:,.0f}")

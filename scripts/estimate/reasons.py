@@ -16,12 +16,12 @@ TEXTS = {
         "that would be said without it ({basis})"
     ),
     "far": (
-        "No printed row is off by a factor of {limit}, so that it is carried to no other card: is it of this model and "
+        "No printed row is off by a factor of {limit}, so that nothing else follows from it: is it of this model and "
         "of one card, in tokens, with a sequence a card and step or more?"
     ),
     "not carried": (
-        "your rate on {card} is a factor of {factor} {side} what would be said without it, which no printed row is, so "
-        "that it is not carried to other cards: measure it"
+        "your rate on {card} is a factor of {factor} {side} what would be said without it, farther than any printed "
+        "row, so that nothing else follows from it: measure it"
     ),
     "near the peak": (
         "That is {share} of its peak, and no printed row is above {most}: is it of a whole machine, or counted in "

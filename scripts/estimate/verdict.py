@@ -59,8 +59,8 @@ def verdict(
     if flips:
         offer = answers[found.first]["deciding"]["cheapest"]
         said.append(
-            f"If the {_machines(names[found.first], offer)} rise from {number(flips['from_usd_per_hour'])} to "
-            f"{number(flips['usd_per_hour'])} USD an hour, {flips['card']} {_by(flips['provider'])} is expected to "
+            f"If an hour of {_machines(names[found.first], offer)} rises from {number(flips['from_usd_per_hour'])} to "
+            f"{number(flips['usd_per_hour'])} USD, {flips['card']} {_by(flips['provider'])} is expected to "
             "cost less."
         )
     own = [place for place, one in enumerate(answers) if one["basis"] == BASES[0]]
@@ -166,7 +166,7 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
         f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}; "
-        f"unmeasured, {machine}, comes to {cost}."
+        f"without that, {machine}, comes to {cost}."
     )
 
 

@@ -40,8 +40,8 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))["choice"]
     three = pytest.approx(3, rel=0.02)
     assert found["flips"] == {"card": "A100 80 GB", "provider": "b", "from_usd_per_hour": 2, "usd_per_hour": three}
-    assert "If the 1 x H100 at a rise from 2.00 to " in found["sentence"]
-    assert found["sentence"].endswith(" USD an hour, A100 80 GB at b is expected to cost less.")
+    assert "If an hour of 1 x H100 at a rises from 2.00 to " in found["sentence"]
+    assert found["sentence"].endswith(" USD, A100 80 GB at b is expected to cost less.")
     dearer = offers | {"H100": [row("a", 1, found["flips"]["usd_per_hour"] * 1.001)]}
     assert of(dearer, ("H100", 7800), ("A100 80 GB", 2600))["choice"]["card"] == "A100 80 GB"
     assert of({"H100": [row("a", 1, 3)]})["choice"]["flips"] is None
@@ -50,7 +50,7 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
 def test_a_price_that_rises_is_said_to_rise() -> None:
     """From 1,234 USD to 1,237 of another provider: of three digits both would be 1,230 or 1,240."""
     offers = {"H100": [row("a", 1, 1234.0), row("c", 1, 1237.0)]}
-    assert "rise from 1,234 to 1,237 USD an hour" in of(offers, ("H100", 7800))["choice"]["sentence"]
+    assert "rises from 1,234 to 1,237 USD" in of(offers, ("H100", 7800))["choice"]["sentence"]
 
 
 def test_another_provider_of_the_same_card_may_follow() -> None:

@@ -109,7 +109,7 @@ def test_a_rate_that_no_row_is_like_is_of_its_own_card_alone(times: float, is_fa
     assert ("is it of this model and of one card" in beside.line) == is_far
     if is_far:
         assert [one.card for one in found.answers] == ["H100"]
-        assert "is not carried to other cards: measure it" in found.refused["H200"]
+        assert "so that nothing else follows from it: measure it" in found.refused["H200"]
         assert found.refused["V100"] == plain.refused["V100"], "what holds without it is said first"
     else:
         assert of(found, "H200").middle < 0.7 * of(plain, "H200").middle
