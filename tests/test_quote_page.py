@@ -550,6 +550,34 @@ def test_numbers_are_read_as_people_write_them_or_refused(page: Page, text: str,
     assert (f"{text} is no number" in page.locator("#said").inner_text()) == (number is None)
 
 
+def test_a_sequence_of_4k_has_4096_tokens_and_a_rate_of_several_cards_is_parted(page: Page) -> None:
+    assert page.evaluate("['4k', '128 K', '8192'].map((text) => lengthOf(text))") == [4096, 131072, 8192]
+    assert page.evaluate("['3600/4', '900'].map(rateOf)") == [{"rate": 900, "of": 4}, {"rate": 900, "of": 1}]
+    page.goto(page.url.partition("#")[0] + "#quote&on=L40S&rate=8000/4&billion=3&cards=2&length=2k&software=")
+    page.reload()
+    assert re.search(r"^L40S\n.*· 2,000 tokens/s", page.locator("#quoted").inner_text(), re.MULTILINE)
+    page.fill("#quote [name=rate]", "2000")
+    assert "links, your rate is of 1, and this takes 2" in page.locator("#quoted").inner_text()
+    page.fill("#quote [name=rate]", "8000/x")
+    assert "8000/x is no number" in page.locator("#said").inner_text()
+
+
+def test_a_rate_that_no_row_is_like_is_asked_after_as_in_a_terminal(browser: Browser, page: Page) -> None:  # noqa: F811
+    other = browser.new_page()
+    other.clock.set_fixed_time(TODAY)
+    known = estimates.known()
+    of = question.ask(known, model="Llama 3 8B", tokens=2e9, software="")
+    for rate, alone in ((1000.0, True), (14_400.0, False)):
+        given = [question.check_rate(known, of, "--on", "H100", "bf16", rate)]
+        (line,) = answer.answer(known, estimates.offered(), of, given, 8, date.fromisoformat(TODAY))["beside"]
+        other.goto(page.url.partition("#")[0] + f"#quote&kind=Llama 3 8B&software=&rate={rate:g}")
+        other.reload()
+        assert other.locator("#why").inner_text().startswith(line[0].upper() + line[1:])
+        assert (other.locator("#quoted .bar[role=listitem]").count() == 1) == alone
+        assert ("Stay on" in other.locator("#said").inner_text()) == (not alone)
+    other.close()
+
+
 def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None:
     """By hand: 10 hours of an H100 are days of a V100 that costs a sixth an hour."""
     page.goto(page.url.partition("#")[0] + "#classic&machine=h100-80gb-sxm5")
