@@ -137,7 +137,8 @@ def _other(bill: Mapping[str, Any] | None) -> str:
     count = offer["cards"] * offer["machines"]
     digits = digits_within(bill["usd"]["low"], bill["usd"]["high"])
     usd, hours = rounded(bill["usd"]["cheapest"], digits), rounded(bill["hours"], digits)
-    return f"{usd} ({_between(bill['usd'])})\n{count}, {hours} h, {printable(offer['provider'])}"
+    where = f"{count:,} card{'s' * (count > 1)}, {hours} h, {printable(offer['provider'])}"
+    return f"{usd} ({_between(bill['usd'])})\n{where}"
 
 
 def _owned(bill: Mapping[str, Any] | None) -> str:
