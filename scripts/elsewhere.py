@@ -59,7 +59,7 @@ def estimate(
         **{key: value for key, value in model.items() if key in _ASKED},
     )  # fmt: skip
     points = [
-        question.check_rate(known, asked, one.place, card, asked.precision, one.tokens_per_second_per_card)
+        question.check_rate(known, asked, one.place, card, asked.precision, one.tokens_per_second_per_card, one.cards)
         for one in measured
         for card in [known.card(one.place, one.card)]
     ]

@@ -1,11 +1,21 @@
 """`epd estimate` as a person and a program call it: whatever the day, as facts and prices grow old."""
 
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from concurrent.futures import ThreadPoolExecutor
+from io import RawIOBase
 from pathlib import Path
 
 import pytest
 
 from scripts.storage import schemas
+from tests.conftest import ROOT
 from tests.test_epd import call
 
 LLAMA = ("--model", "Llama 3 8B", "--tokens", "2e9")
@@ -20,7 +30,33 @@ def test_a_person_reads_rates_prices_notes_and_one_sentence() -> None:
     # 16 bytes x 8.03 billion parameters, in eight cards of 80 GB
     assert "128 of 640 GB" in done.stdout
     assert "a steady run: no start, failure, restart, evaluation or checkpoint is counted" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith(("Cheapest of the ", "Too close to call", "No offer: "))
+    assert done.stdout.splitlines()[-1].startswith(("Cheapest of the ", "Too close to call", "No cloud offers "))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_figure_is_cut_or_wrapped_in_a_terminal(width: int) -> None:
+    """What a pipe reads, whose lines have no end, has the same words: none is cut, and no line is longer."""
+    words = ("estimate", *LLAMA, "--on", "H100=10400", "--cards", "8")
+    whole = call(*words).stdout
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    with open(reader, "rb", buffering=0) as read, ThreadPoolExecutor(1) as pool:
+        shown = pool.submit(lambda: b"".join(iter(lambda: _read(read), b"")))
+        env = {key: value for key, value in os.environ.items() if key != "COLUMNS"} | {"TERM": "xterm"}
+        command, nothing = [str(ROOT / "epd"), *words], subprocess.DEVNULL
+        done = subprocess.run(command, stdin=nothing, stdout=terminal, stderr=nothing, env=env, check=False)
+        os.close(terminal)
+        text = re.sub(r"\x1b\[[0-9;]*m", "", shown.result().decode())
+    assert done.returncode == 0
+    assert max(map(len, text.splitlines())) <= width
+    assert {one for one in whole.split() if re.search(r"\d", one)} - {*text.split()} == set()
+
+
+def _read(file: RawIOBase) -> bytes:
+    try:
+        return file.read(65536) or b""
+    except OSError:  # its other end was closed
+        return b""
 
 
 def test_a_program_reads_what_the_schema_says() -> None:
@@ -31,7 +67,11 @@ def test_a_program_reads_what_the_schema_says() -> None:
     own = next(one for one in found["answers"] if one["card"] == "H100")
     assert own["basis"] == "measured"
     assert own["tokens_per_second_per_card"]["middle"] == pytest.approx(10400, rel=0.03)
-    assert found["asked"]["measured"] == [{"card": "H100", "precision": "bf16", "tokens_per_second_per_card": 10400}]
+    (given,) = found["asked"]["measured"]
+    assert given.pop("without_it") == pytest.approx(10400, rel=0.3)
+    assert given == (
+        {"card": "H100", "precision": "bf16", "tokens_per_second_per_card": 10400, "cards": 1, "is_carried": True}
+    )
 
 
 def test_a_card_of_two_sizes_is_taken_for_one_and_that_is_said() -> None:
@@ -122,7 +162,7 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         (["--model", "Llama 3 8B", "--tokens", "1"], "--tokens: 1 are less than one sequence of 4096 (--length)"),
         ([*LLAMA, "--sequences", "-1"], "--sequences: -1 must be sequences of a step on all cards, more than 0"),
         ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1 to 4,096"),
-        ([*LLAMA, "--cards", "1000000"], "--cards: 1000000 must be a whole number from 1 to 4,096"),
+        ([*LLAMA, "--cards", "1000000"], "--cards: 1,000,000 must be a whole number from 1 to 4,096"),
         (["--model", "Llama 3 8B", "--tokens", "1e6", "--cards", "4096"], "--cards: 4,096 with a sequence each take"),
         ([*LLAMA, "--on", "8xH100=83200"], "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),
         (
@@ -143,10 +183,20 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         ([*LLAMA, "--bytes-per-parameter", "0"], "--bytes-per-parameter: 0 must be"),
         (
             ["--billion", "8", "--layers", "1", "--width", "10", "--tokens", "2e9"],
-            "--layers, --width: 1 and 10 are a transformer of 3e-07 to 9.6e-06 billion parameters, and --billion is 8",
+            "--layers: 1 must be a whole number from 3 to 252",
         ),
         ([*LLAMA, "--on", "H100=104000"], "TFLOP/s of Llama 3 8B, and H100 has 989 in bf16"),
-        (["--model", "Llama 3 8B", "--tokens", "2 billion"], "--tokens: '2 billion' is no number: as 2e9, or 2B"),
+        (["--model", "Llama 3 8B", "--tokens", "2 apples"], "--tokens: '2 apples' is no number: as 2e9, or 2B"),
+        ([*LLAMA, "--cards", "many"], "--cards: 'many' is no number"),
+        ([*LLAMA, "--cards", "1.5"], "--cards: 1.5 must be a whole number from 1 to 4,096"),
+        (["--billion", "8x", "--tokens", "2B"], "--billion: '8x' is no number"),
+        ([*LLAMA, "--length", "4q"], "--length: '4q' is no number: as 8192, or 8k"),
+        ([*LLAMA, "--preemptions", "few"], "--preemptions: 'few' is no number"),
+        (
+            ["--model", "stablelm-base", "--tokens", "2B"],
+            "'stablelm-base' is unknown: did you mean StableLM base alpha 3B",
+        ),
+        (["--model", "stablelm-9", "--tokens", "2B"], "'stablelm-9' is unknown: did you mean StableLM base alpha 3B"),
         ([*LLAMA, "--on", "H100=10400 samples/s"], "is no number: tokens a second and card, without a unit"),
     ],
 )

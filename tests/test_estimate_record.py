@@ -42,6 +42,19 @@ def test_a_minute_here_is_a_quote_everywhere(tmp_path: Path) -> None:
     assert answers["H100"]["tokens_per_second_per_card"]["middle"] == pytest.approx(10_400, rel=0.03)
 
 
+def test_a_minute_on_cards_that_pcie_links_is_of_as_many(tmp_path: Path) -> None:
+    """Four L40S: nobody measured eight, and two have less to send one another."""
+    cards = {"cards": [{"name": "NVIDIA L40S", "memory_mib": 46068}] * 4}
+    four = EIGHT | {"machine": {"cores": 64} | cards, "use": {"cards": 4}, "rate": {"units_per_second": 0.06}}
+    words = ("estimate", str(keep(tmp_path, four)), "--model", "Llama 3 8B", "--per-step", "8x12x1024", "--json")
+    for count, is_answered in (("4", True), ("8", False)):
+        found = json.loads(call(*words, "--cards", count).stdout)
+        assert found["asked"]["measured"][0]["cards"] == 4
+        assert ("L40S" in {one["card"] for one in found["answers"]}) == is_answered
+    reasons = {one["card"]: one["reason"] for one in found["refused"]}
+    assert "alone links, your rate is of 4, and this takes 8: measure it" in reasons["L40S"]
+
+
 def test_what_fits_follows_from_the_peak_that_was_measured(tmp_path: Path) -> None:
     """60,000 MiB a card: not into 40 GB, into 80 GB and more; on fewer cards than were measured nobody knows."""
     record = keep(tmp_path, EIGHT)

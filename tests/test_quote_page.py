@@ -78,8 +78,9 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
         "precision": str(rng.choice(["bf16", *PRECISIONS])),
         "software": str(rng.choice(["", "PyTorch", "llm-foundry", "Megatron-Bridge", "MaxText", "NeMo AutoModel"])),
         "cards": None if rng.random() < 0.3 else int(rng.choice([1, 2, 8, 16, 64, 512, 4096])),
-        "on": str(rng.choice(["H100", "B200", "A100 80 GB", "TPU v6e", "V100"])),
+        "on": str(rng.choice(["H100", "B200", "A100 80 GB", "TPU v6e", "V100", "L40S"])),
         "rate": float(10 ** rng.uniform(2, 5)) if rng.random() < 0.4 else None,
+        "of": int(rng.choice([1, 1, 4])),
         "bytes": float(rng.choice([0.5, 4.0, 12.0])) if rng.random() < 0.3 else None,
         "preemptions": float(rng.choice([0.0, 0.042, 0.5])),
         "without": rng.choice(["vast", "lambda", "H100", "B200"], 2, False).tolist() if rng.random() < 0.3 else [],
@@ -91,6 +92,29 @@ def printed() -> list[dict[str, Any]]:
     given = {"kind": "dense", "tokens": 1e8, "length": 512.0, "task": "lora", "precision": "bf16", "software": ""}
     given |= {"cards": 1, "rate": None, "bytes": None, "without": []}
     return [drawn(np.random.default_rng(0)) | given | {"model": model} for model in ("Mistral 7B", "Gemma 7B")]
+
+
+def linked() -> list[dict[str, Any]]:
+    """Return rates of one card that PCIe links, and of four together, asked for on two."""
+    given = {
+        "model": "",
+        "kind": "dense",
+        "billion": 3.0,
+        "active": None,
+        "tokens": 1e9,
+        "length": 2048.0,
+        "task": "pretrain",
+    }
+    given |= {
+        "precision": "bf16",
+        "software": "",
+        "cards": 2,
+        "on": "L40S",
+        "rate": 4000.0,
+        "bytes": None,
+        "without": [],
+    }
+    return [drawn(np.random.default_rng(0)) | given | {"of": of} for of in (1, 4)]
 
 
 def estimates_providers() -> set[str]:
@@ -108,7 +132,7 @@ def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
         rate = (
             []
             if asked["rate"] is None
-            else [question.check_rate(known, of, "--on", asked["on"], of.precision, asked["rate"])]
+            else [question.check_rate(known, of, "--on", asked["on"], of.precision, asked["rate"], asked["of"])]
         )
     except InputError:
         return None
@@ -121,14 +145,22 @@ def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
 ASK = (
     "([given, today]) => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
     " const {asked, problems} = questionOf(given, data); if (problems.length) return null;"
-    " const {rows, best, covariance, refused} = quoted(asked, data, today);"
+    " const {rows, best, covariance, refused, beside} = quoted(asked, data, today);"
     " const isOpen = best && (rows.some((row) => row.near) || isMeasuredFirst(best, rows));"
     " const tied = isOpen ? rows.filter((row) => row === best || row.near) : [];"
-    " const falls = tied.length ? minutes(rows, covariance, data.model.measured) : [];"
-    " const found = falls.filter(({row}) => tied.includes(row)).slice(0, 3);"
-    " return {rows, best: best && best.card, refused,"
+    " const falls = tied.length ? minutes(rows, best, covariance, data) : [];"
+    " const found = falls.filter(({row}) => tied.includes(row)).slice(0, data.most_measured);"
+    " return {rows, best: best && best.card, refused, beside,"
     " flips: best && flipOf(rows, best, covariance),"
     " measure: found.map(({row, fall}) => [row.card, fall])} }"
+)
+
+
+#: What is said of rates of one's own: too far from what tables say, or near the peak, and how others follow then.
+QUESTIONED = (
+    "nothing else follows from it: is it of",
+    "is it of a whole machine",
+    "Other cards follow from 70 % of it",
 )
 
 
@@ -136,12 +168,15 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     rng = np.random.default_rng(37)
     answered = undecided = by_name = spot = owned = is_open = 0
     reasons: set[str] = set()
+    said: set[str] = set()
     fits: set[str] = set()
-    for asked in [*printed(), *(drawn(rng) for _ in range(120))]:
+    for asked in [*printed(), *linked(), *(drawn(rng) for _ in range(120))]:
         expected, found = by_python(asked), page.evaluate(ASK, [asked, TODAY])
         assert (found is None) == (expected is None), asked
         if expected is None:
             continue
+        assert [found["beside"]] == (expected["beside"] or [""])
+        said |= {words for words in QUESTIONED if words in found["beside"]}
         assert found["refused"] == {one["card"]: one["reason"] for one in expected["refused"]}, asked
         reasons |= {re.sub(r"[\d,.]+", "#", reason) for reason in found["refused"].values()}
         rows = {row["card"]: row for row in found["rows"]}
@@ -189,6 +224,8 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     assert answered > 60
     assert min(undecided, by_name, spot, owned, is_open) > 10
     assert len(reasons) > 8
+    assert said == set(QUESTIONED)
+    assert any("your rate is of" in reason for reason in reasons)
     assert any("ran out of memory" in reason for reason in reasons)
     assert fits == {"unknown", "printed", "likely", "may run out"}
 
@@ -298,7 +335,7 @@ def test_any_number_of_cards_is_asked_for_and_kept_in_the_address(browser: Brows
     [
         ("GH200", "Rent 1 × GH200 (known by its data sheet alone; ARM host: wheels may be missing) at Lambda: about "),
         ("H100", " At a market place, where anybody may be the host: from "),
-        ("RTX 5090", "No cloud offers a card that can be answered for."),
+        ("RTX 5090", "No cloud offers a card that can be answered for (without "),
     ],
 )
 def test_what_is_to_be_known_of_a_card_is_said_where_it_is_named(
@@ -436,7 +473,7 @@ def test_the_table_is_copied_as_csv(page: Page) -> None:
     script = (
         "() => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
         " const {asked} = questionOf({kind: 'dense', billion: 8, active: null, tokens: 2e9, length: 4096,"
-        " task: 'pretrain', precision: 'bf16', software: 'PyTorch', cards: 8, on: 'H100', rate: null,"
+        " task: 'pretrain', precision: 'bf16', software: 'PyTorch', cards: 8, on: 'H100', rate: null, of: 1,"
         " model: '', bytes: null, preemptions: 0.042, without: []}, data);"
         f" return csvOf(quoted(asked, data, '{TODAY}')) }}"
     )
@@ -515,6 +552,34 @@ def test_numbers_are_read_as_people_write_them_or_refused(page: Page, text: str,
     page.reload()
     page.fill("#quote [name=tokens]", text)
     assert (f"{text} is no number" in page.locator("#said").inner_text()) == (number is None)
+
+
+def test_a_sequence_of_4k_has_4096_tokens_and_a_rate_of_several_cards_is_parted(page: Page) -> None:
+    assert page.evaluate("['4k', '128 K', '8192'].map((text) => lengthOf(text))") == [4096, 131072, 8192]
+    assert page.evaluate("['3600/4', '900'].map(rateOf)") == [{"rate": 900, "of": 4}, {"rate": 900, "of": 1}]
+    page.goto(page.url.partition("#")[0] + "#quote&on=L40S&rate=8000/4&billion=3&cards=2&length=2k&software=")
+    page.reload()
+    assert re.search(r"^L40S\n.*· 2,000 tokens/s", page.locator("#quoted").inner_text(), re.MULTILINE)
+    page.fill("#quote [name=rate]", "2000")
+    assert "links, your rate is of 1, and this takes 2" in page.locator("#quoted").inner_text()
+    page.fill("#quote [name=rate]", "8000/x")
+    assert "8000/x is no number" in page.locator("#said").inner_text()
+
+
+def test_a_rate_that_no_row_is_like_is_asked_after_as_in_a_terminal(browser: Browser, page: Page) -> None:  # noqa: F811
+    other = browser.new_page()
+    other.clock.set_fixed_time(TODAY)
+    known = estimates.known()
+    of = question.ask(known, model="Llama 3 8B", tokens=2e9, software="")
+    for rate, alone in ((1000.0, True), (14_400.0, False)):
+        given = [question.check_rate(known, of, "--on", "H100", "bf16", rate)]
+        (line,) = answer.answer(known, estimates.offered(), of, given, 8, date.fromisoformat(TODAY))["beside"]
+        other.goto(page.url.partition("#")[0] + f"#quote&kind=Llama 3 8B&software=&rate={rate:g}")
+        other.reload()
+        assert other.locator("#why").inner_text().startswith(line[0].upper() + line[1:])
+        assert (other.locator("#quoted .bar[role=listitem]").count() == 1) == alone
+        assert ("Stay on" in other.locator("#said").inner_text()) == (not alone)
+    other.close()
 
 
 def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None:

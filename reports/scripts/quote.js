@@ -11,13 +11,26 @@ function monthsSince(date, today) {
   return Math.max(0, (Date.parse(today) - Date.parse(date + "YYYY-01-01".slice(date.length))) / MONTH_MS);
 }
 
+const K_OF_LENGTH = 1024; // a sequence of 4k has 4,096 tokens
 const TIMES = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9, t: 1e12, trillion: 1e12};
 
 /** A number as people write large ones, 10M or 10 million, in `unit`s. Null of nothing, NaN of what is no number. */
 function numberOf(text, unit = 1) {
   if (text.trim() === "") return null;
-  const found = /^([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]*)$/i.exec(text.trim()), times = found?.[2] ? TIMES[found[2].toLowerCase()] / unit : 1;
-  return found && /\d/.test(found[1]) && times ? Number(found[1].replaceAll(",", "")) * times : NaN;
+  const found = /^([+-]?(?:\d{1,3}(?:[,_]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]*)$/i.exec(text.trim()), times = found?.[2] ? TIMES[found[2].toLowerCase()] / unit : 1;
+  return found && /\d/.test(found[1]) && times ? Number(found[1].replace(/[,_]/g, "")) * times : NaN;
+}
+
+/** The tokens of a sequence: scripts/estimate/question.py. */
+function lengthOf(text) {
+  const short = /^(.*\d)\s*k$/i.exec(text.trim());
+  return short ? numberOf(short[1]) * K_OF_LENGTH : numberOf(text);
+}
+
+/** A rate of a card, or of several together (3600/4): {rate, of}. */
+function rateOf(text) {
+  const several = /^(.+)\/\s*(\d+)$/.exec(text.trim()), of = several ? Number(several[2]) : 1, rate = numberOf(several ? several[1] : text);
+  return {rate: rate === null ? null : rate / of, of};
 }
 
 /** A training as the model takes it, and what cannot be of it (`problems`): a model by its name, or by its numbers with layers and width of the one next in size. */
@@ -30,6 +43,7 @@ function questionOf(given, data) {
   if (!named) {
     within(active, data.sizes[given.kind], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
     if (given.kind === "moe" && !(given.billion >= active)) problems.push("All parameters: at least the active ones.");
+    if (given.billion > data.most_in_all[given.kind]) problems.push(`All parameters, billions: up to ${exact(data.most_in_all[given.kind])} are allowed.`);
   }
   within(given.length, data.lengths, "Tokens of a sequence");
   if (!(given.tokens > 0 && given.tokens <= data.most_tokens)) problems.push(`Billions of tokens: more than 0 and at most ${shown(data.most_tokens / 1e9)} are allowed.`);
@@ -61,6 +75,7 @@ function questionOf(given, data) {
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
   if (given.rate !== null) {
+    if (!(given.of >= 1 && given.of <= data.most_cards)) problems.push(`Cards of the rate: 1 to ${shown(data.most_cards)} are allowed.`);
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card, or hours: more than 0 are allowed.");
@@ -121,17 +136,17 @@ function fitsIn(asked, card, count, data) {
 function heldBy(asked, {card, basis}, data) {
   const {memory_gb, link_gb_per_second} = data.model.cards[card], kept = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
   const least = Math.min(kept, ...ranOf(asked, card, data).map((run) => run.cards));
-  const isAlone = basis !== "your rate" && link_gb_per_second <= data.pcie_gb_per_second, held = asked.cards ?? least;
+  const linked = link_gb_per_second > data.pcie_gb_per_second ? Infinity : basis === "your rate" ? asked.of : 1, held = asked.cards ?? least;
   const reason = () => {
     if (asked.without.includes(card)) return textOf(data, "left out");
     const out = basis !== "your rate" && ranOut(asked, card, held, data);
     if (out) return textOf(data, "ran out", {...out, tokens: out.tokens.toLocaleString("en-US")});
-    if (isAlone && held > 1) return textOf(data, "PCIe", {cards: held});
+    if (held > linked) return textOf(data, "PCIe", {cards: held.toLocaleString("en-US"), yours: basis === "your rate" ? textOf(data, "of so many", {of: linked}) : ""});
     if (held > asked.sequences) return textOf(data, "few sequences", {cards: held, of: "the whole training", sequences: asked.sequences.toLocaleString("en-US")});
     if (least <= (asked.cards ?? data.most_cards)) return "";
     return textOf(data, "too small", {state: rounded(asked.state_gb), bytes: asked.state_bytes, sequence: rounded(asked.sequence_gb), needed: least, memory: memory_gb});
   };
-  return {least, most: isAlone ? 1 : asked.sequences, reason: reason()};
+  return {least, most: Math.min(linked, asked.sequences), reason: reason()};
 }
 
 /** On what an answer rests, and when the newest row of its card and kind was printed. */
@@ -173,19 +188,43 @@ function fittedWithout(points, name, data) {
 
 const fitted = new Map();
 
-/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}}. */
+/** The highest rate that rows reach of a card's peak, or another share of it. */
+const rateAt = (asked, card, share, data) => (data.model.cards[card].peak_tflops[asked.precision] * share * 1000) / asked.gflop;
+
+/** A rate of one's own beside what would be said without it: {line, notCarried}; null where there is none: scripts/estimate/rates.py. */
+function besideOf(asked, data) {
+  if (asked.rate === null) return null;
+  const point = {...asked, card: asked.on, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
+  const {log: [log]} = predicted(fittedWithout(asked.points, asked.model, data), [point], own), {basis} = basisOf({...asked, rate: null}, asked.on, data);
+  const times = asked.rate / Math.exp(log), isFar = Math.abs(Math.log(times)) > Math.log(data.farthest), share = asked.rate / rateAt(asked, asked.on, 1, data);
+  const off = {card: asked.on, factor: rounded(Math.max(times, 1 / times)), side: times >= 1 ? "above" : "below"}, percent = (value) => `${Number((100 * value).toFixed(1))} %`;
+  const words = [textOf(data, "beside", {...off, rate: rounded(asked.rate), precision: asked.precision, said: rounded(Math.exp(log), 2), basis})];
+  if (share > data.most_of_peak) {
+    const near = textOf(data, "near the peak", {share: `${(100 * share).toFixed(0)} %`, most: percent(data.highest_printed)});
+    words.push(isFar ? near : `${near} ${textOf(data, "capped", {limit: percent(data.most_of_peak)})}`);
+  }
+  if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
+  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", off) : ""};
+}
+
+/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate)}. */
 function ratesOf(asked, data, today) {
-  const refused = {}, cards = [];
+  const refused = {}, cards = [], beside = besideOf(asked, data);
   for (const card of Object.keys(data.model.cards)) {
-    const why = refusalOf(asked, card, data);
+    const why = refusalOf(asked, card, data) || (card !== asked.on && beside?.notCarried);
     if (why) refused[card] = why;
     else cards.push(card);
   }
   const point = {...asked, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...(asked.rate === null ? [] : [{...point, card: asked.on}])]);
+  const carried = asked.rate === null ? [] : [{...point, card: asked.on, rate: Math.min(asked.rate, rateAt(asked, asked.on, data.most_of_peak, data))}];
+  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...carried]);
   const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
-  about.forEach(({basis}, i) => { if (basis === "your rate") log[i] = Math.log(asked.rate); }); // what a person measured is said as given
+  about.forEach(({basis}, i) => {
+    if (basis !== "your rate") return;
+    log[i] = Math.log(asked.rate); // what a person measured is said as given
+    covariance[i][i] += (Math.max(0, log[i] - Math.log(rateAt(asked, asked.on, data.most_of_peak, data))) / NINE_TENTHS) ** 2; // down to what rows reach
+  });
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
     if (basis === "data sheet only" && data.model.cards[cards[i]].link_gb_per_second <= data.pcie_gb_per_second) covariance[i][i] += data.unlike ** 2; // nothing like it was left out in a trial
@@ -210,7 +249,7 @@ function ratesOf(asked, data, today) {
     return !refused[cards[i]];
   });
   const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
-  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused};
+  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused, beside: beside?.line ?? ""};
 }
 
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
@@ -275,7 +314,7 @@ function usdOf(offer, asked, rate, data) {
 
 /** Quotes by card, the lowest first: rates with dollars of its offers. Those without an offer have their time alone. */
 function quoted(asked, data, today) {
-  const {answers, covariance, refused} = ratesOf(asked, data, today);
+  const {answers, covariance, refused, beside} = ratesOf(asked, data, today);
   const rows = answers.flatMap((answer, at) => {
     const {reason, ...held} = heldBy(asked, answer, data);
     if (reason) refused[answer.card] = reason;
@@ -297,13 +336,13 @@ function quoted(asked, data, today) {
   }
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
   priced.sort((a, b) => expected(a) - expected(b));
-  if (!priced.length) return {rows, best: null, covariance, refused};
+  if (!priced.length) return {rows, best: null, covariance, refused, beside};
   const [best] = priced;
   for (const row of priced) {
     const apart = covariance[row.at][row.at] + covariance[best.at][best.at] - 2 * covariance[best.at][row.at];
     row.near = row !== best && Math.log(row.usd / best.usd) <= NINE_TENTHS * Math.sqrt(Math.max(0, apart));
   }
-  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused};
+  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused, beside};
 }
 
 /** Whether a card of several is known by its data sheet alone, which decides nothing: scripts/estimate/verdict.py. */
@@ -319,8 +358,8 @@ function flipOf(rows, best, covariance) {
   return {card, provider, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
 }
 
-/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, the most first; what it says of others counts. */
-function minutes(rows, covariance, measured) {
+/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts: scripts/estimate/choice.py. */
+function minutes(rows, best, covariance, {least_share, least_usd, model: {measured}}) {
   const priced = rows.filter((row) => row.offers), at = (one, other) => covariance[one.at][other.at];
   const mean = (row) => row.usd * Math.exp(at(row, row) / 2), sure = Math.min(...priced.map(mean));
   const grid = Array.from({length: 401}, (_, i) => normalQuantile((i + 0.5) / 401));
@@ -335,7 +374,7 @@ function minutes(rows, covariance, measured) {
     const fall = sure - grid.map((_, i) => Math.min(...after.map((row) => row[i]))).reduce((a, b) => a + b) / grid.length;
     const {machines, usd_per_hour} = tried.first, minute = (machines * billed(60, tried.first) * usd_per_hour) / 3600;
     return {row: tried, fall: fall - minute, minute};
-  }).filter(({fall}) => fall > 0).sort((a, b) => b.fall - a.fall);
+  }).filter(({fall}) => fall >= Math.max(least_usd, least_share * best.usd)).sort((a, b) => b.fall - a.fall);
 }
 
 /** Who has one machine's hours hardly means one that takes so many times as long: those are said apart. */
@@ -420,10 +459,15 @@ function beginQuote() {
       if (Number.isNaN(value)) unreadable.push(text);
       return value;
     };
-    const hours = number("hours"), cards = number("cards"), tokens = number("tokens", 1e9) * 1e9;
+    const read = (name, reader) => { // as `number`, of what is written otherwise
+      const text = (fields.get(name) ?? "").trim(), found = reader(text);
+      if (Number.isNaN(found?.rate ?? found)) unreadable.push(text);
+      return found;
+    };
+    const hours = number("hours"), cards = number("cards"), tokens = number("tokens", 1e9) * 1e9, seen = hours === null ? read("rate", rateOf) : {rate: hours > 0 ? tokens / (hours * 3600 * cards) : NaN, of: cards};
     return {
-      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion", 1e9), active: number("active", 1e9), tokens, length: number("length"), task: fields.get("task"),
-      precision: fields.get("precision"), software: fields.get("software"), cards, on: fields.get("on"), rate: hours === null ? number("rate") : hours > 0 ? tokens / (hours * 3600 * cards) : NaN, by_hours: hours !== null,
+      kind: fields.get("kind"), model: fields.get("kind"), billion: number("billion", 1e9), active: number("active", 1e9), tokens, length: read("length", lengthOf), task: fields.get("task"),
+      precision: fields.get("precision"), software: fields.get("software"), cards, on: fields.get("on"), ...seen, by_hours: hours !== null,
       bytes: number("bytes"), preemptions: number("preemptions"), ...leftOut(fields.get("without"), data), unreadable,
     };
   }
@@ -451,7 +495,7 @@ function beginQuote() {
     const rent = machine(best, caveats(best));
     const isSheet = (row) => row.basis === "data sheet only", sure = rows.find((row) => row.offers && !isSheet(row));
     const known = sure && rows.every((row) => isSheet(row) || (row !== best && !row.near)) ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
-    const move = yours ? ` ${stayOrMove(yours, best, rows)}.` : "";
+    const move = yours && rows.filter((row) => row.offers).length > 1 ? ` ${stayOrMove(yours, best, rows)}.` : "";
     if (!near.length && isMeasuredFirst(best, rows)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}${move}`;
     if (!near.length) return `Rent ${rent}: ${what}${instead}.${move}`;
     return `Too close to call between ${named([best.card, ...near], yours?.card)}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}${move}`;
@@ -472,13 +516,14 @@ function beginQuote() {
       owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
 
-  function reasons(asked, {best, rows, covariance}) {
-    const words = [`The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
+  /** A line as a sentence, none of no line. */
+  const stated = (line) => (line ? [`${capital(line)}${/[.?]$/.test(line) ? "" : "."}`] : []);
+
+  function reasons(asked, {best, rows, covariance, beside}) {
+    const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips) words.push(`If the ${machine(best)} rise to ${shown(flips.usd_per_hour)} USD an hour, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
+    if (flips) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
-    const share = asked.rate === null ? 0 : (asked.rate * asked.gflop) / 1000 / data.model.cards[asked.on].peak_tflops[asked.precision];
-    if (share > data.most_of_peak) words.push(capital(textOf(data, "near the peak", {card: asked.on, share: `${Math.round(100 * share)}%`, limit: `${Math.round(100 * data.most_of_peak)}%`})));
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
@@ -523,6 +568,12 @@ function beginQuote() {
     return list;
   }
 
+  /** That no offer decides, and what other ways to buy come to. */
+  function noOffer(asked, rows) {
+    const {spot, market, owned} = elsewhere(rows), without = asked.without.length ? ` (without ${asked.without.map(provider).join(", ")})` : "";
+    return `${textOf(data, "no offer", {what: asked.cards === null ? "a card" : "so many cards", without, months: data.oldest_months})}${spot}${market}${owned && ` ${owned}`}`;
+  }
+
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
     const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
@@ -533,7 +584,7 @@ function beginQuote() {
 
   function tries({rows, best, covariance}) {
     if (!rows.some((row) => row.near) && !isMeasuredFirst(best, rows)) return [];
-    const found = minutes(rows, covariance, data.model.measured).filter(({row}) => row === best || row.near).slice(0, 3);
+    const found = minutes(rows, best, covariance, data).filter(({row}) => row === best || row.near).slice(0, data.most_measured);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),
       made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];
@@ -546,8 +597,8 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = notGiven(fields) + (problems[0] ?? (found.rows.length ? `No cloud offers ${asked.cards === null ? "a card" : "so many cards"} that can be answered for.${elsewhere(found.rows).spot}${elsewhere(found.rows).market}` : "No card can be answered for."));
-      why.textContent = problems.slice(1).join(" ");
+      said.textContent = notGiven(fields) + (problems[0] ?? (found.rows.length ? noOffer(asked, found.rows) : "No card can be answered for."));
+      why.textContent = (found ? stated(found.beside) : problems.slice(1)).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }

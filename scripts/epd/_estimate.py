@@ -7,11 +7,11 @@ from datetime import date
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
 from scripts.costs.cards import counted
-from scripts.estimate import dollars
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
 from scripts.estimate.reasons import text
@@ -22,6 +22,9 @@ from scripts.storage.words import printable
 _WIDE = 160
 
 _TASKS = {"pretrain": "pretraining", "sft": "fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
+
+
+_Row = tuple[str, ...]
 
 
 def show(found: Mapping[str, Any], today: date) -> None:
@@ -35,60 +38,95 @@ def show(found: Mapping[str, Any], today: date) -> None:
     lines = [
         f"{printable(asked['model'])} ({size}): {_TASKS[asked['task']]} on {asked['tokens']:,.0f} tokens in "
         f"{asked['precision']}, sequences of {asked['length']:,.0f}",
-        *(f"your rate: {_rate(one)}" for one in asked["measured"]),
+        *found["beside"],
         *(f"taken for granted: {printable(line)}" for line in found["assumed"]),
     ]
     _say(console, lines)
     if answers:
-        console.print(_rates(answers, asked["state_gb"], today))
-        console.print(_prices(answers))
+        for table in (_rates(answers, asked["state_gb"], today), _prices(answers)):
+            for part in _folded(table, console.width):
+                console.print(part)
     _say(console, [*_notes(found, today), _conclusion(found)])
-
-
-def _rate(one: Mapping[str, Any]) -> str:
-    rate = rounded(one["tokens_per_second_per_card"])
-    return f"{rate} tokens/s a card on {one['card']}, in {one['precision']} (--on {one['card']}:bf16=... names another)"
 
 
 def _say(console: Console, lines: Sequence[str]) -> None:
     for line in filter(None, lines):
-        console.print(line, soft_wrap=True)
+        console.print(line, soft_wrap=not sys.stdout.isatty())  # a terminal would wrap within a number
 
 
-def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -> Table:
-    shown = Table("card", "tokens/s a card", "80 %", "cards", "hours", "80 %", "memory", "rests on", box=box.SIMPLE)
+def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -> list[_Row]:
+    shown: list[_Row] = [("card", "tokens/s a card", "80 %", "cards", "hours", "80 % of these", "memory", "rests on")]
     for one in answers:
         rate, hours = one["tokens_per_second_per_card"], one["hours"]
         digits = digits_within(rate["low"], rate["high"])
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
         rests += f"; {text('wide')}" if one["is_wide"] else ""
-        shown.add_row(
+        shown.append((
             one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
             rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,
-        )  # fmt: skip
+        ))  # fmt: skip
     return shown
 
 
-def _prices(answers: Sequence[Mapping[str, Any]]) -> Table:
-    shown = Table(
+def _prices(answers: Sequence[Mapping[str, Any]]) -> list[_Row]:
+    shown: list[_Row] = [(
         *("card", "USD", "80 %", "median", "dearest", "offers", "spot, preempted", "market place"),
-        *("owned", "cheapest offer of a cloud"), box=box.SIMPLE,
-    )  # fmt: skip
+        *("owned", "cheapest offer of a cloud"),
+    )]  # fmt: skip
     for one in answers:
         bill, others = one["on_demand"], [*(_other(one[way]) for way in ("spot", "market")), _owned(one["owned"])]
         if bill is None:
             none = f"none of {one['cards']}" if one["cards"] > 1 else "none"
-            shown.add_row(one["card"], "—", "", "", "", "0", *others, none)
+            shown.append((one["card"], "—", "", "", "", "0", *others, none))
             continue
         usd, offer = bill["usd"], bill["cheapest"]
         digits = digits_within(usd["low"], usd["high"])
-        shown.add_row(
+        shown.append((
             one["card"], rounded(usd["cheapest"], digits), _between(usd), rounded(usd["median"], digits),
             rounded(usd["dearest"], digits), str(bill["offers"]), *others,
             printable(f"{_machine(one['card'], offer)}, {offer['as_of']}"),
-        )  # fmt: skip
+        ))  # fmt: skip
     return shown
+
+
+def _folded(rows: Sequence[_Row], width: int) -> list[Table]:
+    """Return rows, of which the first is the heads, as one table, or as several with the card in each, none wider.
+
+    An interval stays beside its middle, and no figure is broken: words alone are wrapped.
+    """
+    needed = [_needed(column) for column in zip(*rows, strict=True)]
+    groups: list[list[int]] = []
+    for place, head in enumerate(rows[0][1:], 1):
+        if head.startswith("80 %"):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    parts: list[list[int]] = [[0]]
+    for group in groups:
+        # Beside each column is a space on either side, and one between columns and beside the table.
+        if len(parts[-1]) > 1 and sum(needed[place] + 3 for place in [*parts[-1], *group]) + 1 > width:
+            parts.append([0])
+        parts[-1] += group
+    tables = []
+    for part in parts:
+        shown = Table(box=box.SIMPLE)
+        for place in part:
+            shown.add_column(rows[0][place], min_width=needed[place], overflow="fold")
+        for row in rows[1:]:
+            shown.add_row(*(row[place] for place in part))
+        tables.append(shown)
+    return tables
+
+
+#: Columns that may be wrapped, between their words, to no less than so wide.
+_WORDS, _NARROWEST = ("memory", "rests on", "cheapest offer of a cloud"), 26
+
+
+def _needed(cells: Sequence[str]) -> int:
+    """Return how wide a column is at least."""
+    widest = max(cell_len(line) for cell in cells for line in cell.split("\n"))
+    return min(_NARROWEST, widest) if cells[0] in _WORDS else widest
 
 
 def _other(bill: Mapping[str, Any] | None) -> str:
@@ -99,7 +137,8 @@ def _other(bill: Mapping[str, Any] | None) -> str:
     count = offer["cards"] * offer["machines"]
     digits = digits_within(bill["usd"]["low"], bill["usd"]["high"])
     usd, hours = rounded(bill["usd"]["cheapest"], digits), rounded(bill["hours"], digits)
-    return printable(f"{usd} ({_between(bill['usd'])}; {count}, {hours} h, {offer['provider']})")
+    where = f"{count:,} card{'s' * (count > 1)}, {hours} h, {printable(offer['provider'])}"
+    return f"{usd} ({_between(bill['usd'])})\n{where}"
 
 
 def _owned(bill: Mapping[str, Any] | None) -> str:
@@ -156,15 +195,15 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
         alike.setdefault(one["reason"], []).append(one["card"])
     lines += [f"not answered: {', '.join(cards)}: {reason}" for reason, cards in alike.items()]
     to_measure = any("measure it" in one["reason"] for one in found["refused"])
-    return lines + (["a rate that you measured: --on CARD=RATE, tokens a second and card"] if to_measure else [])
+    return lines + ([_HOW] if to_measure else [])
+
+
+_HOW = (
+    "a rate that you measured: --on CARD=RATE, tokens a second and card; of several cards together --on CARD=RATE/CARDS"
+)
 
 
 def _conclusion(found: Mapping[str, Any]) -> str:
     if found["choice"]:
         return str(found["choice"]["sentence"])
-    if not found["answers"]:
-        return ""
-    asked = found["asked"]
-    of = f" for {asked['cards']} together" if asked["cards"] else ""
-    without = f" (without {', '.join(asked['without'])})" if asked["without"] else ""
-    return f"No offer: no cloud{without} has a price of these{of} that is younger than {dollars.OLDEST_MONTHS} months"
+    return found["otherwise"] or ""

@@ -16,16 +16,16 @@ def command(
     ] = None,
     model: Annotated[str, typer.Option(metavar="NAME", help="A model of config/language_models.yaml.")] = "",
     billion: Annotated[
-        float | None, typer.Option(metavar="N", help="Or its parameters, in billions.", show_default=False)
+        str | None, typer.Option(metavar="N", help="Or its parameters, in billions: 8 or 8B.", show_default=False)
     ] = None,
     active: Annotated[
-        float | None,
+        str | None,
         typer.Option(metavar="N", help="Of a mixture of experts: billions that a token uses.", show_default=False),
     ] = None,
     layers: Annotated[
-        int | None, typer.Option(metavar="N", help="Layers whose attention sees the whole.", show_default=False)
+        str | None, typer.Option(metavar="N", help="Layers whose attention sees the whole.", show_default=False)
     ] = None,
-    width: Annotated[int | None, typer.Option(metavar="N", help="Its heads x their width.", show_default=False)] = None,
+    width: Annotated[str | None, typer.Option(metavar="N", help="Its heads x their width.", show_default=False)] = None,
     kind: Annotated[str, typer.Option(help="dense, moe or hybrid.")] = "dense",
     tokens: Annotated[
         str | None,
@@ -34,9 +34,9 @@ def command(
         ),
     ] = None,
     length: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            metavar="N", help="Tokens of a sequence; else 4096, or all that the model has.", show_default=False
+            metavar="N", help="Tokens of a sequence, 8192 or 8k; else 4096, or all positions.", show_default=False
         ),
     ] = None,
     precision: Annotated[str, typer.Option(help="bf16, fp8, mxfp8 or nvfp4.")] = "bf16",
@@ -48,7 +48,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="CARD=RATE",
-            help="A rate of yours, tokens a second and card: H100=10400, H100:fp8=15000. May stand several times.",
+            help="A rate of yours, tokens a second and card: H100=10400, H100:fp8=15000; of eight together "
+            "H100=83200/8. May stand several times.",
             show_default=False,
         ),
     ] = None,
@@ -56,15 +57,15 @@ def command(
         str, typer.Option(metavar="TEXT", help="Of a record: what a step goes through on all cards, '12x1024 tokens'.")
     ] = "",
     cards: Annotated[
-        int | None,
+        str | None,
         typer.Option(metavar="N", help="Cards that are rented; else those of each machine.", show_default=False),
     ] = None,
     sequences: Annotated[
-        float | None,
+        str | None,
         typer.Option(metavar="N", help="Of a step on all cards; less than one a card is refused.", show_default=False),
     ] = None,
     bytes_per_parameter: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             metavar="N",
             help="That the training keeps on all cards: else 16 (Adam in mixed precision), of LoRA 2, of QLoRA .55.",
@@ -78,7 +79,7 @@ def command(
         ),
     ] = None,
     preemptions: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             metavar="N", help="Of a spot machine, an hour: else 0.042, one a day, an assumption.", show_default=False
         ),
@@ -114,10 +115,13 @@ def command(
     from scripts.workflow import estimates
     from scripts.workflow import recorded as recorded_minute
 
-    if cards is not None:
-        question.check_cards(cards)
-    if sequences is not None:
-        question.check_sequences(sequences, cards)
+    def number(option: str, text: str | None, unit: float = 1.0) -> float | None:
+        return None if text is None else question.number_of(option, text, unit)
+
+    given_cards, of_step = number("--cards", cards), number("--sequences", sequences)
+    rented = None if given_cards is None else question.check_cards(given_cards)
+    if of_step is not None:
+        question.check_sequences(of_step, rented)
     if owned_decides and not owned:
         raise InputError("--owned-decides: --owned FILE must name your own cards: config/owned.yaml has examples")
     recorded = None
@@ -127,31 +131,35 @@ def command(
         recorded = _record.find(record, per_step)
         if not model and billion is None:
             raise InputError(f"{record}: which model it trained is in no record: --model NAME or --billion PARAMETERS")
-    whole = recorded.whole_tokens if recorded else None
-    if tokens is not None:
-        whole = question.number_of("--tokens", tokens)
+    whole = number("--tokens", tokens)
+    if whole is None and recorded is not None:
+        whole = recorded.whole_tokens
     if whole is None:
         raise InputError("--tokens: must be given: those of the whole training, as 2e9")
     known = estimates.known()
     asked = question.ask(
-        known, tokens=whole, model=model, billion=billion, active=active, layers=layers, width=width, kind=kind,
-        precision=precision, software=software, task=task, length=length, state_bytes=bytes_per_parameter,
+        known, tokens=whole, model=model, kind=kind, precision=precision, software=software, task=task,
+        billion=number("--billion", billion, 1e9), active=number("--active", active, 1e9),
+        layers=number("--layers", layers), width=number("--width", width),
+        length=None if length is None else question.length_of("--length", length),
+        state_bytes=number("--bytes-per-parameter", bytes_per_parameter),
     )  # fmt: skip
-    question.check_steps(asked, cards, sequences)
+    question.check_steps(asked, rented, of_step)
     measured = [question.measured(known, asked, "--on", one) for one in on or ()]
     taken = [line for one in on or () for line in question.taken(known, "--on", one)]
     peak = None
     if recorded is not None:
         card = known.card(recorded.place, recorded.card)
         rate = recorded.tokens_per_second_per_card
-        measured.append(question.check_rate(known, asked, recorded.place, card, precision, rate))
+        measured.append(question.check_rate(known, asked, recorded.place, card, asked.precision, rate, recorded.cards))
         asked = recorded_minute.assumed(asked, recorded, tokens is None)
         peak = recorded.peak(card)
     question.check_alike(known, measured)
     offered = estimates.offered()
     providers = provider_names(row["provider"] for rows in offered.values() for row in rows)
     left_out = [name for one in without or () for name in known.left_out("--without", one, providers)]
-    rate = dollars.PREEMPTIONS_PER_HOUR if preemptions is None else question.check_preemptions(preemptions)
+    per_hour = number("--preemptions", preemptions)
+    per_hour = dollars.PREEMPTIONS_PER_HOUR if per_hour is None else question.check_preemptions(per_hour)
     today, own = date.today(), estimates.owned(known, Path(_call.from_here(owned)) if owned else None)
     mine = {card for card, one in own.items() if one.cards is not None}
     if both := mine & {*left_out}:
@@ -161,7 +169,7 @@ def command(
         )
     asked = replace(asked, assumed=(*taken, *asked.assumed))
     found = answer.answer(
-        known, offered, asked, measured, cards, today, peak, sequences, left_out, rate, own, owned_decides
+        known, offered, asked, measured, rented, today, peak, of_step, left_out, per_hour, own, owned_decides
     )
     if json:
         _call.print_json(found)

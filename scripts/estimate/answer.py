@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from scripts.estimate import dollars
-from scripts.estimate.ceiling import MOST_OF_PEAK
 from scripts.estimate.dollars import Bill
 from scripts.estimate.known import Known
 from scripts.estimate.memory import ROOM
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import Point
 from scripts.estimate.question import FEWEST_STEPS, MOST_CARDS, MOST_PRINTED, Question
-from scripts.estimate.rates import PCIE_GB_PER_SECOND, Rate, rates
+from scripts.estimate.rates import PCIE_GB_PER_SECOND, Beside, Rate, rates
 from scripts.estimate.reasons import text
-from scripts.estimate.verdict import usd_of, verdict
+from scripts.estimate.verdict import elsewhere, usd_of, verdict
 from scripts.storage.numbers import number, rounded
 
 _MINUTE = 60.0
@@ -71,8 +70,9 @@ def answer(
     priced, costs, minutes = [], [], []
     for place, rate in enumerate(found.answers):
         least = _least(known, question, rate.card, peak)
-        most = min(sequences or inf, question.sequences, 1 if _is_alone(known, rate) else inf)
-        if reason := _refusal(known, question, rate, cards, least, sequences, without):
+        linked = _linked(known, question, rate, measured)
+        most = min(sequences or inf, question.sequences, linked)
+        if reason := _refusal(known, question, rate, cards, least, linked, sequences, without):
             refused[rate.card] = reason
             continue
         of = dollars.of_rows(offered.get(rate.card, ()), today, cards, least, most, without)
@@ -101,8 +101,9 @@ def answer(
         "asked": {key: getattr(question, key) for key in _ASKED}
         | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
         | {"preemptions_per_hour": preemptions_per_hour}
-        | {"measured": [_measured(point) for point in measured]},
-        "assumed": [*question.assumed, *_assumed(question, cards, sequences), *_near_the_peak(known, measured)],
+        | {"measured": [_measured(one) for one in found.beside]},
+        "beside": [one.line for one in found.beside],
+        "assumed": [*question.assumed, *_assumed(question, cards, sequences)],
         "ways": [
             *([text("memory", over=f"{max(known.memory.over.values(), default=1):.2f}")] if answers else []),
             *(f"{of:,} cards: {line}" for of in counts for line in _so_many(question, of, sequences)),
@@ -127,6 +128,7 @@ def answer(
 
     others = {way: lowest(way) for way in ("spot", "market", "owned") if not (owned_decides and way == "owned")}
     whole["choice"] = verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), others)
+    whole["otherwise"] = None if priced or not answers else _otherwise(cards, without, others)
     expected = {
         one["card"]: usd * exp(covariance[at, at] / 2)
         for at, ((_, one), usd) in enumerate(zip(priced, costs, strict=True))
@@ -146,17 +148,12 @@ def _assumed(question: Question, cards: int | None, sequences: float | None) -> 
     ]
 
 
-def _near_the_peak(known: Known, measured: Sequence[Point]) -> list[str]:
-    """Return which rates of the person's own are of more of a card's peak than any table has."""
-    shares = {
-        point.card: exp(point.tflops) / known.cards[point.card]["peak_tflops"][point.precision] for point in measured
-    }
-    limit = f"{MOST_OF_PEAK:.0%}"
-    return [
-        text("near the peak", card=card, share=f"{share:.0%}", limit=limit)
-        for card, share in shares.items()
-        if share > MOST_OF_PEAK
-    ]
+def _otherwise(cards: int | None, without: Collection[str], others: Mapping[str, Mapping[str, Any] | None]) -> str:
+    """Return that no offer decides, and what other ways to buy come to."""
+    what = "a card" if cards is None else "so many cards"
+    left_out = f" (without {', '.join(sorted(without))})" if without else ""
+    none = text("no offer", what=what, without=left_out, months=dollars.OLDEST_MONTHS)
+    return " ".join([none, *elsewhere(others)])
 
 
 def _so_many(question: Question, cards: int, sequences: float | None) -> list[str]:
@@ -215,9 +212,14 @@ def _least(known: Known, question: Question, card: str, peak: Peak | None) -> in
     return min(least, peak.cards) if peak and _fits(known, card, peak.cards, peak) == "yes" else least
 
 
-def _is_alone(known: Known, rate: Rate) -> bool:
-    """Return whether what is said of a card holds for one alone: PCIe links several, and nobody measured it."""
-    return rate.basis != "measured" and known.cards[rate.card]["link_gb_per_second"] <= PCIE_GB_PER_SECOND
+def _linked(known: Known, question: Question, rate: Rate, measured: Sequence[Point]) -> float:
+    """Return for how many cards together that holds which is said of one: where PCIe alone links them, for as many as
+    a rate was measured on.
+    """
+    if known.cards[rate.card]["link_gb_per_second"] > PCIE_GB_PER_SECOND:
+        return inf
+    own = [point for point in measured if (point.card, point.precision) == (rate.card, question.precision)]
+    return max((point.cards for point in own), default=1)
 
 
 def _refusal(
@@ -226,6 +228,7 @@ def _refusal(
     rate: Rate,
     cards: int | None,
     least: int,
+    linked: float,
     sequences: float | None,
     without: Collection[str],
 ) -> str:
@@ -239,8 +242,9 @@ def _refusal(
         return text(
             "ran out", model=out.model, tokens=f"{out.tokens:,.0f}", cards=out.cards, card=out.card, source=out.source
         )
-    if _is_alone(known, rate) and held > 1:
-        return text("PCIe", cards=held)
+    if held > linked:
+        yours = text("of so many", of=linked) if rate.basis == "measured" else ""
+        return text("PCIe", cards=f"{held:,}", yours=yours)
     if held > (most := min(sequences or inf, question.sequences)):
         of = "a step" if most == sequences else "the whole training"
         return text("few sequences", cards=held, of=of, sequences=f"{most:,.0f}")
@@ -254,8 +258,12 @@ def _too_small(known: Known, question: Question, card: str, least: int) -> str:
     )  # fmt: skip
 
 
-def _measured(point: Point) -> dict[str, Any]:
-    return {"card": point.card, "precision": point.precision, "tokens_per_second_per_card": point.rate}
+def _measured(one: Beside) -> dict[str, Any]:
+    point = one.point
+    return {
+        "card": point.card, "precision": point.precision, "cards": point.cards,
+        "tokens_per_second_per_card": point.rate, "without_it": one.said, "is_carried": not one.is_far,
+    }  # fmt: skip
 
 
 def _answer(rate: Rate, bills: Mapping[str, Bill | None], tokens: float, count: int) -> dict[str, Any]:

@@ -20,13 +20,17 @@ _SEED = 20_261_125
 #: Cards that are named to be measured.
 MOST = 3
 
+#: A minute is named where it is expected to save, beyond what it costs, a thousandth of the training and a dollar, what
+#: a minute of a person is taken to cost (60 USD an hour).
+LEAST_SHARE, LEAST_USD = 0.001, 1.0
+
 
 @dataclass(frozen=True)
 class Choice:
     """The card of the lowest expected cost, those that may be cheaper, and what a minute on each is expected to save.
 
     Cards are places in the costs given. `chances` are how often each costs least; `falls` are USD by card beyond
-    what its minute costs, the highest first, and none below 0.
+    what its minute costs, the highest first, and none that is not worth a person's time.
     """
 
     first: int
@@ -48,7 +52,8 @@ def choose(usd: Array, covariance: Array, minutes: Array) -> Choice:
     draws = np.random.default_rng(_SEED).multivariate_normal(logs, covariance, _DRAWS, method="eigh")
     chances = np.bincount(draws.argmin(axis=1), minlength=len(logs)) / _DRAWS
     found = {place: _fall(logs, covariance, place) - minutes[place] for place in range(len(logs))}
-    order = sorted((place for place in found if found[place] > 0), key=lambda place: -found[place])
+    least = max(LEAST_USD, LEAST_SHARE * float(usd[first]))
+    order = sorted((place for place in found if found[place] >= least), key=lambda place: -found[place])
     return Choice(first, [int(place) for place in rivals], chances, {place: found[place] for place in order})
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 from scripts.costs import cards as names_of_cards
@@ -62,8 +63,9 @@ class Known:
     def model(self, name: str) -> str:
         """Return the model that a person, or a hub, calls so. Raises InputError with the nearest names."""
         names = self._names
-        short = _of_hub(name)
-        for one in (name, short, re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", short)):
+        called = name.rpartition("/")[2]
+        short = _of_hub(called)
+        for one in (name, called, short, re.sub(r"(?i)(llama[- ]?3)\.[13]", r"\1", short)):
             if found := find(one, names):
                 return found
         if why := next((why for start, why in self.refused.items() if plain(short).startswith(plain(start))), ""):
@@ -72,7 +74,7 @@ class Known:
                 f"--model: {name!r} is {why}, and how fast that is follows from no table: measure it, epd run; "
                 f"{sizes} are answered for"
             )
-        return named("--model", short or name, names, "of any other say --billion, --layers and --width")
+        return named("--model", called or name, names, "of any other say --billion, --layers and --width", short)
 
     def sizes(self, kind: str) -> tuple[float, float]:
         """Return the fewest and the most active parameters (billions) of models of a kind that are answered for."""
@@ -83,6 +85,18 @@ class Known:
         """Return these in words."""
         low, high = self.sizes(kind)
         return f"{low:g} to {high:g} billion {'' if kind == 'dense' else 'active '}parameters"
+
+    def most_in_all(self, kind: str) -> float:
+        """Return the most parameters (billions) in all, active or not, of models of a kind that are answered for."""
+        found = [
+            one.get("total_billion", one["active_billion"]) for one in self.models.values() if _is_sized(one, kind)
+        ]
+        return BEYOND * max(found)
+
+    def reach(self, key: str) -> tuple[int, int]:
+        """Return the fewest and the most layers, or the least and the largest width, that are answered for."""
+        found = [one[key] for one in self.models.values()]
+        return ceil(min(found) / BEYOND), int(max(found) * BEYOND)
 
     def lengths(self) -> tuple[float, float]:
         """Return the shortest and the longest sequence that is answered for, in tokens."""
@@ -149,8 +163,8 @@ def _is_sized(about: Mapping[str, Any], kind: str) -> bool:
 
 
 def _of_hub(name: str) -> str:
-    """Return the name of a model without its owner on a hub, and without what was made of it."""
-    short = re.sub(rf"(?i)[-_ ]({'|'.join(_MADE_OF_IT)})\b.*$", "", name.rpartition("/")[2])
+    """Return the name of a model on a hub, without its owner, without what was made of it."""
+    short = re.sub(rf"(?i)[-_ ]({'|'.join(_MADE_OF_IT)})\b.*$", "", name)
     short = re.sub(r"(?i)^meta[- ]|(?<=2\.5)[- ](coder|math)", "", short)
     return re.sub(r"(?i)\s*\b([mb])illion\b", r"\1", short)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from scripts.costs import ownership
+from scripts.costs import fields, ownership
 from scripts.estimate.dollars import Offer
 from scripts.estimate.known import Known
 from scripts.storage.errors import InputError
@@ -58,6 +58,7 @@ def owned(
             machine = ownership.machine(about)
         except ValueError as error:
             raise InputError(f"{place}: {name}: {error}") from error
+        fields.day(f"{place}: {name}", "as_of", str(about["as_of"]))
         cards, hours = about.get("cards", 1), about["hours_per_month"]
         upkeep = machine.maintenance_usd_per_month
         residual = f", sold for {number(machine.residual_usd)}" if machine.residual_usd else ""

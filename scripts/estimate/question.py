@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, isfinite, log
 from typing import Any
 
@@ -35,8 +35,16 @@ MOST_CARDS, MOST_PRINTED = 4096, 1024
 #: Of the records of the NanoGPT speedrun none took fewer steps (reports/published/sources/speedrun-logs.csv).
 FEWEST_STEPS = 1375
 
-#: How large numbers are written for short.
-_TIMES = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+#: How large numbers are written for short; of a sequence's tokens a k is 1,024 (4k, 128k).
+_TIMES = {
+    **{"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6},
+    **{"b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "trillion": 1e12},
+}
+_K_OF_LENGTH = 1024
+
+_NUMBER = re.compile(
+    r"([+-]?(?:\d{1,3}(?:[,_]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]*)", re.IGNORECASE | re.ASCII
+)
 
 #: A rate of less than this share of the peak is taken for a slip of the unit.
 LEAST_OF_PEAK = 0.005
@@ -44,9 +52,9 @@ LEAST_OF_PEAK = 0.005
 #: So many standard deviations off, a rate is denied by the others.
 _DENIED = 4.0
 
-#: Parameters are 12 x layers x width² in a plain transformer; of the dense models known .95 to 1.8 times as many, where
-#: all layers see the whole.
-_SHAPES = (0.25, 8.0)
+#: Parameters are 12 x layers x width² in a plain transformer; of the dense models known .42 to 3.8 times as many if all
+#: layers see the whole and there are over 50 million; of mixtures of experts .12 to 2 times as many active ones.
+_SHAPES = {"dense": (0.25, 8.0), "moe": (0.0625, 8.0)}
 
 
 @dataclass(frozen=True)
@@ -128,8 +136,8 @@ def ask(
     model: str = "",
     billion: float | None = None,
     active: float | None = None,
-    layers: int | None = None,
-    width: int | None = None,
+    layers: float | None = None,
+    width: float | None = None,
     kind: str = "dense",
     precision: str = "bf16",
     software: str = "",
@@ -161,14 +169,14 @@ def ask(
             about["family"] = ""
     else:
         about = _by_numbers(known, positive("--billion", billion or 0, "billions of parameters"), active, kind, assumed)
-        for option, value, key in (("--layers", layers, "layers"), ("--width", width, "width")):
+        given = {"layers": layers, "width": width}
+        for key, value in given.items():
             if value is not None:
-                about[key] = int(positive(option, value, "a whole number"))
-        if layers is not None and width is not None and about["kind"] == "dense":
-            _check_shape(about)
-        if layers is None or width is None:
-            missing = {"layers": layers, "width": width}
-            names = [key for key, value in missing.items() if value is None]
+                about[key] = _part(known, key, value)
+        names = [key for key, value in given.items() if value is None]
+        if len(names) < len(given):
+            _check_shape(about, names)
+        if names:
             figures = " and ".join(str(about[key]) for key in names)
             assumed.append(f"{' and '.join(names)}: {figures}, as {about['like']} has")
     if length is None:
@@ -225,14 +233,29 @@ def _check_size(known: Known, what: str, kind: str, active: float) -> None:
         raise InputError(f"{what}: {active:g} billion parameters a token: {known.span(kind)} are answered for")
 
 
-def _check_shape(about: Mapping[str, Any]) -> None:
+def _part(known: Known, key: str, value: float) -> int:
+    """Return a model's layers or width, within those of the tables. Raises InputError."""
+    low, high = known.reach(key)
+    if not (low <= value <= high and value == int(value)):
+        raise InputError(f"--{key}: {value:,.15g} must be a whole number from {low:,} to {high:,}")
+    return int(value)
+
+
+def _check_shape(about: Mapping[str, Any], taken: Sequence[str]) -> None:
+    """Raise InputError for layers and width that make no model of so many parameters; those of `taken` are of its
+    like.
+    """
     plain = 12 * about["layers"] * about["width"] ** 2 / 1e9
-    low, high = (float(f"{share * plain:.3g}") for share in _SHAPES)
-    if not low <= about["active_billion"] <= high:
-        raise InputError(
-            f"--layers, --width: {about['layers']} and {about['width']} are a transformer of {low:g} to {high:g} "
-            f"billion parameters, and --billion is {about['active_billion']:g}"
-        )
+    low, high = (float(f"{share * plain:.3g}") for share in _SHAPES[about["kind"]])
+    if low <= about["active_billion"] <= high:
+        return
+    options = ", ".join(f"--{key}" for key in ("layers", "width") if key not in taken)
+    of_like = "".join(f" (--{key} is taken from {about['like']})" for key in taken)
+    of = ("--billion", "") if about["kind"] == "dense" else ("--active", " active")
+    raise InputError(
+        f"{options}: {about['layers']:,} layers of width {about['width']:,}{of_like} are a transformer of {low:g} to "
+        f"{high:g} billion{of[1]} parameters, and {of[0]} is {about['active_billion']:g}"
+    )
 
 
 def _by_numbers(known: Known, billion: float, active: float | None, kind: str, assumed: list[str]) -> dict[str, Any]:
@@ -249,6 +272,8 @@ def _by_numbers(known: Known, billion: float, active: float | None, kind: str, a
     if active > billion:
         raise InputError(f"--active: {active:g} is more than all of --billion {billion:g}")
     _check_size(known, "--billion" if kind == "dense" else "--active", kind, active)
+    if billion > (most := known.most_in_all(kind)):
+        raise InputError(f"--billion: {billion:,.15g} billion parameters in all: up to {most:g} are answered for")
     # Of a model of which only the size is said all layers are taken to see the whole sequence.
     models = {
         name: about
@@ -268,21 +293,30 @@ def _by_numbers(known: Known, billion: float, active: float | None, kind: str, a
     }
 
 
-def check_cards(cards: int) -> int:
-    """Return how many cards are rented. Raises InputError."""
-    if not 1 <= cards <= MOST_CARDS:
-        raise InputError(f"--cards: {cards} must be a whole number from 1 to {MOST_CARDS:,}")
-    return cards
+def check_cards(cards: float, option: str = "--cards") -> int:
+    """Return how many cards train together. Raises InputError."""
+    if not (1 <= cards <= MOST_CARDS and cards == int(cards)):
+        raise InputError(f"{option}: {cards:,.15g} must be a whole number from 1 to {MOST_CARDS:,}")
+    return int(cards)
 
 
-def number_of(option: str, text: str, hint: str = "as 2e9, or 2B (K, M, B, T)") -> float:
-    """Return a number as people write large ones: 2e9, 2,000,000,000 or 2B (K, M, B, T). Raises InputError."""
-    plain = re.sub("[,_]", "", text.strip())
-    last = plain[-1:]
-    found = written(plain[:-1].rstrip() if last in _TIMES else plain)
-    if found is None:
+def number_of(option: str, text: str, unit: float = 1.0, hint: str = "as 2e9, or 2B (k, M, B, T)") -> float:
+    """Return a number, in `unit`s where it is written for short: 2e9, 2,000,000,000, 2B or 2 billion.
+
+    Raises InputError.
+    """
+    found = _NUMBER.fullmatch(text.strip())
+    value = written(re.sub("[,_]", "", found[1])) if found else None
+    times = _TIMES.get(found[2].lower()) if found and found[2] else unit
+    if value is None or times is None:
         raise InputError(f"{option}: {text!r} is no number: {hint}")
-    return found * _TIMES.get(last, 1.0)
+    return value * times / unit
+
+
+def length_of(option: str, text: str) -> float:
+    """Return the tokens of a sequence, of which 4k are 4,096. Raises InputError."""
+    short = re.fullmatch(r"(.*\d)\s*[kK]", text.strip())
+    return number_of(option, short[1]) * _K_OF_LENGTH if short else number_of(option, text, hint="as 8192, or 8k")
 
 
 def check_steps(question: Question, cards: int | None, sequences: float | None) -> None:
@@ -300,7 +334,7 @@ def check_sequences(sequences: float, cards: int | None) -> float:
     """Return the sequences of a step on all cards. Raises InputError for less than one a card."""
     positive("--sequences", sequences, "sequences of a step on all cards")
     if sequences != int(sequences):
-        raise InputError(f"--sequences: {sequences:g} must be a whole number from 1")
+        raise InputError(f"--sequences: {sequences:,.15g} must be a whole number from 1")
     if cards is not None and sequences < cards:
         raise InputError(
             f"--sequences: {sequences:g} on {cards} cards is less than one a card and step: such trainings run at a "
@@ -317,10 +351,15 @@ def check_preemptions(per_hour: float) -> float:
 
 
 def measured(known: Known, question: Question, option: str, given: str) -> Point:
-    """Return a rate that a person knows, `CARD=RATE` or `CARD:PRECISION=RATE`, as a point. Raises InputError."""
-    card, precision, text = _given(option, given)
-    rate = number_of(option, text, "tokens a second and card, without a unit")
-    return check_rate(known, question, option, known.card(option, card), precision.lower() or question.precision, rate)
+    """Return a rate that a person knows, as a point. Raises InputError.
+
+    It is `CARD=RATE` or `CARD:PRECISION=RATE`, and of several cards together `CARD=RATE/CARDS`.
+    """
+    name, precision, text = _given(option, given)
+    card, several = known.card(option, name), re.fullmatch(r"(.+)/\s*(\d+)\s*", text)
+    cards = check_cards(int(several[2]), option) if several else 1
+    rate = number_of(option, several[1] if several else text, hint="tokens a second and card, without a unit") / cards
+    return check_rate(known, question, option, card, precision.lower() or question.precision, rate, cards)
 
 
 def taken(known: Known, option: str, given: str) -> list[str]:
@@ -355,14 +394,19 @@ def check_alike(known: Known, given: Sequence[Point]) -> None:
             )
 
 
-def check_rate(known: Known, question: Question, option: str, card: str, precision: str, rate: float) -> Point:
-    """Return a measured rate as a point. Raises InputError for one that the card cannot reach."""
+def check_rate(
+    known: Known, question: Question, option: str, card: str, precision: str, rate: float, cards: int = 1
+) -> Point:
+    """Return the rate of a card, measured on so many together, as a point. Raises InputError for one that it cannot
+    reach.
+    """
     peaks = known.cards[card]["peak_tflops"]
     one_of(option, precision, PRECISIONS)
     if precision not in peaks:
         raise InputError(f"{option}: {card} has no {precision}: its data sheet has {', '.join(peaks)}")
     point = question.on(card, precision, positive(option, rate, "tokens a second and card"))
     tflops = exp(point.tflops)
+    of_several = f" ({card}={rate:g}/8 is that of eight together)" if option == "--on" and cards == 1 else ""
     if tflops < LEAST_OF_PEAK * peaks[precision]:
         raise InputError(
             f"{option}: {rate:g} tokens a second are {tflops:.2g} TFLOP/s of {question.model}, less than "
@@ -372,6 +416,6 @@ def check_rate(known: Known, question: Question, option: str, card: str, precisi
     if tflops > peaks[precision]:
         raise InputError(
             f"{option}: {rate:g} tokens a second are {tflops:,.0f} TFLOP/s of {question.model}, and {card} has "
-            f"{peaks[precision]:,} in {precision}: is it the rate of one card, and of this model?"
+            f"{peaks[precision]:,} in {precision}: is it the rate of one card{of_several}, and of this model?"
         )
-    return point
+    return replace(point, cards=cards)

@@ -1,7 +1,7 @@
 """How fast a training is on each card, with an interval that trials have widened, or why that is not answered."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import ceil, exp, log, sqrt
 
@@ -13,6 +13,7 @@ from scripts.estimate.points import OTHER, Point
 from scripts.estimate.question import Question
 from scripts.estimate.reasons import text
 from scripts.estimate.trial import WIDTH
+from scripts.storage.numbers import rounded
 
 #: An interval that is wider than the first, a factor either way, is said to be wide; one that is wider than the second
 #: says nothing that is worth an answer.
@@ -30,6 +31,10 @@ PCIE_GB_PER_SECOND = 128.0
 #: of which have HBM: the standard deviation of a logarithm with which an L40S, said to be as fast as an A100,
 #: may be as slow as its sister was timed (RTX 6000 Ada, .66 in the median of Lambda's transformers).
 UNLIKE = 0.25
+
+#: No printed row is off by such a factor from what is said of it, whatever trials leave out (2.61 at most). What slows
+#: a training by more, or what else its rate counts, no row says of another card: such a rate is of its own card alone.
+FARTHEST = 2.7
 
 #: What an answer rests on: a rate of the person's own on this card; a printed row of this model on this card in this
 #: precision; other models on it in this precision; in other precisions alone; what its maker says.
@@ -55,23 +60,77 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A rate of the person's own, what would be said of it without (tokens a second and card), and what that rests on.
+
+    `share` is that of the card's peak that the rate comes to.
+    """
+
+    point: Point
+    said: float
+    basis: str
+    share: float
+
+    @property
+    def is_far(self) -> bool:
+        """Whether no printed row is as far from what is said of it."""
+        return abs(log(self._times)) > log(FARTHEST)
+
+    @property
+    def _times(self) -> float:
+        return (self.point.rate or 0) / self.said
+
+    @property
+    def _off(self) -> dict[str, str]:
+        side = "above" if self._times >= 1 else "below"
+        return {"card": self.point.card, "factor": rounded(max(self._times, 1 / self._times)), "side": side}
+
+    @property
+    def line(self) -> str:
+        """Both figures, and what is to be asked of a rate that no printed one is like."""
+        rate, said = rounded(self.point.rate), rounded(self.said, 2)
+        found = [text("beside", **self._off, rate=rate, precision=self.point.precision, said=said, basis=self.basis)]
+        if self.share > ceiling.MOST_OF_PEAK:
+            most = f"{100 * ceiling.HIGHEST_PRINTED:g} %"
+            asked = text("near the peak", share=f"{100 * self.share:.0f} %", most=most)
+            found.append(
+                asked if self.is_far else f"{asked} {text('capped', limit=f'{100 * ceiling.MOST_OF_PEAK:.0f} %')}"
+            )
+        return ". ".join(found + ([text("far", limit=f"{FARTHEST:g}")] if self.is_far else []))
+
+    @property
+    def not_carried(self) -> str:
+        """Why no other card is answered from it; empty if one is."""
+        return text("not carried", **self._off) if self.is_far else ""
+
+
+@dataclass(frozen=True)
 class Rates:
-    """Answers by card, the covariance of the logarithms of their rates, and reasons of the cards that have none."""
+    """Answers by card, the covariance of the logarithms of their rates, and reasons of the cards that have none.
+
+    `beside` are the person's own rates, each beside what would be said without it.
+    """
 
     answers: list[Rate]
     covariance: linear.Array
     refused: dict[str, str]
+    beside: list[Beside] = field(default_factory=list)
 
 
 def rates(known: Known, question: Question, measured: Sequence[Point], today: date) -> Rates:
     """Return what is to be said of each card. `measured` are the person's own rates of the same training."""
     refused = {card: why for card in known.cards if (why := _refusal(known, question, measured, card))}
-    asked = [question.on(card) for card in known.cards if card not in refused]
-    if not asked:
-        return Rates([], np.zeros((0, 0)), refused)
     others = [point for point in known.points if point.model != question.model]
     own = [point for point in known.points if point.model == question.model]
-    expected, covariance = linear.joint(linear.fit(others, known.cards), asked, [*own, *measured])
+    fitted = linear.fit(others, known.cards)
+    beside = _beside(known, fitted, own, measured)
+    given = {point.card: point.rate for point in measured if point.precision == question.precision}
+    if why := next((one.not_carried for one in beside if one.is_far), ""):
+        refused |= {card: why for card in known.cards if card not in refused and card not in given}
+    asked = [question.on(card) for card in known.cards if card not in refused]
+    if not asked:
+        return Rates([], np.zeros((0, 0)), refused, beside)
+    expected, covariance = linear.joint(fitted, asked, [*own, *(_carried(known, point) for point in measured)])
     bases = [_basis(known, point, measured) for point in asked]
     until = [_until(known, point) for point in asked]
     ageing = [
@@ -80,13 +139,12 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     ]
     alike = [*measured, *(point for point in own if point.software == question.software)]
     # What a person measured is said as given: what tables know of its like moves other cards alone.
-    given = {(point.card, point.precision): point.rate for point in measured}
     expected = np.array(
-        [
-            log(rate) if (rate := given.get((point.card, point.precision))) else one
-            for point, one in zip(asked, expected, strict=True)
-        ]
+        [log(rate) if (rate := given.get(p.card)) else one for p, one in zip(asked, expected, strict=True)]
     )
+    # The interval of a rate that is above what any row reaches goes down to that.
+    above = [max(0.0, log(given.get(p.card) or 1) - ceiling.of_rate(p, known.cards)) for p in asked]
+    doubts = [(one / WIDTH) ** 2 for one in above]
     factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
     elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
     unlike = [
@@ -94,6 +152,7 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         for point, base in zip(asked, bases, strict=True)
     ]
     covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere) + np.diag(unlike)
+    covariance += np.diag(doubts)
     kept, answers, times = [], [], []
     for place, (point, middle) in enumerate(zip(asked, expected, strict=True)):
         deviation = sqrt(covariance[place, place])
@@ -114,7 +173,25 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         ends = (exp(found.low), exp(found.middle), exp(found.high))
         is_wide = exp(WIDTH * deviation) > WIDE
         answers.append(Rate(point.card, *ends, bases[place], until[place], ageing[place] > 0, is_wide))
-    return Rates(answers, covariance[np.ix_(kept, kept)] * np.outer(times, times), refused)
+    return Rates(answers, covariance[np.ix_(kept, kept)] * np.outer(times, times), refused, beside)
+
+
+def _beside(known: Known, fitted: linear.Fitted, own: Sequence[Point], measured: Sequence[Point]) -> list[Beside]:
+    """Return each rate of the person's own beside what is said of it by the tables alone."""
+    if not measured:
+        return []
+    said, _ = linear.predict(fitted, measured, own)
+    shares = [exp(point.tflops) / known.cards[point.card]["peak_tflops"][point.precision] for point in measured]
+    return [
+        Beside(point, exp(one), _basis(known, point, []), share)
+        for point, one, share in zip(measured, said, shares, strict=True)
+    ]
+
+
+def _carried(known: Known, point: Point) -> Point:
+    """Return a rate of the person's own as other cards follow from it: of no more of the peak than rows reach."""
+    assert point.rate is not None
+    return replace(point, rate=min(point.rate, exp(ceiling.of_rate(point, known.cards))))
 
 
 def _too_wide(factor: float, old_rows: str, is_named: bool) -> str:

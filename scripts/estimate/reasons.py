@@ -11,12 +11,33 @@ TEXTS = {
     "adapters on TPU": "on a TPU no table has LoRA: measure it",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
     "wide": "wide, measure it",
-    "near the peak": "your rate on {card} is {share} of its peak, and no table has over {limit}: is it of one card?",
+    "beside": (
+        "your rate on {card} is {rate} tokens a second and card in {precision}: a factor of {factor} {side} the {said} "
+        "that would be said without it ({basis})"
+    ),
+    "far": (
+        "No printed row is off by a factor of {limit}, so that nothing else follows from it: is it of this model and "
+        "of one card, in tokens, with a sequence a card and step or more?"
+    ),
+    "not carried": (
+        "your rate on {card} is a factor of {factor} {side} what would be said without it, farther than any printed "
+        "row, so that nothing else follows from it: measure it"
+    ),
+    "near the peak": (
+        "That is {share} of its peak, and no printed row is above {most}: is it of a whole machine, or counted in "
+        "another way?"
+    ),
+    "capped": "Other cards follow from {limit} of it",
     "above the peak": "by its like it would reach {rate} tokens a second, more than {share} of its peak: measure it",
     "old rows": ", as its rows are old ({until})",
     "name the software": ", or name the software",
     "left out": "left out, as asked",
-    "PCIe": "no table of speed has several cards that PCIe alone links, and this takes {cards}: measure it",
+    "PCIe": "no table of speed has several cards that PCIe alone links{yours}, and this takes {cards}: measure it",
+    "of so many": ", your rate is of {of}",
+    "no offer": (
+        "No cloud offers {what} that can be answered for{without}, at a price younger than {months} months: nothing is "
+        "left that decides."
+    ),
     "too small": (
         "{state} GB of state ({bytes} bytes a parameter) and {sequence} GB of a sequence's layers, a tenth left free, "
         "need {needed} cards of {memory} GB"

@@ -1,6 +1,7 @@
 """Which card costs least, clearly different from others at 80 %, in words and for programs; or what to measure."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -58,19 +59,16 @@ def verdict(
     if flips:
         offer = answers[found.first]["deciding"]["cheapest"]
         said.append(
-            f"If the {_machines(names[found.first], offer)} rise from {number(flips['from_usd_per_hour'])} to "
-            f"{number(flips['usd_per_hour'])} USD an hour, {flips['card']} {_by(flips['provider'])} is expected to "
+            f"If an hour of {_machines(names[found.first], offer)} rises from {number(flips['from_usd_per_hour'])} to "
+            f"{number(flips['usd_per_hour'])} USD, {flips['card']} {_by(flips['provider'])} is expected to "
             "cost less."
         )
     own = [place for place, one in enumerate(answers) if one["basis"] == BASES[0]]
-    if len(own) == 1:
+    if len(own) == 1 and len(answers) > 1:
         is_sheet = answers[found.first]["basis"] == BASES[-1]
         all_tied = [names[place] for place in tied]
         said.append(f"{_stay_or_move(names[own[0]], names[found.first], all_tied, decided, is_sheet)}.")
-    for way, words in _WAYS.items():
-        bill = others.get(way)
-        if bill and usd_of(bill) < usd[found.first]:
-            said.append(f"{words} {_usd(bill)} on {_place(bill, bill['cheapest'])}.")
+    said += elsewhere(others, float(usd[found.first]))
     return {
         "decided": decided,
         "card": names[found.first],
@@ -80,6 +78,15 @@ def verdict(
         "flips": flips,
         "sentence": " ".join(said),
     }
+
+
+def elsewhere(others: Mapping[str, Mapping[str, Any] | None], most_usd: float = inf) -> list[str]:
+    """Return what the lowest bills of other ways to buy come to, a sentence each, where that is less than so much."""
+    return [
+        f"{words} {_usd(bill)} on {_place(bill, bill['cheapest'])}."
+        for way, words in _WAYS.items()
+        if (bill := others.get(way)) and usd_of(bill) < most_usd
+    ]
 
 
 def _stay_or_move(own: str, first: str, tied: Sequence[str], decided: bool, is_sheet: bool) -> str:
@@ -152,16 +159,14 @@ def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls
         return f"{which} with an answer and an offer: {machine}, {cost}."
     all_near = _listed([first["card"], *rivals])
     if not falls:
-        return (
-            f"Too close to call between {all_near}, and no minute is worth what it costs: {machine}, {cost}, will do."
-        )
+        return f"Too close to call between {all_near}, and no minute is worth its time: {machine}, {cost}, will do."
     saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
     saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
     named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
         f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}; "
-        f"unmeasured, {machine}, comes to {cost}."
+        f"without that, {machine}, comes to {cost}."
     )
 
 

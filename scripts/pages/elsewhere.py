@@ -32,9 +32,9 @@ def _shown(one: Mapping[str, Any]) -> dict[str, Any]:
         return found
     answer = one["answer"]
     return found | {
-        "sentence": answer["choice"]["sentence"] if answer["choice"] else "",
+        "sentence": answer["choice"]["sentence"] if answer["choice"] else answer["otherwise"] or "",
         "tokens": answer["asked"]["tokens"],
-        "assumed": answer["assumed"],
+        "assumed": [*answer["beside"], *answer["assumed"]],
         "refused": answer["refused"],
         "rows": [_row(row) for row in answer["answers"]],
     }

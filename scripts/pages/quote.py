@@ -8,7 +8,19 @@ from typing import Any
 
 from scripts.analysis.names import provider_name, provider_names
 from scripts.costs import cards
-from scripts.estimate import answer, ceiling, classic, dollars, exported, linear, memory, question, rates, reasons
+from scripts.estimate import (
+    answer,
+    ceiling,
+    choice,
+    classic,
+    dollars,
+    exported,
+    linear,
+    memory,
+    question,
+    rates,
+    reasons,
+)
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
 from scripts.estimate.owned import Owned
 from scripts.estimate.points import KINDS, PRECISIONS, SOFTWARE
@@ -100,11 +112,12 @@ def data(
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
-    most_of_peak, oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
+    most_of_peak and highest_printed, farthest (of `rates`), least_share, least_usd and most_measured (of `choice`),
+    oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
     (`_memory`), pcie_gb_per_second and unlike, printed_elsewhere, providers (their names), names (of cards), arm
     (cards with such a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until
     when), models (by name: kind, active, total, layers, of_layers, width, whether the tables have its family,
-    vocabulary, printed runs, and their own points), lengths and sizes (by kind: the least and the most),
+    vocabulary, printed runs, and their own points), lengths and sizes (by kind: the least and the most), most_in_all,
     most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software,
     has_adapters_on_tpu, spot (what is assumed of it), provider_names (all that they are called),
     owned and offers by card.
@@ -122,6 +135,11 @@ def data(
         "wide": rates.WIDE,
         "widest": rates.WIDEST,
         "most_of_peak": ceiling.MOST_OF_PEAK,
+        "highest_printed": ceiling.HIGHEST_PRINTED,
+        "farthest": rates.FARTHEST,
+        "least_share": choice.LEAST_SHARE,
+        "least_usd": choice.LEAST_USD,
+        "most_measured": choice.MOST,
         "oldest_months": dollars.OLDEST_MONTHS,
         "markets": cards.MARKETS,
         "by_card": cards.BY_CARD,
@@ -156,6 +174,7 @@ def data(
         "most_tokens": question.MOST_TOKENS,
         "lengths": known.lengths(),
         "sizes": {kind: known.sizes(kind) for kind in KINDS},
+        "most_in_all": {kind: known.most_in_all(kind) for kind in KINDS},
         "software": list(dict.fromkeys(SOFTWARE.values())),
         "tpu_software": sorted({point.software for point in known.points if point.card.startswith("TPU")}),
         "has_adapters_on_tpu": rates.has_adapters_on_tpu(known.points),

@@ -213,6 +213,11 @@ _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG,
 for _tag in ("int", "float"):
     _UniqueKeyLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _number)
 
+# 2.8e5 is a number, as YAML 1.2 has it: PyYAML follows 1.1, to which it is text without a point and a sign.
+_UniqueKeyLoader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+$"), list("-+.0123456789")
+)
+
 
 def own(path: Path) -> Path:
     """Return where a person's own entries are, merged over those of a file: NAME.local.yaml beside NAME.yaml."""

@@ -35,12 +35,14 @@ def find(name: str, names: Mapping[str, str]) -> str | None:
     return alike.pop() if len(alike) == 1 else None
 
 
-def named(option: str, name: str, names: Mapping[str, str], otherwise: str) -> str:
-    """Return what a name stands for by a table of names. Raises InputError with the nearest of them."""
+def named(option: str, name: str, names: Mapping[str, str], otherwise: str, short: str = "") -> str:
+    """Return what a name, or a shorter form of it, stands for by a table. Raises InputError with the nearest names."""
     if (found := find(name, names)) is not None:
         return found
-    asked, known = plain(name), {plain(one): found for one, found in names.items()}
+    asked, known = plain(short or name), {plain(one): found for one, found in names.items()}
     near = [known[one] for one in known if asked and asked in one]
     near += [known[one] for one in get_close_matches(asked, known, 5, _ALIKE)]
+    if not near and (word := re.match("[a-z]{4,}", asked)):
+        near = [found for one, found in known.items() if one.startswith(word[0])]
     hint = f"did you mean {' or '.join(list(dict.fromkeys(near))[:3])}? " if near else ""
     raise InputError(f"{option}: {name!r} is unknown: {hint}{otherwise}")

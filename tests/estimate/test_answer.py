@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scripts.estimate import answer, owned
+from scripts.estimate import answer, owned, question
 from scripts.storage import schemas
 from tests.estimate.test_dollars import row
 from tests.estimate.test_question import ask
@@ -40,8 +40,8 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))["choice"]
     three = pytest.approx(3, rel=0.02)
     assert found["flips"] == {"card": "A100 80 GB", "provider": "b", "from_usd_per_hour": 2, "usd_per_hour": three}
-    assert "If the 1 x H100 at a rise from 2.00 to " in found["sentence"]
-    assert found["sentence"].endswith(" USD an hour, A100 80 GB at b is expected to cost less.")
+    assert "If an hour of 1 x H100 at a rises from 2.00 to " in found["sentence"]
+    assert found["sentence"].endswith(" USD, A100 80 GB at b is expected to cost less.")
     dearer = offers | {"H100": [row("a", 1, found["flips"]["usd_per_hour"] * 1.001)]}
     assert of(dearer, ("H100", 7800), ("A100 80 GB", 2600))["choice"]["card"] == "A100 80 GB"
     assert of({"H100": [row("a", 1, 3)]})["choice"]["flips"] is None
@@ -50,7 +50,7 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
 def test_a_price_that_rises_is_said_to_rise() -> None:
     """From 1,234 USD to 1,237 of another provider: of three digits both would be 1,230 or 1,240."""
     offers = {"H100": [row("a", 1, 1234.0), row("c", 1, 1237.0)]}
-    assert "rise from 1,234 to 1,237 USD an hour" in of(offers, ("H100", 7800))["choice"]["sentence"]
+    assert "rises from 1,234 to 1,237 USD" in of(offers, ("H100", 7800))["choice"]["sentence"]
 
 
 def test_another_provider_of_the_same_card_may_follow() -> None:
@@ -124,7 +124,7 @@ def test_where_nothing_is_decided_the_sentence_names_what_to_measure() -> None:
 def test_a_training_that_is_shorter_than_a_minute_is_not_measured_for_one() -> None:
     found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1)]}, tokens=1e5)["choice"]
     assert found["measure"] == []
-    assert "no minute is worth what it costs" in found["sentence"]
+    assert "no minute is worth its time" in found["sentence"]
 
 
 def test_one_card_alone_is_not_called_cheapest() -> None:
@@ -281,8 +281,23 @@ def test_a_card_that_pcie_links_is_answered_for_alone() -> None:
     several = answer.answer(TABLES, offers, asked, [], 8, TODAY)
     reasons = {one["card"]: one["reason"] for one in several["refused"]}
     assert reasons["L40S"].startswith("no table of speed has several cards that PCIe alone links, and this takes 8")
-    measured = answer.answer(TABLES, offers, asked, [asked.on("L40S", rate=2000.0)], 8, TODAY)
-    assert "L40S" not in {one["card"] for one in measured["refused"]}
+
+
+@pytest.mark.parametrize(
+    ("of_rate", "asked_for", "is_answered"), [(1, 1, 1), (1, 2, 0), (4, 4, 1), (4, 2, 1), (4, 8, 0)]
+)
+def test_a_rate_of_cards_that_pcie_links_holds_for_as_many_as_it_was_measured_on(
+    of_rate: int, asked_for: int, is_answered: int
+) -> None:
+    asked = ask(software="llm-foundry", state_bytes=4.0)
+    point = question.check_rate(TABLES, asked, "--on", "L40S", "bf16", 2000.0, of_rate)
+    found = answer.answer(TABLES, {}, asked, [point], asked_for, TODAY)
+    reasons = {one["card"]: one["reason"] for one in found["refused"]}
+    assert ("L40S" not in reasons) == is_answered
+    if not is_answered:
+        assert f"alone links, your rate is of {of_rate}, and this takes {asked_for}: measure it" in reasons["L40S"]
+    other = answer.answer(TABLES, {}, asked, [replace(asked.on("H100", rate=8000.0), cards=1)], 8, TODAY)
+    assert "H100" in {one["card"] for one in other["answers"]}, "what NVLink links may be many"
 
 
 def test_a_card_that_is_left_out_is_not_answered_and_still_teaches() -> None:
@@ -341,5 +356,31 @@ def test_a_rate_near_the_peak_is_asked_after() -> None:
     for rate, asks in ((19000.0, True), (10400.0, False)):
         asked = ask(software="llm-foundry")
         found = answer.answer(TABLES, {}, asked, [asked.on("H100", rate=rate)], None, TODAY)
-        line = "your rate on H100 is 99% of its peak, and no table has over 70%: is it of one card?"
-        assert (line in found["assumed"]) == asks
+        assert ("That is 99 % of its peak, and no printed row is above 68.5 %" in found["beside"][0]) == asks
+
+
+def test_where_no_cloud_is_left_the_market_place_and_owned_cards_are_named() -> None:
+    offers = {"H100": [row("a", 1, 3), row("vast", 1, 1)], "A100 80 GB": [row("a", 1, 2)]}
+    asked = ask(software="llm-foundry", state_bytes=4.0)
+    own = {"A100 80 GB": owned.Owned(0.5, "2026-11", "by hand", "an invoice", 1)}
+    found = answer.answer(TABLES, offers, asked, [], None, TODAY, without=["a"], owned=own)
+    assert found["choice"] is None
+    says = "No cloud offers a card that can be answered for (without a), at a price younger than 12 months"
+    assert found["otherwise"].startswith(says)
+    assert "At a market place, where anybody may be the host: from " in found["otherwise"]
+    assert " on 1 x H100 at vast, price of 2026-11-09." in found["otherwise"]
+    assert " on 1 x A100 80 GB owned, figures of 2026-11." in found["otherwise"]
+    nothing = answer.answer(TABLES, {}, asked, [], 8, TODAY)["otherwise"]
+    assert nothing == (
+        "No cloud offers so many cards that can be answered for, at a price younger than 12 months: nothing is left "
+        "that decides."
+    )
+    assert answer.answer(TABLES, offers, asked, [], None, TODAY)["otherwise"] is None
+
+
+def test_whether_to_stay_is_not_said_where_one_card_alone_is_answered() -> None:
+    """A rate of a tenth of what tables say leaves no other card: that none costs less, nobody knows."""
+    found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1)]}, ("H100", 780))
+    assert [one["card"] for one in found["answers"]] == ["H100"]
+    assert found["asked"]["measured"][0]["is_carried"] is False
+    assert "Stay on" not in found["choice"]["sentence"]

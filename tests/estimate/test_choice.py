@@ -54,3 +54,13 @@ def test_a_minute_that_costs_more_than_it_saves_is_not_asked_for() -> None:
     assert free.falls[1] - choose(costs, covariance, 1.0).falls[1] == pytest.approx(1)
     assert dear.falls == {}
     assert dear.rivals
+
+
+def test_a_minute_that_saves_less_than_a_persons_minute_or_a_thousandth_is_not_asked_for() -> None:
+    """Two that cost the same, one of them not known: what is saved is 8 % of the cost, of 10 USD 0.8."""
+    spread = np.diag([1e-6, 0.04])
+    small, larger = (choose(np.full(2, usd), spread) for usd in (10.0, 20.0))
+    assert small.falls == {}
+    assert 1.0 < larger.falls[1] < 2.0
+    assert choose(np.full(2, 10_000.0), np.diag([1e-9, 6.4e-5])).falls == {}, "8 USD of 10,000: less than a thousandth"
+    assert choose(np.full(2, 10_000.0), np.diag([1e-9, 1e-4])).falls[1] > 10

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from scripts.document import estimates as document
-from scripts.estimate import linear, question, transfers, trial
+from scripts.estimate import linear, question, rates, transfers, trial
 from scripts.estimate.answer import ROOM
 from scripts.storage.files import read_csv
 from scripts.workflow import estimates
@@ -52,6 +52,11 @@ def test_one_rate_is_nearly_everything_and_better_than_the_trivial_rules() -> No
     rules = kept["picks"]["rules"]
     assert rules["this model"]["among three"] >= rules["same share of the peak"]["among three"]
     assert rules["this model"]["regret"][0] <= 0.02
+
+
+def test_no_trial_is_as_far_off_as_a_rate_that_is_not_carried() -> None:
+    farthest = estimates.trials()["farthest"]
+    assert 0.9 * rates.FARTHEST < farthest < rates.FARTHEST
 
 
 def test_the_fitted_model_speaks_without_this_program() -> None:

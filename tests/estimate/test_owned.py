@@ -46,6 +46,11 @@ def test_the_figures_of_a_machine_are_parted_among_its_cards() -> None:
     [
         ({"H10": CARD}, "mine.yaml: 'H10' is unknown: did you mean H100"),
         ({"H100": CARD, "H100 SXM": CARD}, "mine.yaml: H100 SXM: H100 has an entry already"),
+        ({"H100": CARD | {"as_of": "2026-13"}}, "mine.yaml: H100: as_of: '2026-13' is not a date (YYYY-MM-DD"),
+        ({"H100": CARD | {"as_of": "2026-1"}}, "as_of: '2026-1' is not a date"),
+        ({"H100": CARD | {"as_of": 26}}, "as_of: '26' is not a date"),
+        ({"H100": CARD | {"as_of": "2026-02-30"}}, "as_of: '2026-02-30' is not a date"),
+        ({"H100": CARD | {"as_of": "2999-01"}}, "mine.yaml: H100: as_of: 2999-01 is in the future"),
         ({"H100": CARD | {"residual_usd": 40_000}}, "mine.yaml: H100: residual_usd is 40000"),
         ({"H100": CARD | {"acquisition_usd": 0, "power_watts": 0}}, "mine.yaml: H100: an hour costs nothing"),
     ],

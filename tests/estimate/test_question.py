@@ -96,8 +96,9 @@ def test_a_name_of_two_cards_takes_the_larger_and_says_so() -> None:
 LIMITS = [
     ({"length": 1e9}, "length", "sequences of {} to {} tokens"),
     ({"model": "", "billion": 1e9}, "billion", "token: {} to {} billion"),
-    ({"model": "", "billion": 1e6, "active": 1e5}, "active", "token: {} to {} billion active"),
+    ({"model": "", "billion": 2000, "active": 1e3}, "active", "token: {} to {} billion active"),
     ({"model": "", "billion": 8, "layers": 16, "width": 2048}, "billion", "a transformer of {} to {} billion"),
+    ({"model": "", "billion": 1e6, "active": 10}, "billion", "billion parameters in all: up to {} are"),
     ({"tokens": 1e16}, "tokens", "must be at most {}"),
     ({"tokens": 1.0, "length": 2048}, "tokens", "less than one sequence of {} "),
 ]
@@ -196,7 +197,26 @@ def test_software_that_no_table_holds_is_one_of_its_own_and_that_is_said(said: s
         ({"task": "qlora", "precision": "fp8"}, "--precision: fp8: qlora keeps weights in 4 bits and computes in bf16"),
         ({"model": "", "billion": -8}, "--billion: -8 must be billions of parameters, more than 0"),
         ({"model": "", "billion": 8000}, "--billion: 8000 billion parameters a token: 0.0625 to 811.7 billion"),
-        ({"model": "", "billion": 8, "layers": -1}, "--layers: -1 must be a whole number"),
+        ({"model": "", "billion": 8, "layers": -1}, "--layers: -1 must be a whole number from 3 to 252"),
+        ({"model": "", "billion": 8, "layers": 0}, "--layers: 0 must be a whole number from 3 to 252"),
+        ({"model": "", "billion": 8, "layers": 32.5}, "--layers: 32.5 must be a whole number"),
+        (
+            {"model": "", "billion": 8, "width": 99999999},
+            "--width: 99,999,999 must be a whole number from 384 to 40,960",
+        ),
+        ({"model": "", "billion": 30, "active": 3, "width": 1e9}, "--width: 1,000,000,000 must be a whole number"),
+        (
+            {"model": "", "billion": 8, "layers": 3},
+            "--layers: 3 layers of width 4,096 (--width is taken from Llama 3 8B) are a transformer of 0.151 to 4.83 "
+            "billion parameters, and --billion is 8",
+        ),
+        ({"model": "", "billion": 8, "width": 40960}, "--width: 32 layers of width 40,960 (--layers is taken from"),
+        ({"model": "", "billion": 3e6, "active": 3}, "--billion: 3,000,000 billion parameters in all: up to 2080 are"),
+        (
+            {"model": "", "billion": 30, "active": 3, "layers": 200, "width": 8000},
+            "--layers, --width: 200 layers of width 8,000 are a transformer of 9.6 to 1230 billion active parameters, "
+            "and --active is 3",
+        ),
         ({"model": "", "billion": 30, "kind": "moe"}, "--active: must be given of a mixture of experts"),
         ({"model": "", "billion": 3, "active": 30}, "--active: 30 is more than all of --billion 3"),
         ({"model": "", "billion": 8, "kind": "hybrid"}, "hybrid (Mamba)"),
@@ -206,6 +226,48 @@ def test_what_cannot_be_asked_is_one_line(given: dict[str, object], says: str) -
     with pytest.raises(InputError) as error:
         ask(**given)
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "number"),
+    [
+        ("2e9", 1, 2e9),
+        ("2,000,000,000", 1, 2e9),
+        ("2_000_000_000", 1, 2e9),
+        ("2B", 1, 2e9),
+        ("2b", 1, 2e9),
+        ("2 billion", 1, 2e9),
+        ("1.5 T", 1, 1.5e12),
+        ("7B", 1e9, 7),
+        ("500M", 1e9, 0.5),
+        ("7", 1e9, 7),
+        (".5k", 1, 500),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(text: str, unit: float, number: float) -> None:
+    assert question.number_of("--tokens", text, unit) == number
+
+
+@pytest.mark.parametrize("text", ["1,5", "2G", "2 apples", "", "B", "1e999", "0x10", "1,00,000", "nan", "2e"])
+def test_what_is_no_number_is_one_line(text: str) -> None:
+    with pytest.raises(InputError, match=r"--tokens: .* is no number: as 2e9, or 2B"):
+        question.number_of("--tokens", text)
+
+
+def test_a_k_of_a_sequence_is_1024() -> None:
+    lengths = {"4k": 4096, "128K": 131072, "8 k": 8192, "0.5k": 512, "8192": 8192, "8,192": 8192}
+    assert {text: question.length_of("--length", text) for text in lengths} == lengths
+    with pytest.raises(InputError, match="--length: '4q' is no number: as 8192, or 8k"):
+        question.length_of("--length", "4q")
+
+
+def test_a_rate_of_several_cards_is_parted_among_them() -> None:
+    one, four = (question.measured(KNOWN, ask(), "--on", f"H100={text}") for text in ("10400", "41600/4"))
+    assert (one.rate, one.cards) == (10400, 1)
+    assert (four.rate, four.cards) == (10400, 4)
+    for text in ("10400/0", "10400/5000"):
+        with pytest.raises(InputError, match=r"--on: .* must be a whole number from 1 to 4,096"):
+            question.measured(KNOWN, ask(), "--on", f"H100={text}")
 
 
 def test_a_rate_is_of_a_card_and_of_the_precision_asked_for_or_another() -> None:

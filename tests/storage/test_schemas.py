@@ -65,6 +65,16 @@ def test_a_key_is_a_text(tmp_path: Path, key: str, said: str) -> None:
         schemas.parse_yaml(f"H100: {{{key}: 1}}\n", "owned", "owned.yaml")
 
 
+@pytest.mark.parametrize(
+    ("text", "number"), [("2.8e5", 2.8e5), ("1e6", 1e6), ("5E-1", 0.5), (".5e2", 50.0), ("280000", 280000)]
+)
+def test_a_number_is_read_as_yaml_1_2_writes_it(text: str, number: float) -> None:
+    found = schemas.parse_yaml(OWNED.format(text), "owned", "mine.yaml")
+    assert found["H100"]["acquisition_usd"] == number
+    with pytest.raises(InputError, match=r"mine.yaml: H100.acquisition_usd: 'e5' is not a number"):
+        schemas.parse_yaml(OWNED.format("e5"), "owned", "mine.yaml")
+
+
 def test_dates_stay_text(tmp_path: Path) -> None:
     catalogue = schemas.read_yaml(written(tmp_path, MACHINE), "hardware")
     assert catalogue["cpu1"]["own"]["as_of"] == "2026-06-23"
@@ -205,6 +215,12 @@ def test_bad_study_of_logs_is_named_with_its_key(tmp_path: Path, old: str, new: 
     with pytest.raises(InputError, match=message) as error:
         schemas.read_yaml(written(tmp_path, IMPORTED.replace(old, new)), "study")
     assert "\n" not in str(error.value)
+
+
+OWNED = (
+    "H100: {{acquisition_usd: {}, life_months: 48, hours_per_month: 500, power_watts: 10, usd_per_kwh: 0.1, "
+    "as_of: 2026-11, source: an invoice}}"
+)
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
