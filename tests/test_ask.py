@@ -634,7 +634,7 @@ def test_another_length_says_why_it_has_another_answer(page: Page) -> None:
         page.locator("#asked .answer strong").inner_text() == "2 of 4 cost the same: the minimum of 60.0 s is billed."
     )
     why = page.locator("#asked").inner_text()
-    assert f"For 1,200,000 samples: {said.partition('.')[0]}." in why
+    assert f"At the page's own length, 1,200,000 samples, the answer is another: {said.partition('.')[0]}." in why
     assert "The length of a training changes that, as 60.0 s are billed at least and start and compilation are" in why
     page.fill("[name=samples]", "1200000")
     assert "changes that" not in page.locator("#asked").inner_text(), "it is the page's own"

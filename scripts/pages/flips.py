@@ -8,6 +8,7 @@ from typing import Any
 
 from scripts.analysis.names import workload_name
 from scripts.analysis.trainings import Answer, Flip
+from scripts.pages.days import when
 from scripts.storage.numbers import number
 
 #: Why the price in a page's answer is another than that of one of its workloads.
@@ -19,37 +20,38 @@ def beside(study: Mapping[str, Any]) -> str:
     return _BESIDE if "question" in study else ""
 
 
-def of_workload(flip: Flip | None, workload: str, labels: Mapping[str, str], more: str = "") -> str:
+def of_workload(flip: Flip | None, workload: str, labels: Mapping[str, str], newest: str, more: str = "") -> str:
     """Return at which price another machine wins a workload; empty where there is no other (`trainings.flip`).
 
-    `more` is what `beside` says of the page's study.
+    `newest` is the day beside which a price is old (`days.when`), `more` what `beside` says of the page's study.
     """
     if flip is None:
         return ""
     clear = (
         f"clearly cheaper below {number(flip.below)}" if flip.below else "no price is known at which it wins clearly"
     )
-    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {_even(flip)}, and {clear}.{more}"
+    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {_even(flip, newest)}, and {clear}.{more}"
 
 
-def of_answer(name: str, answer: Answer) -> str:
+def of_answer(name: str, than: str, answer: Answer, newest: str) -> str:
     """Return up to or below which price the machine that a study asks about pays; empty where something is free."""
     if not answer.flips:
         return ""
     (flip,) = answer.flips
+    pairs, some = (f"all {answer.pairs} pairs", " in half of them") if answer.pairs > 1 else ("the one pair", "")
+    half = (
+        f"Against {than}, over {pairs}: {name} costs no more{some} at "
+        f"{_now(flip.even, flip.now, when(flip.as_of, newest))}, by {_by(flip.is_single)}"
+    )
     if not flip.below:
         why = ", as there are too few runs" if answer.few else ""
-        return f" {_half(name, flip)}; no price is known at which it clearly pays{why}."
+        return f"{half}; no price is known at which it clearly pays{why}."
     until = "up to" if answer.word == "Yes" else "below"
     pays = f"clearly pays {until} {number(flip.below)}: cheaper in at least half of the pairs, dearer in none"
-    return f" {_half(name, flip)}, and {pays}."
+    return f"{half}, and {pays}."
 
 
-def _half(name: str, flip: Flip) -> str:
-    return f"At {_now(flip.even, flip.now)} {name} costs no more in half of the pairs, by {_by(flip.is_single)}"
-
-
-def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[str, str]) -> str:
+def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[str, str], newest: str) -> str:
     """Return up to which price the machine of the lowest cost keeps it, and at which price the next one takes it.
 
     `cells` are those of one workload, the cheapest first. Empty where there is no other machine, or one is free.
@@ -61,26 +63,32 @@ def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[s
     one, other = firsts[:2]
     ratio = other["usd"] / one["usd"]
     is_single = all(len(cell["of"]["usd"]) == 1 for cell in (one, other))
-    (up_to, now), (at, then) = (
-        (cell["usd_per_hour"] * times, cell["usd_per_hour"]) for cell, times in ((one, ratio), (other, 1 / ratio))
+    (up_to, now, since), (at, then, of) = (
+        (cell["usd_per_hour"] * times, cell["usd_per_hour"], when(cell["price_as_of"], newest))
+        for cell, times in ((one, ratio), (other, 1 / ratio))
     )
+    first, second = (labels[cell["cell"]["hardware"]] for cell in (one, other))
     return (
-        f"For {workload_name(workload)}, by {_by(is_single)}, {labels[one['cell']['hardware']]} is lowest up to "
-        f"{_now(up_to, now)}; next is {labels[other['cell']['hardware']]}, at {number(at)} (now {number(then)})."
+        f"For {workload_name(workload)}, by {_by(is_single)}, {first} is lowest up to {_now(up_to, now, since)}; "
+        f"next is {second}, at {number(at)} ({_priced(then, of)})."
     )
 
 
-def _even(flip: Flip) -> str:
+def _even(flip: Flip, newest: str) -> str:
     """Return at which price of its hour a machine costs as much."""
-    return f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now)}"
+    return f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now, when(flip.as_of, newest))}"
 
 
 def _by(is_single: bool) -> str:
     return "one run of each" if is_single else "medians"
 
 
-def _now(usd: float, now: float) -> str:
-    return f"{number(usd)} USD an hour (now {number(now)})"
+def _now(usd: float, now: float, since: str) -> str:
+    return f"{number(usd)} USD an hour ({_priced(now, since)})"
+
+
+def _priced(usd: float, since: str) -> str:
+    return f"{since}{'' if since == 'now' else ':'} {number(usd)}"
 
 
 def of_cards(at: Mapping[str, Answer]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from scripts.pages.days import when
 from scripts.pages.inputs import Inputs
 from scripts.studies import definition
 
@@ -14,10 +15,11 @@ _MOST = 6
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return `yours`, None for a page without a front door beside it.
 
-    Keys: models (links to a language model by its hours or its rate on a card: label, address), nets (links to another
-    net by its hours on such a machine; none on a page of language models alone), more (how many others it knows), like
-    (whether the front door knows nets of the page, too), here (links to the page's own form, by the hours on a
-    machine that the front door does not know) and unknown (labels of such machines where the page has no form).
+    Keys: at (at which prices the page's own form answers, where those are not the page's own), models (links to a
+    language model by its hours or its rate on a card: label, address), nets (links to another net by its hours on such
+    a machine; none on a page of language models alone), more (how many others it knows), like (whether the front door
+    knows nets of the page, too), here (links to the page's own form, by the hours on a machine that the front door does
+    not know) and unknown (labels of such machines where the page has no form).
     """
     if inputs.quoted is None:
         return {"yours": None}
@@ -25,7 +27,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     named = (asked.get("hardware"), asked.get("than"), inputs.base.get("hardware"))
     first = [str(name) for name in named if name in inputs.quoted]
     known = {name: inputs.quoted[name] for name in dict.fromkeys([*first, *inputs.quoted])}
-    like = next((about["like"] for about in known.values()), "")
+    like = next((net for about in known.values() for net in about["nets"]), "")
     nets = dict.fromkeys((about["net"], about["label"]) for about in known.values() if about["net"])
     if _is_of_language_models(inputs):
         nets = {}
@@ -33,16 +35,42 @@ def context(inputs: Inputs) -> dict[str, Any]:
     unknown = [name for name, about in known.items() if not (about["net"] or about["card"])]
     trained = set(inputs.counted(inputs.runs)["hardware"])
     here = [(name, inputs.labels[name]) for name in unknown if name in trained]
+    option = _of_late(inputs)
+    asks = {"takes": "10"} | ({"option": option} if option != inputs.price else {})
     return {
         "yours": {
+            "at": inputs.option_labels[option] if option != inputs.price else "",
             "nets": _links("classic", "machine", list(nets)[:_MOST], {"net": like}),
             "more": max(0, len(nets) - _MOST),
             "like": like,
             "models": _links("quote", "on", models),
-            "here": _links("ask", "on", here[:_MOST], {"takes": "10"}, page="") if not (nets or models) else [],
+            "here": _links("ask", "on", here[:_MOST], asks, page="") if not (nets or models) else [],
             "unknown": [inputs.labels[name] for name in unknown],
         }
     }
+
+
+def doors(inputs: Inputs) -> dict[str, str]:
+    """Return by machine where the front door quotes a training by its hours there, which the page's form adds."""
+    found = {}
+    for name, about in (inputs.quoted or {}).items():
+        if about["net"] and not _is_of_language_models(inputs):
+            (link,) = _links("classic", "machine", [(about["net"], about["label"])])
+        elif about["card"]:
+            count = {"cards": str(inputs.cards[name][1])} if name in inputs.cards else {}
+            (link,) = _links("quote", "on", [(about["card"], about["card"])], count)
+        else:
+            continue
+        found[name] = link["address"]
+    return found
+
+
+def _of_late(inputs: Inputs) -> str:
+    """Return the option that can be rented at: the page's own, or that whose newest price is a year newer or more."""
+    days = inputs.prices[inputs.prices["purchase"] != "owned"].groupby("price_option")["price_as_of"].max()
+    if inputs.price not in days or when(days[inputs.price], inputs.newest) == "now":
+        return inputs.price
+    return str(days.idxmax())
 
 
 def _is_of_language_models(inputs: Inputs) -> bool:

@@ -1,15 +1,17 @@
 """From the page of a study a training of one's own is one click away from its quote."""
 
+from typing import Any
+
 from scripts.pages import report, yours
 from tests.made import STUDY, inputs, run, runs
 from tests.reading import Read
 
 
-def quoted(net: str = "", label: str = "", card: str = "", like: str = "resnet50") -> dict[str, str]:
-    return {"net": net, "label": label, "card": card, "like": like}
+def quoted(net: str = "", label: str = "", card: str = "", nets: tuple[str, ...] = ("resnet50",)) -> dict[str, Any]:
+    return {"net": net, "label": label, "card": card, "nets": nets}
 
 
-def page(**machines: dict[str, str]) -> str:
+def page(**machines: dict[str, Any]) -> str:
     return report.page(inputs(STUDY, runs(run()), quoted=machines))
 
 
@@ -27,15 +29,15 @@ def test_a_page_of_unknown_machines_says_so() -> None:
 
 
 def test_a_page_of_other_nets_begins_with_language_models_and_asks_for_none_of_the_front_door() -> None:
-    text = page(cpu1=quoted("v100-16gb", "V100 16 GB", "A100 80 GB", like=""))
+    text = page(cpu1=quoted("v100-16gb", "V100 16 GB", "A100 80 GB", nets=()))
     assert '<a href="quote.html#classic&amp;net=&amp;machine=v100-16gb">V100 16 GB</a>' in text
     said = Read(text).text
-    assert -1 < said.find("A language model by its hours, or its tokens a second, on") < said.find("Another net by")
+    assert -1 < said.find("a language model by its hours, or its tokens a second, on") < said.find("another net by")
 
 
 def test_a_page_of_language_models_leads_to_no_other_net() -> None:
     study = STUDY | {"import": {"format": "token_table", "units": {"*": "tokens"}}}
-    text = report.page(inputs(study, runs(run()), quoted={"cpu1": quoted("v100-16gb", "V100", "H100", like="")}))
+    text = report.page(inputs(study, runs(run()), quoted={"cpu1": quoted("v100-16gb", "V100", "H100", nets=())}))
     assert '<a href="quote.html#quote&amp;on=H100">H100</a>' in text
     assert "#classic" not in text
 
