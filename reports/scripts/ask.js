@@ -409,6 +409,7 @@ function begin() {
     const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (name?.startsWith("ask&")) showAt(form);
+    if (there?.matches("details")) there.open = true;
     if (!there || !location.hash.startsWith("#ask&")) return;
     event.preventDefault();
     history.pushState(null, "", location.href);
