@@ -290,6 +290,7 @@ def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, p
     assert page.locator("[name=samples]").input_value() == ""
     said = page.locator("#asked .answer").inner_text()
     assert "a training like MNIST · MLP that takes 10.0 h on 4 vCPUs" in said
+    assert "These are of the machines of this page (on-demand)." in page.locator("#asked").inner_text()
     script = (
         "state => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
         " return ask(data, state).map(({name, seconds}) => [name, seconds]) }"

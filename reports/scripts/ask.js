@@ -116,9 +116,9 @@ function begin() {
   function elsewhere(state) {
     const door = data.quoted[state.on];
     if (state.takes === null) return [];
-    const words = `Among the machines of this page (${data.options[state.option]})`;
+    const words = `These are of the machines of this page (${data.options[state.option]})`;
     if (!door) return [made("p", "", `${words}.`)];
-    const link = made("a", "", `${shown(state.takes)} h on ${data.machines[state.on]} on the quote page`);
+    const link = made("a", "", `${state.takes.toLocaleString("en-US")} h on ${data.machines[state.on]}, by the quote page`);
     const net = door.includes("classic&") ? {net: data.nets.includes(state.workload) ? state.workload : ""} : {}; // other nets are none of its own
     link.href = `${door}&${new URLSearchParams({...net, hours: state.takes})}`;
     return [made("p", "", `${words}; over all providers: `, link, ".")];

@@ -114,9 +114,11 @@ class Inputs:
         """Return in words of which months prices are, whose, and how bought: prices of May 2026, vCPUs Google spot."""
         sold: dict[str, list[str]] = {}
         for row in records(prices):
-            kind = re.sub(r"^\d+ (× )?", "", self.labels[row["hardware"]])
+            kind = re.sub(r"^\d+ (× )?", "", self.labels[row["hardware"]]).removeprefix(
+                f"{provider_name(row['provider'])} · "
+            )
             kinds = sold.setdefault(f"{provider_name(row['provider'])} {row['purchase'].replace('-', ' ')}", [])
-            kinds += [kind] if kind not in kinds else []
+            kinds += [kind] if not kind.startswith(tuple(kinds)) else []
         # More kinds than two would be a list: the page's table of prices has them.
         each = [
             f"{' and '.join(kinds)} {how}" if len(kinds) < 3 and len(sold) > 1 else how for how, kinds in sold.items()

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from scripts.pages import report, yours
-from tests.made import STUDY, inputs, run, runs
+from scripts.pages import ask, report, yours
+from tests.made import STUDY, inputs, offer, price_book, run, runs
 from tests.reading import Read
 
 
@@ -61,3 +61,23 @@ def test_many_machines_are_counted_and_those_of_the_question_come_first() -> Non
     found = yours.context(inputs(study, runs(run()), quoted=machines))["yours"]
     assert [one["label"] for one in found["nets"]] == ["Net 8", "Net 7", "Net 0", "Net 1", "Net 2", "Net 3"]
     assert found["more"] == 3
+
+
+def test_hours_of_the_form_lead_on_to_all_providers() -> None:
+    """A net that the front door has is asked for by its name; a machine that it does not know leads nowhere."""
+    machines = {"cpu1": quoted("v100-16gb", "V100 16 GB", "A100"), "cpu4": quoted(), "gpu": quoted(card="A100 80 GB")}
+    found = ask.context(inputs(STUDY, runs(run(), run(hardware="cpu4")), quoted=machines))["ask"]
+    assert found["nets"] == ("resnet50",)
+    assert found["quoted"] == {
+        "cpu1": "quote.html#classic&machine=v100-16gb",
+        "gpu": "quote.html#quote&on=A100%2080%20GB",
+    }
+
+
+def test_hours_are_asked_for_at_prices_that_can_be_paid() -> None:
+    old, new = (offer("1-core", 1.0, as_of=day, purchase=how) for day, how in (("2017", "on-demand"), ("2026", "spot")))
+    ways = {"prices": {"then": {"purchase": "on-demand"}, "today": {"purchase": "spot"}}, "price": "then"}
+    rows = [run(framework=name) for name in ("jax", "torch")]
+    text = report.page(inputs(STUDY | ways, runs(*rows), rows=price_book(old, new), quoted={"cpu1": quoted()}))
+    assert '<a href="#ask&amp;takes=10&amp;option=today&amp;on=cpu1">1 vCPU</a>' in text
+    assert "answers among the machines of this page, at prices of 2026, cloud spot." in Read(text).text
