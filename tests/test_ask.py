@@ -290,6 +290,7 @@ def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, p
     assert page.locator("[name=samples]").input_value() == ""
     said = page.locator("#asked .answer").inner_text()
     assert "a training like MNIST · MLP that takes 10.0 h on 4 vCPUs" in said
+    assert "These are of the machines of this page (on-demand)." in page.locator("#asked").inner_text()
     script = (
         "state => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
         " return ask(data, state).map(({name, seconds}) => [name, seconds]) }"
@@ -634,7 +635,7 @@ def test_another_length_says_why_it_has_another_answer(page: Page) -> None:
         page.locator("#asked .answer strong").inner_text() == "2 of 4 cost the same: the minimum of 60.0 s is billed."
     )
     why = page.locator("#asked").inner_text()
-    assert f"For 1,200,000 samples: {said.partition('.')[0]}." in why
+    assert f"At the page's own length, 1,200,000 samples, the answer is another: {said.partition('.')[0]}." in why
     assert "The length of a training changes that, as 60.0 s are billed at least and start and compilation are" in why
     page.fill("[name=samples]", "1200000")
     assert "changes that" not in page.locator("#asked").inner_text(), "it is the page's own"

@@ -541,5 +541,5 @@ def test_what_is_no_training_is_given_to_the_index_as_a_speed() -> None:
     for_two = [run(workload="resnet50", is_training=False, batch_size=size, total_seconds=9.0) for size in (16, 32)]
     text = Read(page(*for_two)).text
     assert "A million samples, on the steady clock, on-demand" in text
-    assert "1.00 USD a thousand million samples, 27.8 h" in text, "10,000/s: dollars and hours are of as many samples"
+    assert "0.00100 USD a million samples, 100 s" in text, "10,000/s: dollars and seconds are of as many samples"
     assert "full length" not in text.partition("How it was measured")[0]

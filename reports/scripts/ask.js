@@ -33,15 +33,29 @@ function begin() {
 
   const asked = () => data.workloads[form.elements.workload.value];
 
-  /** Dollars, and for how much: of rates the seconds beside them are for as much (`time`). */
+  /** Where the page's price is an offer of an hour of one card, hours are of a card, as at the top of the page. */
+  const anHour = Object.keys(data.by_card).length ? "USD a card-hour" : "USD an hour";
+  const perHour = ({cell}, value) => (value === null ? null : value / (data.by_card[cell.hardware] ?? 1));
+
+  /** Of how many trainings the dollars are shown: of many, where one costs next to nothing. */
+  function scaleOf(state, {is_rate, times}, rows) {
+    return is_rate ? 1 : (!isOwn(state) && times) || (Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1);
+  }
+
+  /** Dollars, and of how many trainings. */
   function usd(value, times) {
-    const isOwn = form.elements.samples.value !== "" || form.elements.takes.value !== "";
-    const these = asked().is_rate ? (isOwn ? ` for ${shown(times, 4)} times as many` : " a thousand " + asked().unit.slice(2)) : ` per ${shown(times, 4)} trainings`;
-    return `${shown(value * times)} USD${times > 1 ? these : ""}`;
+    return `${shown(value * times)} USD${times > 1 ? ` per ${shown(times, 4)} trainings` : ""}`;
   }
 
   function time(seconds, times) {
-    return asked().is_rate ? duration(seconds * times) : `${duration(seconds)}${times > 1 ? " each" : ""}`;
+    return `${duration(seconds)}${times > 1 ? " each" : ""}`;
+  }
+
+  /** An hour of a row's machine, now or when its price was that; one that the reader typed is theirs. */
+  function priced(state, row) {
+    const {usd_per_hour, cell} = row;
+    const since = state.prices[cell.hardware] === undefined ? data.prices[state.option]?.[cell.hardware]?.since ?? "now" : "yours";
+    return `${since}${since === "now" ? "" : ":"} ${shown(perHour(row, usd_per_hour))}`;
   }
 
   function card(head, name, ...words) {
@@ -67,11 +81,11 @@ function begin() {
     const price = data.prices[state.option]?.[first.cell.hardware];
     const least = isSame && state.by === "cost" && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${times > 1 && asked().is_rate && state.samples === null && state.takes === null ? "a thousand " + unit.slice(2) : unit}.`);
+    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
-    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour, and is even with the next machine at ${shown(first.even_at)} (now ${shown(first.usd_per_hour)}).`);
+    else if (below) words.push(` It stays clearly the cheapest up to ${shown(perHour(first, below))} ${anHour}, and is even with the next machine at ${shown(perHour(first, first.even_at))} (${priced(state, first)}).`);
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     return made("p", "answer", ...words);
@@ -100,7 +114,21 @@ function begin() {
     const once = rows.some(({cell}) => cell.runs.some((run) => run.once > 0));
     const reasons = [...(least && state.by !== "time" ? [`${duration(least)} are billed at least`] : []), ...(once ? ["start and compilation are paid once"] : [])];
     const {samples, noun} = asked();
-    return `For ${shown(samples, 4)} ${noun}: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
+    return `At the page's own length, ${shown(samples, 4)} ${noun}, the answer is another: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
+  }
+
+  /** Where a training of the reader's own is quoted at all providers: this page's form answers among its own machines. */
+  function elsewhere(state) {
+    const door = data.quoted[state.on];
+    if (state.takes === null) return [];
+    const words = `These are of the machines of this page (${data.options[state.option]})`;
+    if (!door) return [made("p", "", `${words}.`)];
+    const link = made("a", "", `${state.takes.toLocaleString("en-US")} h on ${data.machines[state.on]}, by the quote page`);
+    const net = door.includes("classic&") ? {net: data.nets.includes(state.workload) ? state.workload : ""} : {}; // other nets are none of its own
+    const like = ask(data, {...state, takes: null, samples: null, by: "time"}).find(({cell}) => cell.hardware === state.on); // whose hours are as many times yours as its tokens
+    const model = like?.cell.training && door.includes("quote&") ? {...like.cell.training, tokens: ((asked().samples * state.takes * 3600) / like.seconds / 1e9).toPrecision(4)} : {};
+    link.href = `${door}&${new URLSearchParams({...model, ...net, hours: state.takes})}`;
+    return [made("p", "", `${words}; over all providers: `, link, ".")];
   }
 
   /** What the shortest time costs beside the lowest cost, where both are clearly different. */
@@ -126,11 +154,11 @@ function begin() {
     const hasLeast = found.some(([option, [first]]) => data.prices[option][first.cell.hardware]?.minimum_seconds);
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
-      const values = [shown(first.usd * times), asked().is_rate ? duration(first.seconds * times) : duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
+      const values = [shown(first.usd * times), duration(first.seconds), shown(perHour(first, first.usd_per_hour)), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
       return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
-    const per = usd(0, times).split("USD")[1], each = times > 1 && !asked().is_rate ? " each" : "";
-    const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
+    const per = usd(0, times).split("USD")[1], each = times > 1 ? " each" : "";
+    const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, anHour, ...(hasLeast ? ["billed at least"] : [])];
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
@@ -155,7 +183,7 @@ function begin() {
         return dot;
       }));
       fill.style.width = percent(row[key]);
-      const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${asked().is_rate ? duration(row.seconds * times) : duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
+      const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
       const bar = made("div", `bar ${place ? markOf(row, rows[0], key) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
       bar.setAttribute("role", "listitem");
       return bar;
@@ -195,7 +223,9 @@ function begin() {
     const kept = new Set([...sorted].sort((a, b) => firsts.has(b) - firsts.has(a)).slice(0, Math.max(MOST_COLUMNS, firsts.size)));
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
-    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [readable(workload), ...names.map((name) => {
+    const lowest = (workload, rows, [first] = rows, about = data.workloads[workload], times = scaleOf(state, about, rows)) => (
+      {cost: `1.00× is ${usd(first.usd, times)}${isOwn(state) || times > 1 ? "" : ` ${about.unit}`}`, time: `1.00× is ${duration(first.seconds)}`}[state.by] ?? "");
+    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found))), ...names.map((name) => {
       const row = found.find((one) => one.name === name);
       if (!row) return made("td", "n none", "—");
       const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {near: " ◐", few: " ○"}[markOf(row, found[0], key)] ?? ""}`);
@@ -203,7 +233,9 @@ function begin() {
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    return [made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`))];
+    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
+    fold.id = "glance";
+    return [fold];
   }
 
   /** On a phone its rows stand as cards, as those of the page's own tables do. */
@@ -226,23 +258,23 @@ function begin() {
   const by = (found) => (found.every(({row}) => row.of.usd.length === 1) ? "one run of each" : "medians");
 
   /** At which price another machine wins, in a sentence: scripts/pages/flips.py. */
-  function flip(found) {
+  function flip(state, found) {
     const share = ({row, below}) => (below ?? row.even_at) / row.usd_per_hour, hasPrice = ({below, row}) => below >= LEAST_SHARE * row.usd_per_hour;
     const rivals = found.slice(1).map((one) => (hasPrice(one) ? one : {...one, below: null}));
     if (!rivals.length) return "";
     const {row, below} = rivals.reduce((most, one) => (hasPrice(one) - hasPrice(most) || share(one) - share(most)) > 0 ? one : most);
-    const even = `even by ${by(found)} at ${shown(row.even_at)} USD an hour (now ${shown(row.usd_per_hour)})`;
-    const clear = below === null ? "no price is known at which it wins clearly" : `clearly cheaper below ${shown(below)}`;
+    const even = `even by ${by(found)} at ${shown(perHour(row, row.even_at))} ${anHour} (${priced(state, row)})`;
+    const clear = below === null ? "no price is known at which it wins clearly" : `clearly cheaper below ${shown(perHour(row, below))}`;
     return `For ${readable(row.cell.workload)} alone, ${data.machines[row.cell.hardware]} is ${even}, and ${clear}.${data.beside}`;
   }
 
   /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
   function wins(found) {
-    const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below].map((value) => made("td", "n", shown(value)))];
+    const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, ...[row.usd_per_hour, row.even_at, below].map((value) => perHour(row, value))].map((value) => made("td", "n", shown(value)))];
     if (!found.length) return [];
     return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
       made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price).`), stacked(table("At which price would another machine cost less", "",
-      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], found.map(line))))];
+      ["configuration", "USD", "s", anHour, `even at, ${anHour}`, `clearly less below, ${anHour}`], found.map(line))))];
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */
@@ -282,10 +314,10 @@ function begin() {
         : state.accuracy !== null ? "No configuration reached that accuracy." : "With so many preemptions no training ends.";
       show(made("p", "answer", why), ...(rows.length ? bars(state, rows, 1) : []));
     } else {
-      const times = (!isOwn(state) && about.times) || (Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1);
-      const what = `${name}: each bar is dollars${times === 1 ? "" : !asked().is_rate ? " per 1,000 trainings" : state.samples === null && state.takes === null ? ` a thousand ${asked().unit.slice(2)}` : ` for 1,000 times as many ${asked().noun}`}, followed by × the lowest and the time.`;
-      const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(found) : "";
-      show(sentence(state, rows, times, unit), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
+      const times = scaleOf(state, about, rows);
+      const what = `${name}: each bar is dollars${times === 1 ? "" : " per 1,000 trainings"}, followed by × the lowest and the time.`;
+      const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(state, found) : "";
+      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }
@@ -384,6 +416,7 @@ function begin() {
     const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (name?.startsWith("ask&")) showAt(form);
+    if (there?.matches("details")) there.open = true;
     if (!there || !location.hash.startsWith("#ask&")) return;
     event.preventDefault();
     history.pushState(null, "", location.href);
@@ -391,6 +424,7 @@ function begin() {
   }
 
   for (const panel of document.querySelectorAll("#first .static")) panel.hidden = true;
+  document.querySelector("#first .static #glance")?.removeAttribute("id"); // an answer makes its own
   for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", ({target}) => (alone(target), follow(), answer(), keep()));

@@ -444,6 +444,9 @@ function leftOut(text, data) {
   return {without, unknown};
 }
 
+/** Of more rows the rest is folded. */
+const MOST_ROWS_SHOWN = NARROW.matches ? 4 : 8;
+
 function beginQuote() {
   const data = JSON.parse(document.getElementById("quote-data").textContent), form = document.getElementById("quote");
   const [said, why, place, link] = ["said", "why", "quoted", "link"].map((name) => document.getElementById(name));
@@ -525,6 +528,7 @@ function beginQuote() {
     if (flips) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
+    if (asked.by_hours) words.push(`Your hours for so many tokens on so many cards are ${rounded(asked.rate)} tokens a second a card, and other cards are reckoned from that speed: with other tokens or cards it is another, and so is the answer.`);
     if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
@@ -574,12 +578,18 @@ function beginQuote() {
     return `${textOf(data, "no offer", {what: asked.cards === null ? "a card" : "so many cards", without, months: data.oldest_months})}${spot}${market}${owned && ` ${owned}`}`;
   }
 
+  /** Bars of the first rows and of those that are `asked` about; the rest is a click away. */
+  function folded(rows, isAsked, words, most = mostOf(rows)) {
+    const kept = rows.filter((row, place) => place < MOST_ROWS_SHOWN || isAsked(row)), rest = rows.filter((row) => !kept.includes(row));
+    return [bars(kept, most), ...(rest.length ? [made("details", "", made("summary", "", `${rest.length} ${words}`), bars(rest, most))] : [])];
+  }
+
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
     const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
     const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: rounded(row.peak_gb, 2)})}`}`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
   }
 
   function tries({rows, best, covariance}) {
@@ -597,26 +607,26 @@ function beginQuote() {
     form.elements.active.parentElement.hidden = fields.get("kind") !== "moe";
     form.elements.billion.parentElement.hidden = fields.get("kind") in data.models;
     if (!found?.best) {
-      said.textContent = notGiven(fields) + (problems[0] ?? (found.rows.length ? noOffer(asked, found.rows) : "No card can be answered for."));
+      said.textContent = taken(fields, asked) + (problems[0] ?? (found.rows.length ? noOffer(asked, found.rows) : "No card can be answered for."));
       why.textContent = (found ? stated(found.beside) : problems.slice(1)).join(" ");
       place.replaceChildren(...(found ? [notAnswered(found)] : []));
       return;
     }
     found.best.is_best = true;
     const {spot, market} = elsewhere(found.rows, found.best.usd);
-    said.textContent = notGiven(fields) + sentence(found.best, found.rows) + spot + market;
+    said.textContent = taken(fields, asked) + sentence(found.best, found.rows) + spot + market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
       made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. ${capital(textOf(data, "order"))}. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${capital(textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)}))}.`),
-      bars(found.rows.map(described)), ...ways(asked, found), notAnswered(found));
+      ...folded(found.rows.map(described), (row) => row.basis === "your rate", "more cards"), ...ways(asked, found), notAnswered(found));
   }
 
-  /** Who has chosen a card, as a link from a study does, or said how fast it is, is told what is still that of the example. */
-  function notGiven(fields) {
+  /** Who has chosen a card, as a link from a study does, is asked for hours; who has said how fast it is is told what else is taken as it stands. */
+  function taken(fields, asked) {
     const isTouched = (...names) => names.some((name) => touched.quote.has(name)), isTimed = fields.get("hours") || fields.get("rate");
-    if (!isTimed && !isTouched("on")) return "";
-    const missing = [!isTouched("kind", "billion") && "your model", !isTouched("tokens") && "its tokens", !isTouched("cards") && "your cards", !isTimed && `your hours on ${fields.get("on")}`].filter(Boolean);
-    return missing.length ? `Give ${named(missing)} above: until then this is an example. ` : "";
+    if (!isTimed) return isTouched("on") ? `Give your hours on ${fields.get("on")} above: until then this is an example. ` : "";
+    const standing = [!isTouched("kind", "billion") && `${count(asked.total)} billion parameters`, !isTouched("tokens") && `${count(asked.tokens / 1e9)} billion tokens`, !isTouched("cards") && `${count(asked.cards)} cards`].filter(Boolean);
+    return standing.length ? `Taken as ${named(standing)}, as it stands above. ` : "";
   }
 
   /** A sequence that nobody gave has as many tokens as the model has positions, if those are fewer. */
@@ -656,14 +666,25 @@ function beginQuote() {
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
     const slow = rows.find((row) => !row.is_market && row.usd < best.usd), patient = slow ? ` If it may take ${time(slow)}: ${label(slow.card)} at ${provider(slow.first.provider)}, about ${usd(slow.usd, slow)}.` : "";
     const instead = !own ? `; yours, ${label(asked.on)}, has no price` : own !== best ? `; yours, ${label(own.card)}, ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
-    const ends = `${patient}${stranger} Whether it fits in their memory is not known.`;
-    classicSaid.textContent = close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}.${ends}` : `Rent ${where}: ${what}${instead}.${ends}`;
+    const isHeld = touched.classic.size > 0 && !touched.classic.has("hours"), held = isHeld ? `Taken as ${count(hours)} hours: give yours above. ` : "";
+    const ends = `. ${own ? `${stayOrMoveNet(own, best, close, Boolean(slow || stranger))}.` : ""}${patient}${stranger} Whether it fits in their memory is not known.`;
+    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}${ends}` : `Rent ${where}: ${what}${instead}${ends}`);
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
     const shownRows = described.filter(isShown), rest = described.filter((row) => !isShown(row));
     const more = made("details", "", made("summary", "", `${rest.length} machines that market places alone offer`), bars(rest, most));
-    classicPlace.replaceChildren(bars(shownRows, most), ...(rest.length ? [more] : []));
+    classicPlace.replaceChildren(...folded(shownRows, (row) => row.card === asked.on, "more machines", most), ...(rest.length ? [more] : []));
+  }
+
+  /** Whether to stay on the machine that a net was timed on: what is not decided is no reason to wait longer. */
+  function stayOrMoveNet(own, best, close, hasLess) {
+    const names = {own: data.classic.cards[own.card], card: data.classic.cards[best.card]}, times = best.seconds / own.seconds;
+    if (own === best) return hasLess ? `Stay on ${names.own}` : textOf(data, "stay", names);
+    if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
+    const saved = `${usd(own.usd - best.usd)} less for ${rounded(times, 2)} times the time`;
+    if (own.near) return times > 1 ? `Stay on ${names.own}: ${saved}, and not decided` : `${textOf(data, "stay or move", names)}, ${saved}`;
+    return `${textOf(data, close.length ? "move to some" : "move", names)}: ${saved}`;
   }
 
   const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));
@@ -689,20 +710,21 @@ function beginQuote() {
     answer();
     answerClassic();
     if (denied.length) said.prepend(`The address asks for what is not known here (${denied.join(", ")}), and was not followed in that. `);
+    if (/^#(classic&|nets$)/.test(location.hash)) document.getElementById("nets").scrollIntoView();
     // Who comes from a study has the machine filled in, and has to say the hours.
-    if (location.hash.startsWith("#classic&")) classic.elements.hours.focus();
-    else if (/^#quote&on=[^&]*$/.test(location.hash)) form.elements.hours.focus();
+    if (location.hash.startsWith("#classic&")) classic.elements.hours.focus({preventScroll: true});
+    else if (touched.quote.has("on") && !touched.quote.has("hours") && !touched.quote.has("rate")) form.elements.hours.focus();
   }
 
   const csv = document.getElementById("csv");
-  form.hidden = document.getElementById("nets").hidden = link.hidden = csv.hidden = false;
+  for (const one of [form, link, csv, document.getElementById("nets"), document.getElementById("other")]) one.hidden = false;
   document.getElementById("worked").open = false;
   for (const [name, one] of Object.entries(forms)) {
     one.addEventListener("submit", (event) => event.preventDefault());
     one.addEventListener("input", ({target}) => { touched[name].add(target.name); ({quote: answer, classic: answerClassic})[name](); });
     one.addEventListener("change", () => location.href === new URL(address(name), location.href).href || history.pushState(null, "", address(name)));
   }
-  window.addEventListener("hashchange", read);
+  window.addEventListener("hashchange", () => location.hash === "#nets" || read()); // the jump asks nothing
   function copies(button, textOf, otherwise) {
     const label = button.textContent;
     button.addEventListener("click", async () => {

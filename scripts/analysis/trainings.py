@@ -5,7 +5,7 @@ trainings follow one another (`scripts.costs.prices.price_runs`); of MLPerf, to 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
@@ -157,7 +157,7 @@ class Flip:
     """At which price of its hour (USD) a machine wins, over all others or over one (`than`).
 
     `below` that price it wins clearly, 0 where the rule names none; at `even` its lowest median costs as much as that
-    of the others; `now` is the price it has; `is_single` whether all that is compared has one run.
+    of the others; `now` is the price it has, of the day `as_of`; `is_single` whether all that is compared has one run.
     """
 
     hardware: str
@@ -166,6 +166,7 @@ class Flip:
     below: float
     than: str = ""
     is_single: bool = False
+    as_of: str = ""
 
     @property
     def share(self) -> float:
@@ -189,7 +190,7 @@ def flip(cells: Sequence[Mapping[str, Any]], judge: Judge) -> Flip | None:
             share = min(judge.wins_below(cell["of"]["usd"], one["of"]["usd"], _machines(cell, one)) for one in others)
             now, even = cell["usd_per_hour"], min(other["usd"] for other in others) / cell["usd"]
             below = now * share if share >= LEAST_SHARE else 0.0
-            found.append(Flip(name, now, now * even, below, is_single=is_single))
+            found.append(Flip(name, now, now * even, below, is_single=is_single, as_of=cell["price_as_of"]))
     return max(found, key=lambda one: (one.below > 0, one.share))
 
 
@@ -333,16 +334,15 @@ def _flips(compared: Sequence[tuple[str, dict[str, Any], dict[str, Any]]], judge
         [judge.wins_below(a["of"]["usd"], b["of"]["usd"], _machines(a, b)) for a, b in of]
         for of in (sides, [(b, a) for a, b in sides])
     )
-    return [
-        flip_of_pairs(
-            _machines(first, other),
-            first["usd_per_hour"],
-            cheaper,
-            (1 / share if share else inf for share in dearer),
-            (one["usd"] / than["usd"] for one, than in sides),
-            all(len(cell["of"]["usd"]) == 1 for pair in sides for cell in pair),
-        )
-    ]
+    flip = flip_of_pairs(
+        _machines(first, other),
+        first["usd_per_hour"],
+        cheaper,
+        (1 / share if share else inf for share in dearer),
+        (one["usd"] / than["usd"] for one, than in sides),
+        all(len(cell["of"]["usd"]) == 1 for pair in sides for cell in pair),
+    )
+    return [replace(flip, as_of=first["price_as_of"])]
 
 
 def newer_pay(generations: pd.DataFrame) -> Answer | None:

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import clocks, noise, summary, trainings, verdicts
-from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.analysis.names import FRAMEWORK_NAMES, provider_name
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
-from scripts.pages import flips, heads, unranked
+from scripts.pages import flips, heads, unranked, yours
+from scripts.pages.days import when
 from scripts.pages.inputs import Inputs
 from scripts.storage.axes import CELL
 from scripts.storage.tables import known, records
@@ -22,6 +23,7 @@ _RULE = ("increment_seconds", "minimum_seconds")
 _HEADS = (
     *("workload", "bought as", "lowest cost", "shortest time", "least time × cost", "time", "USD an hour"),
     *("billed at least", "configuration", "USD", "s", "even at, USD an hour", "clearly less below, USD an hour"),
+    *("USD a card-hour", "even at, USD a card-hour", "clearly less below, USD a card-hour"),
 )
 
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
@@ -50,7 +52,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
                 "between_machines": dict(zip(("variance", "degrees"), noise.between_machines(), strict=True)),
             },
             "workloads": {name: _workload(inputs, name) for name in dict.fromkeys(cell["workload"] for cell in cells)},
-            "options": {name: about.get("label", name) for name, about in inputs.study["prices"].items()},
+            "options": inputs.option_labels,
             "option": inputs.price,
             "machines": {name: label for name, label in inputs.labels.items() if name in machines},
             "prices": _prices(inputs, machines),
@@ -58,6 +60,9 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "limits": limits.FIELDS,
             "means": {head: heads.meaning(head) for head in _HEADS},
             "beside": flips.beside(inputs.study),
+            "quoted": yours.doors(inputs),
+            "nets": next((about["nets"] for about in (inputs.quoted or {}).values()), []),
+            "by_card": flips.by_card(inputs.study, inputs.cards),
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,
@@ -84,15 +89,13 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
 
     Where no run records its samples, a training is one: it may be asked for as a whole.
     """
-    runs = inputs.runs[inputs.runs["workload"] == name]
     noun = definition.unit(inputs.study, name)
     left_out = unranked.words(inputs, name)
     if name in summary.rated_alone(inputs.runs):
         amount = definition.per_samples(inputs.study, name)
         about = {"unit": amount, "samples": float(inputs.per_samples), "noun": noun, "is_rate": True}
         return about | {"left_out": left_out}
-    # Logs of others are of the length that they have.
-    samples = runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
+    samples = inputs.samples_of(name)
     is_whole = bool(samples.isna().all())
     about = {"unit": "a training", "is_whole": is_whole, "left_out": left_out}
     return about | {"samples": 1.0 if is_whole else float(samples.median()), "noun": "trainings" if is_whole else noun}
@@ -101,9 +104,11 @@ def _workload(inputs: Inputs, name: str) -> dict[str, Any]:
 def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {option: {} for option in inputs.study["prices"]}
     for row in records(inputs.prices[inputs.prices["hardware"].isin(machines)]):
-        price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "as_of": row["price_as_of"]}
+        price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "since": when(row["price_as_of"], inputs.newest)}
         if not row["in_a_row"]:
             price |= {key: row[key] for key in _RULE}
+        if "offer" in inputs.study["prices"][row["price_option"]]:
+            price["whose"] = f"{provider_name(row['provider'])} {row['price_as_of']}"
         if row["purchase"] == "month":
             price["by_month"] = True
         if row["preemptions_per_hour"]:
@@ -164,6 +169,8 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
             name = inputs.name_of(cell) + inputs.dagger(cell)
             about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
             about["software"] = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
+            if training := yours.training_of(cell):
+                about["training"] = training
             found.append(about | {"name": name, "runs": runs})
     return found
 

@@ -28,15 +28,15 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """Return the question and its answer, a panel for each workload, and the table of all at a glance.
 
     Keys of a panel: workload, only (the machine on which alone it ran, while others of the page ran elsewhere),
-    best (`trainings.best` by role), bars, unit, times (x the dollars shown) and longer (x
-    the seconds), each (what stands behind a time that is not for as much as the dollars), said (which is cheapest and
+    best (`trainings.best` by role), bars, unit, times (x the dollars shown), each (what stands behind a time that is
+    not for as much as the dollars), said (which is cheapest and
     fastest, or may be), left_out (which machines are, and why), ways (the cheapest by each way to buy), speed (usd: the
     dollars of the shortest time over the lowest; faster: the seconds of the lowest cost over the shortest; alike: in
     which of time and cost they are not clearly different, why), axes and clear (machine and software of what may be the
     cheapest), is_rate, lead and flip (in words, at which price another wins).
     Of the glance:
-    columns (names of configurations), of (how many there are) and rows (workload, cells: x the lowest cost, and its
-    mark of `_MARKS`; None for none).
+    columns (names of configurations), of (how many there are) and rows (workload, lowest: its dollars and what they are
+    for, cells: x the lowest cost, and its mark of `_MARKS`; None for none).
     """
     costs = inputs.counted(inputs.costs)
     found = trainings.by_workload(costs, inputs.price, inputs.name_of)
@@ -51,11 +51,10 @@ def context(inputs: Inputs) -> dict[str, Any]:
         for option in inputs.study["prices"]
     }
     ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}
-    kinds = {is_rate: [found[name] for name in found if (name in of_rates) == is_rate] for is_rate in (True, False)}
-    times = {is_rate: _times(cells) for is_rate, cells in kinds.items()}
+    times = _times([cells for name, cells in found.items() if name not in of_rates])
     machines = {cell["cell"]["hardware"] for cells in found.values() for cell in cells}
     panels = [
-        _panel(name, cells, inputs, name in of_rates, times[name in of_rates])
+        _panel(name, cells, inputs, name in of_rates, 1 if name in of_rates else times)
         | {"ways": ways[name], "only": _only(cells, machines, inputs.labels)}
         for name, cells in found.items()
     ]
@@ -68,12 +67,12 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "software_words": _software(inputs, found),
         "costs_trainings": any(name not in of_rates for name in found),
         "panels": panels,
-        "glance": _glance(found, inputs) if len(found) > 1 else None,
+        "glance": _glance(found, panels, inputs) if len(found) > 1 else None,
     }
 
 
 def _times(found: Sequence[Sequence[Mapping[str, Any]]]) -> int:
-    """Return x which dollars are shown: the same for all workloads, or they could not be read beside each other."""
+    """Return x which dollars of trainings are shown: the same for all, or they could not be read beside each other."""
     most = [max(float(max(cell["of"]["usd"])) for cell in cells) for cells in found]
     return 1000 if most and min(most) < _SMALL_USD else 1
 
@@ -179,12 +178,13 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
     return (
         f"{_price(inputs)}: an hour of {one} costs {number(answer.price)}× that of {other}, {must}; it "
         f"{_pairs(answer)}, and {fast}."
-    ), flips.of_answer(one, answer)
+    ), flips.of_answer(one, other, answer, inputs.newest)
 
 
 def _of_generations(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
-    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds, and below which
-    prices they do.
+    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds.
+
+    Below which prices they do is said by the article.
     """
     fast = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
     offers = {
@@ -199,7 +199,7 @@ def _of_generations(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]
         f"{_price(inputs)}: the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}; an hour of it "
         f"costs {number(answer.price)}× as much in the median, and "
         f"{fast if answer.speedup else 'it is clearly faster in none'}.{otherwise}"
-    ), flips.of_cards({"the prices of this page": answer, **offers})
+    ), ""
 
 
 def _pairs(answer: trainings.Answer, what: str = "", than: str = "", runs: str = "runs") -> str:
@@ -234,25 +234,26 @@ def _panel(
     marks = trainings.marks(cells, inputs.judge)
     axes = _axes(cells, cheapest, inputs)
     most = max(float(max(cell["of"]["usd"])) for cell in cells)
-    amount = definition.per_samples(inputs.study, workload)
-    unit = "a training" if not is_rate else amount.replace("a ", "a thousand ", 1) if times > 1 else amount
-    # Of rates both are for as many samples; a training keeps its own time beside dollars for a thousand.
-    longer = times if is_rate else 1
+    unit = definition.per_samples(inputs.study, workload) if is_rate else "a training"
     return {
         "workload": workload,
         "best": best,
-        "unit": "USD per 1,000 trainings" if times > 1 and not is_rate else f"USD {unit}",
-        "longer": longer,
-        "each": " each" if times > 1 and not is_rate else "",
+        "unit": "USD per 1,000 trainings" if times > 1 else f"USD {unit}",
+        "each": " each" if times > 1 else "",
         "times": times,
         "said": _said(cheapest, fastest, verdicts.clear_axes(axes)),
         "axes": axes,
         "clear": verdicts.clear_axes(axes),
         "is_rate": is_rate,
         "left_out": unranked.words(inputs, workload),
-        "lead": flips.of_lead(cells, workload, inputs.labels),
+        "lead": flips.of_lead(cells, workload, inputs.labels, inputs.newest),
         "flip": flips.of_workload(
-            trainings.flip(cells, inputs.judge), workload, inputs.labels, flips.beside(inputs.study)
+            trainings.flip(cells, inputs.judge),
+            workload,
+            inputs.labels,
+            inputs.newest,
+            flips.beside(inputs.study),
+            flips.by_card(inputs.study, inputs.cards),
         ),
         "speed": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,
@@ -265,7 +266,7 @@ def _panel(
                 "name": cell["machine"],
                 "dagger": inputs.dagger(cell["cell"]),
                 "usd": cell["usd"] * times,
-                "seconds": cell["seconds"] * longer,
+                "seconds": cell["seconds"],
                 "ratio": cell["usd"] / cells[0]["usd"] if cells[0]["usd"] else None,
                 "percent": 100 * cell["usd"] / most if most else 0,
                 "runs": [100 * float(usd) / most if most else 0 for usd in cell["of"]["usd"]],
@@ -321,7 +322,7 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
         cheapest = trainings.best(cells, inputs.judge)[0]
         shown = inputs.prices[inputs.prices["price_option"] == option].set_index("hardware")
         of = shown.loc[cells[0]["cell"]["hardware"]]
-        about = {"option": inputs.study["prices"][option].get("label", option)}
+        about = {"option": inputs.option_labels[option]}
         about |= {key: cheapest[key] for key in ("near", "why")}
         least = of["minimum_seconds"]
         is_alone = not of["in_a_row"] and not pd.isna(least)
@@ -329,7 +330,9 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
     return found if len(found) > 1 else []
 
 
-def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[str, Any]:
+def _glance(
+    found: Mapping[str, list[dict[str, Any]]], panels: Sequence[Mapping[str, Any]], inputs: Inputs
+) -> dict[str, Any]:
     ratios: dict[str, dict[str, tuple[float, str]]] = {}
     for workload, cells in found.items():
         marks = trainings.marks(cells, inputs.judge)
@@ -348,5 +351,12 @@ def _glance(found: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> dict[s
     return {
         "columns": names,
         "of": len(ratios),
-        "rows": [{"workload": workload, "cells": [ratios[name].get(workload) for name in names]} for workload in found],
+        "rows": [
+            {
+                "workload": panel["workload"],
+                "lowest": f"{number(panel['bars'][0]['usd'])} {panel['unit']}",
+                "cells": [ratios[name].get(panel["workload"]) for name in names],
+            }
+            for panel in panels
+        ],
     }

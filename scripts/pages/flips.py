@@ -4,14 +4,16 @@ Each names two prices: the even one, at which the lowest medians cost as much, a
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from scripts.analysis.names import workload_name
 from scripts.analysis.trainings import Answer, Flip
+from scripts.pages.days import when
 from scripts.storage.numbers import number
 
-#: Why the price in a page's answer is another than that of one of its workloads.
-_BESIDE = " The answer at the top is over all workloads, in pairs that are alike in all else."
+#: Why the price in a page's answer is another than that of one of its workloads in the form.
+_BESIDE = " The answer at the top is of pairs that are alike in all else."
 
 
 def beside(study: Mapping[str, Any]) -> str:
@@ -19,37 +21,56 @@ def beside(study: Mapping[str, Any]) -> str:
     return _BESIDE if "question" in study else ""
 
 
-def of_workload(flip: Flip | None, workload: str, labels: Mapping[str, str], more: str = "") -> str:
+def by_card(study: Mapping[str, Any], cards: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    """Return how many cards each machine has, where the price of a study is an offer of an hour of one; else none."""
+    is_offer = "offer" in study["prices"].get(study["price"], {})
+    return {name: count for name, (_, count) in cards.items()} if is_offer else {}
+
+
+def of_workload(
+    flip: Flip | None,
+    workload: str,
+    labels: Mapping[str, str],
+    newest: str,
+    more: str = "",
+    of_cards: Mapping[str, int] = MappingProxyType({}),
+) -> str:
     """Return at which price another machine wins a workload; empty where there is no other (`trainings.flip`).
 
-    `more` is what `beside` says of the page's study.
+    `newest` is the day beside which a price is old (`days.when`), `more` what `beside` says of the page's study. Prices
+    are of an hour of one card where `of_cards` has the machine.
     """
     if flip is None:
         return ""
+    cards = of_cards.get(flip.hardware, 0)
     clear = (
-        f"clearly cheaper below {number(flip.below)}" if flip.below else "no price is known at which it wins clearly"
+        f"clearly cheaper below {number(flip.below / (cards or 1))}"
+        if flip.below
+        else "no price is known at which it wins clearly"
     )
-    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {_even(flip)}, and {clear}.{more}"
+    even = f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now, when(flip.as_of, newest), cards)}"
+    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {even}, and {clear}.{more}"
 
 
-def of_answer(name: str, answer: Answer) -> str:
+def of_answer(name: str, than: str, answer: Answer, newest: str) -> str:
     """Return up to or below which price the machine that a study asks about pays; empty where something is free."""
     if not answer.flips:
         return ""
     (flip,) = answer.flips
+    pairs, some = (f"all {answer.pairs} pairs", " in half of them") if answer.pairs > 1 else ("the one pair", "")
+    half = (
+        f"Against {than}, over {pairs}: {name} costs no more{some} at "
+        f"{_now(flip.even, flip.now, when(flip.as_of, newest))}, by {_by(flip.is_single)}"
+    )
     if not flip.below:
         why = ", as there are too few runs" if answer.few else ""
-        return f" {_half(name, flip)}; no price is known at which it clearly pays{why}."
+        return f"{half}; no price is known at which it clearly pays{why}."
     until = "up to" if answer.word == "Yes" else "below"
     pays = f"clearly pays {until} {number(flip.below)}: cheaper in at least half of the pairs, dearer in none"
-    return f" {_half(name, flip)}, and {pays}."
+    return f"{half}, and {pays}."
 
 
-def _half(name: str, flip: Flip) -> str:
-    return f"At {_now(flip.even, flip.now)} {name} costs no more in half of the pairs, by {_by(flip.is_single)}"
-
-
-def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[str, str]) -> str:
+def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[str, str], newest: str) -> str:
     """Return up to which price the machine of the lowest cost keeps it, and at which price the next one takes it.
 
     `cells` are those of one workload, the cheapest first. Empty where there is no other machine, or one is free.
@@ -61,43 +82,26 @@ def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[s
     one, other = firsts[:2]
     ratio = other["usd"] / one["usd"]
     is_single = all(len(cell["of"]["usd"]) == 1 for cell in (one, other))
-    (up_to, now), (at, then) = (
-        (cell["usd_per_hour"] * times, cell["usd_per_hour"]) for cell, times in ((one, ratio), (other, 1 / ratio))
+    (up_to, now, since), (at, then, of) = (
+        (cell["usd_per_hour"] * times, cell["usd_per_hour"], when(cell["price_as_of"], newest))
+        for cell, times in ((one, ratio), (other, 1 / ratio))
     )
+    first, second = (labels[cell["cell"]["hardware"]] for cell in (one, other))
     return (
-        f"For {workload_name(workload)}, by {_by(is_single)}, {labels[one['cell']['hardware']]} is lowest up to "
-        f"{_now(up_to, now)}; next is {labels[other['cell']['hardware']]}, at {number(at)} (now {number(then)})."
+        f"For {workload_name(workload)}, by {_by(is_single)}, {first} is lowest up to {_now(up_to, now, since)}; "
+        f"next is {second}, at {number(at)} ({_priced(then, of)})."
     )
-
-
-def _even(flip: Flip) -> str:
-    """Return at which price of its hour a machine costs as much."""
-    return f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now)}"
 
 
 def _by(is_single: bool) -> str:
     return "one run of each" if is_single else "medians"
 
 
-def _now(usd: float, now: float) -> str:
-    return f"{number(usd)} USD an hour (now {number(now)})"
+def _now(usd: float, now: float, since: str, cards: int = 0) -> str:
+    """Return a price of an hour, of one card where a machine has so many, and what it is now, or was."""
+    hour = "a card-hour" if cards else "an hour"
+    return f"{number(usd / (cards or 1))} USD {hour} ({_priced(now / (cards or 1), since)})"
 
 
-def of_cards(at: Mapping[str, Answer]) -> str:
-    """Return at which price of its hour each newer card is even with the older one, and below which it pays clearly.
-
-    `at` are the answers by what their price is called: the first says where, all say what the hour costs now, in their
-    order. A line each; empty where no clear price is known.
-    """
-    answers = list(at.values())
-    now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers]
-    said = []
-    for flip in answers[0].flips:
-        pair = flip.hardware, flip.than
-        each_at = ", ".join(f"{each[pair]} at {words}" for words, each in zip(at, now, strict=True) if pair in each)
-        if flip.below:
-            said.append(
-                f"{flip.hardware} over {flip.than}: no more in half of the benchmarks up to {number(flip.even)} times "
-                f"the older card's hour, clearly cheaper below {number(flip.below)}. Now {each_at}."
-            )
-    return "\n".join(said)
+def _priced(usd: float, since: str) -> str:
+    return f"{since}{'' if since == 'now' else ':'} {number(usd)}"

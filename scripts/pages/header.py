@@ -22,7 +22,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     failed = runs[~runs["status"].isin(["done", DISTURBED])].merge(spent, on="run").to_dict("records")
     found = {
         "days": sorted({started[:10] for started in runs["started_at"].dropna()}),
-        "found": _machines(runs),
+        "found": machines(runs),
         "priced": _priced(hourly),
         "unpriced": pricing.elsewhere(inputs.prices, inputs.price, runs["hardware"]) if inputs.trained else [],
         "synthetic": sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
@@ -39,7 +39,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     return found | {"weak": _weak(found, inputs, len(comparisons.warnings(runs)))}
 
 
-def _machines(runs: pd.DataFrame) -> list[dict[str, str]]:
+def machines(runs: pd.DataFrame) -> list[dict[str, str]]:
     """Return the machines of runs: `what` they are in words (processor, cores, memory, GPU), and their `system`."""
     found = []
     there = runs.dropna(subset="cpu_model").fillna({"gpu_model": "no GPU"})

@@ -1,5 +1,6 @@
 """What a page is made of: a study with its tables, its charts and what is said of them."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,11 +13,12 @@ from scripts.analysis import summary
 from scripts.analysis.audit import BEYOND_PERFECT
 from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
-from scripts.analysis.names import cell_name
+from scripts.analysis.names import cell_name, provider_name
 from scripts.analysis.verdicts import Judge
 from scripts.costs import cards
 from scripts.costs.cards import Offer
 from scripts.estimate import classic
+from scripts.pages.days import months
 from scripts.records import about
 from scripts.records.cell import Cell
 from scripts.storage.tables import records
@@ -65,7 +67,7 @@ class Inputs:
     path: str = ""
     logs: pd.DataFrame = field(default_factory=pd.DataFrame)
     offered: Mapping[str, Sequence[Offer]] = field(default_factory=dict)
-    quoted: Mapping[str, Mapping[str, str]] | None = None
+    quoted: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def trained(self) -> bool:
@@ -93,10 +95,53 @@ class Inputs:
         return {name: about["label"] for name, about in self.machines.items()}
 
     @cached_property
+    def newest(self) -> str:
+        """The newest day of a price that the page knows, or of a run; empty without one."""
+        offered = {offer.as_of for found in self.offered.values() for offer in found}
+        started = {str(day)[:10] for day in self.runs["started_at"].dropna()}
+        return max(offered | started | set(self.prices["price_as_of"].dropna()), default="")
+
+    @cached_property
+    def option_labels(self) -> dict[str, str]:
+        """What the ways to buy are called; that of today with months, providers and how they sell each machine."""
+        labels = {option: str(about.get("label", option)) for option, about in self.study["prices"].items()}
+        today = self.prices[self.prices["price_option"] == "today"]
+        if len(today) and not re.search(r"\d{4}", labels["today"]):
+            labels["today"] = self._priced_as(today)
+        return labels
+
+    def _priced_as(self, prices: pd.DataFrame) -> str:
+        """Return in words of which months prices are, whose, and how bought: prices of May 2026, vCPUs Google spot."""
+        sold: dict[str, list[str]] = {}
+        for row in records(prices):
+            kind = re.sub(r"^\d+ (× )?", "", self.labels[row["hardware"]]).removeprefix(
+                f"{provider_name(row['provider'])} · "
+            )
+            kinds = sold.setdefault(f"{provider_name(row['provider'])} {row['purchase'].replace('-', ' ')}", [])
+            kinds += [kind] if not kind.startswith(tuple(kinds)) else []
+        # More kinds than two would be a list: the page's table of prices has them.
+        each = [
+            f"{' and '.join(kinds)} {how}" if len(kinds) < 3 and len(sold) > 1 else how for how, kinds in sold.items()
+        ]
+        return f"prices of {months(prices['price_as_of'])}, {', '.join(each)}"
+
+    @cached_property
     def cards(self) -> dict[str, tuple[str, int]]:
         """The card of each machine, as config/machines.csv calls it, and how many it has."""
         each = {name: next(cards.of_machine(name, self.study), None) for name in self.study.get("machines", {})}
         return {name: found for name, found in each.items() if found}
+
+    def samples_of(self, workload: str) -> pd.Series:
+        """Return how many samples the trainings of a workload have; missing where no log records them."""
+        runs = self.runs[self.runs["workload"] == workload]
+        # Logs of others are of the length that they have.
+        return runs["published_samples"].fillna((runs["train_samples"] * runs["epochs"]).astype("Float64"))
+
+    @cached_property
+    def has_no_samples(self) -> bool:
+        """Whether all that was trained are trainings of which no log records the samples."""
+        timed = set(self.runs["workload"]) - summary.rated_alone(self.runs)
+        return bool(timed) and all(self.samples_of(name).isna().all() for name in timed)
 
     @cached_property
     def works(self) -> dict[str, about.Workload]:

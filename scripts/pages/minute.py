@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scripts.analysis.names import workload_name
+from scripts.analysis import clocks
+from scripts.analysis.names import provider_name, workload_name
 from scripts.analysis.trainings import CHEAPEST, SAME
 from scripts.analysis.verdicts import EQUAL, FALSE_PAGES
+from scripts.pages import header
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import TIE, duration, number
 from scripts.studies import definition
@@ -29,8 +31,10 @@ def rows(
     """
     nouns = {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]}
     noun = nouns.pop() if len(nouns) == 1 else "samples"
+    if inputs.has_no_samples:
+        noun = "trainings"
     if not given and panels:
-        given = {"which": _which(panels, inputs), "sure": _sure(panels), "price": _own(panels, price)}
+        given = {"which": _which(panels, inputs), "sure": _sure(panels, inputs), "price": _own(panels, price)}
         price = ""
         given = {**given, "samples": _samples(panels, inputs, noun)}
     said = {"price": price.strip(), **given}
@@ -44,10 +48,10 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     if len(panels) > _MOST:
         counted = Counter(panel["best"][CHEAPEST]["hardware_name"] for panel in panels)
         each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
-        at = inputs.study["prices"][inputs.price].get("label", f"{inputs.price} price")
+        at = inputs.option_labels[inputs.price]
         return (
             f"{at[:1].upper()}{at[1:]}: lowest cost measured, of {len(panels)} workloads: {each}. "
-            f"Each has its own line [at a glance](#first).{_lower(panels)}"
+            f"Each has its own line [at a glance](#glance).{_lower(panels)}{_types(panels, inputs)}"
         )
     said = []
     for panel in panels:
@@ -59,7 +63,7 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         said.append(
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
         )
-    return "\n".join(said) + _lower(panels)
+    return "\n".join(said) + _lower(panels) + _types(panels, inputs)
 
 
 def _least(best: Mapping[str, Any], inputs: Inputs) -> str:
@@ -84,7 +88,21 @@ def _lower(panels: Sequence[Mapping[str, Any]]) -> str:
     return f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
 
 
-def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
+def _types(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
+    """Return as which type of whose machines the lowest of each workload is priced; empty where none is named."""
+    instead = inputs.study["prices"][inputs.price].get("instead", {})
+    named = []
+    for name in dict.fromkeys(panel["best"][CHEAPEST]["hardware"] for panel in panels):
+        if rent := instead.get(name, inputs.machines[name].get("rent")):
+            items = " + ".join(f"{count} {item}" if count > 1 else item for item, count in rent["items"].items())
+            region = f", {rent['region']}" if "region" in rent else ""
+            named.append(f"{inputs.labels[name]} as {items} ({provider_name(rent['provider'])}{region})")
+    ran = "; ".join(dict.fromkeys(machine["what"] for machine in header.machines(inputs.runs)))
+    measured = f"; measured on {ran}" if ran else ""
+    return f"\nPriced: {', '.join(named)}{measured}." if named else ""
+
+
+def _sure(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     """Return in how many workloads what is clear, why the others are not, and how often such a page errs."""
     of = f"of {len(panels)} workload{'s' if len(panels) != 1 else ''}"
     best = [panel["best"][CHEAPEST] for panel in panels]
@@ -99,7 +117,10 @@ def _sure(panels: Sequence[Mapping[str, Any]]) -> str:
     settled = list(dict.fromkeys(one["settled_by"] for one in best if one["near"] and one["settled_by"] != SAME))
     more = f" What would settle it: {'; '.join(settled)}." if settled else ""
     often = f"{1 / FALSE_PAGES:.0f}"
-    return f"{', '.join(said)}. If two are equal, such a page calls them different at most 1 time in {often}.{more}"
+    errs = f"Of such pages at most 1 in {often} calls any two configurations different that are equal"
+    length = clocks.extrapolated(inputs.runs).partition(";")[0] if inputs.trained else clocks.AS_MEASURED
+    whole = "" if length == clocks.AS_MEASURED else f" All times and costs are of a whole training, {length}."
+    return f"{', '.join(said)}. {errs}.{more}{whole}"
 
 
 def _own(panels: Sequence[Mapping[str, Any]], price: str) -> str:
@@ -107,19 +128,32 @@ def _own(panels: Sequence[Mapping[str, Any]], price: str) -> str:
     if any(panel["flip"] for panel in panels):
         lead = next((panel["lead"] for panel in panels if panel["lead"]), "")
         more = "Each workload has its own price below." if len(panels) > 1 else ""
-        return " ".join(filter(None, [lead, price.strip(), more]))
+        return "\n".join(filter(None, [f"{lead} {more}".strip(), price.strip()]))
     return price.strip() or "No price changes it: each workload has one machine alone, or one that is free."
+
+
+def _minimum(inputs: Inputs, option: str) -> float:
+    """Return the least that is billed of a training alone (s) at a price option."""
+    shown = inputs.prices[inputs.prices["price_option"] == option]
+    least = shown.loc[~shown["in_a_row"].astype(bool), "minimum_seconds"].dropna()
+    return float(least.max()) if len(least) else 0.0
 
 
 def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> str:
     """Return how cost and order depend on the number of samples."""
     if all(panel["is_rate"] for panel in panels):
-        amount = definition.per_samples(inputs.study)
-        return f"In proportion to what {amount} cost, in the same order: no start and no minimum is counted."
-    shown = inputs.prices[inputs.prices["price_option"] == inputs.price]
-    least = shown.loc[~shown["in_a_row"].astype(bool), "minimum_seconds"].dropna()
+        lead, best = panels[0], panels[0]["best"][CHEAPEST]
+        one = f"{workload_name(lead['workload'])} on {best['machine']}: {number(best['usd'])} {lead['unit']}"
+        return f"In proportion to N, in the same order: no start and no minimum is counted. {one}."
+    least = {option: seconds for option in inputs.study["prices"] if (seconds := _minimum(inputs, option))}
     reasons = ["start and compilation are paid once"] if inputs.trained else []
-    reasons += [f"{duration(float(least.max()))} are billed at least"] if len(least) and least.max() > 0 else []
+    reasons += [f"{duration(least[inputs.price])} are billed at least"] if inputs.price in least else []
+    if noun == "trainings":
+        others = [
+            f"at {inputs.option_labels[option]}, each is billed at least {duration(least[option])}" for option in least
+        ]
+        same = "" if reasons else " cost in proportion to N, in the same order"
+        return "; ".join([f"No samples are recorded: N trainings{same}", *others]) + "."
     if not reasons:
         return "In proportion to N, in the same order: no start and no minimum is counted."
     return f"Fill in N in the form below. As {' and '.join(reasons)}, with another N another may be cheapest."

@@ -35,7 +35,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
         "own": money.rent_or_own(inputs.machines, prices),
         "hours_per_month": HOURS_PER_MONTH,
         "then_and_now": money.then_and_now(study, inputs.machines, prices),
-        "option_labels": {option: about.get("label", option) for option, about in study["prices"].items()},
+        "option_labels": inputs.option_labels,
         "today_words": price_words(study, "today", inputs.labels) if "today" in study["prices"] else "",
         "prices": tables.records(prices),
     }

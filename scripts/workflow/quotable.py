@@ -13,11 +13,11 @@ NETS = "lambda-gpus"
 _CARDS = Path(__file__).resolve().parents[2] / "config" / "cards.yaml"
 
 
-def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return by machine of a study what it is called where the front door quotes it; empty where it is not known there.
 
-    Keys: net and label (where classic nets are quoted by hours: its name and what people read), like (the first of
-    these nets that the study trains, empty for none), card (where language models are quoted by hours or by the rate of
+    Keys: net and label (where classic nets are quoted by hours: its name and what people read), nets (those of them
+    that the study trains), card (where language models are quoted by hours or by the rate of
     a card). `nets` is the study of these nets.
     """
     about = schemas.read_yaml(_CARDS, "cards")
@@ -25,7 +25,7 @@ def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dic
     # Language models are asked for in BF16 at first, of which a V100 has none.
     names = {name: card for name, card in names.items() if "bf16" in about["cards"][card]["peak_tflops"]}
     trained = study.get("workloads") or study.get("import", {}).get("workloads", [])
-    like = next((net for net in trained if net in nets["import"]["workloads"]), "")
+    alike = [net for net in trained if net in nets["import"]["workloads"]]
     found = {}
     for name in dict.fromkeys([*study["machines"], *study.get("hardware", [])]):
         has = list(cards.of_machine(name, study))
@@ -34,7 +34,7 @@ def machines(study: Mapping[str, Any], nets: Mapping[str, Any]) -> dict[str, dic
         found[name] = {
             "net": net,
             "label": nets["machines"][net]["label"] if net else "",
-            "like": like,
+            "nets": alike,
             "card": next(
                 (names[card] for card in (*(card for card, _ in has), _called(study, name)) if card in names), ""
             ),

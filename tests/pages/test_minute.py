@@ -97,8 +97,43 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
     price = asked["Price at which another wins"]
     assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
     assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
-    assert asked["Cheapest"].endswith("\nLower at other prices, below: spot in 1 of 1, up to 2.0 times less.")
+    assert "\nLower at other prices, below: spot in 1 of 1, up to 2.0 times less.\n" in asked["Cheapest"]
+    assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"
 
 
 def test_a_study_without_a_ranking_asks_nothing() -> None:
     assert first.context(inputs(STUDY, runs(run())))["minute"] == []
+
+
+def priced_since(as_of: str, in_a_row: bool = True) -> Inputs:
+    """Return the page of two machines priced on a day, and by a newer list."""
+    old = [offer(item, rate, as_of=as_of) for item, rate in (("1-core", 1.0), ("4-core", 2.0))]
+    new = [offer(item, rate, as_of="2026-05-20", purchase="spot") for item, rate in (("1-core", 0.5), ("4-core", 0.7))]
+    prices = {"then": {"purchase": "on-demand", "in_a_row": in_a_row}, "today": {"purchase": "spot"}}
+    rows = [run(hardware=name, repeat=i, train_seconds=seconds, published_samples=None, train_samples=None)
+            for name, seconds in (("cpu1", 100.0), ("cpu4", 300.0)) for i in range(4)]  # fmt: skip
+    study = STUDY | {"prices": prices, "price": "then", "question": {"asks": "?", "hardware": "cpu4", "than": "cpu1"}}
+    return inputs(study, runs(*rows), rows=price_book(*old, *new))
+
+
+@pytest.mark.parametrize(
+    ("as_of", "since"),
+    [("2017-07", "July 2017:"), ("2017", "2017:"), ("2025-05-19", "May 2025:"), ("2025-05-20", "now")],
+)
+def test_only_a_price_of_within_a_year_of_the_newest_is_one_of_now(as_of: str, since: str) -> None:
+    price = minute(priced_since(as_of))["Price at which another wins"]
+    assert f"1 vCPU is lowest up to 6.00 USD an hour ({since} 1.00); next is 4 vCPUs, at 0.333 ({since} 2.00)." in price
+    assert f"Against 1 vCPU, over the one pair: 4 vCPUs costs no more at 0.333 USD an hour ({since} " in price
+
+
+def test_prices_of_today_are_called_by_their_months_and_whose_they_are() -> None:
+    page = priced_since("2017-07")
+    assert page.option_labels == {"then": "then", "today": "prices of May 2026, cloud spot"}
+    assert "2017" in report.page(page)
+
+
+def test_where_no_samples_are_recorded_trainings_are_counted() -> None:
+    assert minute(priced_since("2019"))["For N trainings"].startswith(
+        "No samples are recorded: N trainings cost in proportion to N, in the same order"
+    )
+    assert "each is billed at least 60.0 s." in minute(priced_since("2019", in_a_row=False))["For N trainings"]
