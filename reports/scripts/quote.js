@@ -580,7 +580,7 @@ function beginQuote() {
 
   /** Bars of the first rows and of those that are `asked` about; the rest is a click away. */
   function folded(rows, isAsked, words, most = mostOf(rows)) {
-    const kept = rows.filter((row, place) => place < MOST_ROWS_SHOWN || isAsked(row)), rest = rows.filter((row) => !kept.includes(row));
+    const isLong = rows.length > MOST_ROWS_SHOWN + 2, kept = rows.filter((row, place) => !isLong || place < MOST_ROWS_SHOWN || isAsked(row)), rest = rows.filter((row) => !kept.includes(row));
     return [bars(kept, most), ...(rest.length ? [made("details", "", made("summary", "", `${rest.length} ${words}`), bars(rest, most))] : [])];
   }
 

@@ -40,7 +40,10 @@ HELP = (
 _FEW, _MOST = 8, 16
 
 #: Height (inches) of a line of a name, room right of the points for names as part of the scale, letters of a line.
-_LINE, _ROOM, _LETTERS = 0.19, 1.5, 40
+_LINE, _ROOM, _LETTERS = 0.22, 1.5, 40
+
+#: Ticks of a decade where there are few decades, and of fewer the more there are.
+_TICKS = ((1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,))
 
 
 def draw(view: View) -> Chart | None:
@@ -74,12 +77,15 @@ def draw(view: View) -> Chart | None:
     figure = (
         ggplot(cells, aes("seconds", "usd"))
         + geom_step(data=cells[cells["line"]].sort_values("seconds"), color=FAINT, linetype="dashed", size=0.6)
-        + geom_point(aes(color="framework"), size=3)
+        # Below the points: those of one cost stand in one line, through which a name is joined to its own.
         + geom_segment(aes(xend="at", yend="height"), data=named, color=LINE, size=0.6)
+        + geom_point(aes(color="framework"), size=3)
         + geom_text(aes(x="at", y="height", label="label"), data=named, size=TEXT, color=INK, ha="left", va="center")
         + scale_color_manual(FRAMEWORK_COLOURS, labels=lambda keys: [FRAMEWORK_NAMES.get(key, key) for key in keys])
         + scale_x_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.05, 0, _ROOM, 0))
-        + scale_y_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.1, 0))
+        + scale_y_log10(
+            breaks=_ticks(cells["usd"]), labels=lambda ticks: [f"{tick:g}" for tick in ticks], expand=(0.1, 0)
+        )
         + labs(x=fill(f"{_clocks.axis(view.runs)}, s (log scale)", _LETTERS), y="cost, USD (log scale)")
         + look()
     )
@@ -104,6 +110,14 @@ def draw(view: View) -> Chart | None:
             else f"None is clearly better than {' or '.join(view.name(cell) for cell in records(front))}.",
         ],
     )
+
+
+def _ticks(usd: pd.Series) -> list[float]:
+    """Return where the axis of dollars has its ticks: no point lies far above the last of them."""
+    decades = int(np.log10(usd.max() / usd.min()))
+    first = int(np.floor(np.log10(usd.min())))
+    each = _TICKS[min(decades, len(_TICKS) - 1)]
+    return [float(f"{step}e{decade}") for decade in range(first, first + decades + 3) for step in each]
 
 
 def _some(front: pd.DataFrame) -> pd.DataFrame:
