@@ -39,9 +39,10 @@ def _plain(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
-    """Return a derived table as its section shows it: id, title, about, columns and rows of texts.
+    """Return a derived table as its section shows it: id, title, short (the title in the contents), about, columns and
+    rows of texts, and more (whether some columns are shown where every one is asked for).
 
-    A column has a title, a kind (its class) and what it means.
+    A column has a title, a kind (its classes) and what it means.
 
     `words` are an entry of words.schema.json: columns that it does not name are shown if it has `rest`.
     """
@@ -52,7 +53,9 @@ def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapp
     return {
         "id": name.replace("_", "-"),
         "title": words["title"],
+        "short": words.get("short", words["title"]),
         "about": words["about"],
+        "more": any(about.get("more") for about in columns.values()),
         "columns": [
             {"title": about["title"], "kind": _kind(about), "means": about.get("means", "")}
             for about in columns.values()
@@ -64,7 +67,8 @@ def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapp
 
 
 def _kind(about: Mapping[str, Any]) -> str:
-    return "n" if "digits" in about or "decimals" in about else "wrap" if about.get("wrap") else ""
+    kind = "n" if "digits" in about or "decimals" in about else "wrap" if about.get("wrap") else ""
+    return f"{kind} extra".strip() if about.get("more") else kind
 
 
 def _shown(value: Any, column: str, about: Mapping[str, Any], labels: Mapping[str, str]) -> str:

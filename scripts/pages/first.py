@@ -182,8 +182,9 @@ def _words(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
 
 
 def _of_generations(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]:
-    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds, and below which
-    prices they do.
+    """Return whether newer cards pay, at the price of the page and at each that is an offer of clouds.
+
+    Below which prices they do is said by the article.
     """
     fast = f"the best speed-up is {number(answer.speedup)}× ({answer.where})"
     offers = {
@@ -198,7 +199,7 @@ def _of_generations(answer: trainings.Answer, inputs: Inputs) -> tuple[str, str]
         f"{_price(inputs)}: the newer card {_pairs(answer, ' of cards and benchmarks', runs='results')}; an hour of it "
         f"costs {number(answer.price)}× as much in the median, and "
         f"{fast if answer.speedup else 'it is clearly faster in none'}.{otherwise}"
-    ), flips.of_cards({"the prices of this page": answer, **offers})
+    ), ""
 
 
 def _pairs(answer: trainings.Answer, what: str = "", than: str = "", runs: str = "runs") -> str:

@@ -89,23 +89,3 @@ def _now(usd: float, now: float, since: str) -> str:
 
 def _priced(usd: float, since: str) -> str:
     return f"{since}{'' if since == 'now' else ':'} {number(usd)}"
-
-
-def of_cards(at: Mapping[str, Answer]) -> str:
-    """Return at which price of its hour each newer card is even with the older one, and below which it pays clearly.
-
-    `at` are the answers by what their price is called: the first says where, all say what the hour costs now, in their
-    order. A line each; empty where no clear price is known.
-    """
-    answers = list(at.values())
-    now = [{(flip.hardware, flip.than): number(flip.now) for flip in answer.flips} for answer in answers]
-    said = []
-    for flip in answers[0].flips:
-        pair = flip.hardware, flip.than
-        each_at = ", ".join(f"{each[pair]} at {words}" for words, each in zip(at, now, strict=True) if pair in each)
-        if flip.below:
-            said.append(
-                f"{flip.hardware} over {flip.than}: no more in half of the benchmarks up to {number(flip.even)} times "
-                f"the older card's hour, clearly cheaper below {number(flip.below)}. Now {each_at}."
-            )
-    return "\n".join(said)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.articles.mlperf import card_prices, results, rounds, scores
+from scripts.articles.mlperf import card_prices, figures, results, rounds, scores
 from scripts.articles.mlperf.results import COLUMNS
 from scripts.storage.schemas import read_yaml
 from scripts.studies.definition import ROOT
@@ -159,10 +159,39 @@ def test_newest_round_names_three_of_those_that_are_too_close_to_call() -> None:
     rows = [noisy(60, 0.03, i, submitter=f"maker {i}") for i in range(20)]
     table, prices = scored(*rows, noisy(180, 0.03, 20, submitter="slow")), PRICES.assign(price_as_of="2026-01")
     (row,) = rounds.newest(table, ABOUT, prices, "today").to_dict("records")
-    clear, _, names = row["near"].partition(": ")
-    assert (clear, row["is_card_clear"]) == ("the card is clear, the maker is open", True)
-    named, _, more = names.partition(" and ")
+    assert (row["near"], row["is_card_clear"]) == ("19 of a100", True)
+    named, _, more = row["near_named"].partition(" and ")
     assert (len(named.split("; ")), more) == (3, "16 more")
+
+
+def test_head_of_the_page_has_one_price_at_which_a_newer_card_costs_as_much_and_the_tables_the_same() -> None:
+    """60 minutes at 1 USD a card-hour and 30 at 3 cost as much at 2; at an offer of 1.50 the newer one costs less."""
+    table = scored(result(60), result(30, card="h100", submitter="B"), result(10, round="v1.0"))
+    prices = pd.concat([PRICES, PRICES[:2].assign(price_option="lowest", usd_per_hour=[8.0, 12.0])])
+    prices = prices.assign(price_as_of="2026-01")
+    made = {
+        f"{name}{end}": make(table, ABOUT, prices, option)
+        for name, make in (("newest", rounds.newest), ("generations", rounds.generations))
+        for end, option in (("", "today"), ("_lowest", "lowest"))
+    }
+    ways = {"today": {"label": "AWS"}, "lowest": {"label": "the lowest", "offer": "lowest"}}
+    derived = made | {"providers": pd.DataFrame({"card": ["a100", "h100"], "lowest_of": ["Ahoi", "Hello"]})}
+    said = figures.minute({"price": "today", "prices": ways}, derived | figures.readable(derived))
+    assert "BERT, medians of machines of eight cards" in said["price"]
+    assert "h100 costs as much as a100 (at 1.00) at 2.00, clearly less at no price that is known" in said["price"]
+    assert "; now 3.00, too few results." in said["price"]
+    assert "At the lowest as much at 2.00, now 1.50." in said["price"]
+    assert "At the lowest (Hello): h100 in 1, from 6.00 to 6.00 USD a training." in said["which"]
+    assert "a100 in 1, from 8.00 to 8.00" in said["which"]
+    assert "one card in 1 (BERT: a100)" in said["sure"]
+
+
+def test_newest_generation_is_read_first_and_each_benchmark_has_its_machine_at_the_lowest_offer() -> None:
+    derived = {"generations": pd.DataFrame({"published": ["2020", "2025"], "new": ["B", "D"], "old": ["A", "C"]})}
+    assert figures.readable(derived)["generations"]["cards"].to_list() == ["D over C", "B over A"]
+    words = read_yaml(ROOT / "reports" / "words" / "mlperf.yaml", "words")["newest"]["columns"]
+    shown = [name for name, column in words.items() if not column.get("more")]
+    assert {"usd", "machine", "usd_lowest", "machine_lowest"} <= set(shown)
 
 
 def test_generations_are_compared_by_how_far_makers_lie_apart() -> None:

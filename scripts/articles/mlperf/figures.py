@@ -5,9 +5,11 @@ from typing import Any
 
 import pandas as pd
 
+from scripts.analysis.verdicts import FEW_RUNS, LESS, MORE, TOO_CLOSE
 from scripts.articles.mlperf import card_prices, rounds, scores
 from scripts.articles.mlperf.given import Given
 from scripts.storage.numbers import number
+from scripts.storage.tables import records
 
 
 def tables(
@@ -19,20 +21,13 @@ def tables(
     labels = {**given.cards} | {name: machine["label"] for name, machine in study["machines"].items()}
     scored = scores.scored(given.results, given.series, labels)
     offered = card_prices.offered(prices, study["prices"], about["accelerators"])
-    newest = rounds.newest(scored, about, prices, option).join(offered, on="card")
+    at_offers = [name for name, one in study["prices"].items() if "offer" in one]
+    newest = {name: rounds.newest(scored, about, prices, name) for name in at_offers}
     found = {
         "generations": rounds.generations(scored, about, prices, option),
-        **{
-            f"generations_{name}": rounds.generations(scored, about, prices, name)
-            for name, one in study["prices"].items()
-            if "offer" in one
-        },
-        **{
-            f"newest_{name}": rounds.newest(scored, about, prices, name)
-            for name, one in study["prices"].items()
-            if "offer" in one
-        },
-        "newest": newest.assign(**{f"usd_{one}": newest["hours"] * newest[one] for one in ("lowest", "median")}),
+        **{f"generations_{name}": rounds.generations(scored, about, prices, name) for name in at_offers},
+        **{f"newest_{name}": table for name, table in newest.items()},
+        "newest": _beside(rounds.newest(scored, about, prices, option), newest, offered["lowest_of"]),
         "cheapest": rounds.cheapest(scored, about, prices, option),
         "trainings": rounds.trainings(scored, about, prices, option),
         "software": rounds.software(scored, about["submitter"]),
@@ -52,13 +47,38 @@ def tables(
     }
 
 
+def _beside(newest: pd.DataFrame, at: Mapping[str, pd.DataFrame], lowest_of: pd.Series) -> pd.DataFrame:
+    """Return the results of the lowest cost with those of the lowest cost at other prices beside them, by benchmark.
+
+    For each of `at` its usd_ and machine_ columns; at the lowest offer the machine is with whose offer that is.
+    """
+    for name, table in at.items():
+        whose = table["card"].map(lowest_of) if name == "lowest" else ""
+        named = table["machine"] + (", at " + whose if name == "lowest" else "")
+        columns = {f"usd_{name}": table["usd"], f"machine_{name}": named}
+        newest = newest.join(table[["label"]].assign(**columns).set_index("label"), on="label")
+    return newest
+
+
+def readable(derived: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the generations as people read them: those of the newest round first, both cards in a word."""
+    table = derived["generations"].sort_values("published", ascending=False, kind="stable", ignore_index=True)
+    return {"generations": table.assign(cards=table["new"] + " over " + table["old"])}
+
+
 def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     """Return what a reader asks first of the newest round; what is clear is so by the rule of verdicts."""
     table = derived["newest"]
     alone = int(table["near"].eq("none").sum())
-    at = {f"newest_{name}": about["label"] for name, about in study["prices"].items() if f"newest_{name}" in derived}
-    others = [f"At {label}: {_lowest(derived[name])}." for name, label in at.items()]
-    clear = int(table["is_card_clear"].sum())
+    at = {name: about["label"] for name, about in study["prices"].items() if f"newest_{name}" in derived}
+    whose = derived["providers"].set_index("card")["lowest_of"]
+    others = []
+    for name, label in at.items():
+        there = derived[f"newest_{name}"]
+        by = f" ({', '.join(dict.fromkeys(whose[there['card']]))})" if name == "lowest" else ""
+        others.append(f"At {label}{by}: {_lowest(there)}.")
+    clear = [f"{row['label']}: {row['card']}" for row in records(table[table["is_card_clear"]])]
+    which = f" ({'; '.join(clear)})" if clear else ""
     return {
         "which": "\n".join(
             [
@@ -67,13 +87,66 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
                 *others,
             ]
         ),
-        "sure": f"One machine is clearly the cheapest in {alone} of {len(table)}, one card in {clear}; in the others "
-        'those under "may cost as little" are too close to call or have too few results.',
-        "price": "Each benchmark: [a newer card over an older one](#generations). These are medians of machines of "
-        "eight cards; the lowest costs above are single results, of any maker and number of cards: a card may have "
-        "them and not pay.",
-        "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much.",
+        "sure": f"One machine is clearly the cheapest in {alone} of {len(table)}, one card in "
+        f'{len(clear)}{which}; in the others those under "may cost as little" are too close to call or have too few '
+        "results.",
+        "price": "\n".join([*_of_one_benchmark(study, derived), _over_all(derived["generations"])]),
+        "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much, on the same "
+        "machine.",
     }
+
+
+def _of_one_benchmark(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Return at which price of its hour each newer card costs as much as the older one, and clearly less, a line each.
+
+    Of the benchmark of the newest round with most results of machines of eight, at each price of the page and of
+    offers.
+    """
+    table = derived["generations"]
+    last = table[table["published"] == table["published"].max()]
+    if last.empty:
+        return []
+    results = (last["new_results"] + last["old_results"]).groupby(last["label"], sort=False).sum()
+    label = results.idxmax()
+    offers = {name: about["label"] for name, about in study["prices"].items() if f"generations_{name}" in derived}
+    lines = [f"{label}, medians of machines of eight cards, in USD a card-hour at the prices of this page:"]
+    for row in records(table[(table["label"] == label) & table["usd"].notna()]):
+        below = f"clearly less below {number(row['pays_below'])}" if row["pays_below"] == row["pays_below"] else ""
+        said = (
+            f"{row['new']} costs as much as {row['old']} (at {number(row['old_usd_per_hour'])}) at "
+            f"{number(row['even_at'])}, {below or 'clearly less at no price that is known'}; now "
+            f"{number(row['usd_per_hour'])}, {_word(row)}."
+        )
+        for name, of in offers.items():
+            there = derived[f"generations_{name}"]
+            same = there[(there["pair"] == row["pair"]) & (there["label"] == label)]
+            said += "".join(
+                f" At {of} as much at {number(one['even_at'])}, now {number(one['usd_per_hour'])}."
+                for one in records(same)
+            )
+        lines.append(said)
+    return lines
+
+
+def _word(row: Mapping[str, Any]) -> str:
+    """Return whether a newer card costs less than an older one by the rule, or why that is not known."""
+    if row["told_usd"] in (LESS, MORE):
+        return f"clearly {row['told_usd']}"
+    return TOO_CLOSE if min(row["new_results"], row["old_results"]) >= FEW_RUNS else "too few results"
+
+
+def _over_all(table: pd.DataFrame) -> str:
+    """Return in which benchmarks the newer card of each pair costs clearly less or more, and where the others are."""
+    said = []
+    for (new, old), of in table.groupby(["new", "old"], sort=False):
+        told = [
+            f"clearly {word} in {', '.join(of.loc[of['told_usd'] == word, 'label'])}"
+            for word in (LESS, MORE)
+            if of["told_usd"].eq(word).any()
+        ]
+        if told:
+            said.append(f"{new} over {old} {' and '.join(told)} (of {len(of)})")
+    return f"Over all: {'; '.join(said)}. Each benchmark and price: [a newer card over an older one](#generations)."
 
 
 def _lowest(table: pd.DataFrame) -> str:

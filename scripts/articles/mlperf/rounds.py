@@ -32,14 +32,14 @@ _SIZES = 3
 _GENERATIONS = [
     *("pair", "new", "old", "series", "label", "round", "published", "new_results", "old_results"),
     *("hours", "hours_low", "hours_high", "usd", "told_hours", "told_usd", "first_list", "usd_then"),
-    *("usd_per_hour", "pays_share", "dearer_share", "even_at", "pays_below"),
+    *("usd_per_hour", "old_usd_per_hour", "pays_share", "dearer_share", "even_at", "pays_below"),
 ]
 _CHEAPEST = [
     *("series", "label", "round", "card", "accelerators", "usd", "minutes", "not_told", "than_first", "usd_then"),
     *("fastest_minutes", "hours", "submitter", "system", "published"),
 ]
 _NEWEST = ["label", "machine", "card", "hours", "minutes", "usd", "usd_per_hour", "price_as_of", "near"]
-_NEWEST += ["is_card_clear", "entry"]
+_NEWEST += ["near_named", "is_card_clear", "entry"]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),
     *("minutes", "hours", "cards", "faster", "dearer"),
@@ -156,9 +156,9 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
 
     Columns: pair, new, old, series, label, round, published, new_results, old_results, hours, hours_low, hours_high,
     usd (at `option`), first_list (the first dated list since the round was published that has both cards; empty if
-    none has), usd_then (at its prices), usd_per_hour (of a newer card), and at which share of that the newer card is
-    clearly cheaper (pays_share; 0 for none) and not clearly dearer (dearer_share); pays_below is the former in dollars,
-    missing for none, even_at the price at which the medians cost as much.
+    none has), usd_then (at its prices), usd_per_hour (of a newer card), old_usd_per_hour, and at which share of the
+    newer card's price it is clearly cheaper (pays_share; 0 for none) and not clearly dearer (dearer_share); pays_below
+    is the former in dollars, missing for none, even_at the price at which the medians cost as much.
     """
     today = card_prices.hourly(prices, option, about["accelerators"])
     single = scored[scored["compared"] & scored["accelerators"].eq(card_prices.ONE_MACHINE)]
@@ -194,6 +194,7 @@ def generations(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataF
                     "sides": [of_round[card].to_numpy(dtype=float) for card in (new, old)],
                     "dollars": dollars,
                     "usd_per_hour": today.get(new, np.nan),
+                    "old_usd_per_hour": today.get(old, np.nan),
                     "first_list": since,
                     "usd_then": hours * _ratio(then, new, old),
                 }
@@ -288,9 +289,9 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
     """Return the priced result of the lowest cost of each series in the newest round that has a priced one.
 
     Columns: label, machine, card, hours (of one), minutes, usd (at `option`), usd_per_hour (of one card) and
-    price_as_of, near (which others are not clearly dearer, and whether all have its card; "none" where it is the
-    cheapest), is_card_clear, entry (where its logs lie
-    in the round's repository).
+    price_as_of, near (how many others are not clearly dearer, by card; "none" where it is the cheapest), near_named
+    (the first of them), is_card_clear (whether all of them have its card), entry (where its logs lie in the round's
+    repository).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
@@ -309,7 +310,8 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
                 "usd": float(best["usd"]),
                 "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
                 "price_as_of": str(dated[best["card"]]),
-                "near": _may_cost_as_little(near, str(best["card"])),
+                "near": _by_card(near["machine"]),
+                "near_named": few(near["machine"].to_list()),
                 "is_card_clear": set(near["card"]) <= {best["card"]},
                 "entry": f"{best['round']}: {best['submitter']}/results/{best['system']}",
             }
@@ -317,11 +319,10 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
     return pd.DataFrame(rows, columns=_NEWEST)
 
 
-def _may_cost_as_little(near: pd.DataFrame, card: str) -> str:
-    if near.empty:
-        return "none"
-    named = few(near["machine"].to_list())
-    return f"the card is clear, the maker is open: {named}" if set(near["card"]) == {card} else named
+def _by_card(machines: pd.Series) -> str:
+    """Return how many machines (`16 × B200, maker`) there are of each card; "none" of none."""
+    counted = machines.str.extract(r"× (.+?), ", expand=False).value_counts()
+    return "; ".join(f"{count} of {card}" for card, count in counted.items()) or "none"
 
 
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:

@@ -1,6 +1,9 @@
 """What the cheapest training of each benchmark costs by round: at the list prices of then, and at those of today."""
 
+from math import log10
+
 import pandas as pd
+from mizani.breaks import breaks_log
 from plotnine import (
     aes,
     facet_wrap,
@@ -30,6 +33,9 @@ HELP = "Lower is cheaper; each point is the priced result of the lowest cost of 
 
 #: A line needs so many rounds.
 _ROUNDS = 3
+
+#: Numbers of an axis stand at least so far apart, a share of its length.
+_LEAST_GAP = 0.12
 _TODAY, _THEN = "at the prices of today", "at the list prices of then"
 
 
@@ -59,7 +65,7 @@ def draw(view: View) -> Chart | None:
         + scale_color_manual(COLOURS)
         + scale_shape_manual(["o", "s"])
         + scale_x_continuous(breaks=list(years), labels=[f"’{one % 100:02}" for one in years])
-        + scale_y_log10(labels=lambda ticks: [number(tick, 2) for tick in ticks])
+        + scale_y_log10(breaks=_ticks, labels=lambda ticks: [number(tick, 2) for tick in ticks])
         + labs(x="round published", y="USD a training (log)", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
@@ -81,3 +87,13 @@ def draw(view: View) -> Chart | None:
         + "; ".join(f"{label}: {number(row['first'])} to {number(row['last'])} USD" for label, row in ends.iterrows())
         + ".",
     )
+
+
+def _ticks(limits: tuple[float, float]) -> list[float]:
+    """Return ticks of a log axis, from its top, of which no two stand so near that their numbers would touch."""
+    low, high = limits
+    kept: list[float] = []
+    for tick in sorted(breaks_log()(limits), reverse=True):
+        if low <= tick <= high and (not kept or log10(kept[-1] / tick) > _LEAST_GAP * log10(high / low)):
+            kept.append(float(tick))
+    return kept
