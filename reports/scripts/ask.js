@@ -33,6 +33,10 @@ function begin() {
 
   const asked = () => data.workloads[form.elements.workload.value];
 
+  /** Where the page's price is an offer of an hour of one card, hours are of a card, as at the top of the page. */
+  const anHour = Object.keys(data.by_card).length ? "USD a card-hour" : "USD an hour";
+  const perHour = ({cell}, value) => (value === null ? null : value / (data.by_card[cell.hardware] ?? 1));
+
   /** Of how many trainings the dollars are shown: of many, where one costs next to nothing. */
   function scaleOf(state, {is_rate, times}, rows) {
     return is_rate ? 1 : (!isOwn(state) && times) || (Math.max(...rows.flatMap((row) => row.of.usd)) < 0.01 ? 1000 : 1);
@@ -48,9 +52,10 @@ function begin() {
   }
 
   /** An hour of a row's machine, now or when its price was that; one that the reader typed is theirs. */
-  function priced(state, {usd_per_hour, cell}) {
+  function priced(state, row) {
+    const {usd_per_hour, cell} = row;
     const since = state.prices[cell.hardware] === undefined ? data.prices[state.option]?.[cell.hardware]?.since ?? "now" : "yours";
-    return `${since}${since === "now" ? "" : ":"} ${shown(usd_per_hour)}`;
+    return `${since}${since === "now" ? "" : ":"} ${shown(perHour(row, usd_per_hour))}`;
   }
 
   function card(head, name, ...words) {
@@ -76,11 +81,11 @@ function begin() {
     const price = data.prices[state.option]?.[first.cell.hardware];
     const least = isSame && state.by === "cost" && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${unit}.`);
+    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
-    else if (below) words.push(` It stays clearly the cheapest up to ${shown(below)} USD an hour, and is even with the next machine at ${shown(first.even_at)} (${priced(state, first)}).`);
+    else if (below) words.push(` It stays clearly the cheapest up to ${shown(perHour(first, below))} ${anHour}, and is even with the next machine at ${shown(perHour(first, first.even_at))} (${priced(state, first)}).`);
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     return made("p", "answer", ...words);
@@ -147,11 +152,11 @@ function begin() {
     const hasLeast = found.some(([option, [first]]) => data.prices[option][first.cell.hardware]?.minimum_seconds);
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
-      const values = [shown(first.usd * times), duration(first.seconds), shown(first.usd_per_hour), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
+      const values = [shown(first.usd * times), duration(first.seconds), shown(perHour(first, first.usd_per_hour)), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
       return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 ? " each" : "";
-    const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, "USD an hour", ...(hasLeast ? ["billed at least"] : [])];
+    const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, anHour, ...(hasLeast ? ["billed at least"] : [])];
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
@@ -256,18 +261,18 @@ function begin() {
     const rivals = found.slice(1).map((one) => (hasPrice(one) ? one : {...one, below: null}));
     if (!rivals.length) return "";
     const {row, below} = rivals.reduce((most, one) => (hasPrice(one) - hasPrice(most) || share(one) - share(most)) > 0 ? one : most);
-    const even = `even by ${by(found)} at ${shown(row.even_at)} USD an hour (${priced(state, row)})`;
-    const clear = below === null ? "no price is known at which it wins clearly" : `clearly cheaper below ${shown(below)}`;
+    const even = `even by ${by(found)} at ${shown(perHour(row, row.even_at))} ${anHour} (${priced(state, row)})`;
+    const clear = below === null ? "no price is known at which it wins clearly" : `clearly cheaper below ${shown(perHour(row, below))}`;
     return `For ${readable(row.cell.workload)} alone, ${data.machines[row.cell.hardware]} is ${even}, and ${clear}.${data.beside}`;
   }
 
   /** Prices at which another machine would cost as little: of medians, and so far below that the rule calls it cheaper. */
   function wins(found) {
-    const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, row.usd_per_hour, row.even_at, below].map((value) => made("td", "n", shown(value)))];
+    const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, ...[row.usd_per_hour, row.even_at, below].map((value) => perHour(row, value))].map((value) => made("td", "n", shown(value)))];
     if (!found.length) return [];
     return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
       made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price).`), stacked(table("At which price would another machine cost less", "",
-      ["configuration", "USD", "s", "USD an hour", "even at, USD an hour", "clearly less below, USD an hour"], found.map(line))))];
+      ["configuration", "USD", "s", anHour, `even at, ${anHour}`, `clearly less below, ${anHour}`], found.map(line))))];
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */

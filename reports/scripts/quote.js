@@ -662,7 +662,7 @@ function beginQuote() {
     if (/^#(classic&|nets$)/.test(location.hash)) document.getElementById("nets").scrollIntoView();
     // Who comes from a study has the machine filled in, and has to say the hours.
     if (location.hash.startsWith("#classic&")) classic.elements.hours.focus({preventScroll: true});
-    else if (/^#quote&on=[^&]*$/.test(location.hash)) form.elements.hours.focus();
+    else if (touched.quote.has("on") && !touched.quote.has("hours") && !touched.quote.has("rate")) form.elements.hours.focus();
   }
 
   const csv = document.getElementById("csv");

@@ -80,3 +80,9 @@ def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> st
     """Return what an article says beyond its answer, for a fold below it; empty where it says no more."""
     said = [articles.figures(article) for article in articles.named(study)]
     return " ".join(one.further(study, derived) for one in said if "question" in study and hasattr(one, "further"))
+
+
+def asked(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return the rows of an article by which its readers are led to a quote, by axes of a cell; none of others."""
+    said = [articles.figures(article) for article in articles.named(study)]
+    return [row for one in said if hasattr(one, "asked") for row in one.asked(study, derived)]

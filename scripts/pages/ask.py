@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import clocks, noise, summary, trainings, verdicts
-from scripts.analysis.names import FRAMEWORK_NAMES
+from scripts.analysis.names import FRAMEWORK_NAMES, provider_name
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
 from scripts.pages import flips, heads, unranked, yours
@@ -23,6 +23,7 @@ _RULE = ("increment_seconds", "minimum_seconds")
 _HEADS = (
     *("workload", "bought as", "lowest cost", "shortest time", "least time × cost", "time", "USD an hour"),
     *("billed at least", "configuration", "USD", "s", "even at, USD an hour", "clearly less below, USD an hour"),
+    *("USD a card-hour", "even at, USD a card-hour", "clearly less below, USD a card-hour"),
 )
 
 _PREEMPTION = ("preemptions_per_hour", "checkpoint_seconds", "restart_seconds", "save_seconds")
@@ -61,6 +62,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "beside": flips.beside(inputs.study),
             "quoted": yours.doors(inputs),
             "nets": next((about["nets"] for about in (inputs.quoted or {}).values()), []),
+            "by_card": flips.by_card(inputs.study, inputs.cards),
             "question": [question.name(value, inputs.labels) for value in (question.value, question.than)]
             if question
             else None,
@@ -105,6 +107,8 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
         price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "since": when(row["price_as_of"], inputs.newest)}
         if not row["in_a_row"]:
             price |= {key: row[key] for key in _RULE}
+        if "offer" in inputs.study["prices"][row["price_option"]]:
+            price["whose"] = f"{provider_name(row['provider'])} {row['price_as_of']}"
         if row["purchase"] == "month":
             price["by_month"] = True
         if row["preemptions_per_hour"]:

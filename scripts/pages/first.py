@@ -248,7 +248,12 @@ def _panel(
         "left_out": unranked.words(inputs, workload),
         "lead": flips.of_lead(cells, workload, inputs.labels, inputs.newest),
         "flip": flips.of_workload(
-            trainings.flip(cells, inputs.judge), workload, inputs.labels, inputs.newest, flips.beside(inputs.study)
+            trainings.flip(cells, inputs.judge),
+            workload,
+            inputs.labels,
+            inputs.newest,
+            flips.beside(inputs.study),
+            flips.by_card(inputs.study, inputs.cards),
         ),
         "speed": {
             "usd": fastest["usd"] / cheapest["usd"] if cheapest["usd"] else None,

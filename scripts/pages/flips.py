@@ -4,6 +4,7 @@ Each names two prices: the even one, at which the lowest medians cost as much, a
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from scripts.analysis.names import workload_name
@@ -11,8 +12,8 @@ from scripts.analysis.trainings import Answer, Flip
 from scripts.pages.days import when
 from scripts.storage.numbers import number
 
-#: Why the price in a page's answer is another than that of one of its workloads.
-_BESIDE = " The answer at the top is over all workloads, in pairs that are alike in all else."
+#: Why the price in a page's answer is another than that of one of its workloads in the form.
+_BESIDE = " The answer at the top is of pairs that are alike in all else."
 
 
 def beside(study: Mapping[str, Any]) -> str:
@@ -20,17 +21,34 @@ def beside(study: Mapping[str, Any]) -> str:
     return _BESIDE if "question" in study else ""
 
 
-def of_workload(flip: Flip | None, workload: str, labels: Mapping[str, str], newest: str, more: str = "") -> str:
+def by_card(study: Mapping[str, Any], cards: Mapping[str, tuple[str, int]]) -> dict[str, int]:
+    """Return how many cards each machine has, where the price of a study is an offer of an hour of one; else none."""
+    return {name: count for name, (_, count) in cards.items()} if "offer" in study["prices"][study["price"]] else {}
+
+
+def of_workload(
+    flip: Flip | None,
+    workload: str,
+    labels: Mapping[str, str],
+    newest: str,
+    more: str = "",
+    of_cards: Mapping[str, int] = MappingProxyType({}),
+) -> str:
     """Return at which price another machine wins a workload; empty where there is no other (`trainings.flip`).
 
-    `newest` is the day beside which a price is old (`days.when`), `more` what `beside` says of the page's study.
+    `newest` is the day beside which a price is old (`days.when`), `more` what `beside` says of the page's study. Prices
+    are of an hour of one card where `of_cards` has the machine.
     """
     if flip is None:
         return ""
+    cards = of_cards.get(flip.hardware, 0)
     clear = (
-        f"clearly cheaper below {number(flip.below)}" if flip.below else "no price is known at which it wins clearly"
+        f"clearly cheaper below {number(flip.below / (cards or 1))}"
+        if flip.below
+        else "no price is known at which it wins clearly"
     )
-    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {_even(flip, newest)}, and {clear}.{more}"
+    even = f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now, when(flip.as_of, newest), cards)}"
+    return f"For {workload_name(workload)} alone, {labels[flip.hardware]} is {even}, and {clear}.{more}"
 
 
 def of_answer(name: str, than: str, answer: Answer, newest: str) -> str:
@@ -74,17 +92,14 @@ def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[s
     )
 
 
-def _even(flip: Flip, newest: str) -> str:
-    """Return at which price of its hour a machine costs as much."""
-    return f"even by {_by(flip.is_single)} at {_now(flip.even, flip.now, when(flip.as_of, newest))}"
-
-
 def _by(is_single: bool) -> str:
     return "one run of each" if is_single else "medians"
 
 
-def _now(usd: float, now: float, since: str) -> str:
-    return f"{number(usd)} USD an hour ({_priced(now, since)})"
+def _now(usd: float, now: float, since: str, cards: int = 0) -> str:
+    """Return a price of an hour, of one card where a machine has so many, and what it is now, or was."""
+    hour = "a card-hour" if cards else "an hour"
+    return f"{number(usd / (cards or 1))} USD {hour} ({_priced(now / (cards or 1), since)})"
 
 
 def _priced(usd: float, since: str) -> str:

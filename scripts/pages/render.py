@@ -16,7 +16,7 @@ from scripts.storage.numbers import duration, number, rounded
 from scripts.storage.words import few, printable
 
 TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
-_LINK = re.compile(r"\[([^\]]+)\]\((#[\w-]+)\)")
+_LINK = re.compile(r"\[([^\]]+)\]\((#[\w-]+|quote\.html)\)")
 _SCRIPTS = TEMPLATES / "scripts"
 
 #: What runs in a page, in this order; whole without it.
@@ -49,7 +49,7 @@ def environment() -> jinja2.Environment:
 
 
 def _linked(text: str) -> Markup:
-    """Return a text, escaped, with `[words](#id)` as links to places of the page."""
+    """Return a text, escaped, with `[words](#id)` as links to places of the page, or to the front door."""
     return Markup(_LINK.sub(r'<a href="\2">\1</a>', str(escape(printable(text)))))  # noqa: S704, escaped before
 
 

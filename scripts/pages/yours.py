@@ -1,12 +1,22 @@
 """What to rent for a training of one's own that takes some hours on a machine of the page: the front door answers."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from scripts.analysis import figures
+from scripts.analysis.names import workload_name
+from scripts.estimate import points
 from scripts.pages.days import when
 from scripts.pages.inputs import Inputs
 from scripts.studies import definition
+
+#: How the form of quotes calls what is trained.
+_TASKS = {"pre-training": "pretrain", "fine-tuning": "sft", "LoRA": "lora"}
+
+#: A training of a language model by its name: model, task and tokens of a sequence.
+_TRAINING = re.compile(rf"(.+) ({'|'.join(_TASKS)}) at (\d+)")
 
 #: More machines are counted: they are in the list of the front door.
 _MOST = 6
@@ -31,7 +41,21 @@ def context(inputs: Inputs) -> dict[str, Any]:
     nets = dict.fromkeys((about["net"], about["label"]) for about in known.values() if about["net"])
     if _is_of_language_models(inputs):
         nets = {}
-    models = dict.fromkeys((about["card"], about["card"]) for about in known.values() if about["card"])
+    cards = [about["card"] for about in known.values() if about["card"]]
+    models: dict[str, dict[str, str]] = {card: {"on": card} for card in cards}
+    for row in figures.asked(inputs.study, inputs.derived):
+        card = known.get(row["hardware"], {}).get("card")
+        if card and (training := _TRAINING.fullmatch(workload_name(row["workload"]))):
+            model, task, length = training.groups()
+            models[card] = {
+                "kind": model,
+                "task": _TASKS[task],
+                "length": length,
+                "precision": row["precision"].replace("bfloat16", "bf16"),
+                "software": points.software_class(row["framework"].replace("-", " ")),
+                "cards": str(row["devices"]),
+                "on": card,
+            }
     unknown = [name for name, about in known.items() if not (about["net"] or about["card"])]
     trained = set(inputs.counted(inputs.runs)["hardware"])
     here = [(name, inputs.labels[name]) for name in unknown if name in trained]
@@ -40,11 +64,13 @@ def context(inputs: Inputs) -> dict[str, Any]:
     return {
         "yours": {
             "at": inputs.option_labels[option] if option != inputs.price else "",
-            "nets": _links("classic", "machine", list(nets)[:_MOST], {"net": like}),
+            "nets": [_link(label, "classic", {"net": like, "machine": net}) for net, label in list(nets)[:_MOST]],
             "more": max(0, len(nets) - _MOST),
             "like": like,
-            "models": _links("quote", "on", models),
-            "here": _links("ask", "on", here[:_MOST], asks, page="") if not (nets or models) else [],
+            "models": [_link(card, "quote", fields) for card, fields in models.items()],
+            "here": [_link(label, "ask", asks | {"on": name}, page="") for name, label in here[:_MOST]]
+            if not (nets or models)
+            else [],
             "unknown": [inputs.labels[name] for name in unknown],
         }
     }
@@ -55,10 +81,10 @@ def doors(inputs: Inputs) -> dict[str, str]:
     found = {}
     for name, about in (inputs.quoted or {}).items():
         if about["net"] and not _is_of_language_models(inputs):
-            (link,) = _links("classic", "machine", [(about["net"], about["label"])])
+            link = _link(about["label"], "classic", {"machine": about["net"]})
         elif about["card"]:
             count = {"cards": str(inputs.cards[name][1])} if name in inputs.cards else {}
-            (link,) = _links("quote", "on", [(about["card"], about["card"])], count)
+            link = _link(about["card"], "quote", count | {"on": about["card"]})
         else:
             continue
         found[name] = link["address"]
@@ -78,15 +104,6 @@ def _is_of_language_models(inputs: Inputs) -> bool:
     return {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]} == {"tokens"}
 
 
-def _links(
-    form: str,
-    field: str,
-    named: Iterable[tuple[str, str]],
-    more: Mapping[str, str] | None = None,
-    page: str = "quote.html",
-) -> list[Mapping[str, str]]:
-    """Return links into a form of a page, the front door, whose field has each of these values, and others `more`."""
-    return [
-        {"label": label, "address": f"{page}#{form}&{urlencode({**(more or {}), field: value}, quote_via=quote)}"}
-        for value, label in named
-    ]
+def _link(label: str, form: str, fields: Mapping[str, str], page: str = "quote.html") -> dict[str, str]:
+    """Return a link into a form of a page, the front door, whose fields have these values."""
+    return {"label": label, "address": f"{page}#{form}&{urlencode(fields, quote_via=quote)}"}

@@ -143,14 +143,21 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     # 256 GB200 and 1,024 H100 of the 405B are no pair
     assert "Llama_3.1_405B_pre-training_at_8192" not in pair.index.get_level_values("workload")
     word, words = figures.answer(shown.study, shown.derived)
-    # The middle pair does 2.54 times the tokens, 5 % less is 2.41; CoreWeave's GB200 is 10.5 USD: 10.5 / 2.41.
-    assert word == "Yes, if an hour of your H100 costs over 4.35 USD, as printed and with GB200 at 10.5"
-    assert "at the lowest offer of a cloud" in words
-    assert "at the CoreWeave's list" not in words
+    # 4224 / 1664 times the tokens, at 10.5 USD: the same at 10.5 x 1664 / 4224 = 4.136, 5 % less at 4.354.
+    assert word == "Yes, if your H100 costs over 4.35 USD a card-hour, as printed"
+    assert "with GB200 at 10.5 USD a card-hour both cost the same with H100 at 4.14; above 4.35 GB200" in words
+    assert "In all 4 pairs it does 2.35 to 2.86× the tokens." in words
     assert len(f"{word}. {words}") <= LEAD
     more = figures.further(shown.study, shown.derived)
     assert "Whether TPU7x (Ironwood), TPU v5p, TPU v6e pay is not known" in more
-    assert "(now 3.28× at the lowest offer of a cloud, " in figures.minute(shown.study, shown.derived)["price"]
+    assert "1.15 to 1.40× at the lowest offer of a cloud, 0.72 to 0.88× at the median offer of clouds" in more
+    said = figures.minute(shown.study, shown.derived)
+    # Hyperstack's H100 is 3.2 USD: the same at 3.2 x 4224 / 1664 = 8.123, 5 % less at 7.717.
+    assert "with H100 at 3.20, GB200 costs the same at 8.12 and over 5 % less below 7.72; now 10.5." in said["price"]
+    assert "as the table and the form have them, the same at 9.42." in said["price"]
+    assert "Llama 3 8B 61.5 USD (H100, FP8, Hyperstack 2026-08-26)" in said["which"]
+    assert "GB300 and TPU7x (Ironwood) have no price. Llama 3 8B is printed for H100 alone." in said["which"]
+    assert "2 × 10⁹ of Llama 3 8B pre-training: 123 USD on H100 at Hyperstack 2026-08-26." in said["samples"]
 
 
 def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace) -> None:

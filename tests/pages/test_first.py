@@ -103,7 +103,7 @@ def test_price_of_another_machine_is_that_of_the_workload_and_says_of_which_runs
     (panel,) = context(*noisy)["panels"]
     assert panel["flip"] == (
         f"For MNIST · MLP alone, 4 vCPUs is even by {by} at 0.00900 USD an hour (now 0.144), and no price is known at "
-        "which it wins clearly. The answer at the top is over all workloads, in pairs that are alike in all else."
+        "which it wins clearly. The answer at the top is of pairs that are alike in all else."
     )
 
 

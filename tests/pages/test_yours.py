@@ -1,10 +1,19 @@
 """From the page of a study a training of one's own is one click away from its quote."""
 
+import html
+import re
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
+import pytest
+
+from scripts.analysis import figures
 from scripts.pages import ask, report, yours
 from tests.made import STUDY, inputs, offer, price_book, run, runs
 from tests.reading import Read
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def quoted(net: str = "", label: str = "", card: str = "", nets: tuple[str, ...] = ("resnet50",)) -> dict[str, Any]:
@@ -40,6 +49,29 @@ def test_a_page_of_language_models_leads_to_no_other_net() -> None:
     text = report.page(inputs(study, runs(run()), quoted={"cpu1": quoted("v100-16gb", "V100", "H100", nets=())}))
     assert '<a href="quote.html#quote&amp;on=H100">H100</a>' in text
     assert "#classic" not in text
+
+
+def test_a_card_with_a_printed_row_is_quoted_for_the_training_of_that_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"hardware": "cpu1", "workload": "Llama_3_8B_pre-training_at_8192", "precision": "bfloat16"}
+    row |= {"framework": "NeMo-25.11", "devices": 8}
+    monkeypatch.setattr(figures, "asked", lambda study, derived: [row])
+    text = page(cpu1=quoted(card="H100"), cpu4=quoted(card="B200"))
+    asks = "kind=Llama%203%208B&amp;task=pretrain&amp;length=8192&amp;precision=bf16&amp;software=Megatron-Bridge"
+    assert f'<a href="quote.html#quote&amp;{asks}&amp;cards=8&amp;on=H100">H100</a>' in text
+    assert '<a href="quote.html#quote&amp;on=B200">B200</a>' in text
+
+
+def test_each_field_of_a_link_is_one_that_the_front_door_offers() -> None:
+    """A value that its form lacks is not followed."""
+    published = ROOT / "reports" / "published"
+    door = (published / "quote.html").read_text(encoding="utf-8")
+    options = set(re.findall(r"<option(?: value=\"([^\"]*)\"| selected)*>([^<]*)", door))
+    known = {html.unescape(value or label) for value, label in options}
+    pages = [path.read_text(encoding="utf-8") for path in published.glob("*.html")]
+    links = {link for text in pages for link in re.findall(r'href="quote\.html#quote&amp;([^"]*)"', text)}
+    fields = [field for link in links for field in parse_qsl(html.unescape(link))]
+    assert len(fields) > 5
+    assert [field for field in fields if field[0] not in ("length", "cards") and field[1] not in known] == []
 
 
 def test_machines_that_the_front_door_lacks_are_asked_for_in_the_form_of_the_page() -> None:

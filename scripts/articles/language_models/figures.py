@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.analysis import trainings
-from scripts.analysis.names import provider_name
+from scripts.analysis.names import provider_name, workload_name
 from scripts.articles.language_models import comparisons
 from scripts.articles.language_models.comparisons import FORMATS, usd
 from scripts.articles.language_models.given import Given
@@ -16,7 +16,9 @@ from scripts.costs.card_history import day_of
 from scripts.costs.cards import MARKETS, Offer, chosen, for_cards
 from scripts.storage.numbers import TIE, number
 from scripts.storage.tables import records
-from scripts.storage.words import few
+
+#: Tokens of the training that the page gives as an example.
+_TOKENS = 2e9
 
 #: A price of the day is dated within so many days of it.
 NEAR_DAYS = 90
@@ -29,6 +31,7 @@ def tables(
 ) -> dict[str, pd.DataFrame]:
     """Return the tables that the functions below describe, by their names."""
     about, rows = study["language_models"], printed(study, runs, costs, given)
+    rows = rows.assign(offer_of=rows["hardware"].map(_whose(prices, study["price"])).fillna("—"))
     return {
         "billion": billion(rows, about["first"], study["price"]),
         "stated": stated(rows, given, study),
@@ -89,6 +92,12 @@ def printed(study: Mapping[str, Any], runs: pd.DataFrame, costs: pd.DataFrame, g
         mfu=tflops / pd.Series(peaks, dtype=float),
         card_hours=amount / rate / SECONDS_PER_HOUR,
     ).join(paid, on="run")
+
+
+def _whose(prices: pd.DataFrame, option: str) -> dict[str, str]:
+    """Return by machine whose offer its price is under an option, and of which day."""
+    shown = prices[prices["price_option"] == option]
+    return {row["hardware"]: f"{provider_name(row['provider'])} {row['price_as_of']}" for row in records(shown)}
 
 
 def _price_then(given: Given, gpus: Mapping[str, Any] | None, published: str) -> Offer | None:
@@ -253,45 +262,60 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
     pairs = found[(found["card"] == card) & (found["than"] == than)]
     if pairs.empty:
         return "Unknown", f"No printed rows of {card} and {than} are alike in all but the card."
-    said: list[str] = []
-    words: set[str] = set()
-    for option, about in study["prices"].items():
-        ratios = pairs[usd(option)].dropna().astype(float)
-        if ratios.empty:
-            continue
-        less, more = int((ratios < 1 - TIE).sum()), int((ratios > 1 + TIE).sum())
-        words.add(trainings.verdict(len(ratios), less, more))
-        said.append(f"{_span(ratios)}{'' if said else ' the dollars'} at {about.get('label', option)}")
-    if not said:
+    ratios = _ratios(study, pairs)
+    if not ratios:
         return "Unknown", f"No provider of the books rents both {card} and {than}."
-    word = f"{words.pop()}, as printed" if len(words) == 1 else _pays_above(study, derived, pairs)
-    faster = pairs["faster"].astype(float)
-    return word, (
-        f"In {len(pairs)} printed pairs alike but for the card, {card} does {_span(faster)} the tokens of {than}, for "
-        f"{', '.join(said[:-1])}{' and ' if len(said) > 1 else ''}{said[-1]}."
+    words = {
+        trainings.verdict(len(each), int((each < 1 - TIE).sum()), int((each > 1 + TIE).sum()))
+        for each in ratios.values()
+    }
+    one = _pair(study, derived)
+    hourly, faster = _hourly(derived, card, one, study["price"]), float(one["faster"])
+    even, less = (number(hourly / faster / share) for share in (1, 1 - TIE))
+    above = f"Yes, if your {than} costs over {less} USD a card-hour, as printed"
+    return f"{words.pop()}, as printed" if len(words) == 1 else above, (
+        f"{_named(one)}: with {card} at {number(hourly)} USD a card-hour both cost the same with {than} at {even}; "
+        f"above {less} {card} costs over {100 * TIE:g} % less. In all {len(pairs)} pairs it does "
+        f"{_span(pairs['faster'].astype(float))} the tokens."
     )
 
 
-def _pays_above(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], pairs: pd.DataFrame) -> str:
-    """Return above which price of the other card's hour the card of the question pays, at its own lowest price."""
+def _ratios(study: Mapping[str, Any], pairs: pd.DataFrame) -> dict[str, pd.Series]:
+    """Return the dollars of one card over those of the other at each price that has both, by its label."""
+    each = {
+        about.get("label", name): pairs[usd(name)].dropna().astype(float) for name, about in study["prices"].items()
+    }
+    return {label: ratios for label, ratios in each.items() if len(ratios)}
+
+
+def _pair(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> Mapping[str, Any]:
+    """Return the pair of the question's cards whose workload the study names first."""
     card, than = study["language_models"]["pays"]
-    rows, by = derived["every_row"], usd(study["price"])
-    hourly = (rows[by] / rows["card_hours"])[rows["card"] == card].dropna().astype(float).min()
-    return (
-        f"Yes, if an hour of your {than} costs over {number(hourly / _flip(pairs, card, than).below)} USD, as "
-        f"printed and with {card} at {number(hourly)}"
-    )
+    found = derived["alike"]
+    pairs = found[(found["card"] == card) & (found["than"] == than)]
+    place = {name: place for place, name in enumerate(study["language_models"]["first"])}
+    return records(pairs.sort_values("workload", key=lambda names: names.map(place), kind="stable"))[0]
 
 
-def _flip(pairs: pd.DataFrame, card: str, than: str) -> trainings.Flip:
-    """Return at which price of its hour, x the other's, a card costs no more than the other, and clearly less."""
-    faster = pairs["faster"].astype(float)
-    return trainings.flip_of_pairs((card, than), 1.0, faster * (1 - TIE), faster * (1 + TIE), 1 / faster)
+def _hourly(derived: Mapping[str, pd.DataFrame], card: str, pair: Mapping[str, Any], option: str) -> float:
+    """Return what an hour of a card costs under a price option, of as many cards as a pair has."""
+    rows = derived["every_row"]
+    each = (rows[usd(option)] / rows["card_hours"])[rows["card"].eq(card) & rows["devices"].eq(pair["devices"])]
+    return float(each.astype(float).median())
+
+
+def _named(pair: Mapping[str, Any]) -> str:
+    return f"{workload_name(pair['workload'])}, {pair['devices']} cards, {pair['format']} on both"
 
 
 def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
-    """Return which cards no printed row compares with another."""
-    return _apart(study, derived)
+    """Return what the pairs of the answer cost, and which cards no printed row compares with another."""
+    card, than = study["language_models"]["pays"]
+    pairs = derived["alike"]
+    pairs = pairs[(pairs["card"] == card) & (pairs["than"] == than)]
+    each = [f"{_span(ratios)} at {label}" for label, ratios in _ratios(study, pairs).items()]
+    said = f"For the same tokens {card} costs, over {than}, {', '.join(each)}. " if each else ""
+    return said + _apart(study, derived)
 
 
 def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
@@ -304,22 +328,54 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         "sure": "Each row is printed once, mostly the best case of whoever sells the card: no row is clearly cheaper "
         "than another. Cards are compared by rows that are alike in all else.",
         "price": "No row of another card is alike in all else.",
-        "samples": "N tokens cost N / 1,000,000,000 times as much: no start and no minimum is counted.",
+        "samples": _of_tokens(study, derived),
     }
     if len(pairs):
-        faster = pairs["faster"].astype(float)
-        flip = _flip(pairs, card, than)
-        ratios = {option: pairs[usd(option)].dropna().astype(float) for option in study["prices"]}
-        hourly = [
-            f"{number((one * faster).median())}× at {study['prices'][option].get('label', option)}"
-            for option, one in ratios.items()
-            if len(one)
+        one = _pair(study, derived)
+        faster = float(one["faster"])
+        now = [
+            f"{number(hourly)} at {about.get('label', option)}"
+            for option, about in study["prices"].items()
+            if (hourly := _hourly(derived, than, one, option)) == hourly
         ]
+        at = _hourly(derived, than, one, study["price"])
         said["price"] = (
-            f"As printed, {card} costs no more in half of the pairs up to {number(flip.even)}× the {than}'s hour, and "
-            f"over {100 * TIE:g} % less in half of them below {number(flip.below)}× (now {', '.join(hourly)})."
+            f"{_named(one)}, in USD a card-hour: with {than} at {number(at)}, {card} costs the same at "
+            f"{number(at * faster)} and over {100 * TIE:g} % less below {number(at * faster * (1 - TIE))}; now "
+            f"{number(_hourly(derived, card, one, study['price']))}. The {than}'s is {', '.join(now)}."
+            f"{_in_form(study, derived, one)}"
         )
     return said
+
+
+def _in_form(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], pair: Mapping[str, Any]) -> str:
+    """Return why the form names another price for the workload of a pair: it takes the row of each card that costs
+    least, in whatever format; empty where it is the same row.
+    """
+    card, than = study["language_models"]["pays"]
+    rows = derived["billion"][derived["billion"]["workload"] == pair["workload"]].set_index("card")
+    if rows["format"][card] == rows["format"][than] == pair["format"]:
+        return ""
+    even = _hourly(derived, than, pair, study["price"]) * rows["card_hours"][than] / rows["card_hours"][card]
+    return (
+        f" With {rows['format'][card]} on {card} and {rows['format'][than]} on {than}, as the table and the form have "
+        f"them, the same at {number(even)}."
+    )
+
+
+def _of_tokens(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return what other numbers of tokens cost, and where, and why a quote is higher."""
+    by = usd(study["price"])
+    row = records(derived["billion"].dropna(subset=by))[0]
+    task, _, length = workload_name(row["workload"]).partition(" at ")
+    times = int(_TOKENS / study["per_samples"])
+    return (
+        f"N tokens cost N / 10⁹ times as much, on the same card at the same provider: no start and no minimum is "
+        f"counted. {times} × 10⁹ of {task}: {number(times * row[by])} USD on {row['card']} at {row['offer_of']}.\n"
+        f"The [quote page](quote.html) expects more: it takes PyTorch, BF16 and 4,096 tokens a sequence unless told "
+        f"otherwise, and what is usual; here is the printed best ({row['format']}, {length} tokens, "
+        f"{row['framework']})."
+    )
 
 
 def _apart(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
@@ -346,17 +402,28 @@ def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str
     names, by = study["language_models"]["first"][:3], usd(study["price"])
     table = derived["billion"][derived["billion"]["workload"].isin(names)]
     lowest: dict[str, str] = {}
-    lines = []
+    lines: dict[str, list[str]] = {}
     for option, about in study["prices"].items():
         said = []
         for name, rows in table.dropna(subset=usd(option)).groupby("workload", sort=False):
             row = rows.nsmallest(1, usd(option)).iloc[0]
             if lowest.setdefault(str(name), row["card"]) != row["card"] or option == study["price"]:
                 model = str(name).split("_pre-training")[0].replace("_", " ")
-                said.append(f"{model} {number(row[usd(option)])} USD ({row['card']}, {row['format']})")
-        other = "" if option == study["price"] else " another card is lowest"
+                whose = f", {row['offer_of']}" if option == study["price"] else ""
+                said.append(f"{model} {number(row[usd(option)])} USD ({row['card']}, {row['format']}{whose})")
+        other = "" if option == study["price"] else " another card has it"
         if said:
-            lines.append(f"At {about.get('label', option)}{other}: {'; '.join(said)}.")
+            lines.setdefault(f"{other}: {'; '.join(said)}.", []).append(about.get("label", option))
     left = list(dict.fromkeys(table.loc[table[by].isna(), "card"]))
-    unpriced = f" Of all printed rows with a price: {few(left)} have none." if left else ""
-    return f"For a billion tokens.{unpriced}\n" + "\n".join(lines)
+    said = [f"{' and '.join(left)} ha{'ve' if len(left) > 1 else 's'} no price."] if left else []
+    for name, rows in table.groupby("workload", sort=False):
+        if rows["card"].nunique() == 1:
+            model = str(name).split("_pre-training")[0].replace("_", " ")
+            said.append(f"{model} is printed for {rows['card'].iloc[0]} alone.")
+    each = [f"At {' and at '.join(at)}{what}" for what, at in lines.items()]
+    return "\n".join(["For a billion tokens, of all printed rows, the lowest cost:", *each, " ".join(said)]).rstrip()
+
+
+def asked(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:
+    """Return the rows by which a quote is asked for: of each card that of the workload which the study names first."""
+    return records(derived["billion"].drop_duplicates("card"))
