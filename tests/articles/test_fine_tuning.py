@@ -94,6 +94,10 @@ def test_four_cards_beside_one(shown: SimpleNamespace) -> None:
     word, words = figures.answer(shown.study, shown.derived)
     assert word == "No, as printed"
     assert len(f"{word}. {words}") <= LEAD
+    said = figures.minute(shown.study, shown.derived)
+    assert "falcon-7b/lora.yaml: 0.416 USD, on 4xA10G 2.36." in said["which"]  # 24.84 and 24.94 minutes
+    assert "With 1xA10G at 1.01 USD an hour, 4xA10G costs as much in the median config at 1.01" in said["price"]
+    assert "(now 5.67)" in said["price"]
     assert "7 of the 46 rows with dollars" in figures.further(shown.study, shown.derived)
     assert shown.figures["cents_llama-3.1-8b/lora.yaml_1xA10G"] == pytest.approx(110 / 13.36)
 

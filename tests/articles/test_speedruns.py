@@ -80,6 +80,10 @@ def test_then_and_now(shown: SimpleNamespace) -> None:
     assert word == "23.9 USD then, 0.654 USD now, as printed"
     assert "36.6 times less from 2024-05-28 to 2026-07-17, 33.9 times by" in words
     assert len(f"{word}. {words}") <= LEAD
+    assert (
+        "on eight H100 at Lambda's list of May 2026: GPT-2 small to a loss of 3.28, 0.654 USD"
+        in (figures.minute(shown.study, shown.derived)["which"])
+    )
     more = figures.further(shown.study, shown.derived)
     assert "185 USD (2024-05-28, which ended at 2.9282) and 9.23" in more
     assert "at AWS's list of its day 1.13 (of the first's day none was read within 90 days)" in more

@@ -207,11 +207,18 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     pairs = derived["several_cards"]
     one, several = study["fine_tuning"]["compared"]
     apart = 100 * (pairs["dearer"] / pairs["times"]).median()
+    option = study["prices"][study["price"]]
+    hourly = derived["implied"].set_index("machine")["usd_per_hour"].astype(float)
+    first = pairs.iloc[0]
+    usd = {name: first[f"minutes_{side}"] / 60 * hourly[name] for name, side in ((one, "one"), (several, "several"))}
     return {
-        "which": f"{one} for each of the {len(pairs)} configs that are printed on both machines.",
+        "which": f"{one} for each of the {len(pairs)} configs that are printed on both machines, at "
+        f"{option.get('label', study['price'])}; such as {first['config']}: {number(usd[one])} USD, on {several} "
+        f"{number(usd[several])}.",
         "sure": f"Each time is printed once, but an hour of {several} costs {apart:.0f} % of one of {one}, and no "
         "config is faster by as much: that is clear.",
-        "price": f"{several} is even at {number(1 / pairs['times'].median())} times the price of {one}, and cheaper "
-        f"for all configs below {number(1 / pairs['times'].max())} times (now {number(apart / 100)}).",
+        "price": f"With {one} at {number(hourly[one])} USD an hour, {several} costs as much in the median config at "
+        f"{number(hourly[one] / pairs['times'].median())} USD an hour, and less in all below "
+        f"{number(hourly[one] / pairs['times'].max())} (now {number(hourly[several])}).",
         "samples": "Unknown, as each row is one length of training. N trainings cost N times as much.",
     }

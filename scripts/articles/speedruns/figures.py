@@ -359,7 +359,8 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     since = rows.loc[rows["hardware"] == rows["hardware"].iloc[0], "date"].min()[:4]
     off = number(100 * (first["log_usd"] / first["now_usd"] - 1), 2)
     return {
-        "which": f"The newest record of each, on eight H100: {each}. No other machine since {since}.",
+        "which": f"The newest record of each, on eight H100 at {study['prices'][study['price']]['label']}: {each}. "
+        f"No other machine since {since}.",
         "sure": f"Each time is printed once, by clocks that leave out compiling and validation. The newest "
         f"{first['track']} has {first['log_runs']} logs of its own: {number(first['log_usd'])} USD, {off} % more.",
         "price": f"Unknown, as all records since {since} ran on one kind of machine: its price changes all alike.",
