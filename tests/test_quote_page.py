@@ -289,6 +289,17 @@ def test_any_number_of_cards_is_asked_for_and_kept_in_the_address(browser: Brows
     other.close()
 
 
+def test_who_comes_from_a_study_has_its_training_filled_in_and_every_card_answered(page: Page) -> None:
+    """A printed run of it fits, and no peak is known of pre-training: that must not end the answer."""
+    asks = "kind=Llama%203%208B&task=pretrain&length=8192&precision=fp8&software=Megatron-Bridge&cards=8&on=H100"
+    page.goto(page.url.partition("#")[0] + f"#quote&{asks}")
+    page.reload()
+    assert "fits, as a printed run did" in page.locator("#quoted").inner_text()
+    assert page.evaluate("document.activeElement.name") == "hours"
+    assert page.locator("#quote [name=length]").input_value() == "8192"
+    assert page.locator("#quote [name=software]").input_value() == "Megatron-Bridge"
+
+
 @pytest.mark.parametrize(
     ("card", "says"),
     [
