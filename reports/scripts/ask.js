@@ -125,7 +125,9 @@ function begin() {
     if (!door) return [made("p", "", `${words}.`)];
     const link = made("a", "", `${state.takes.toLocaleString("en-US")} h on ${data.machines[state.on]}, by the quote page`);
     const net = door.includes("classic&") ? {net: data.nets.includes(state.workload) ? state.workload : ""} : {}; // other nets are none of its own
-    link.href = `${door}&${new URLSearchParams({...net, hours: state.takes})}`;
+    const like = ask(data, {...state, takes: null, samples: null, by: "time"}).find(({cell}) => cell.hardware === state.on); // whose hours are as many times yours as its tokens
+    const model = like?.cell.training && door.includes("quote&") ? {...like.cell.training, tokens: ((asked().samples * state.takes * 3600) / like.seconds / 1e9).toPrecision(4)} : {};
+    link.href = `${door}&${new URLSearchParams({...model, ...net, hours: state.takes})}`;
     return [made("p", "", `${words}; over all providers: `, link, ".")];
   }
 

@@ -169,6 +169,8 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
             name = inputs.name_of(cell) + inputs.dagger(cell)
             about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
             about["software"] = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
+            if training := yours.training_of(cell):
+                about["training"] = training
             found.append(about | {"name": name, "runs": runs})
     return found
 

@@ -23,7 +23,8 @@ def beside(study: Mapping[str, Any]) -> str:
 
 def by_card(study: Mapping[str, Any], cards: Mapping[str, tuple[str, int]]) -> dict[str, int]:
     """Return how many cards each machine has, where the price of a study is an offer of an hour of one; else none."""
-    return {name: count for name, (_, count) in cards.items()} if "offer" in study["prices"][study["price"]] else {}
+    is_offer = "offer" in study["prices"].get(study["price"], {})
+    return {name: count for name, (_, count) in cards.items()} if is_offer else {}
 
 
 def of_workload(

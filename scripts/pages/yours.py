@@ -45,17 +45,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
     models: dict[str, dict[str, str]] = {card: {"on": card} for card in cards}
     for row in figures.asked(inputs.study, inputs.derived):
         card = known.get(row["hardware"], {}).get("card")
-        if card and (training := _TRAINING.fullmatch(workload_name(row["workload"]))):
-            model, task, length = training.groups()
-            models[card] = {
-                "kind": model,
-                "task": _TASKS[task],
-                "length": length,
-                "precision": row["precision"].replace("bfloat16", "bf16"),
-                "software": points.software_class(row["framework"].replace("-", " ")),
-                "cards": str(row["devices"]),
-                "on": card,
-            }
+        if card and (training := training_of(row)):
+            models[card] = training | {"cards": str(row["devices"]), "on": card}
     unknown = [name for name, about in known.items() if not (about["net"] or about["card"])]
     trained = set(inputs.counted(inputs.runs)["hardware"])
     here = [(name, inputs.labels[name]) for name in unknown if name in trained]
@@ -73,6 +64,21 @@ def context(inputs: Inputs) -> dict[str, Any]:
             else [],
             "unknown": [inputs.labels[name] for name in unknown],
         }
+    }
+
+
+def training_of(cell: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields by which the front door is asked for what a cell trained; none where it cannot be asked."""
+    training = _TRAINING.fullmatch(workload_name(cell["workload"]))
+    if not training or not isinstance(cell["precision"], str):
+        return {}
+    model, task, length = training.groups()
+    return {
+        "kind": model,
+        "task": _TASKS[task],
+        "length": length,
+        "precision": cell["precision"].replace("bfloat16", "bf16"),
+        "software": points.software_class(cell["framework"].replace("-", " ")),
     }
 
 

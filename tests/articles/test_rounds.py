@@ -159,7 +159,7 @@ def test_newest_round_names_three_of_those_that_are_too_close_to_call() -> None:
     rows = [noisy(60, 0.03, i, submitter=f"maker {i}") for i in range(20)]
     table, prices = scored(*rows, noisy(180, 0.03, 20, submitter="slow")), PRICES.assign(price_as_of="2026-01")
     (row,) = rounds.newest(table, ABOUT, prices, "today").to_dict("records")
-    assert (row["near"], row["is_card_clear"]) == ("19 of a100", True)
+    assert (row["near"], row["is_card_clear"]) == ("the card is clear, the maker is open: 19 of a100", True)
     named, _, more = row["near_named"].partition(" and ")
     assert (len(named.split("; ")), more) == (3, "16 more")
 

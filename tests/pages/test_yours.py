@@ -61,6 +61,14 @@ def test_a_card_with_a_printed_row_is_quoted_for_the_training_of_that_row(monkey
     assert '<a href="quote.html#quote&amp;on=B200">B200</a>' in text
 
 
+def test_a_cell_of_a_language_model_has_what_the_front_door_is_asked_for() -> None:
+    cell = {"workload": "Llama_3_70B_LoRA_at_4096", "precision": "fp8", "framework": "NeMo-AutoModel"}
+    asks = {"kind": "Llama 3 70B", "task": "lora", "length": "4096", "precision": "fp8", "software": "NeMo AutoModel"}
+    assert yours.training_of(cell) == asks
+    assert yours.training_of(cell | {"precision": None}) == {}
+    assert yours.training_of(cell | {"workload": "mnist_mlp"}) == {}
+
+
 def test_each_field_of_a_link_is_one_that_the_front_door_offers() -> None:
     """A value that its form lacks is not followed."""
     published = ROOT / "reports" / "published"

@@ -310,7 +310,7 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
                 "usd": float(best["usd"]),
                 "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
                 "price_as_of": str(dated[best["card"]]),
-                "near": _by_card(near["machine"]),
+                "near": _by_card(near, str(best["card"])),
                 "near_named": few(near["machine"].to_list()),
                 "is_card_clear": set(near["card"]) <= {best["card"]},
                 "entry": f"{best['round']}: {best['submitter']}/results/{best['system']}",
@@ -319,10 +319,11 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
     return pd.DataFrame(rows, columns=_NEWEST)
 
 
-def _by_card(machines: pd.Series) -> str:
-    """Return how many machines (`16 × B200, maker`) there are of each card; "none" of none."""
-    counted = machines.str.extract(r"× (.+?), ", expand=False).value_counts()
-    return "; ".join(f"{count} of {card}" for card, count in counted.items()) or "none"
+def _by_card(near: pd.DataFrame, card: str) -> str:
+    """Return how many results there are of each card, and whether all have this one; "none" of none."""
+    counted = near["machine"].str.extract(r"× (.+?), ", expand=False).value_counts()
+    clear = "the card is clear, the maker is open: " if len(near) and set(near["card"]) == {card} else ""
+    return clear + ("; ".join(f"{count} of {name}" for name, count in counted.items()) or "none")
 
 
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
