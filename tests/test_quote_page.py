@@ -569,7 +569,7 @@ def test_figures_have_no_more_digits_than_their_interval_bears(page: Page) -> No
     ("form", "field", "value"), [("classic", "machine", "a100-80gb-pcie"), ("quote", "on", "A100 80 GB")]
 )
 def test_link_from_the_page_of_a_study_fills_in_its_machine(page: Page, form: str, field: str, value: str) -> None:
-    (link,) = yours._links(form, field, [(value, "a machine")], {"net": ""} if form == "classic" else None)
+    link = yours._link("a machine", form, ({"net": ""} if form == "classic" else {}) | {field: value})
     here = page.url.partition("#")[0]
     page.goto("about:blank")
     page.goto(here + link["address"].removeprefix("quote.html"))
