@@ -183,7 +183,8 @@ def _near(logs: np.ndarray, reach: float) -> np.ndarray:
     middle = np.median(logs)
     padded = np.concatenate([[middle], logs, [middle]])
     beside = [padded[:-2], padded[2:], np.full(len(logs), middle)]
-    return np.clip(logs, np.min(beside, axis=0) - reach, np.max(beside, axis=0) + reach)
+    found: np.ndarray = np.clip(logs, np.min(beside, axis=0) - reach, np.max(beside, axis=0) + reach)
+    return found
 
 
 def judge(repetitions: Sequence[Repetition]) -> dict[str, Days]:
