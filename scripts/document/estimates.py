@@ -6,7 +6,7 @@ from math import ceil, exp, isclose
 from statistics import median
 from typing import Any
 
-from scripts.document import classic_picks, kept_back, simulated, whole_trainings
+from scripts.document import classic_picks, kept_back, simulated, torchtitan, whole_trainings
 from scripts.estimate import ageing, exported, linear, picks, transfers, trial
 from scripts.estimate.known import day
 from scripts.estimate.points import KINDS, Point
@@ -149,6 +149,7 @@ def estimating_page(page: str) -> str:
         _errors(found, transfers.QUESTIONS),
         _names(found),
         kept,
+        torchtitan.lines(estimates.known(), found["facts_until"]),
         whole_trainings.lines(estimates.known()),
         _cheapest(found),
         classic_picks.lines(),
