@@ -2,8 +2,8 @@
 
 An import may be worked out while a program runs, so that no reading of the code finds all of it: all code below the
 folder of a workload's file or of a command counts, and the folder of a script elsewhere that a command names. Of an
-environment (a folder with `pyvenv.cfg` or `conda-meta`), what starts with its Python and the lists of what is installed
-count: the packages themselves are not looked at.
+environment (that of a command's `python`, or a folder of a usual name with `pyvenv.cfg` or `conda-meta`), what starts
+with its Python, the lists of what is installed and Python that lies elsewhere in it count: packages are not looked at.
 """
 
 import hashlib
@@ -28,8 +28,13 @@ _SUFFIXES = (
     *_PYTHON,
     *(".pth", ".pyw", ".pyz", ".egg", ".whl", ".ipynb", ".pyx", ".dll", ".jar", ".class"),
     *(".sh", ".bash", ".zsh", ".fish", ".csh", ".ksh", ".pl", ".rb", ".r", ".R", ".jl", ".lua", ".js", ".mjs", ".ts"),
-    *(".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".mk", ".cmake", ".smk", ".toml", ".cfg", ".ini"),
+    *(".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".mk", ".cmake", ".smk", ".toml", ".cfg", ".ini", ".env"),
+    *(".dylib", ".php", ".tcl", ".awk", ".zip"),
 )
+_LIBRARY = re.compile(r"\.so(\.\d+)+")
+
+#: A file that a command names counts whatever it is called, up to so many bytes: it may be what an interpreter runs.
+_MOST_OF_ONE = 16 << 20
 _NAMES = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Dockerfile", "Snakefile")
 
 #: How a program that has no such name begins: a script, and one for Linux.
@@ -40,6 +45,9 @@ _OF_THE_PROJECT = (
     *("data", "docs", "envs", "plugins", "profiles", "reports", "results", "rules", "scripts", "tests"),
     *("Makefile", "Snakefile", "epd", "pyproject.toml"),
 )
+
+#: How environments beside a program are called: one of another name is looked at as any folder.
+_ENVIRONMENTS = (".venv", "venv", "env", ".conda", "conda")
 
 #: What starts with the Python of an environment, and what it holds by its own account.
 _OF_ENVIRONMENT = [
@@ -66,11 +74,12 @@ def files(study: Path, workloads: Mapping[str, str], commands: Mapping[str, Mapp
         found |= {f"{name}: {each.relative_to(path.parent)}": each for each in below}
     for name, command in commands.items():
         place = f"workloads: {name}: folder: {command['folder']!r}"
+        environment = _environment(command)
         for number, start in enumerate(_starts(command)):
             if start.is_file():
                 found[f"{name}: {number}: {start.name}"] = start
             elif start.is_dir():
-                for each in _below(study, place, start, looked_at):
+                for each in _below(study, place, start, looked_at, environment=environment):
                     found[f"{name}: {number}: {each.relative_to(start)}"] = each
     if len(found) > _MOST_FILES:
         raise InputError(f"{study}: workloads: {len(found):,} files of code lie in their folders: {_allowed()}")
@@ -96,32 +105,49 @@ def _allowed() -> str:
 
 
 def _starts(command: Mapping[str, Any]) -> list[Path]:
-    """Return the folders and files that a command starts from: its own folder, scripts elsewhere, its environment."""
+    """Return where a command starts: its folder, files that it names, those of scripts elsewhere, its environment."""
     folder = Path(command["folder"]).resolve()
     found = [folder]
     for word in filter(None, _BETWEEN.split(command["command"])):
         parts = PLACEHOLDER.split(word)[:: PLACEHOLDER.groups + 1]
         for name in sorted(glob(os.path.join(escape(str(folder)), "*".join(map(escape, parts))))):
             path = Path(name)
-            if path.is_file() and not path.resolve().is_relative_to(folder) and _is_code(path):
+            if not path.is_file():
+                continue
+            if path.resolve().is_relative_to(folder):
+                found += [path] * (path.stat().st_size <= _MOST_OF_ONE)
+            elif _is_code(path):
                 found += [path.resolve().parent] if path.suffix in _PYTHON else [path.resolve()]
-    if os.sep in command.get("python", ""):
-        found.append(Path(os.path.abspath(command["python"])).parent.parent)
-    elsewhere = (path for path in found if path == folder or _is_environment(path) or path.parts[-2:-1] != ("bin",))
+    environment = _environment(command)
+    if environment:
+        found.append(environment)
+    elsewhere = (path for path in found if path in (folder, environment) or path.parts[-2:-1] != ("bin",))
     return [path for path in dict.fromkeys(elsewhere) if not path.is_relative_to(ROOT / ".venv")]
 
 
-def _below(study: Path, place: str, folder: Path, looked_at: list[int], of_python: bool = True) -> Iterator[Path]:
+def _environment(command: Mapping[str, Any]) -> Path | None:
+    """Return the environment of the Python that a command names."""
+    return Path(os.path.abspath(command["python"])).parent.parent if os.sep in command.get("python", "") else None
+
+
+def _below(
+    study: Path,
+    place: str,
+    folder: Path,
+    looked_at: list[int],
+    of_python: bool = True,
+    environment: Path | None = None,
+) -> Iterator[Path]:
     """Yield the code below a folder, links followed; `looked_at` counts entries. Raises InputError for too many."""
-    pending, seen = [folder], set()
+    pending: list[tuple[Path, Path | None]] = [(folder, folder if folder == environment else None)]
+    seen = set()
     while pending:
-        here = pending.pop()
+        here, within = pending.pop()
         if (real := here.resolve()) in seen:
             continue
         seen.add(real)
-        if _is_environment(here):
+        if here == within:
             yield from sorted(path for pattern in _OF_ENVIRONMENT for path in here.glob(pattern) if path.is_file())
-            continue
         try:
             entries = sorted(os.scandir(here), key=lambda entry: entry.name)
         except OSError as error:
@@ -130,22 +156,26 @@ def _below(study: Path, place: str, folder: Path, looked_at: list[int], of_pytho
         if looked_at[0] > _MOST_ENTRIES:
             raise InputError(f"{study}: {place}: over {_MOST_ENTRIES:,} files lie in its folder: {_allowed()}")
         for entry in entries:
+            path = Path(entry.path)
             if real == ROOT and (entry.name.startswith(".") or entry.name in _OF_THE_PROJECT):
                 continue
             if entry.is_dir():
+                if within and path.relative_to(within).match("lib*/python*"):
+                    continue  # what is installed
                 if entry.name != ".git" and (of_python or entry.name != "__pycache__"):
-                    pending.append(Path(entry.path))
-            elif entry.is_file() and _is_code(Path(entry.path)):
-                yield Path(entry.path)
+                    pending.append((path, within or (path if _is_environment(path) else None)))
+            elif entry.is_file() and (entry.name.endswith((".py", ".pyc")) if within else _is_code(path)):
+                yield path
 
 
 def _is_environment(folder: Path) -> bool:
-    return (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()
+    is_one = (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()
+    return folder.name in _ENVIRONMENTS and is_one
 
 
 def _is_code(file: Path) -> bool:
     """Return whether a file may run, by its name, or as it may be executed and begins like a program."""
-    if file.name.endswith(_SUFFIXES) or file.name in _NAMES:
+    if file.name.endswith(_SUFFIXES) or file.name in _NAMES or _LIBRARY.search(file.name):
         return True
     if not os.access(file, os.X_OK):
         return False

@@ -243,9 +243,10 @@ def tracked(folder: str) -> str:
 
     Of a folder that git does not know, of its `.py` files up to 1 MiB: what a program writes must not train it again.
     """
-    # A folder of others may bring a setting along that has git run a program.
-    command = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z"]
-    listed = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
+    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
     if listed.returncode == 0 and listed.stdout:
         names = [name for name in listed.stdout.split("\0") if name]
     else:

@@ -1,5 +1,6 @@
 """Code that a study brings along runs when its content was trusted once, and never before."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from scripts.records import about
 from scripts.storage import environment
 from scripts.storage.errors import InputError
-from scripts.studies import brought, definition, grid, trust
+from scripts.studies import brought, commands, definition, grid, trust
 
 CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
 STUDY = """
@@ -121,6 +122,7 @@ def trusted(study: Path) -> None:
         "sitecustomize.py",
         "extra.pth",
         "fast.abi3.so",
+        "libfast.so.1",
         "linked/helper.py",
         "build.sh",
     ],
@@ -190,6 +192,66 @@ def test_of_an_environment_what_starts_counts_and_no_package(mine: Path) -> None
         (packages / name).write_text("import os")
         assert name in refusal(mine)
         trusted(mine)
+
+
+@pytest.mark.parametrize(("place", "code"), [(".", "."), ("net", "net"), ("venv", "venv"), ("venv", "venv/lib")])
+def test_what_is_called_an_environment_hides_no_code(mine: Path, place: str, code: str) -> None:
+    for name in (place, code):
+        (mine.parent / name).mkdir(exist_ok=True)
+    (mine.parent / place / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    trusted(mine)
+    (mine.parent / code / "helper.py").write_text("1")
+    assert "helper.py" in refusal(mine)
+
+
+def test_whatever_a_command_names_counts(tmp_path: Path) -> None:
+    for name in ("run.txt", "other.txt"):
+        (tmp_path / name).write_text("print(1)")
+    program = {"gpt": {"command": "python run.txt --steps 3", "folder": str(tmp_path)}}
+
+    def content() -> str:
+        return trust.checksum(brought.files(tmp_path / "study.yaml", {}, program), program)
+
+    before = content()
+    (tmp_path / "other.txt").write_text("print(2)")
+    assert content() == before
+    (tmp_path / "run.txt").write_text("print(2)")
+    assert content() != before
+
+
+def test_no_setting_of_a_folders_git_runs_a_program(tmp_path: Path) -> None:
+    """A sparse index that lacks a folder's tree would fetch it, by whatever program the folder names."""
+
+    def git(*words: str) -> str:
+        settings = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        return subprocess.run(
+            ["git", *settings, *words], cwd=folder, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    folder = tmp_path / "theirs"
+    (folder / "a").mkdir(parents=True)
+    (folder / "b").mkdir()
+    for name in ("train.py", "a/f", "b/f"):
+        (folder / name).write_text(name)
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "x")
+    git("sparse-checkout", "set", "--cone", "--sparse-index", "a")
+    tree = git("rev-parse", "HEAD:b")
+    (folder / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    ran = tmp_path / "ran"
+    with (folder / ".git" / "config").open("a") as config:
+        config.write(
+            f'[core]\nrepositoryformatversion = 1\nsshCommand = "touch {ran}; false"\n'
+            f'fsmonitor = "touch {ran}; false"\n'
+            '[extensions]\npartialClone = origin\n[remote "origin"]\npromisor = true\nurl = ssh://nowhere/x\n'
+            '[protocol "ssh"]\nallow = always\n'
+        )
+    before = commands.tracked(str(folder))
+    assert not ran.exists()
+    commands.tracked.cache_clear()
+    (folder / "train.py").write_text("changed")
+    assert commands.tracked(str(folder)) != before
 
 
 def test_a_study_of_the_projects_workloads_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
