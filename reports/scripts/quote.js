@@ -191,46 +191,52 @@ const fitted = new Map();
 /** The highest rate that rows reach of a card's peak, or another share of it. */
 const rateAt = (asked, card, share, data) => (data.model.cards[card].peak_tflops[asked.precision] * share * 1000) / asked.gflop;
 
-/** A rate of one's own beside what would be said without it: {line, notCarried}; null where there is none: scripts/estimate/rates.py. */
-function besideOf(asked, data) {
-  if (asked.rate === null) return null;
-  const point = {...asked, card: asked.on, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const {log: [log]} = predicted(fittedWithout(asked.points, asked.model, data), [point], own), {basis} = basisOf({...asked, rate: null}, asked.on, data);
-  const times = asked.rate / Math.exp(log), isFar = Math.abs(Math.log(times)) > Math.log(data.farthest), share = asked.rate / rateAt(asked, asked.on, 1, data);
-  const off = {card: asked.on, factor: rounded(Math.max(times, 1 / times)), side: times >= 1 ? "above" : "below"}, percent = (value) => `${Number((100 * value).toFixed(1))} %`;
-  const words = [textOf(data, "beside", {...off, rate: rounded(asked.rate), precision: asked.precision, said: rounded(Math.exp(log), 2), basis})];
-  if (share > data.most_of_peak) {
-    const near = textOf(data, "near the peak", {share: `${(100 * share).toFixed(0)} %`, most: percent(data.highest_printed)});
-    words.push(isFar ? near : `${near} ${textOf(data, "capped", {limit: percent(data.most_of_peak)})}`);
-  }
-  if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
-  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", off) : ""};
-}
-
-/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate)}. */
-function ratesOf(asked, data, today) {
-  const refused = {}, cards = [], beside = besideOf(asked, data);
-  for (const card of Object.keys(data.model.cards)) {
-    const why = refusalOf(asked, card, data) || (card !== asked.on && beside?.notCarried);
-    if (why) refused[card] = why;
-    else cards.push(card);
-  }
+/** The logarithms that the model expects on cards, and their covariance, as trials have widened it; `carried` is a rate of one's own as others follow from it: scripts/estimate/rates.py. */
+function expectedOf(asked, cards, carried, data, today) {
   const point = {...asked, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const carried = asked.rate === null ? [] : [{...point, card: asked.on, rate: Math.min(asked.rate, rateAt(asked, asked.on, data.most_of_peak, data))}];
   const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...carried]);
   const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
-  about.forEach(({basis}, i) => {
-    if (basis !== "your rate") return;
-    log[i] = Math.log(asked.rate); // what a person measured is said as given
-    covariance[i][i] += (Math.max(0, log[i] - Math.log(rateAt(asked, asked.on, data.most_of_peak, data))) / NINE_TENTHS) ** 2; // down to what rows reach
-  });
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
     if (basis === "data sheet only" && data.model.cards[cards[i]].link_gb_per_second <= data.pcie_gb_per_second) covariance[i][i] += data.unlike ** 2; // nothing like it was left out in a trial
     const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
     about[i].is_old = passed > data.old_months[asked.kind] && basis !== "your rate";
     if (about[i].is_old) covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
+  });
+  return {log, covariance, about};
+}
+
+/** A rate of one's own beside what would be said without it: {line, notCarried, carried}; null where there is none: scripts/estimate/rates.py. */
+function besideOf(asked, data, today) {
+  if (asked.rate === null) return null;
+  const {log: [log], covariance: [[variance]], about: [{basis}]} = expectedOf({...asked, rate: null}, [asked.on], [], data, today);
+  const limit = rateAt(asked, asked.on, data.most_of_peak, data), said = Math.exp(below(log, Math.sqrt(variance), Math.log(limit))?.middle ?? Math.log(limit));
+  const times = asked.rate / said, off = Math.max(times, 1 / times), isFar = off > data.farthest, share = asked.rate / rateAt(asked, asked.on, 1, data);
+  const named = {card: asked.on, factor: rounded(off), side: times >= 1 ? "above" : "below"}, percent = (value) => `${Number((100 * value).toFixed(1))} %`;
+  const words = [textOf(data, off > data.same ? "beside" : "as said", {...named, rate: rounded(asked.rate), precision: asked.precision, said: rounded(said), basis})];
+  if (share > data.most_of_peak) {
+    const near = textOf(data, "near the peak", {share: `${(100 * share).toFixed(0)} %`, most: percent(data.highest_printed)});
+    words.push(isFar ? near : `${near} ${textOf(data, "capped", {limit: percent(data.most_of_peak)})}`);
+  }
+  if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
+  const rate = (Math.min(asked.rate, limit) / said) * Math.exp(log); // as far from what the model expects as from what is said
+  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", carried: {...asked, software: classOf(asked, data), card: asked.on, rate}};
+}
+
+/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate)}. */
+function ratesOf(asked, data, today) {
+  const refused = {}, cards = [], beside = besideOf(asked, data, today);
+  for (const card of Object.keys(data.model.cards)) {
+    const why = refusalOf(asked, card, data) || (card !== asked.on && beside?.notCarried);
+    if (why) refused[card] = why;
+    else cards.push(card);
+  }
+  const {log, covariance, about} = expectedOf(asked, cards, beside ? [beside.carried] : [], data, today);
+  about.forEach(({basis}, i) => {
+    if (basis !== "your rate") return;
+    log[i] = Math.log(asked.rate); // what a person measured is said as given
+    covariance[i][i] += (Math.max(0, log[i] - Math.log(rateAt(asked, asked.on, data.most_of_peak, data))) / NINE_TENTHS) ** 2; // down to what rows reach
   });
   const found = cards.map((card, i) => {
     const peak = data.model.cards[card].peak_tflops[asked.precision], most = about[i].basis === "your rate" ? 1 : data.most_of_peak;

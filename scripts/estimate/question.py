@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import exp, isfinite, log
 from typing import Any
 
-from scripts.estimate import linear
+from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
 from scripts.estimate.memory import STATE_BYTES
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
@@ -387,6 +387,7 @@ def check_alike(known: Known, given: Sequence[Point]) -> None:
     for place, point in enumerate(given):
         (said,), (sigma,) = linear.predict(fitted, [point], [*given[:place], *given[place + 1 :]])
         assert point.rate is not None
+        said = min(said, ceiling.of_rate(point, known.cards))
         if abs(log(point.rate) - said) > _DENIED * sigma:
             raise InputError(
                 f"--on: {point.card}={point.rate:g}: by the other rates given it is about {exp(said):,.0f} tokens a "

@@ -15,6 +15,10 @@ TEXTS = {
         "your rate on {card} is {rate} tokens a second and card in {precision}: a factor of {factor} {side} the {said} "
         "that would be said without it ({basis})"
     ),
+    "as said": (
+        "your rate on {card} is {rate} tokens a second and card in {precision}, about the {said} that would be said "
+        "without it ({basis})"
+    ),
     "far": (
         "No printed row is off by a factor of {limit}, so that nothing else follows from it: is it of this model and "
         "of one card, in tokens, with a sequence a card and step or more?"
