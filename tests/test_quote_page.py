@@ -145,12 +145,12 @@ def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
 ASK = (
     "([given, today]) => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
     " const {asked, problems} = questionOf(given, data); if (problems.length) return null;"
-    " const {rows, best, covariance, refused, beside} = quoted(asked, data, today);"
+    " const {rows, best, covariance, refused, beside, isAskedAfter} = quoted(asked, data, today);"
     " const isOpen = best && (rows.some((row) => row.near) || isMeasuredFirst(best, rows));"
     " const tied = isOpen ? rows.filter((row) => row === best || row.near) : [];"
     " const falls = tied.length ? minutes(rows, best, covariance, data) : [];"
     " const found = falls.filter(({row}) => tied.includes(row)).slice(0, data.most_measured);"
-    " return {rows, best: best && best.card, refused, beside,"
+    " return {rows, best: best && best.card, refused, beside, isAskedAfter,"
     " flips: best && flipOf(rows, best, covariance),"
     " measure: found.map(({row, fall}) => [row.card, fall])} }"
 )
@@ -207,6 +207,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
         choice = expected["choice"]
         assert found["best"] == (choice["card"] if choice else None)
         if choice:
+            assert found["isAskedAfter"] == ("is your rate on" in choice["sentence"])
             assert sorted(card for card, row in rows.items() if row.get("near")) == sorted(choice["rivals"])
             assert [card for card, _ in found["measure"]] == [one["card"] for one in choice["measure"]]
             falls = [one["expected_fall_usd"] for one in choice["measure"]]
@@ -594,8 +595,62 @@ def test_a_rate_that_no_row_is_like_is_asked_after_as_in_a_terminal(browser: Bro
         other.reload()
         assert other.locator("#why").inner_text().startswith(line[0].upper() + line[1:])
         assert (other.locator("#quoted .bar[role=listitem]").count() == 1) == alone
-        assert ("Stay on" in other.locator("#said").inner_text()) == (not alone)
+        said = other.locator("#said").inner_text()
+        assert (
+            "First, is your rate on H100 right? Until that is sure nothing is decided. As it stands: 8 × H100" in said
+        )
+        assert ("Stay on H100 or move: not decided." in said) == (not alone)
+        assert "Rent" not in said
     other.close()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"model": "Llama 3 8B", "rate": 18_000, "on": "GB200", "cards": 4},
+        {"model": "Llama 3 8B", "rate": 3300, "on": "A100 80 GB"},
+        {"model": "Llama 3 8B", "tokens": 5e7, "task": "qlora", "cards": 1},
+        {"model": "Llama 3 8B", "tokens": 5e6, "task": "qlora", "cards": 1},
+        {"model": "GPT-2 1.5B", "tokens": 26e9, "cards": 1},
+    ],
+)
+def test_what_to_measure_and_whether_to_move_are_said_as_in_a_terminal(
+    browser: Browser,  # noqa: F811
+    page: Page,
+    asked: dict[str, Any],
+) -> None:
+    known = known_facts()
+    given = {
+        "tokens": 2e9,
+        "cards": 8,
+        "software": "",
+        "task": "pretrain",
+        "rate": None,
+        "on": "H100",
+        "length": 1024,
+    } | asked
+    of = question.ask(known, **{key: given[key] for key in ("model", "tokens", "software", "task", "length")})
+    rate = [question.check_rate(known, of, "--on", given["on"], "bf16", given["rate"])] if given["rate"] else []
+    choice = answer.answer(known, offered(), of, rate, given["cards"], date.fromisoformat(TODAY))["choice"]
+    other = browser.new_page()
+    other.clock.set_fixed_time(TODAY)
+    fields = {"kind": given["model"], "tokens": given["tokens"] / 1e9} | {
+        key: given[key] for key in ("cards", "software", "task", "length", "on")
+    }
+    fields |= {"rate": given["rate"]} if given["rate"] else {}
+    other.goto(page.url.partition("#")[0] + "#quote&" + "&".join(f"{key}={value}" for key, value in fields.items()))
+    said = other.locator("#said").inner_text()
+    other.close()
+    for words in (
+        *("Measure a minute first", "and no minute is worth its time", "Too close to call", ", will do"),
+        *(f"{start} {given['on']}{end}" for start, end in STAY_OR_MOVE),
+    ):
+        if words != ", will do" or "Too close" not in said:
+            assert (words in said) == (words in choice["sentence"]), words
+
+
+#: What is said of one's own card.
+STAY_OR_MOVE = (("Stay on", " or move"), ("Stay on", ":"), ("Move from", " to"), ("Move from", ", on cost alone; to"))
 
 
 def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None:

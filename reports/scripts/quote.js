@@ -207,7 +207,7 @@ function expectedOf(asked, cards, carried, data, today) {
   return {log, covariance, about};
 }
 
-/** A rate of one's own beside what would be said without it: {line, notCarried, carried}; null where there is none: scripts/estimate/rates.py. */
+/** A rate of one's own beside what would be said without it: {line, notCarried, isAskedAfter, carried}; null where there is none: scripts/estimate/rates.py. */
 function besideOf(asked, data, today) {
   if (asked.rate === null) return null;
   const {log: [log], covariance: [[variance]], about: [{basis}]} = expectedOf({...asked, rate: null}, [asked.on], [], data, today);
@@ -221,10 +221,10 @@ function besideOf(asked, data, today) {
   }
   if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
   const rate = (Math.min(asked.rate, limit) / said) * Math.exp(log); // as far from what the model expects as from what is said
-  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", carried: {...asked, software: classOf(asked, data), card: asked.on, rate}};
+  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOf(asked, data), card: asked.on, rate}};
 }
 
-/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate)}. */
+/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate), isAskedAfter}. */
 function ratesOf(asked, data, today) {
   const refused = {}, cards = [], beside = besideOf(asked, data, today);
   for (const card of Object.keys(data.model.cards)) {
@@ -255,7 +255,7 @@ function ratesOf(asked, data, today) {
     return !refused[cards[i]];
   });
   const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
-  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused, beside: beside?.line ?? ""};
+  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused, beside: beside?.line ?? "", isAskedAfter: beside?.isAskedAfter ?? false};
 }
 
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
@@ -320,7 +320,7 @@ function usdOf(offer, asked, rate, data) {
 
 /** Quotes by card, the lowest first: rates with dollars of its offers. Those without an offer have their time alone. */
 function quoted(asked, data, today) {
-  const {answers, covariance, refused, beside} = ratesOf(asked, data, today);
+  const {answers, covariance, ...of} = ratesOf(asked, data, today), {refused} = of;
   const rows = answers.flatMap((answer, at) => {
     const {reason, ...held} = heldBy(asked, answer, data);
     if (reason) refused[answer.card] = reason;
@@ -342,17 +342,25 @@ function quoted(asked, data, today) {
   }
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
   priced.sort((a, b) => expected(a) - expected(b));
-  if (!priced.length) return {rows, best: null, covariance, refused, beside};
+  if (!priced.length) return {rows, best: null, covariance, ...of};
   const [best] = priced;
-  for (const row of priced) {
-    const apart = covariance[row.at][row.at] + covariance[best.at][best.at] - 2 * covariance[best.at][row.at];
-    row.near = row !== best && Math.log(row.usd / best.usd) <= NINE_TENTHS * Math.sqrt(Math.max(0, apart));
-  }
-  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused, beside};
+  for (const row of priced) row.near = row !== best && !isBelow(best, row, covariance);
+  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, ...of};
 }
 
+/** Whether one card costs less than another, clearly at 80 %. */
+function isBelow(one, other, covariance) {
+  const apart = covariance[one.at][one.at] + covariance[other.at][other.at] - 2 * covariance[one.at][other.at];
+  return Math.log(one.usd / other.usd) + NINE_TENTHS * Math.sqrt(Math.max(0, apart)) < 0;
+}
+
+const isSheet = ({basis}) => basis === "data sheet only";
+
+/** What is taken without a minute: the first that tables know, if they know any. */
+const takenOf = (rows) => rows.find((row) => row.offers && !isSheet(row)) ?? rows[0];
+
 /** Whether a card of several is known by its data sheet alone, which decides nothing: scripts/estimate/verdict.py. */
-const isMeasuredFirst = (best, rows) => best.basis === "data sheet only" && rows.filter((row) => row.offers).length > 1;
+const isMeasuredFirst = (best, rows) => isSheet(best) && rows.filter((row) => row.offers).length > 1;
 
 /** Up to which price of its machines the best offer keeps the lowest expected cost, and which follows, of any card; null without another. */
 function flipOf(rows, best, covariance) {
@@ -364,14 +372,14 @@ function flipOf(rows, best, covariance) {
   return {card, provider, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
 }
 
-/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts: scripts/estimate/choice.py. */
+/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts, and what a data sheet alone speaks for is taken by nobody before: scripts/estimate/choice.py. */
 function minutes(rows, best, covariance, {least_share, least_usd, model: {measured}}) {
   const priced = rows.filter((row) => row.offers), at = (one, other) => covariance[one.at][other.at];
-  const mean = (row) => row.usd * Math.exp(at(row, row) / 2), sure = Math.min(...priced.map(mean));
+  const mean = (row) => row.usd * Math.exp(at(row, row) / 2), known = isSheet(takenOf(rows)) ? priced : priced.filter((row) => !isSheet(row)), sure = Math.min(...known.map(mean));
   const grid = Array.from({length: 401}, (_, i) => normalQuantile((i + 0.5) / 401));
   return priced.map((tried) => {
     const noise = at(tried, tried) + measured ** 2;
-    const after = priced.map((row) => {
+    const after = (known.includes(tried) ? known : [...known, tried]).map((row) => {
       const gain = at(row, tried) / noise, left = at(row, row) - gain * at(row, tried);
       const drawn = grid.map((z) => row.usd * Math.exp(left / 2 + Math.sqrt(noise) * z * gain));
       const scale = mean(row) / (drawn.reduce((a, b) => a + b) / grid.length); // the ends of the normal are cut
@@ -497,23 +505,31 @@ function beginQuote() {
     return found.length ? ` (${found.join("; ")})` : "";
   }
 
-  function sentence(best, rows) {
-    const near = rows.filter((row) => row.near).map((row) => row.card), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
-    const what = `about ${usd(best.usd, best)} and ${time(best)}`;
+  /** Cards whose minute is worth its time, where anything is open that a minute settles. */
+  function worthOf({rows, best, covariance, isAskedAfter}) {
+    if (isAskedAfter || !(rows.some((row) => row.near) || isMeasuredFirst(best, rows))) return [];
+    return minutes(rows, best, covariance, data).filter(({row}) => row === best || row.near).slice(0, data.most_measured);
+  }
+
+  function sentence(found, asked) {
+    const {rows, best} = found, near = rows.filter((row) => row.near).map((row) => row.card), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
+    const what = (row) => `about ${usd(row.usd, row)} and ${time(row)}`, rent = (row) => machine(row, caveats(row)), taken = takenOf(rows), isWorth = worthOf(found).length > 0;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
-    const rent = machine(best, caveats(best));
-    const isSheet = (row) => row.basis === "data sheet only", sure = rows.find((row) => row.offers && !isSheet(row));
-    const known = sure && rows.every((row) => isSheet(row) || (row !== best && !row.near)) ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
-    const move = yours && rows.filter((row) => row.offers).length > 1 ? ` ${stayOrMove(yours, best, rows)}.` : "";
-    if (!near.length && isMeasuredFirst(best, rows)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}${move}`;
-    if (!near.length) return `Rent ${rent}: ${what}${instead}.${move}`;
-    return `Too close to call between ${named([best.card, ...near], yours?.card)}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}${move}`;
+    const known = isSheet(best) && !isSheet(taken) ? ` Of those that tables know: ${rent(taken)}, ${what(taken)}.` : "";
+    const move = yours && rows.filter((row) => row.offers).length > 1 ? ` ${stayOrMove(yours, found)}.` : "";
+    if (found.isAskedAfter) return `${textOf(data, "is it right", {card: asked.on})}: ${rent(best)}, ${what(best)}${instead}.${move}`;
+    if (!near.length && isMeasuredFirst(best, rows)) {
+      if (isWorth) return `${textOf(data, "measure first")}: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
+      return `${textOf(data, "not worth a minute", {card: best.card})}: ${rent(taken)}, ${what(taken)}, ${isSheet(taken) ? "is the first by its data sheet" : "will do"}${instead}.${move}`;
+    }
+    if (!near.length) return `Rent ${rent(best)}: ${what(best)}${instead}.${move}`;
+    return `Too close to call between ${named([best.card, ...near], yours?.card)}${isWorth ? "" : ", and no minute is worth its time"}. Lowest expected of clouds: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
   }
 
   /** Whether to stay on the card that a person measured: scripts/estimate/verdict.py. */
-  function stayOrMove(yours, best, rows) {
-    const isOpen = rows.some((row) => row.near), isTied = yours.near || (yours === best && isOpen);
-    return textOf(data, isTied || isMeasuredFirst(best, rows) ? "stay or move" : yours === best ? "stay" : isOpen ? "move to some" : "move", {own: yours.card, card: best.card});
+  function stayOrMove(yours, {rows, best, covariance, isAskedAfter}) {
+    const isOpen = isAskedAfter || isMeasuredFirst(best, rows) || rows.some((row) => row.near), isMoved = !isAskedAfter && rows.some((row) => row.offers && !isSheet(row) && isBelow(row, yours, covariance));
+    return textOf(data, isOpen ? (isMoved ? "move to some" : "stay or move") : yours === best ? "stay" : "move", {own: yours.card, card: best.card});
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
@@ -528,10 +544,10 @@ function beginQuote() {
   /** A line as a sentence, none of no line. */
   const stated = (line) => (line ? [`${capital(line)}${/[.?]$/.test(line) ? "" : "."}`] : []);
 
-  function reasons(asked, {best, rows, covariance, beside}) {
+  function reasons(asked, {best, rows, covariance, beside, isAskedAfter}) {
     const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
+    if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.by_hours) words.push(`Your hours for so many tokens on so many cards are ${rounded(asked.rate)} tokens a second a card, and other cards are reckoned from that speed: with other tokens or cards it is another, and so is the answer.`);
@@ -598,9 +614,8 @@ function beginQuote() {
     return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
   }
 
-  function tries({rows, best, covariance}) {
-    if (!rows.some((row) => row.near) && !isMeasuredFirst(best, rows)) return [];
-    const found = minutes(rows, best, covariance, data).filter(({row}) => row === best || row.near).slice(0, data.most_measured);
+  function tries(of) {
+    const found = worthOf(of);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),
       made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];
@@ -620,7 +635,7 @@ function beginQuote() {
     }
     found.best.is_best = true;
     const {spot, market} = elsewhere(found.rows, found.best.usd);
-    said.textContent = taken(fields, asked) + sentence(found.best, found.rows) + spot + market;
+    said.textContent = taken(fields, asked) + sentence(found, asked) + spot + market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
       made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. ${capital(textOf(data, "order"))}. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${capital(textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)}))}.`),

@@ -127,7 +127,10 @@ def answer(
         return low | {"fits": _memory(known, question, low["card"], count, peak)["fits"]}
 
     others = {way: lowest(way) for way in ("spot", "market", "owned") if not (owned_decides and way == "owned")}
-    whole["choice"] = verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), others)
+    asked_after = [one.point.card for one in found.beside if one.is_asked_after]
+    whole["choice"] = verdict(
+        [one for _, one in priced], np.array(costs), covariance, np.array(minutes), others, asked_after
+    )
     whole["otherwise"] = None if priced or not answers else _otherwise(cards, without, others)
     expected = {
         one["card"]: usd * exp(covariance[at, at] / 2)

@@ -80,6 +80,16 @@ class Beside:
         return abs(log(self._times)) > log(FARTHEST)
 
     @property
+    def is_near_the_peak(self) -> bool:
+        """Whether no printed row is as near its peak."""
+        return self.share > ceiling.MOST_OF_PEAK
+
+    @property
+    def is_asked_after(self) -> bool:
+        """Whether it may well be a slip: what follows from it decides nothing."""
+        return self.is_far or self.is_near_the_peak
+
+    @property
     def _times(self) -> float:
         return (self.point.rate or 0) / self.said
 
@@ -94,7 +104,7 @@ class Beside:
         key = "beside" if abs(log(self._times)) > log(SAME) else "as said"
         rate, said = rounded(self.point.rate), rounded(self.said)
         found = [text(key, **self._off, rate=rate, precision=self.point.precision, said=said, basis=self.basis)]
-        if self.share > ceiling.MOST_OF_PEAK:
+        if self.is_near_the_peak:
             most = f"{100 * ceiling.HIGHEST_PRINTED:g} %"
             asked = text("near the peak", share=f"{100 * self.share:.0f} %", most=most)
             found.append(

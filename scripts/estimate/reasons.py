@@ -74,6 +74,10 @@ TEXTS = {
     "positions": "{model} has {positions} positions, and a sequence {length} tokens",
     "learned": ": each position is learned, and none beyond",
     "stretched": ": they are stretched (RoPE), which costs no speed, and what it learns is another question",
+    "is it right": "First, is your rate on {card} right? Until that is sure nothing is decided. As it stands",
+    "not worth a minute": (
+        "No table of speed has {card}, whose data sheet makes it cost least, and no minute is worth its time"
+    ),
     "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
     "stay or move": "Stay on {own} or move: not decided",
     "stay": "Stay on {own}: no other card is expected to cost less",
