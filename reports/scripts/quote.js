@@ -27,10 +27,10 @@ function lengthOf(text) {
   return short ? numberOf(short[1]) * K_OF_LENGTH : numberOf(text);
 }
 
-/** A rate of a card, or of several together (3600/4): {rate, of}. */
+/** A rate of a card, or of several together (3600/4): {rate, of}, null where it is not said of how many. */
 function rateOf(text) {
-  const several = /^(.+)\/\s*(\d+)$/.exec(text.trim()), of = several ? Number(several[2]) : 1, rate = numberOf(several ? several[1] : text);
-  return {rate: rate === null ? null : rate / of, of};
+  const several = /^(.+)\/\s*(\d+)$/.exec(text.trim()), of = several ? Number(several[2]) : null, rate = numberOf(several ? several[1] : text);
+  return {rate: rate === null ? null : rate / (of ?? 1), of};
 }
 
 /** A training as the model takes it, and what cannot be of it (`problems`): a model by its name, or by its numbers with layers and width of the one next in size. */
@@ -75,7 +75,7 @@ function questionOf(given, data) {
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
   if (given.rate !== null) {
-    if (!(given.of >= 1 && given.of <= data.most_cards)) problems.push(`Cards of the rate: 1 to ${shown(data.most_cards)} are allowed.`);
+    if (given.of !== null && !(given.of >= 1 && given.of <= data.most_cards)) problems.push(`Cards of the rate: 1 to ${shown(data.most_cards)} are allowed.`);
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card, or hours: more than 0 are allowed.");
@@ -123,20 +123,26 @@ function peakOf(asked, count, {memory}) {
   return asked.state_gb / count + Object.entries(weights).reduce((sum, [name, weight]) => sum + weight * parts[name], 0);
 }
 
+/** How many cards hold what a training keeps: scripts/estimate/answer.py. */
+const keptOn = (asked, card, data) => Math.max(1, Math.ceil(asked.kept_gb / (data.room * data.model.cards[card].memory_gb)));
+
+/** On how many cards a person says that the training ran; infinite where nothing is said. */
+const seenOn = (asked, card) => (asked.rate !== null && card === asked.on && asked.of) || Infinity;
+
 /** Whether a training fits in the memory of so many cards: {fits, peak_gb}. */
 function fitsIn(asked, card, count, data) {
   const peak_gb = peakOf(asked, count, data), {memory} = data, limit = (data.room * data.model.cards[card].memory_gb) / (memory.over[asked.asked_task] ?? 1);
   if (ranOf(asked, card, data).some((run) => run.cards <= count)) return {fits: "printed", peak_gb};
-  if (peak_gb !== null && peak_gb > limit) return {fits: "may run out", peak_gb};
-  const isLearnt = asked.vocabulary && asked.length <= memory.tokens && asked.total <= memory.billion;
-  return {fits: peak_gb !== null && isLearnt && peakOf(asked, 1, data) <= limit ? "likely" : "unknown", peak_gb};
+  const isOver = peak_gb !== null && peak_gb > limit, isLikely = peak_gb !== null && peakOf(asked, 1, data) <= limit && asked.vocabulary && asked.length <= memory.tokens && asked.total <= memory.billion;
+  if (seenOn(asked, card) <= count && (isOver || (!isLikely && count < keptOn(asked, card, data)))) return {fits: "as you say", peak_gb};
+  return {fits: isOver ? "may run out" : isLikely ? "likely" : "unknown", peak_gb};
 }
 
 /** How many cards hold a training; whether what is said is of one card alone; and why the card is not answered all the same: scripts/estimate/answer.py. */
 function heldBy(asked, {card, basis}, data) {
-  const {memory_gb, link_gb_per_second} = data.model.cards[card], kept = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
-  const least = Math.min(kept, ...ranOf(asked, card, data).map((run) => run.cards));
-  const linked = link_gb_per_second > data.pcie_gb_per_second ? Infinity : basis === "your rate" ? asked.of : 1, held = asked.cards ?? least;
+  const {memory_gb, link_gb_per_second} = data.model.cards[card];
+  const least = Math.min(keptOn(asked, card, data), seenOn(asked, card), ...ranOf(asked, card, data).map((run) => run.cards));
+  const linked = link_gb_per_second > data.pcie_gb_per_second ? Infinity : basis === "your rate" ? asked.of ?? 1 : 1, held = asked.cards ?? least;
   const reason = () => {
     if (asked.without.includes(card)) return textOf(data, "left out");
     const out = basis !== "your rate" && ranOut(asked, card, held, data);
@@ -501,7 +507,7 @@ function beginQuote() {
 
   /** What is to be known of a card before it is rented. */
   function caveats({basis, is_arm, fits}) {
-    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), fits === "may run out" && data.texts[fits].split(":")[0]].filter(Boolean);
+    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), ["may run out", "as you say"].includes(fits) && data.texts[fits].split(":")[0]].filter(Boolean);
     return found.length ? ` (${found.join("; ")})` : "";
   }
 

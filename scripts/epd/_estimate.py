@@ -157,6 +157,8 @@ def _memory(one: Mapping[str, Any], state_gb: float) -> str:
         return f"{of}; printed" + (" with less" if state_gb > one["memory_gb"] else "")
     if one["fits"] in ("likely", "may run out"):
         return f"{of}; {rounded(one['peak_gb'], 2)} a card {'fits' if one['fits'] == 'likely' else 'may not fit'}"
+    if one["fits"] == "as you say":
+        return f"{of}; {text(one['fits'])}"
     return f"{of}; measured: {one['fits']}"
 
 

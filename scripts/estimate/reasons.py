@@ -57,6 +57,7 @@ TEXTS = {
     "printed": "fits, as a printed run did",
     "likely": "fits by LitGPT's runs, {peak} GB a card",
     "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
+    "as you say": "fits by your word",
     "order": (
         "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
         "named is the first"
@@ -96,5 +97,5 @@ def text(key: str, **values: object) -> str:
 def caveats(basis: str, host: str | None, fits: str) -> str:
     """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
     found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
-    found += [TEXTS[fits].partition(":")[0]] if fits == "may run out" else []
+    found += [TEXTS[fits].partition(":")[0]] if fits in ("may run out", "as you say") else []
     return f" ({'; '.join(found)})" if found else ""

@@ -433,3 +433,23 @@ def test_a_rate_that_is_asked_after_decides_nothing(rate: float) -> None:
     assert found["sentence"].startswith(says)
     for word in ("will do", "Cheapest", "Move from", "Stay on H100:", "rises from"):
         assert word not in found["sentence"]
+
+
+@pytest.mark.parametrize(("of_rate", "wanted", "count"), [(1, 1, 1), (1, None, 1), (2, 1, None), (None, 1, None)])
+def test_who_measured_a_training_on_so_many_cards_is_believed(
+    of_rate: int | None, wanted: int | None, count: int | None
+) -> None:
+    """8.03 billion parameters at 16 bytes need two cards of 80 GB, unless somebody has trained them on one."""
+    asked = ask(software="llm-foundry")
+    point = question.check_rate(TABLES, asked, "--on", "H100", "bf16", 7800.0, of_rate)
+    offers = {card: [row("a", 1, 3, card=card)] for card in ("H100", "A100 80 GB")}
+    found = answer.answer(TABLES, offers, asked, [point], wanted, TODAY)
+    schemas.validate(found, "estimate", "an answer")
+    reasons = {one["card"]: one["reason"] for one in found["refused"]}
+    if count is None:
+        assert "need 2 cards of 80 GB" in reasons["H100"]
+        return
+    (own,) = [one for one in found["answers"] if one["card"] == "H100"]
+    assert (own["cards"], own["fits"]) == (count, "as you say")
+    assert "1 x H100 (fits by your word) at a, " in found["choice"]["sentence"]
+    assert wanted is None or "need 2 cards of 80 GB" in reasons["A100 80 GB"], "of another card nobody has said it"
