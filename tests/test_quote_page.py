@@ -538,6 +538,11 @@ def test_hours_of_ones_own_are_a_rate(page: Page) -> None:
     page.fill("#quote [name=rate]", str(2e9 / (20 * 3600 * 8)))
     assert [page.locator(place).inner_text() for place in ("#said", "#quoted")] == by_hours
     page.fill("#quote [name=rate]", "")
+    page.fill("#quote [name=hours]", "26.7")
+    page.fill("#quote [name=cards]", "")
+    assert said.inner_text().endswith("Hours are of so many cards: say above how many took them.")
+    assert page.locator("#why").inner_text() == ""
+    page.fill("#quote [name=cards]", "8")
     page.fill("#quote [name=hours]", "0")
     assert "hours: more than 0 are allowed" in page.locator("#said").inner_text()
 

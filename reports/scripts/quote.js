@@ -74,7 +74,8 @@ function questionOf(given, data) {
   asked.sequences = Math.floor(given.tokens / given.length);
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
-  if (given.rate !== null) {
+  if (given.by_hours && given.cards === null) problems.push("Hours are of so many cards: say above how many took them.");
+  else if (given.rate !== null) {
     if (given.of !== null && !(given.of >= 1 && given.of <= data.most_cards)) problems.push(`Cards of the rate: 1 to ${shown(data.most_cards)} are allowed.`);
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
@@ -518,7 +519,8 @@ function beginQuote() {
   }
 
   function sentence(found, asked) {
-    const {rows, best} = found, near = rows.filter((row) => row.near).map((row) => row.card), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
+    const label = (row) => (row.fits === "as you say" ? `${row.card} (${textOf(data, row.fits)})` : row.card);
+    const {rows, best} = found, near = rows.filter((row) => row.near).map(label), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
     const what = (row) => `about ${usd(row.usd, row)} and ${time(row)}`, rent = (row) => machine(row, caveats(row)), taken = takenOf(rows), isWorth = worthOf(found).length > 0;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
     const known = isSheet(best) && !isSheet(taken) ? ` Of those that tables know: ${rent(taken)}, ${what(taken)}.` : "";
@@ -526,10 +528,10 @@ function beginQuote() {
     if (found.isAskedAfter) return `${textOf(data, "is it right", {card: asked.on})}: ${rent(best)}, ${what(best)}${instead}.${move}`;
     if (!near.length && isMeasuredFirst(best, rows)) {
       if (isWorth) return `${textOf(data, "measure first")}: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
-      return `${textOf(data, "not worth a minute", {card: best.card})}: ${rent(taken)}, ${what(taken)}, ${isSheet(taken) ? "is the first by its data sheet" : "will do"}${instead}.${move}`;
+      return `${textOf(data, "not worth a minute", {card: best.card})}: ${rent(taken)}, ${what(taken)}, ${isSheet(taken) ? "comes first, as far as is known" : "will do"}${instead}.${move}`;
     }
     if (!near.length) return `Rent ${rent(best)}: ${what(best)}${instead}.${move}`;
-    return `Too close to call between ${named([best.card, ...near], yours?.card)}${isWorth ? "" : ", and no minute is worth its time"}. Lowest expected of clouds: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
+    return `Too close to call between ${named([label(best), ...near], yours && label(yours))}${isWorth ? "" : ", and no minute is worth its time"}. Lowest expected of clouds: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
   }
 
   /** Whether to stay on the card that a person measured: scripts/estimate/verdict.py. */

@@ -42,15 +42,15 @@ class Choice:
     falls: dict[int, float]
 
 
-def choose(usd: Array, covariance: Array, minutes: Array, sheets: Sequence[int] = ()) -> Choice:
+def choose(usd: Array, covariance: Array, minutes: Array, unsure: Sequence[int] = ()) -> Choice:
     """Return what costs (USD at the middle rate) and the covariance of their rates' logarithms say.
 
-    `minutes` is what a minute on each card costs (USD). What a data sheet alone speaks for (`sheets`) is taken by
-    nobody before a minute on it.
+    `minutes` is what a minute on each card costs (USD). What is `unsure`, as a data sheet alone speaks for it, is
+    taken by nobody before a minute on it.
     """
     logs = np.log(usd)
     order = [int(place) for place in np.argsort(logs + np.diag(covariance) / 2)]
-    first, known = order[0], [place for place in order if place not in sheets] or order
+    first, known = order[0], [place for place in order if place not in unsure] or order
     variance = np.diag(covariance) + covariance[first, first] - 2 * covariance[first]
     within = logs - logs[first] - WIDTH * np.sqrt(np.maximum(variance, 0)) <= 0
     rivals = [place for place in np.argsort(logs) if within[place] and place != first]

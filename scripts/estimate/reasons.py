@@ -58,6 +58,7 @@ TEXTS = {
     "likely": "fits by LitGPT's runs, {peak} GB a card",
     "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
     "as you say": "fits by your word",
+    "not as measured": "does not fit as measured",
     "order": (
         "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
         "named is the first"
@@ -79,6 +80,7 @@ TEXTS = {
     "not worth a minute": (
         "No table of speed has {card}, whose data sheet makes it cost least, and no minute is worth its time"
     ),
+    "short": "By its speed alone {card} costs least; of the others",
     "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
     "stay or move": "Stay on {own} or move: not decided",
     "stay": "Stay on {own}: no other card is expected to cost less",
@@ -97,5 +99,10 @@ def text(key: str, **values: object) -> str:
 def caveats(basis: str, host: str | None, fits: str) -> str:
     """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
     found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
-    found += [TEXTS[fits].partition(":")[0]] if fits in ("may run out", "as you say") else []
+    found += [of_memory(fits)] if of_memory(fits) else []
     return f" ({'; '.join(found)})" if found else ""
+
+
+def of_memory(fits: str) -> str:
+    """Return what is to be known of a card's memory before it is rented, empty if nothing is."""
+    return TEXTS[fits].partition(":")[0] if fits in ("may run out", "as you say", "not as measured") else ""

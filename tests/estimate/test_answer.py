@@ -453,3 +453,18 @@ def test_who_measured_a_training_on_so_many_cards_is_believed(
     assert (own["cards"], own["fits"]) == (count, "as you say")
     assert "1 x H100 (fits by your word) at a, " in found["choice"]["sentence"]
     assert wanted is None or "need 2 cards of 80 GB" in reasons["A100 80 GB"], "of another card nobody has said it"
+
+
+def test_what_a_measured_peak_does_not_fit_is_named_with_that_word_and_not_to_measure() -> None:
+    """60,000 MiB of an A100 of 80 GB: one of 40 GB, at half its price or a fifth, has no room for them."""
+    asked = ask(software="llm-foundry", state_bytes=4.0)
+    rates = [asked.on("A100 80 GB", rate=2600.0)]
+    peak = answer.Peak("A100 80 GB", 1, 60_000.0)
+    for usd, tie in ((1.0, True), (0.2, False)):
+        offers = {"A100 80 GB": [row("a", 1, 1.0)], "A100 40 GB": [row("b", 1, usd, card="A100 40 GB")]}
+        found = answer.answer(TABLES, offers, asked, rates, 1, TODAY, peak=peak)["choice"]
+        assert (bool(found["rivals"]), found["card"] == "A100 40 GB") == (tie, not tie)
+        assert found["measure"] == []
+        parts = found["sentence"].split("A100 40 GB")[1:]
+        assert parts
+        assert all("does not fit as measured" in part.partition(")")[0] for part in parts), found["sentence"]
