@@ -1,6 +1,7 @@
 """`epd estimate RECORD`: the card and its rate are those of a measured minute."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,19 @@ def test_what_fits_follows_from_the_peak_that_was_measured(tmp_path: Path) -> No
     assert (answers["A100 40 GB"], answers["A100 80 GB"], answers["H200"]) == ("not as measured", "yes", "yes")
     fewer = json.loads(call(*words, "--cards", "4").stdout)["answers"]
     assert {one["fits"] for one in fewer if one["card"] != "GB200"} == {"unknown"}
+
+
+def test_a_card_that_the_measured_peak_does_not_fit_is_not_named_without_that_word(tmp_path: Path) -> None:
+    """60,000 MiB a card: not into 32 GB of a TPU v6e, whose spot asks least, nor into 40."""
+    record = keep(tmp_path, EIGHT)
+    words = ("estimate", str(record), "--model", "Llama 3 8B", "--per-step", "8x12x1024", "--json", "--cards", "8")
+    found = json.loads(call(*words).stdout)
+    short = [one["card"] for one in found["answers"] if one["fits"] == "not as measured"]
+    assert {"TPU v6e", "A100 40 GB"} <= {*short}
+    sentence = found["choice"]["sentence"]
+    named = [found[0] for card in short for found in re.finditer(re.escape(card) + r"( \([^)]*\))?", sentence)]
+    assert all("does not fit as measured" in one for one in named), sentence
+    assert not {one["card"] for one in found["choice"]["measure"]} & {*short}
 
 
 def test_a_command_of_a_grid_has_its_own_step(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
         "cards": None if rng.random() < 0.3 else int(rng.choice([1, 2, 8, 16, 64, 512, 4096])),
         "on": str(rng.choice(["H100", "B200", "A100 80 GB", "TPU v6e", "V100", "L40S"])),
         "rate": float(10 ** rng.uniform(2, 5)) if rng.random() < 0.4 else None,
-        "of": int(rng.choice([1, 1, 4])),
+        "of": (None, 1, 4)[int(rng.integers(3))],
         "bytes": float(rng.choice([0.5, 4.0, 12.0])) if rng.random() < 0.3 else None,
         "preemptions": float(rng.choice([0.0, 0.042, 0.5])),
         "without": rng.choice(["vast", "lambda", "H100", "B200"], 2, False).tolist() if rng.random() < 0.3 else [],
@@ -117,6 +117,13 @@ def linked() -> list[dict[str, Any]]:
     return [drawn(np.random.default_rng(0)) | given | {"of": of} for of in (1, 4)]
 
 
+def seen() -> list[dict[str, Any]]:
+    """Return a training of 128 GB of which a rate is given, on one H100, on two and on none that is named."""
+    given = {"model": "Llama 3 8B", "kind": "dense", "tokens": 2e9, "length": 4096.0, "task": "pretrain", "cards": None}
+    given |= {"precision": "bf16", "software": "", "on": "H100", "rate": 9000.0, "bytes": None, "without": []}
+    return [drawn(np.random.default_rng(0)) | given | {"of": of} for of in (1, 2, None)]
+
+
 def estimates_providers() -> set[str]:
     return {row["provider"] for rows in offered().values() for row in rows}
 
@@ -145,12 +152,12 @@ def by_python(asked: dict[str, Any]) -> dict[str, Any] | None:
 ASK = (
     "([given, today]) => { const data = JSON.parse(document.getElementById('quote-data').textContent);"
     " const {asked, problems} = questionOf(given, data); if (problems.length) return null;"
-    " const {rows, best, covariance, refused, beside} = quoted(asked, data, today);"
+    " const {rows, best, covariance, refused, beside, isAskedAfter} = quoted(asked, data, today);"
     " const isOpen = best && (rows.some((row) => row.near) || isMeasuredFirst(best, rows));"
     " const tied = isOpen ? rows.filter((row) => row === best || row.near) : [];"
     " const falls = tied.length ? minutes(rows, best, covariance, data) : [];"
     " const found = falls.filter(({row}) => tied.includes(row)).slice(0, data.most_measured);"
-    " return {rows, best: best && best.card, refused, beside,"
+    " return {rows, best: best && best.card, refused, beside, isAskedAfter,"
     " flips: best && flipOf(rows, best, covariance),"
     " measure: found.map(({row, fall}) => [row.card, fall])} }"
 )
@@ -170,7 +177,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     reasons: set[str] = set()
     said: set[str] = set()
     fits: set[str] = set()
-    for asked in [*printed(), *linked(), *(drawn(rng) for _ in range(120))]:
+    for asked in [*printed(), *linked(), *seen(), *(drawn(rng) for _ in range(120))]:
         expected, found = by_python(asked), page.evaluate(ASK, [asked, TODAY])
         assert (found is None) == (expected is None), asked
         if expected is None:
@@ -207,6 +214,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
         choice = expected["choice"]
         assert found["best"] == (choice["card"] if choice else None)
         if choice:
+            assert found["isAskedAfter"] == ("is your rate on" in choice["sentence"])
             assert sorted(card for card, row in rows.items() if row.get("near")) == sorted(choice["rivals"])
             assert [card for card, _ in found["measure"]] == [one["card"] for one in choice["measure"]]
             falls = [one["expected_fall_usd"] for one in choice["measure"]]
@@ -227,7 +235,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
     assert said == set(QUESTIONED)
     assert any("your rate is of" in reason for reason in reasons)
     assert any("ran out of memory" in reason for reason in reasons)
-    assert fits == {"unknown", "printed", "likely", "may run out"}
+    assert fits == {"unknown", "printed", "likely", "may run out", "as you say"}
 
 
 def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Page) -> None:
@@ -530,6 +538,11 @@ def test_hours_of_ones_own_are_a_rate(page: Page) -> None:
     page.fill("#quote [name=rate]", str(2e9 / (20 * 3600 * 8)))
     assert [page.locator(place).inner_text() for place in ("#said", "#quoted")] == by_hours
     page.fill("#quote [name=rate]", "")
+    page.fill("#quote [name=hours]", "26.7")
+    page.fill("#quote [name=cards]", "")
+    assert said.inner_text().endswith("Hours are of so many cards: say above how many took them.")
+    assert page.locator("#why").inner_text() == ""
+    page.fill("#quote [name=cards]", "8")
     page.fill("#quote [name=hours]", "0")
     assert "hours: more than 0 are allowed" in page.locator("#said").inner_text()
 
@@ -572,7 +585,7 @@ def test_numbers_are_read_as_people_write_them_or_refused(page: Page, text: str,
 
 def test_a_sequence_of_4k_has_4096_tokens_and_a_rate_of_several_cards_is_parted(page: Page) -> None:
     assert page.evaluate("['4k', '128 K', '8192'].map((text) => lengthOf(text))") == [4096, 131072, 8192]
-    assert page.evaluate("['3600/4', '900'].map(rateOf)") == [{"rate": 900, "of": 4}, {"rate": 900, "of": 1}]
+    assert page.evaluate("['3600/4', '900'].map(rateOf)") == [{"rate": 900, "of": 4}, {"rate": 900, "of": None}]
     page.goto(page.url.partition("#")[0] + "#quote&on=L40S&rate=8000/4&billion=3&cards=2&length=2k&software=")
     page.reload()
     assert re.search(r"^L40S\n.*· 2,000 tokens/s", page.locator("#quoted").inner_text(), re.MULTILINE)
@@ -594,8 +607,62 @@ def test_a_rate_that_no_row_is_like_is_asked_after_as_in_a_terminal(browser: Bro
         other.reload()
         assert other.locator("#why").inner_text().startswith(line[0].upper() + line[1:])
         assert (other.locator("#quoted .bar[role=listitem]").count() == 1) == alone
-        assert ("Stay on" in other.locator("#said").inner_text()) == (not alone)
+        said = other.locator("#said").inner_text()
+        assert (
+            "First, is your rate on H100 right? Until that is sure nothing is decided. As it stands: 8 × H100" in said
+        )
+        assert ("Stay on H100 or move: not decided." in said) == (not alone)
+        assert "Rent" not in said
     other.close()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"model": "Llama 3 8B", "rate": 18_000, "on": "GB200", "cards": 4},
+        {"model": "Llama 3 8B", "rate": 3300, "on": "A100 80 GB"},
+        {"model": "Llama 3 8B", "tokens": 5e7, "task": "qlora", "cards": 1},
+        {"model": "Llama 3 8B", "tokens": 5e6, "task": "qlora", "cards": 1},
+        {"model": "GPT-2 1.5B", "tokens": 26e9, "cards": 1},
+    ],
+)
+def test_what_to_measure_and_whether_to_move_are_said_as_in_a_terminal(
+    browser: Browser,  # noqa: F811
+    page: Page,
+    asked: dict[str, Any],
+) -> None:
+    known = known_facts()
+    given = {
+        "tokens": 2e9,
+        "cards": 8,
+        "software": "",
+        "task": "pretrain",
+        "rate": None,
+        "on": "H100",
+        "length": 1024,
+    } | asked
+    of = question.ask(known, **{key: given[key] for key in ("model", "tokens", "software", "task", "length")})
+    rate = [question.check_rate(known, of, "--on", given["on"], "bf16", given["rate"])] if given["rate"] else []
+    choice = answer.answer(known, offered(), of, rate, given["cards"], date.fromisoformat(TODAY))["choice"]
+    other = browser.new_page()
+    other.clock.set_fixed_time(TODAY)
+    fields = {"kind": given["model"], "tokens": given["tokens"] / 1e9} | {
+        key: given[key] for key in ("cards", "software", "task", "length", "on")
+    }
+    fields |= {"rate": given["rate"]} if given["rate"] else {}
+    other.goto(page.url.partition("#")[0] + "#quote&" + "&".join(f"{key}={value}" for key, value in fields.items()))
+    said = other.locator("#said").inner_text()
+    other.close()
+    for words in (
+        *("Measure a minute first", "and no minute is worth its time", "Too close to call", ", will do"),
+        *(f"{start} {given['on']}{end}" for start, end in STAY_OR_MOVE),
+    ):
+        if words != ", will do" or "Too close" not in said:
+            assert (words in said) == (words in choice["sentence"]), words
+
+
+#: What is said of one's own card.
+STAY_OR_MOVE = (("Stay on", " or move"), ("Stay on", ":"), ("Move from", " to"), ("Move from", ", on cost alone; to"))
 
 
 def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None:

@@ -27,10 +27,10 @@ function lengthOf(text) {
   return short ? numberOf(short[1]) * K_OF_LENGTH : numberOf(text);
 }
 
-/** A rate of a card, or of several together (3600/4): {rate, of}. */
+/** A rate of a card, or of several together (3600/4): {rate, of}, null where it is not said of how many. */
 function rateOf(text) {
-  const several = /^(.+)\/\s*(\d+)$/.exec(text.trim()), of = several ? Number(several[2]) : 1, rate = numberOf(several ? several[1] : text);
-  return {rate: rate === null ? null : rate / of, of};
+  const several = /^(.+)\/\s*(\d+)$/.exec(text.trim()), of = several ? Number(several[2]) : null, rate = numberOf(several ? several[1] : text);
+  return {rate: rate === null ? null : rate / (of ?? 1), of};
 }
 
 /** A training as the model takes it, and what cannot be of it (`problems`): a model by its name, or by its numbers with layers and width of the one next in size. */
@@ -74,8 +74,9 @@ function questionOf(given, data) {
   asked.sequences = Math.floor(given.tokens / given.length);
   if (given.tokens < given.length) problems.push("Tokens: less than one sequence.");
   else if (given.cards > asked.sequences) problems.push(`Cards: with a sequence each at most ${asked.sequences.toLocaleString("en-US")}, as many as the whole training has.`);
-  if (given.rate !== null) {
-    if (!(given.of >= 1 && given.of <= data.most_cards)) problems.push(`Cards of the rate: 1 to ${shown(data.most_cards)} are allowed.`);
+  if (given.by_hours && given.cards === null) problems.push("Hours are of so many cards: say above how many took them.");
+  else if (given.rate !== null) {
+    if (given.of !== null && !(given.of >= 1 && given.of <= data.most_cards)) problems.push(`Cards of the rate: 1 to ${shown(data.most_cards)} are allowed.`);
     const peak = data.model.cards[given.on].peak_tflops[given.precision], most = (peak * 1000) / asked.gflop;
     if (!peak) problems.push(`${given.on} has no ${given.precision.toUpperCase()}.`);
     else if (!(given.rate > 0)) problems.push("Tokens a second and card, or hours: more than 0 are allowed.");
@@ -123,20 +124,26 @@ function peakOf(asked, count, {memory}) {
   return asked.state_gb / count + Object.entries(weights).reduce((sum, [name, weight]) => sum + weight * parts[name], 0);
 }
 
+/** How many cards hold what a training keeps: scripts/estimate/answer.py. */
+const keptOn = (asked, card, data) => Math.max(1, Math.ceil(asked.kept_gb / (data.room * data.model.cards[card].memory_gb)));
+
+/** On how many cards a person says that the training ran; infinite where nothing is said. */
+const seenOn = (asked, card) => (asked.rate !== null && card === asked.on && asked.of) || Infinity;
+
 /** Whether a training fits in the memory of so many cards: {fits, peak_gb}. */
 function fitsIn(asked, card, count, data) {
   const peak_gb = peakOf(asked, count, data), {memory} = data, limit = (data.room * data.model.cards[card].memory_gb) / (memory.over[asked.asked_task] ?? 1);
   if (ranOf(asked, card, data).some((run) => run.cards <= count)) return {fits: "printed", peak_gb};
-  if (peak_gb !== null && peak_gb > limit) return {fits: "may run out", peak_gb};
-  const isLearnt = asked.vocabulary && asked.length <= memory.tokens && asked.total <= memory.billion;
-  return {fits: peak_gb !== null && isLearnt && peakOf(asked, 1, data) <= limit ? "likely" : "unknown", peak_gb};
+  const isOver = peak_gb !== null && peak_gb > limit, isLikely = peak_gb !== null && peakOf(asked, 1, data) <= limit && asked.vocabulary && asked.length <= memory.tokens && asked.total <= memory.billion;
+  if (seenOn(asked, card) <= count && (isOver || (!isLikely && count < keptOn(asked, card, data)))) return {fits: "as you say", peak_gb};
+  return {fits: isOver ? "may run out" : isLikely ? "likely" : "unknown", peak_gb};
 }
 
 /** How many cards hold a training; whether what is said is of one card alone; and why the card is not answered all the same: scripts/estimate/answer.py. */
 function heldBy(asked, {card, basis}, data) {
-  const {memory_gb, link_gb_per_second} = data.model.cards[card], kept = Math.max(1, Math.ceil(asked.kept_gb / (data.room * memory_gb)));
-  const least = Math.min(kept, ...ranOf(asked, card, data).map((run) => run.cards));
-  const linked = link_gb_per_second > data.pcie_gb_per_second ? Infinity : basis === "your rate" ? asked.of : 1, held = asked.cards ?? least;
+  const {memory_gb, link_gb_per_second} = data.model.cards[card];
+  const least = Math.min(keptOn(asked, card, data), seenOn(asked, card), ...ranOf(asked, card, data).map((run) => run.cards));
+  const linked = link_gb_per_second > data.pcie_gb_per_second ? Infinity : basis === "your rate" ? asked.of ?? 1 : 1, held = asked.cards ?? least;
   const reason = () => {
     if (asked.without.includes(card)) return textOf(data, "left out");
     const out = basis !== "your rate" && ranOut(asked, card, held, data);
@@ -191,46 +198,52 @@ const fitted = new Map();
 /** The highest rate that rows reach of a card's peak, or another share of it. */
 const rateAt = (asked, card, share, data) => (data.model.cards[card].peak_tflops[asked.precision] * share * 1000) / asked.gflop;
 
-/** A rate of one's own beside what would be said without it: {line, notCarried}; null where there is none: scripts/estimate/rates.py. */
-function besideOf(asked, data) {
-  if (asked.rate === null) return null;
-  const point = {...asked, card: asked.on, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const {log: [log]} = predicted(fittedWithout(asked.points, asked.model, data), [point], own), {basis} = basisOf({...asked, rate: null}, asked.on, data);
-  const times = asked.rate / Math.exp(log), isFar = Math.abs(Math.log(times)) > Math.log(data.farthest), share = asked.rate / rateAt(asked, asked.on, 1, data);
-  const off = {card: asked.on, factor: rounded(Math.max(times, 1 / times)), side: times >= 1 ? "above" : "below"}, percent = (value) => `${Number((100 * value).toFixed(1))} %`;
-  const words = [textOf(data, "beside", {...off, rate: rounded(asked.rate), precision: asked.precision, said: rounded(Math.exp(log), 2), basis})];
-  if (share > data.most_of_peak) {
-    const near = textOf(data, "near the peak", {share: `${(100 * share).toFixed(0)} %`, most: percent(data.highest_printed)});
-    words.push(isFar ? near : `${near} ${textOf(data, "capped", {limit: percent(data.most_of_peak)})}`);
-  }
-  if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
-  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", off) : ""};
-}
-
-/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate)}. */
-function ratesOf(asked, data, today) {
-  const refused = {}, cards = [], beside = besideOf(asked, data);
-  for (const card of Object.keys(data.model.cards)) {
-    const why = refusalOf(asked, card, data) || (card !== asked.on && beside?.notCarried);
-    if (why) refused[card] = why;
-    else cards.push(card);
-  }
+/** The logarithms that the model expects on cards, and their covariance, as trials have widened it; `carried` is a rate of one's own as others follow from it: scripts/estimate/rates.py. */
+function expectedOf(asked, cards, carried, data, today) {
   const point = {...asked, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const carried = asked.rate === null ? [] : [{...point, card: asked.on, rate: Math.min(asked.rate, rateAt(asked, asked.on, data.most_of_peak, data))}];
   const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...carried]);
   const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
-  about.forEach(({basis}, i) => {
-    if (basis !== "your rate") return;
-    log[i] = Math.log(asked.rate); // what a person measured is said as given
-    covariance[i][i] += (Math.max(0, log[i] - Math.log(rateAt(asked, asked.on, data.most_of_peak, data))) / NINE_TENTHS) ** 2; // down to what rows reach
-  });
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
     if (basis === "data sheet only" && data.model.cards[cards[i]].link_gb_per_second <= data.pcie_gb_per_second) covariance[i][i] += data.unlike ** 2; // nothing like it was left out in a trial
     const passed = until ? monthsSince(until, today) : 0; // of rows that are old a random walk adds to the variance
     about[i].is_old = passed > data.old_months[asked.kind] && basis !== "your rate";
     if (about[i].is_old) covariance[i][i] += (data.ageing[asked.kind] ** 2 * passed) / data.ageing_months;
+  });
+  return {log, covariance, about};
+}
+
+/** A rate of one's own beside what would be said without it: {line, notCarried, isAskedAfter, carried}; null where there is none: scripts/estimate/rates.py. */
+function besideOf(asked, data, today) {
+  if (asked.rate === null) return null;
+  const {log: [log], covariance: [[variance]], about: [{basis}]} = expectedOf({...asked, rate: null}, [asked.on], [], data, today);
+  const limit = rateAt(asked, asked.on, data.most_of_peak, data), said = Math.exp(below(log, Math.sqrt(variance), Math.log(limit))?.middle ?? Math.log(limit));
+  const times = asked.rate / said, off = Math.max(times, 1 / times), isFar = off > data.farthest, share = asked.rate / rateAt(asked, asked.on, 1, data);
+  const named = {card: asked.on, factor: rounded(off), side: times >= 1 ? "above" : "below"}, percent = (value) => `${Number((100 * value).toFixed(1))} %`;
+  const words = [textOf(data, off > data.same ? "beside" : "as said", {...named, rate: rounded(asked.rate), precision: asked.precision, said: rounded(said), basis})];
+  if (share > data.most_of_peak) {
+    const near = textOf(data, "near the peak", {share: `${(100 * share).toFixed(0)} %`, most: percent(data.highest_printed)});
+    words.push(isFar ? near : `${near} ${textOf(data, "capped", {limit: percent(data.most_of_peak)})}`);
+  }
+  if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
+  const rate = (Math.min(asked.rate, limit) / said) * Math.exp(log); // as far from what the model expects as from what is said
+  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOf(asked, data), card: asked.on, rate}};
+}
+
+/** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate), isAskedAfter}. */
+function ratesOf(asked, data, today) {
+  const refused = {}, cards = [], beside = besideOf(asked, data, today);
+  for (const card of Object.keys(data.model.cards)) {
+    const why = refusalOf(asked, card, data) || (card !== asked.on && beside?.notCarried);
+    if (why) refused[card] = why;
+    else cards.push(card);
+  }
+  const {log, covariance, about} = expectedOf(asked, cards, beside ? [beside.carried] : [], data, today);
+  about.forEach(({basis}, i) => {
+    if (basis !== "your rate") return;
+    log[i] = Math.log(asked.rate); // what a person measured is said as given
+    covariance[i][i] += (Math.max(0, log[i] - Math.log(rateAt(asked, asked.on, data.most_of_peak, data))) / NINE_TENTHS) ** 2; // down to what rows reach
   });
   const found = cards.map((card, i) => {
     const peak = data.model.cards[card].peak_tflops[asked.precision], most = about[i].basis === "your rate" ? 1 : data.most_of_peak;
@@ -249,7 +262,7 @@ function ratesOf(asked, data, today) {
     return !refused[cards[i]];
   });
   const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
-  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused, beside: beside?.line ?? ""};
+  return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused, beside: beside?.line ?? "", isAskedAfter: beside?.isAskedAfter ?? false};
 }
 
 /** How many machines of `size` cards make up `cards` that train together, 0 if they do not: scripts/costs/cards.py. */
@@ -314,7 +327,7 @@ function usdOf(offer, asked, rate, data) {
 
 /** Quotes by card, the lowest first: rates with dollars of its offers. Those without an offer have their time alone. */
 function quoted(asked, data, today) {
-  const {answers, covariance, refused, beside} = ratesOf(asked, data, today);
+  const {answers, covariance, ...of} = ratesOf(asked, data, today), {refused} = of;
   const rows = answers.flatMap((answer, at) => {
     const {reason, ...held} = heldBy(asked, answer, data);
     if (reason) refused[answer.card] = reason;
@@ -336,17 +349,25 @@ function quoted(asked, data, today) {
   }
   const priced = rows.filter((row) => row.offers), expected = (row) => Math.log(row.usd) + covariance[row.at][row.at] / 2;
   priced.sort((a, b) => expected(a) - expected(b));
-  if (!priced.length) return {rows, best: null, covariance, refused, beside};
+  if (!priced.length) return {rows, best: null, covariance, ...of};
   const [best] = priced;
-  for (const row of priced) {
-    const apart = covariance[row.at][row.at] + covariance[best.at][best.at] - 2 * covariance[best.at][row.at];
-    row.near = row !== best && Math.log(row.usd / best.usd) <= NINE_TENTHS * Math.sqrt(Math.max(0, apart));
-  }
-  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, refused, beside};
+  for (const row of priced) row.near = row !== best && !isBelow(best, row, covariance);
+  return {rows: [...priced, ...rows.filter((row) => !row.offers)], best, covariance, ...of};
 }
 
+/** Whether one card costs less than another, clearly at 80 %. */
+function isBelow(one, other, covariance) {
+  const apart = covariance[one.at][one.at] + covariance[other.at][other.at] - 2 * covariance[one.at][other.at];
+  return Math.log(one.usd / other.usd) + NINE_TENTHS * Math.sqrt(Math.max(0, apart)) < 0;
+}
+
+const isSheet = ({basis}) => basis === "data sheet only";
+
+/** What is taken without a minute: the first that tables know, if they know any. */
+const takenOf = (rows) => rows.find((row) => row.offers && !isSheet(row)) ?? rows[0];
+
 /** Whether a card of several is known by its data sheet alone, which decides nothing: scripts/estimate/verdict.py. */
-const isMeasuredFirst = (best, rows) => best.basis === "data sheet only" && rows.filter((row) => row.offers).length > 1;
+const isMeasuredFirst = (best, rows) => isSheet(best) && rows.filter((row) => row.offers).length > 1;
 
 /** Up to which price of its machines the best offer keeps the lowest expected cost, and which follows, of any card; null without another. */
 function flipOf(rows, best, covariance) {
@@ -358,14 +379,14 @@ function flipOf(rows, best, covariance) {
   return {card, provider, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
 }
 
-/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts: scripts/estimate/choice.py. */
+/** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts, and what a data sheet alone speaks for is taken by nobody before: scripts/estimate/choice.py. */
 function minutes(rows, best, covariance, {least_share, least_usd, model: {measured}}) {
   const priced = rows.filter((row) => row.offers), at = (one, other) => covariance[one.at][other.at];
-  const mean = (row) => row.usd * Math.exp(at(row, row) / 2), sure = Math.min(...priced.map(mean));
+  const mean = (row) => row.usd * Math.exp(at(row, row) / 2), known = isSheet(takenOf(rows)) ? priced : priced.filter((row) => !isSheet(row)), sure = Math.min(...known.map(mean));
   const grid = Array.from({length: 401}, (_, i) => normalQuantile((i + 0.5) / 401));
   return priced.map((tried) => {
     const noise = at(tried, tried) + measured ** 2;
-    const after = priced.map((row) => {
+    const after = (known.includes(tried) ? known : [...known, tried]).map((row) => {
       const gain = at(row, tried) / noise, left = at(row, row) - gain * at(row, tried);
       const drawn = grid.map((z) => row.usd * Math.exp(left / 2 + Math.sqrt(noise) * z * gain));
       const scale = mean(row) / (drawn.reduce((a, b) => a + b) / grid.length); // the ends of the normal are cut
@@ -487,27 +508,36 @@ function beginQuote() {
 
   /** What is to be known of a card before it is rented. */
   function caveats({basis, is_arm, fits}) {
-    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), fits === "may run out" && data.texts[fits].split(":")[0]].filter(Boolean);
+    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), ["may run out", "as you say"].includes(fits) && data.texts[fits].split(":")[0]].filter(Boolean);
     return found.length ? ` (${found.join("; ")})` : "";
   }
 
-  function sentence(best, rows) {
-    const near = rows.filter((row) => row.near).map((row) => row.card), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
-    const what = `about ${usd(best.usd, best)} and ${time(best)}`;
+  /** Cards whose minute is worth its time, where anything is open that a minute settles. */
+  function worthOf({rows, best, covariance, isAskedAfter}) {
+    if (isAskedAfter || !(rows.some((row) => row.near) || isMeasuredFirst(best, rows))) return [];
+    return minutes(rows, best, covariance, data).filter(({row}) => row === best || row.near).slice(0, data.most_measured);
+  }
+
+  function sentence(found, asked) {
+    const label = (row) => (row.fits === "as you say" ? `${row.card} (${textOf(data, row.fits)})` : row.card);
+    const {rows, best} = found, near = rows.filter((row) => row.near).map(label), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
+    const what = (row) => `about ${usd(row.usd, row)} and ${time(row)}`, rent = (row) => machine(row, caveats(row)), taken = takenOf(rows), isWorth = worthOf(found).length > 0;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
-    const rent = machine(best, caveats(best));
-    const isSheet = (row) => row.basis === "data sheet only", sure = rows.find((row) => row.offers && !isSheet(row));
-    const known = sure && rows.every((row) => isSheet(row) || (row !== best && !row.near)) ? ` Of those that tables know: ${machine(sure, caveats(sure))}, about ${usd(sure.usd, sure)} and ${time(sure)}.` : "";
-    const move = yours && rows.filter((row) => row.offers).length > 1 ? ` ${stayOrMove(yours, best, rows)}.` : "";
-    if (!near.length && isMeasuredFirst(best, rows)) return `${textOf(data, "measure first")}: ${rent}, ${what}${instead}.${known}${move}`;
-    if (!near.length) return `Rent ${rent}: ${what}${instead}.${move}`;
-    return `Too close to call between ${named([best.card, ...near], yours?.card)}. Lowest expected of clouds: ${rent}, ${what}${instead}.${known}${move}`;
+    const known = isSheet(best) && !isSheet(taken) ? ` Of those that tables know: ${rent(taken)}, ${what(taken)}.` : "";
+    const move = yours && rows.filter((row) => row.offers).length > 1 ? ` ${stayOrMove(yours, found)}.` : "";
+    if (found.isAskedAfter) return `${textOf(data, "is it right", {card: asked.on})}: ${rent(best)}, ${what(best)}${instead}.${move}`;
+    if (!near.length && isMeasuredFirst(best, rows)) {
+      if (isWorth) return `${textOf(data, "measure first")}: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
+      return `${textOf(data, "not worth a minute", {card: best.card})}: ${rent(taken)}, ${what(taken)}, ${isSheet(taken) ? "comes first, as far as is known" : "will do"}${instead}.${move}`;
+    }
+    if (!near.length) return `Rent ${rent(best)}: ${what(best)}${instead}.${move}`;
+    return `Too close to call between ${named([label(best), ...near], yours && label(yours))}${isWorth ? "" : ", and no minute is worth its time"}. Lowest expected of clouds: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
   }
 
   /** Whether to stay on the card that a person measured: scripts/estimate/verdict.py. */
-  function stayOrMove(yours, best, rows) {
-    const isOpen = rows.some((row) => row.near), isTied = yours.near || (yours === best && isOpen);
-    return textOf(data, isTied || isMeasuredFirst(best, rows) ? "stay or move" : yours === best ? "stay" : isOpen ? "move to some" : "move", {own: yours.card, card: best.card});
+  function stayOrMove(yours, {rows, best, covariance, isAskedAfter}) {
+    const isOpen = isAskedAfter || isMeasuredFirst(best, rows) || rows.some((row) => row.near), isMoved = !isAskedAfter && rows.some((row) => row.offers && !isSheet(row) && isBelow(row, yours, covariance));
+    return textOf(data, isOpen ? (isMoved ? "move to some" : "stay or move") : yours === best ? "stay" : "move", {own: yours.card, card: best.card});
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
@@ -522,10 +552,10 @@ function beginQuote() {
   /** A line as a sentence, none of no line. */
   const stated = (line) => (line ? [`${capital(line)}${/[.?]$/.test(line) ? "" : "."}`] : []);
 
-  function reasons(asked, {best, rows, covariance, beside}) {
+  function reasons(asked, {best, rows, covariance, beside, isAskedAfter}) {
     const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
+    if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.by_hours) words.push(`Your hours for so many tokens on so many cards are ${rounded(asked.rate)} tokens a second a card, and other cards are reckoned from that speed: with other tokens or cards it is another, and so is the answer.`);
@@ -592,9 +622,8 @@ function beginQuote() {
     return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
   }
 
-  function tries({rows, best, covariance}) {
-    if (!rows.some((row) => row.near) && !isMeasuredFirst(best, rows)) return [];
-    const found = minutes(rows, best, covariance, data).filter(({row}) => row === best || row.near).slice(0, data.most_measured);
+  function tries(of) {
+    const found = worthOf(of);
     if (!found.length) return [];
     return [made("h2", "", "What a minute would settle"), made("div", "answers", ...found.map(({row, fall, minute}) => made("div", "card", made("strong", "", machine(row)),
       made("p", "", `expected to save ${usd(fall)} beyond the ${usd(minute)} of its minute; the start of the machine is not counted`))))];
@@ -614,7 +643,7 @@ function beginQuote() {
     }
     found.best.is_best = true;
     const {spot, market} = elsewhere(found.rows, found.best.usd);
-    said.textContent = taken(fields, asked) + sentence(found.best, found.rows) + spot + market;
+    said.textContent = taken(fields, asked) + sentence(found, asked) + spot + market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
       made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. ${capital(textOf(data, "order"))}. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${capital(textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)}))}.`),

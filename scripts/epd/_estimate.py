@@ -14,7 +14,7 @@ from rich.table import Table
 from scripts.costs.cards import counted
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
-from scripts.estimate.reasons import text
+from scripts.estimate.reasons import of_memory, text
 from scripts.storage.numbers import between, rounded
 from scripts.storage.words import printable
 
@@ -157,7 +157,7 @@ def _memory(one: Mapping[str, Any], state_gb: float) -> str:
         return f"{of}; printed" + (" with less" if state_gb > one["memory_gb"] else "")
     if one["fits"] in ("likely", "may run out"):
         return f"{of}; {rounded(one['peak_gb'], 2)} a card {'fits' if one['fits'] == 'likely' else 'may not fit'}"
-    return f"{of}; measured: {one['fits']}"
+    return f"{of}; {of_memory(one['fits']) or 'fits as measured'}"
 
 
 def _machine(card: str, offer: Mapping[str, Any]) -> str:

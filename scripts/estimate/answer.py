@@ -69,8 +69,9 @@ def answer(
     answers: list[dict[str, Any]] = []
     priced, costs, minutes = [], [], []
     for place, rate in enumerate(found.answers):
-        least = _least(known, question, rate.card, peak)
-        linked = _linked(known, question, rate, measured)
+        seen = _seen(question, rate.card, measured)
+        least = _least(known, question, rate.card, peak, seen)
+        linked = _linked(known, question, rate.card, measured)
         most = min(sequences or inf, question.sequences, linked)
         if reason := _refusal(known, question, rate, cards, least, linked, sequences, without):
             refused[rate.card] = reason
@@ -88,7 +89,7 @@ def answer(
             bills["owned"] = dollars.bill(ways["owned"], *paid)
             decides = owned_decides and own.cards is not None
         bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if decides else bills["on-demand"]
-        fits = _memory(known, question, rate.card, count, peak)
+        fits = _memory(known, question, rate.card, count, peak, seen)
         host = {"host": known.cards[rate.card].get("host")}
         answers.append(_answer(rate, bills, question.tokens, count) | fits | host)
         if bill is not None:
@@ -124,10 +125,14 @@ def answer(
         if not (low := min(bills, key=usd_of, default=None)):
             return None
         count = low["cheapest"]["cards"] * low["cheapest"]["machines"]
-        return low | {"fits": _memory(known, question, low["card"], count, peak)["fits"]}
+        seen = _seen(question, low["card"], measured)
+        return low | {"fits": _memory(known, question, low["card"], count, peak, seen)["fits"]}
 
     others = {way: lowest(way) for way in ("spot", "market", "owned") if not (owned_decides and way == "owned")}
-    whole["choice"] = verdict([one for _, one in priced], np.array(costs), covariance, np.array(minutes), others)
+    asked_after = [one.point.card for one in found.beside if one.is_asked_after]
+    whole["choice"] = verdict(
+        [one for _, one in priced], np.array(costs), covariance, np.array(minutes), others, asked_after
+    )
     whole["otherwise"] = None if priced or not answers else _otherwise(cards, without, others)
     expected = {
         one["card"]: usd * exp(covariance[at, at] / 2)
@@ -205,21 +210,34 @@ def _memory_gb(known: Known, card: str) -> float:
     return float(known.cards[card]["memory_gb"])
 
 
-def _least(known: Known, question: Question, card: str, peak: Peak | None) -> int:
+def _own(question: Question, card: str, measured: Sequence[Point]) -> list[Point]:
+    return [point for point in measured if (point.card, point.precision) == (card, question.precision)]
+
+
+def _seen(question: Question, card: str, measured: Sequence[Point]) -> int | None:
+    """Return on how few cards a person says that the training ran, None where nothing is said."""
+    return min((point.cards for point in _own(question, card, measured) if point.cards), default=None)
+
+
+def _kept(known: Known, question: Question, card: str) -> int:
+    """Return how many cards hold what a training keeps."""
+    return max(1, ceil(question.kept_gb / (ROOM * _memory_gb(known, card))))
+
+
+def _least(known: Known, question: Question, card: str, peak: Peak | None, seen: int | None) -> int:
     """Return how many cards hold what a training keeps, or held what was measured or printed, whichever is less."""
-    least = max(1, ceil(question.kept_gb / (ROOM * _memory_gb(known, card))))
+    least = min(_kept(known, question, card), seen or MOST_CARDS)
     least = min(least, known.memory.fewest(question, known.memory_gb, card) or least)
     return min(least, peak.cards) if peak and _fits(known, card, peak.cards, peak) == "yes" else least
 
 
-def _linked(known: Known, question: Question, rate: Rate, measured: Sequence[Point]) -> float:
+def _linked(known: Known, question: Question, card: str, measured: Sequence[Point]) -> float:
     """Return for how many cards together that holds which is said of one: where PCIe alone links them, for as many as
     a rate was measured on.
     """
-    if known.cards[rate.card]["link_gb_per_second"] > PCIE_GB_PER_SECOND:
+    if known.cards[card]["link_gb_per_second"] > PCIE_GB_PER_SECOND:
         return inf
-    own = [point for point in measured if (point.card, point.precision) == (rate.card, question.precision)]
-    return max((point.cards for point in own), default=1)
+    return max((point.cards or 1 for point in _own(question, card, measured)), default=1)
 
 
 def _refusal(
@@ -261,7 +279,7 @@ def _too_small(known: Known, question: Question, card: str, least: int) -> str:
 def _measured(one: Beside) -> dict[str, Any]:
     point = one.point
     return {
-        "card": point.card, "precision": point.precision, "cards": point.cards,
+        "card": point.card, "precision": point.precision, "cards": point.cards or 1,
         "tokens_per_second_per_card": point.rate, "without_it": one.said, "is_carried": not one.is_far,
     }  # fmt: skip
 
@@ -289,8 +307,12 @@ def _fits(known: Known, card: str, count: int, peak: Peak | None) -> str:
     return "yes" if card == peak.card or peak.memory_mib * _MARGIN <= room else "not as measured"
 
 
-def _memory(known: Known, question: Question, card: str, count: int, peak: Peak | None) -> dict[str, Any]:
-    """Return the memory of all cards, what each takes of a fine-tuning by printed peaks, and whether that fits."""
+def _memory(
+    known: Known, question: Question, card: str, count: int, peak: Peak | None, seen: int | None
+) -> dict[str, Any]:
+    """Return the memory of all cards, what each takes of a fine-tuning by printed peaks, and whether that fits: where
+    it is reckoned not to, a person who has `seen` it on so many cards is believed.
+    """
     of, memory = known.memory, known.memory_gb[card]
     fits, each = _fits(known, card, count, peak), of.peak_gb(question, count)
     if fits == "unknown" and of.ran(question, known.memory_gb, card, count):
@@ -301,6 +323,9 @@ def _memory(known: Known, question: Question, card: str, count: int, peak: Peak 
             fits = "may run out"
         elif alone is not None and alone <= ROOM * memory / of.over[question.task] and of.is_learnt(question):
             fits = "likely"
+    is_denied = fits == "may run out" or (fits == "unknown" and count < _kept(known, question, card))
+    if is_denied and seen and seen <= count:
+        fits = "as you say"
     return {"fits": fits, "peak_gb": each, "memory_gb": count * memory}
 
 

@@ -38,7 +38,7 @@ class Point:
     """A training of one model on one card; `gflop` is the work of a token, `rate` tokens a second and card.
 
     `published` is when somebody printed the rate (YYYY-MM or YYYY-MM-DD). QLoRA is the task `lora`, `is_quantised`.
-    `cards` is on how many together a person measured their own.
+    `cards` is on how many together a person measured their own, None where that is not said.
     """
 
     model: str
@@ -55,7 +55,7 @@ class Point:
     rate: float | None = None
     published: str = ""
     is_quantised: bool = False
-    cards: int = 1
+    cards: int | None = None
 
     @property
     def tflops(self) -> float:

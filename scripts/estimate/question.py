@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import exp, isfinite, log
 from typing import Any
 
-from scripts.estimate import linear
+from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
 from scripts.estimate.memory import STATE_BYTES
 from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
@@ -357,8 +357,10 @@ def measured(known: Known, question: Question, option: str, given: str) -> Point
     """
     name, precision, text = _given(option, given)
     card, several = known.card(option, name), re.fullmatch(r"(.+)/\s*(\d+)\s*", text)
-    cards = check_cards(int(several[2]), option) if several else 1
-    rate = number_of(option, several[1] if several else text, hint="tokens a second and card, without a unit") / cards
+    cards = check_cards(int(several[2]), option) if several else None
+    rate = number_of(option, several[1] if several else text, hint="tokens a second and card, without a unit") / (
+        cards or 1
+    )
     return check_rate(known, question, option, card, precision.lower() or question.precision, rate, cards)
 
 
@@ -387,6 +389,7 @@ def check_alike(known: Known, given: Sequence[Point]) -> None:
     for place, point in enumerate(given):
         (said,), (sigma,) = linear.predict(fitted, [point], [*given[:place], *given[place + 1 :]])
         assert point.rate is not None
+        said = min(said, ceiling.of_rate(point, known.cards))
         if abs(log(point.rate) - said) > _DENIED * sigma:
             raise InputError(
                 f"--on: {point.card}={point.rate:g}: by the other rates given it is about {exp(said):,.0f} tokens a "
@@ -395,7 +398,7 @@ def check_alike(known: Known, given: Sequence[Point]) -> None:
 
 
 def check_rate(
-    known: Known, question: Question, option: str, card: str, precision: str, rate: float, cards: int = 1
+    known: Known, question: Question, option: str, card: str, precision: str, rate: float, cards: int | None = None
 ) -> Point:
     """Return the rate of a card, measured on so many together, as a point. Raises InputError for one that it cannot
     reach.
@@ -406,7 +409,7 @@ def check_rate(
         raise InputError(f"{option}: {card} has no {precision}: its data sheet has {', '.join(peaks)}")
     point = question.on(card, precision, positive(option, rate, "tokens a second and card"))
     tflops = exp(point.tflops)
-    of_several = f" ({card}={rate:g}/8 is that of eight together)" if option == "--on" and cards == 1 else ""
+    of_several = f" ({card}={rate:g}/8 is that of eight together)" if option == "--on" and cards in (None, 1) else ""
     if tflops < LEAST_OF_PEAK * peaks[precision]:
         raise InputError(
             f"{option}: {rate:g} tokens a second are {tflops:.2g} TFLOP/s of {question.model}, less than "

@@ -36,6 +36,9 @@ UNLIKE = 0.25
 #: a training by more, or what else its rate counts, no row says of another card: such a rate is of its own card alone.
 FARTHEST = 2.7
 
+#: A rate that is off by less is what would be said without it.
+SAME = 1.05
+
 #: What an answer rests on: a rate of the person's own on this card; a printed row of this model on this card in this
 #: precision; other models on it in this precision; in other precisions alone; what its maker says.
 BASES = ("measured", "tables, this model", "tables", "tables, other precision", "data sheet only")
@@ -77,6 +80,16 @@ class Beside:
         return abs(log(self._times)) > log(FARTHEST)
 
     @property
+    def is_near_the_peak(self) -> bool:
+        """Whether no printed row is as near its peak."""
+        return self.share > ceiling.MOST_OF_PEAK
+
+    @property
+    def is_asked_after(self) -> bool:
+        """Whether it may well be a slip: what follows from it decides nothing."""
+        return self.is_far or self.is_near_the_peak
+
+    @property
     def _times(self) -> float:
         return (self.point.rate or 0) / self.said
 
@@ -88,9 +101,10 @@ class Beside:
     @property
     def line(self) -> str:
         """Both figures, and what is to be asked of a rate that no printed one is like."""
-        rate, said = rounded(self.point.rate), rounded(self.said, 2)
-        found = [text("beside", **self._off, rate=rate, precision=self.point.precision, said=said, basis=self.basis)]
-        if self.share > ceiling.MOST_OF_PEAK:
+        key = "beside" if abs(log(self._times)) > log(SAME) else "as said"
+        rate, said = rounded(self.point.rate), rounded(self.said)
+        found = [text(key, **self._off, rate=rate, precision=self.point.precision, said=said, basis=self.basis)]
+        if self.is_near_the_peak:
             most = f"{100 * ceiling.HIGHEST_PRINTED:g} %"
             asked = text("near the peak", share=f"{100 * self.share:.0f} %", most=most)
             found.append(
@@ -120,39 +134,24 @@ class Rates:
 def rates(known: Known, question: Question, measured: Sequence[Point], today: date) -> Rates:
     """Return what is to be said of each card. `measured` are the person's own rates of the same training."""
     refused = {card: why for card in known.cards if (why := _refusal(known, question, measured, card))}
-    others = [point for point in known.points if point.model != question.model]
-    own = [point for point in known.points if point.model == question.model]
-    fitted = linear.fit(others, known.cards)
-    beside = _beside(known, fitted, own, measured)
+    fitted = linear.fit([point for point in known.points if point.model != question.model], known.cards)
+    alone = [_alone(known, fitted, question, point, today) for point in measured]
+    beside = [_beside(known, point, one) for point, one in zip(measured, alone, strict=True)]
     given = {point.card: point.rate for point in measured if point.precision == question.precision}
     if why := next((one.not_carried for one in beside if one.is_far), ""):
         refused |= {card: why for card in known.cards if card not in refused and card not in given}
     asked = [question.on(card) for card in known.cards if card not in refused]
     if not asked:
         return Rates([], np.zeros((0, 0)), refused, beside)
-    expected, covariance = linear.joint(fitted, asked, [*own, *(_carried(known, point) for point in measured)])
-    bases = [_basis(known, point, measured) for point in asked]
-    until = [_until(known, point) for point in asked]
-    ageing = [
-        0.0 if base == "measured" else known.aged(question.kind, day, today)
-        for base, day in zip(bases, until, strict=True)
-    ]
-    alike = [*measured, *(point for point in own if point.software == question.software)]
+    carried = [_carried(known, one.point, of) for one, of in zip(beside, alone, strict=True)]
+    expected, covariance, bases, until, ageing = _expected(known, fitted, question, asked, measured, carried, today)
     # What a person measured is said as given: what tables know of its like moves other cards alone.
     expected = np.array(
         [log(rate) if (rate := given.get(p.card)) else one for p, one in zip(asked, expected, strict=True)]
     )
     # The interval of a rate that is above what any row reaches goes down to that.
     above = [max(0.0, log(given.get(p.card) or 1) - ceiling.of_rate(p, known.cards)) for p in asked]
-    doubts = [(one / WIDTH) ** 2 for one in above]
-    factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
-    elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
-    unlike = [
-        UNLIKE**2 * (base == "data sheet only" and known.cards[point.card]["link_gb_per_second"] <= PCIE_GB_PER_SECOND)
-        for point, base in zip(asked, bases, strict=True)
-    ]
-    covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere) + np.diag(unlike)
-    covariance += np.diag(doubts)
+    covariance += np.diag([(one / WIDTH) ** 2 for one in above])
     kept, answers, times = [], [], []
     for place, (point, middle) in enumerate(zip(asked, expected, strict=True)):
         deviation = sqrt(covariance[place, place])
@@ -176,22 +175,70 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
     return Rates(answers, covariance[np.ix_(kept, kept)] * np.outer(times, times), refused, beside)
 
 
-def _beside(known: Known, fitted: linear.Fitted, own: Sequence[Point], measured: Sequence[Point]) -> list[Beside]:
-    """Return each rate of the person's own beside what is said of it by the tables alone."""
-    if not measured:
-        return []
-    said, _ = linear.predict(fitted, measured, own)
-    shares = [exp(point.tflops) / known.cards[point.card]["peak_tflops"][point.precision] for point in measured]
-    return [
-        Beside(point, exp(one), _basis(known, point, []), share)
-        for point, one, share in zip(measured, said, shares, strict=True)
-    ]
+@dataclass(frozen=True)
+class _Alone:
+    """What is said of a card without a rate of the person's own: the logarithm that the model expects, and the middle
+    that is left of it below what the card can reach.
+    """
+
+    expected: float
+    middle: float
 
 
-def _carried(known: Known, point: Point) -> Point:
-    """Return a rate of the person's own as other cards follow from it: of no more of the peak than rows reach."""
+def _alone(known: Known, fitted: linear.Fitted, question: Question, point: Point, today: date) -> _Alone:
+    of = replace(question, precision=point.precision)
+    (expected,), ((variance,),), *_ = _expected(known, fitted, of, [point], [], [], today)
+    limit = ceiling.of_rate(point, known.cards)
+    found = ceiling.below(expected, sqrt(variance), limit)
+    return _Alone(expected, found.middle if found else limit)
+
+
+def _beside(known: Known, point: Point, alone: _Alone) -> Beside:
+    """Return a rate of the person's own beside what is said of its card without it."""
+    share = exp(point.tflops) / known.cards[point.card]["peak_tflops"][point.precision]
+    return Beside(point, exp(alone.middle), _basis(known, point, []), share)
+
+
+def _carried(known: Known, point: Point, alone: _Alone) -> Point:
+    """Return a rate of the person's own as other cards follow from it: of no more of the peak than rows reach, and as
+    far from what the model expects as it is from what is said, which the card can reach.
+    """
     assert point.rate is not None
-    return replace(point, rate=min(point.rate, exp(ceiling.of_rate(point, known.cards))))
+    rate = min(log(point.rate), ceiling.of_rate(point, known.cards))
+    return replace(point, rate=exp(rate - alone.middle + alone.expected))
+
+
+def _expected(
+    known: Known,
+    fitted: linear.Fitted,
+    question: Question,
+    asked: Sequence[Point],
+    measured: Sequence[Point],
+    carried: Sequence[Point],
+    today: date,
+) -> tuple[linear.Array, linear.Array, list[str], list[str], list[float]]:
+    """Return the logarithms that the model expects of points, and their covariance, as trials have widened it; what
+    each rests on, when the newest row of its card was printed, and what the age of that adds to the variance.
+
+    The person's own rates are `measured`, and `carried` as others follow from them.
+    """
+    own = [point for point in known.points if point.model == question.model]
+    expected, covariance = linear.joint(fitted, asked, [*own, *carried])
+    bases = [_basis(known, point, measured) for point in asked]
+    until = [_until(known, point) for point in asked]
+    ageing = [
+        0.0 if base == "measured" else known.aged(question.kind, day, today)
+        for base, day in zip(bases, until, strict=True)
+    ]
+    alike = [*measured, *(point for point in own if point.software == question.software)]
+    factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
+    elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
+    unlike = [
+        UNLIKE**2 * (base == "data sheet only" and known.cards[point.card]["link_gb_per_second"] <= PCIE_GB_PER_SECOND)
+        for point, base in zip(asked, bases, strict=True)
+    ]
+    covariance = covariance * np.outer(factors, factors) + np.diag(ageing) + np.diag(elsewhere) + np.diag(unlike)
+    return expected, covariance, bases, until, ageing
 
 
 def _too_wide(factor: float, old_rows: str, is_named: bool) -> str:

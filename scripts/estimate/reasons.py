@@ -15,6 +15,10 @@ TEXTS = {
         "your rate on {card} is {rate} tokens a second and card in {precision}: a factor of {factor} {side} the {said} "
         "that would be said without it ({basis})"
     ),
+    "as said": (
+        "your rate on {card} is {rate} tokens a second and card in {precision}, about the {said} that would be said "
+        "without it ({basis})"
+    ),
     "far": (
         "No printed row is off by a factor of {limit}, so that nothing else follows from it: is it of this model and "
         "of one card, in tokens, with a sequence a card and step or more?"
@@ -53,6 +57,8 @@ TEXTS = {
     "printed": "fits, as a printed run did",
     "likely": "fits by LitGPT's runs, {peak} GB a card",
     "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
+    "as you say": "fits by your word",
+    "not as measured": "does not fit as measured",
     "order": (
         "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
         "named is the first"
@@ -70,6 +76,11 @@ TEXTS = {
     "positions": "{model} has {positions} positions, and a sequence {length} tokens",
     "learned": ": each position is learned, and none beyond",
     "stretched": ": they are stretched (RoPE), which costs no speed, and what it learns is another question",
+    "is it right": "First, is your rate on {card} right? Until that is sure nothing is decided. As it stands",
+    "not worth a minute": (
+        "No table of speed has {card}, whose data sheet makes it cost least, and no minute is worth its time"
+    ),
+    "short": "By its speed alone {card} costs least; of the others",
     "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
     "stay or move": "Stay on {own} or move: not decided",
     "stay": "Stay on {own}: no other card is expected to cost less",
@@ -88,5 +99,10 @@ def text(key: str, **values: object) -> str:
 def caveats(basis: str, host: str | None, fits: str) -> str:
     """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
     found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
-    found += [TEXTS[fits].partition(":")[0]] if fits == "may run out" else []
+    found += [of_memory(fits)] if of_memory(fits) else []
     return f" ({'; '.join(found)})" if found else ""
+
+
+def of_memory(fits: str) -> str:
+    """Return what is to be known of a card's memory before it is rented, empty if nothing is."""
+    return TEXTS[fits].partition(":")[0] if fits in ("may run out", "as you say", "not as measured") else ""

@@ -11,7 +11,7 @@ from scripts.estimate import choice
 from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
 from scripts.estimate.rates import BASES, digits_within
-from scripts.estimate.reasons import caveats, text
+from scripts.estimate.reasons import caveats, of_memory, text
 from scripts.storage.numbers import between, number, rounded
 
 #: How other ways to buy are named, where they cost less.
@@ -33,41 +33,42 @@ def verdict(
     covariance: Array,
     minutes: Array,
     others: Mapping[str, Mapping[str, Any] | None],
+    asked_after: Sequence[str] = (),
 ) -> dict[str, Any] | None:
     """Return which card costs least, or what to measure; None where no card has a price.
 
     Of each answer the bill of `deciding` counts; `usd` is what it comes to, `minutes` what a minute does, `others` the
-    lowest bills of other ways to buy, which stand apart.
+    lowest bills of other ways to buy, which stand apart. A rate of the person's own that is `asked_after`, on these
+    cards, decides nothing.
     """
     if not answers:
         return None
-    found = choice.choose(usd, covariance, minutes)
+    unsure = [place for place, one in enumerate(answers) if _is_unsure(one)]
+    found = choice.choose(usd, covariance, minutes, unsure)
     names = [one["card"] for one in answers]
     tied = [found.first, *found.rivals]
-    falls = [{"card": names[place], "expected_fall_usd": fall} for place, fall in found.falls.items() if place in tied][
-        : choice.MOST
-    ]
+    tried = [place for place in found.falls if place in tied and not _is_short(answers[place])]
+    falls = [{"card": names[place], "expected_fall_usd": found.falls[place]} for place in tried[: choice.MOST]]
     # What rests on a data sheet alone decides nothing, however far it lies from others.
-    decided = not found.rivals and (answers[found.first]["basis"] != BASES[-1] or len(answers) == 1)
+    decided = not found.rivals and not asked_after and (found.first not in unsure or len(answers) == 1)
     flips = _flips(answers, found, usd, covariance)
-    said = [_sentence(answers[found.first], len(names), [names[place] for place in found.rivals], falls)]
-    expected = usd * np.exp(np.diag(covariance) / 2)
-    sure = [place for place in np.argsort(expected) if answers[place]["basis"] != BASES[-1]]
-    if sure and all(answers[place]["basis"] == BASES[-1] for place in tied):
-        of = answers[sure[0]]
-        said.append(f"Of those that tables know: {_place(of, of['deciding']['cheapest'])}, {_cost(of['deciding'])}.")
-    if flips:
+    said = [_sentence(answers, found, falls, asked_after)]
+    if flips and not asked_after:
         offer = answers[found.first]["deciding"]["cheapest"]
+        of_first = _machines(names[found.first], offer, _own_memory(answers[found.first]))
+        flips_to = _alone(answers[names.index(flips["card"])])
         said.append(
-            f"If an hour of {_machines(names[found.first], offer)} rises from {number(flips['from_usd_per_hour'])} to "
-            f"{number(flips['usd_per_hour'])} USD, {flips['card']} {_by(flips['provider'])} is expected to "
+            f"If an hour of {of_first} rises from {number(flips['from_usd_per_hour'])} to "
+            f"{number(flips['usd_per_hour'])} USD, {flips_to} {_by(flips['provider'])} is expected to "
             "cost less."
         )
     own = [place for place, one in enumerate(answers) if one["basis"] == BASES[0]]
     if len(own) == 1 and len(answers) > 1:
-        is_sheet = answers[found.first]["basis"] == BASES[-1]
-        all_tied = [names[place] for place in tied]
-        said.append(f"{_stay_or_move(names[own[0]], names[found.first], all_tied, decided, is_sheet)}.")
+        is_moved = not asked_after and any(
+            choice.is_below(usd, covariance, place, own[0]) for place in range(len(answers)) if place not in unsure
+        )
+        first = None if own[0] == found.first else _alone(answers[found.first])
+        said.append(f"{_stay_or_move(names[own[0]], first, decided, is_moved)}.")
     said += elsewhere(others, float(usd[found.first]))
     return {
         "decided": decided,
@@ -89,11 +90,13 @@ def elsewhere(others: Mapping[str, Mapping[str, Any] | None], most_usd: float = 
     ]
 
 
-def _stay_or_move(own: str, first: str, tied: Sequence[str], decided: bool, is_sheet: bool) -> str:
-    """Return whether to stay on the card that a person measured."""
+def _stay_or_move(own: str, first: str | None, decided: bool, is_moved: bool) -> str:
+    """Return whether to stay on the card that a person measured, or move to the `first`, None where that is the same;
+    `is_moved` where another one that tables know clearly costs less.
+    """
     if decided:
-        return text("stay", own=own) if own == first else text("move", own=own, card=first)
-    return text("stay or move" if own in tied or is_sheet else "move to some", own=own)
+        return text("move", own=own, card=first) if first else text("stay", own=own)
+    return text("move to some" if is_moved else "stay or move", own=own)
 
 
 def _flips(
@@ -149,25 +152,60 @@ def _by(provider: str) -> str:
     return OWNED if provider == OWNED else f"at {provider}"
 
 
-def _sentence(first: Mapping[str, Any], count: int, rivals: Sequence[str], falls: Sequence[Mapping[str, Any]]) -> str:
-    bill = first["deciding"]
-    machine, cost = _place(first, bill["cheapest"]), _cost(bill)
-    if not rivals and first["basis"] == BASES[-1] and count > 1:
-        return f"{text('measure first')}: {machine}, {cost}."
-    if not rivals:
-        which = "The one card" if count == 1 else f"Cheapest of the {count} cards"
-        return f"{which} with an answer and an offer: {machine}, {cost}."
-    all_near = _listed([first["card"], *rivals])
+def _sentence(
+    answers: Sequence[Mapping[str, Any]],
+    found: choice.Choice,
+    falls: Sequence[Mapping[str, Any]],
+    asked_after: Sequence[str],
+) -> str:
+    first, taken = answers[found.first], answers[found.taken]
+    if asked_after:
+        return f"{text('is it right', card=_listed(asked_after))}: {_named(first)}."
+    # Of what no table has nobody says that it will do.
+    will_do = "comes first, as far as is known" if _is_unsure(taken) else "will do"
+    known = "" if _is_unsure(taken) else f" Of those that tables know: {_named(taken)}."
+    if not found.rivals and _is_short(first) and len(answers) > 1:
+        return f"{text('short', card=_alone(first))}: {_named(taken)}."
+    if not found.rivals and first["basis"] == BASES[-1] and len(answers) > 1:
+        if falls:
+            return f"{text('measure first')}: {_named(first)}.{known}"
+        return f"{text('not worth a minute', card=first['card'])}: {_named(taken)}, {will_do}."
+    if not found.rivals:
+        which = "The one card" if len(answers) == 1 else f"Cheapest of the {len(answers)} cards"
+        return f"{which} with an answer and an offer: {_named(first)}."
+    all_near = _listed([_alone(answers[place]) for place in (found.first, *found.rivals)])
     if not falls:
-        return f"Too close to call between {all_near}, and no minute is worth its time: {machine}, {cost}, will do."
+        return f"Too close to call between {all_near}, and no minute is worth its time: {_named(taken)}, {will_do}."
     saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
     saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
     named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
         f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}; "
-        f"without that, {machine}, comes to {cost}."
+        f"without that, {_place(taken, taken['deciding']['cheapest'])}, comes to {_cost(taken['deciding'])}."
     )
+
+
+def _is_short(of: Mapping[str, Any]) -> bool:
+    return bool(of["fits"] == "not as measured")
+
+
+def _is_unsure(of: Mapping[str, Any]) -> bool:
+    """Return whether a data sheet alone speaks for a card, or the measured memory does not fit on it."""
+    return _is_short(of) or of["basis"] == BASES[-1]
+
+
+def _alone(of: Mapping[str, Any]) -> str:
+    """Return a card's name, with what a person measured or said of its memory."""
+    return f"{of['card']}{_own_memory(of)}"
+
+
+def _own_memory(of: Mapping[str, Any]) -> str:
+    return f" ({of_memory(of['fits'])})" if of["fits"] in ("not as measured", "as you say") else ""
+
+
+def _named(of: Mapping[str, Any]) -> str:
+    return f"{_place(of, of['deciding']['cheapest'])}, {_cost(of['deciding'])}"
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

@@ -112,8 +112,8 @@ def data(
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
-    most_of_peak and highest_printed, farthest (of `rates`), least_share, least_usd and most_measured (of `choice`),
-    oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
+    most_of_peak and highest_printed, farthest and same (of `rates`), least_share, least_usd and most_measured
+    (of `choice`), oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
     (`_memory`), pcie_gb_per_second and unlike, printed_elsewhere, providers (their names), names (of cards), arm
     (cards with such a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until
     when), models (by name: kind, active, total, layers, of_layers, width, whether the tables have its family,
@@ -137,6 +137,7 @@ def data(
         "most_of_peak": ceiling.MOST_OF_PEAK,
         "highest_printed": ceiling.HIGHEST_PRINTED,
         "farthest": rates.FARTHEST,
+        "same": rates.SAME,
         "least_share": choice.LEAST_SHARE,
         "least_usd": choice.LEAST_USD,
         "most_measured": choice.MOST,

@@ -186,7 +186,7 @@ def test_a_data_sheet_alone_decides_nothing() -> None:
     }
     of_two = of(close)["choice"]
     assert {of_two["card"], *of_two["rivals"]} == {"GH200", "L40S"}
-    assert "Of those that tables know: 1 x H100 at b" in of_two["sentence"]
+    assert "; without that, 1 x H100 at b" in of_two["sentence"]
     measured = of({"GH200": [row("a", 1, 0.3, card="GH200")], "H100": [row("b", 1, 9)]}, ("GH200", 8000))["choice"]
     assert measured["decided"]
     assert measured["sentence"].startswith("Cheapest of the 2 cards")
@@ -384,3 +384,87 @@ def test_whether_to_stay_is_not_said_where_one_card_alone_is_answered() -> None:
     assert [one["card"] for one in found["answers"]] == ["H100"]
     assert found["asked"]["measured"][0]["is_carried"] is False
     assert "Stay on" not in found["choice"]["sentence"]
+
+
+@pytest.mark.parametrize(("usd_per_hour", "is_worth"), [(0.3, True), (0.003, False)])
+def test_a_minute_on_what_a_data_sheet_speaks_for_has_to_be_worth_its_time_too(
+    usd_per_hour: float, is_worth: bool
+) -> None:
+    """Some 70 hours of an H100 at 30 times the price: 620 USD are saved, or 6; of 0.3 USD in all nobody saves one."""
+    tokens = 2e9 if is_worth else 1e8
+    offers = {"GH200": [row("a", 1, usd_per_hour, card="GH200")], "H100": [row("b", 1, usd_per_hour * 30)]}
+    found = of(offers, tokens=tokens)["choice"]
+    assert [one["card"] for one in found["measure"]] == (["GH200"] if is_worth else [])
+    assert found["sentence"].startswith("Measure a minute first: ") == is_worth
+    if not is_worth:
+        assert (
+            "GH200, whose data sheet makes it cost least, and no minute is worth its time: 1 x H100 at b"
+            in (found["sentence"])
+        )
+        assert ", will do." in found["sentence"]
+
+
+def test_what_a_data_sheet_alone_speaks_for_never_will_do() -> None:
+    """Of two that tie, tables know the dearer one; and of two of which they know none, neither will do."""
+    for other, named in (("H100", "1 x H100"), ("L40S", "")):
+        offers = {"GH200": [row("a", 1, 0.0009, card="GH200")], other: [row("b", 1, 0.001, card=other)]}
+        said = of(offers, tokens=1e8)["choice"]["sentence"]
+        assert "no minute is worth its time: " in said
+        assert ("will do" in said) == bool(named)
+        assert f"no minute is worth its time: {named}" in said
+
+
+def test_moving_is_decided_where_a_card_that_tables_know_clearly_costs_less() -> None:
+    """An A100 at a third of the speed and thrice the price of an H100, whatever a GH200 by its data sheet does."""
+    offers = {"H100": [row("a", 1, 1)], "A100 80 GB": [row("b", 1, 3)], "GH200": [row("c", 1, 0.6, card="GH200")]}
+    found = of(offers, ("A100 80 GB", 2600))["choice"]
+    assert (found["card"], found["decided"]) == ("GH200", False)
+    assert "Move from A100 80 GB, on cost alone; to which of these is not decided." in found["sentence"]
+    alike = of(offers | {"H100": [row("a", 1, 9)]}, ("A100 80 GB", 2600))["choice"]
+    assert "Stay on A100 80 GB or move: not decided." in alike["sentence"]
+
+
+@pytest.mark.parametrize("rate", [16_000.0, 780.0])
+def test_a_rate_that_is_asked_after_decides_nothing(rate: float) -> None:
+    """83 % of the peak of an H100, and a tenth of what tables print."""
+    found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 90)]}, ("H100", rate))["choice"]
+    assert not found["decided"]
+    says = "First, is your rate on H100 right? Until that is sure nothing is decided. As it stands: 1 x H100 at a, "
+    assert found["sentence"].startswith(says)
+    for word in ("will do", "Cheapest", "Move from", "Stay on H100:", "rises from"):
+        assert word not in found["sentence"]
+
+
+@pytest.mark.parametrize(("of_rate", "wanted", "count"), [(1, 1, 1), (1, None, 1), (2, 1, None), (None, 1, None)])
+def test_who_measured_a_training_on_so_many_cards_is_believed(
+    of_rate: int | None, wanted: int | None, count: int | None
+) -> None:
+    """8.03 billion parameters at 16 bytes need two cards of 80 GB, unless somebody has trained them on one."""
+    asked = ask(software="llm-foundry")
+    point = question.check_rate(TABLES, asked, "--on", "H100", "bf16", 7800.0, of_rate)
+    offers = {card: [row("a", 1, 3, card=card)] for card in ("H100", "A100 80 GB")}
+    found = answer.answer(TABLES, offers, asked, [point], wanted, TODAY)
+    schemas.validate(found, "estimate", "an answer")
+    reasons = {one["card"]: one["reason"] for one in found["refused"]}
+    if count is None:
+        assert "need 2 cards of 80 GB" in reasons["H100"]
+        return
+    (own,) = [one for one in found["answers"] if one["card"] == "H100"]
+    assert (own["cards"], own["fits"]) == (count, "as you say")
+    assert "1 x H100 (fits by your word) at a, " in found["choice"]["sentence"]
+    assert wanted is None or "need 2 cards of 80 GB" in reasons["A100 80 GB"], "of another card nobody has said it"
+
+
+def test_what_a_measured_peak_does_not_fit_is_named_with_that_word_and_not_to_measure() -> None:
+    """60,000 MiB of an A100 of 80 GB: one of 40 GB, at half its price or a fifth, has no room for them."""
+    asked = ask(software="llm-foundry", state_bytes=4.0)
+    rates = [asked.on("A100 80 GB", rate=2600.0)]
+    peak = answer.Peak("A100 80 GB", 1, 60_000.0)
+    for usd, tie in ((1.0, True), (0.2, False)):
+        offers = {"A100 80 GB": [row("a", 1, 1.0)], "A100 40 GB": [row("b", 1, usd, card="A100 40 GB")]}
+        found = answer.answer(TABLES, offers, asked, rates, 1, TODAY, peak=peak)["choice"]
+        assert (bool(found["rivals"]), found["card"] == "A100 40 GB") == (tie, not tie)
+        assert found["measure"] == []
+        parts = found["sentence"].split("A100 40 GB")[1:]
+        assert parts
+        assert all("does not fit as measured" in part.partition(")")[0] for part in parts), found["sentence"]

@@ -105,7 +105,7 @@ def test_a_rate_that_no_row_is_like_is_of_its_own_card_alone(times: float, is_fa
     (beside,) = found.beside
     assert beside.is_far == is_far
     side = "below" if times > 1 else "above"
-    assert f"a factor of {rounded(max(times, 1 / times))} {side} the {rounded(said, 2)} that" in beside.line
+    assert f"a factor of {rounded(max(times, 1 / times))} {side} the {rounded(said)} that" in beside.line
     assert ("is it of this model and of one card" in beside.line) == is_far
     if is_far:
         assert [one.card for one in found.answers] == ["H100"]
@@ -265,3 +265,45 @@ def test_adapters_on_a_tpu_are_in_no_table(task: str) -> None:
     assert "LoRA" not in rates.rates(known(*MODELS, point), ask(task="sft"), [], TODAY).refused.get("TPU v6e", "")
     own = rates.rates(known(*MODELS, point), asked, [asked.on("TPU v6e", rate=3000.0)], TODAY)
     assert "TPU v6e" not in own.refused
+
+
+#: Of Llama 3 8B a token takes 51.4 GFLOP: seven tenths of an A100's 312 TFLOP/s are 4,249 tokens a second.
+LIMIT = 4249
+
+
+@pytest.mark.parametrize(
+    ("software", "card"), [("nemo", "A100 80 GB"), ("", "A100 80 GB"), ("", "H100"), ("nemo", "B200")]
+)
+def test_a_rate_that_is_what_would_be_said_moves_no_other_card(software: str, card: str) -> None:
+    """But for what is less cut off as it is surer."""
+    of_all = estimates.known()
+    asked = question.ask(of_all, model="Llama 3 8B", tokens=2e9, software=software)
+    plain = rates.rates(of_all, asked, [], TODAY)
+    given = [asked.on(card, rate=of(plain, card).middle)]
+    found = rates.rates(of_all, asked, given, TODAY)
+    assert f"about the {rounded(of(plain, card).middle)} that would be said without it" in found.beside[0].line
+    for one in found.answers:
+        if one.card in {other.card for other in plain.answers}:
+            assert 0.99 < one.middle / of(plain, one.card).middle < 1.1, one.card
+
+
+def test_a_rate_is_beside_what_is_in_fact_said_of_a_card_whose_like_would_pass_its_peak() -> None:
+    """Of Megatron-Bridge tables make an A100 reach more than it can: what is left below that is said, and compared."""
+    of_all = estimates.known()
+    asked = question.ask(of_all, model="Llama 3 8B", tokens=2e9, software="nemo")
+    said = of(rates.rates(of_all, asked, [], TODAY), "A100 80 GB").middle
+    assert said < LIMIT
+    found = rates.rates(of_all, asked, [asked.on("A100 80 GB", rate=2000.0)], TODAY)
+    (beside,) = found.beside
+    assert beside.said == pytest.approx(said)
+    assert not beside.is_far
+    assert f"a factor of {rounded(said / 2000)} below the {rounded(said)} that would be said" in beside.line
+    assert "H100" in {one.card for one in found.answers}
+
+
+@pytest.mark.parametrize(("times", "words"), [(1.04, "about the"), (1.06, "above the"), (0.94, "below the")])
+def test_a_rate_is_said_to_be_on_the_side_on_which_it_is_read(times: float, words: str) -> None:
+    asked = ask(software="llm-foundry")
+    said = of(rates.rates(known(), asked, [], TODAY), "H100").middle
+    (beside,) = rates.rates(known(), asked, [asked.on("H100", rate=said * times)], TODAY).beside
+    assert f"{words} {rounded(said)} that would be said" in beside.line
