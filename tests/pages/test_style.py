@@ -128,7 +128,8 @@ def test_every_column_is_shown_when_asked_for_on_every_screen(browser: Browser, 
     columns = [{"kind": "extra" if i in (3, 9) else "", "means": "", "title": f"head {i}"} for i in range(10)]
     rows = [[f"value {i} of {row}" for i in range(10)] for row in "ab"]
     macros = render.environment().get_template("rows.html.j2").make_module()
-    table = macros.rows({"more": True, "title": "made up", "columns": columns, "rows": rows})  # type: ignore[attr-defined]
+    made = {"more": True, "title": "made up", "columns": columns, "rows": rows, "names": ["", ""]}
+    table = macros.rows(made)  # type: ignore[attr-defined]
     style = (ROOT / "reports" / "style.css").read_text()
     scripts = render.scripts(("elements.js", "tables.js"))
     text = (
