@@ -551,6 +551,16 @@ def test_address_of_an_older_page_asks_what_is_left_of_it(browser: Browser, page
     other.close()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_address_of_a_question_opens_at_its_answer(browser: Browser, page: Page, width: int, height: int) -> None:  # noqa: F811
+    other = browser.new_page(viewport={"width": width, "height": height})
+    other.goto(page.url.partition("#")[0] + "#ask&workload=mnist_cnn")
+    box = other.locator("#asked .answer").bounding_box()
+    other.close()
+    assert box is not None
+    assert 0 <= box["y"] < height
+
+
 def test_hostile_address_is_text(browser: Browser, page: Page) -> None:  # noqa: F811
     other = browser.new_page()
     other.goto(

@@ -120,6 +120,14 @@ def training(role: str) -> dict:
     }
 
 
+def test_row_of_tokens_leads_to_the_row_of_its_study_and_has_one_unit_of_time(index) -> None:
+    given = [training(role) for role in ("cheapest", "fastest", "best value")]
+    read = Read(index(STUDY | {"trainings": [given[0], given[1] | {"seconds": 3192.0}, given[2]]}))
+    assert "old.html#row&workload=Llama%203%208B%20pre-training%20at%208192" in read.links
+    assert "144 min" in read.text
+    assert "53.2 min" in read.text
+
+
 @pytest.mark.slow
 def test_first_dollars_are_on_the_first_screen_of_a_phone(index, browser: Browser, tmp_path: Path) -> None:  # noqa: F811
     text = index(STUDY | {"trainings": [training(role) for role in ("cheapest", "fastest", "best value")]})

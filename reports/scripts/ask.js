@@ -435,6 +435,7 @@ function begin() {
   document.addEventListener("click", go);
   link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();
+  if (location.hash.startsWith("#ask&")) showAt(form); // a link leads to its answer
 }
 
 if (document.getElementById("ask-data")) begin();

@@ -96,6 +96,7 @@ for (const table of document.querySelectorAll("main .table > table:not(.heat)"))
     table.classList.add("stacked");
     const isLong = rows.length > MOST_ROWS, plain = heads.filter((head) => !head.classList.contains("extra"));
     const isWide = plain.length > MOST_VALUES + 2, far = new Set(isWide ? plain.slice(MOST_VALUES + 1) : []);
+    for (const head of far) head.classList.add("far");
     if (isLong || isWide) fold(table, isLong ? `All ${rows.length} rows${isWide ? `, ${plain.length} columns` : ""}` : `All ${plain.length} columns`);
     for (const row of rows) {
       [...row.cells].forEach((cell, place) => {

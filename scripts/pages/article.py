@@ -17,11 +17,20 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """Return the derived tables, those that the study has words for, in their order; without words, all that
     have rows.
 
-    `lead` are those that are read first, by their words; the others are `derived`.
+    `lead` are those that are read first, by their words; the others are `derived`. Each has `names` of its rows by
+    which the index leads to them, empty for most: the first of its name in the first of `lead`, or the last in a table
+    that is `linked`.
     """
     words = inputs.words or {name: _plain(name, frame) for name, frame in inputs.derived.items() if len(frame)}
     shown = {name: table(name, inputs.derived[name], words[name], inputs.labels) for name in words}
     lead = [name for name in shown if words[name].get("lead")]
+    known: set[str] = set()
+    for name in [*lead[:1], *(name for name in shown if words[name].get("linked"))]:
+        firsts = [row[0] for row in shown[name]["rows"]]
+        place = firsts.index if name in lead else {first: i for i, first in enumerate(firsts)}.get
+        kept = {place(first): first for first in firsts if first not in known}
+        shown[name]["names"] = [kept.get(i, "") for i in range(len(firsts))]
+        known |= set(firsts)
     return {
         "lead": [shown[name] for name in lead],
         "derived": [about for name, about in shown.items() if name not in lead],
@@ -40,7 +49,7 @@ def _plain(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
     """Return a derived table as its section shows it: id, title, short (the title in the contents), about, columns and
-    rows of texts, and more (whether some columns are shown where every one is asked for).
+    rows of texts, names (see `context`), and more (whether some columns are shown where every one is asked for).
 
     A column has a title, a kind (its classes) and what it means.
 
@@ -56,6 +65,7 @@ def table(name: str, frame: pd.DataFrame, words: Mapping[str, Any], labels: Mapp
         "short": words.get("short", words["title"]),
         "about": words["about"],
         "more": any(about.get("more") for about in columns.values()),
+        "names": [""] * len(frame),
         "columns": [
             {"title": about["title"], "kind": _kind(about), "means": about.get("means", "")}
             for about in columns.values()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from scripts.storage.words import few, printable
 TEMPLATES = Path(__file__).resolve().parents[2] / "reports"
 _LINK = re.compile(r"\[([^\]]+)\]\((#[\w-]+|quote\.html)\)")
 _SCRIPTS = TEMPLATES / "scripts"
+_SECONDS = {"s": 1, "min": 60, "h": 3_600, "days": 86_400}
 
 #: What runs in a page, in this order; whole without it.
 SCRIPTS = ("engine.js", "elements.js", "ask.js", "tables.js", "figures.js", "ages.js")
@@ -39,7 +40,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.policies["json.dumps_kwargs"] = {"sort_keys": False}  # workloads stand in the study's order
-    made.filters |= {"duration": duration, "number": number, "rounded": rounded}
+    made.filters |= {"duration": duration, "durations": _durations, "number": number, "rounded": rounded}
     made.filters |= {"provider": provider_name, "readable": workload_name, "run_name": run_name}
     made.filters |= {"few": few, "linked": _linked}
     made.filters["merge"] = lambda one, other: {**one, **other}
@@ -51,6 +52,14 @@ def environment() -> jinja2.Environment:
 def _linked(text: str) -> Markup:
     """Return a text, escaped, with `[words](#id)` as links to places of the page, or to the front door."""
     return Markup(_LINK.sub(r'<a href="\2">\1</a>', str(escape(printable(text)))))  # noqa: S704, escaped before
+
+
+def _durations(seconds: Sequence[float]) -> list[str]:
+    """Return times that are read beside each other: in the unit of the shortest, where none is a thousand of it."""
+    unit = duration(min(seconds)).partition(" ")[2]
+    if max(seconds) >= 1000 * _SECONDS[unit]:
+        return [duration(one) for one in seconds]
+    return [f"{number(one / _SECONDS[unit])} {unit}" for one in seconds]
 
 
 def page(template: str, *given: Any, **more: Any) -> str:

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from scripts.analysis import figures
 from scripts.analysis.names import workload_name
+from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.estimate import points
 from scripts.pages.days import when
 from scripts.pages.inputs import Inputs
@@ -26,7 +27,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """Return `yours`, None for a page without a front door beside it.
 
     Keys: at (at which prices the page's own form answers, where those are not the page's own), models (links to a
-    language model by its hours or its rate on a card: label, address), nets (links to another net by its hours on such
+    language model by its rate on a card, or its tokens and hours: label, address), of_a_day (whether some of them have
+    the tokens that a printed row does in a day), nets (links to another net by its hours on such
     a machine; none on a page of language models alone), more (how many others it knows), like (whether the front door
     knows nets of the page, too), here (links to the page's own form, by the hours on a machine that the front door does
     not know) and unknown (labels of such machines where the page has no form).
@@ -46,7 +48,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     for row in figures.asked(inputs.study, inputs.derived):
         card = known.get(row["hardware"], {}).get("card")
         if card and (training := training_of(row)):
-            models[card] = training | {"cards": str(row["devices"]), "on": card}
+            models[card] = training | {"tokens": _of_a_day(row), "cards": str(row["devices"]), "on": card}
     unknown = [name for name, about in known.items() if not (about["net"] or about["card"])]
     trained = set(inputs.counted(inputs.runs)["hardware"])
     here = [(name, inputs.labels[name]) for name in unknown if name in trained]
@@ -59,12 +61,19 @@ def context(inputs: Inputs) -> dict[str, Any]:
             "more": max(0, len(nets) - _MOST),
             "like": like,
             "models": [_link(card, "quote", fields) for card, fields in models.items()],
+            "of_a_day": any("tokens" in fields for fields in models.values()),
             "here": [_link(label, "ask", asks | {"on": name}, page="") for name, label in here[:_MOST]]
             if not (nets or models)
             else [],
             "unknown": [inputs.labels[name] for name in unknown],
         }
     }
+
+
+def _of_a_day(row: Mapping[str, Any]) -> str:
+    """Return how many billion tokens a printed row does in a day: hours for any other number would be another speed."""
+    tokens = row["rate"] * row["devices"] * 24 * SECONDS_PER_HOUR
+    return f"{float(f'{tokens / 1e9:.3g}'):g}"
 
 
 def training_of(cell: Mapping[str, Any]) -> dict[str, str]:

@@ -160,6 +160,7 @@ def test_newest_round_names_three_of_those_that_are_too_close_to_call() -> None:
     table, prices = scored(*rows, noisy(180, 0.03, 20, submitter="slow")), PRICES.assign(price_as_of="2026-01")
     (row,) = rounds.newest(table, ABOUT, prices, "today").to_dict("records")
     assert (row["near"], row["is_card_clear"]) == ("the card is clear, the maker is open: 19 of a100", True)
+    assert row["near_others"] == "none"
     named, _, more = row["near_named"].partition(" and ")
     assert (len(named.split("; ")), more) == (3, "16 more")
 
@@ -180,10 +181,51 @@ def test_head_of_the_page_has_one_price_at_which_a_newer_card_costs_as_much_and_
     assert "BERT, medians of machines of eight cards" in said["price"]
     assert "h100 costs as much as a100 (at 1.00) at 2.00, clearly less at no price that is known" in said["price"]
     assert "; now 3.00, too few results." in said["price"]
-    assert "At the lowest as much at 2.00, now 1.50." in said["price"]
+    assert "At the lowest as much as a100 (at 1.00) at 2.00, now 1.50." in said["price"]
+    assert "medians" not in said["sure"], "one result a side tells nothing"
     assert "At the lowest (Hello): h100 in 1, from 6.00 to 6.00 USD a training." in said["which"]
     assert "a100 in 1, from 8.00 to 8.00" in said["which"]
     assert "one card in 1 (BERT: a100)" in said["sure"]
+
+
+@pytest.mark.parametrize(
+    ("values", "is_open"),
+    [
+        ({"accelerators": 16}, "the number of cards is"),
+        ({"submitter": "B"}, "the maker is"),
+        ({"submitter": "B", "accelerators": 16}, "the maker and the number of cards are"),
+        ({"system": "another box"}, "the system is"),
+    ],
+)
+def test_where_the_card_is_clear_what_else_is_open_is_said(values: dict, is_open: str) -> None:
+    minutes = 60 * 8 / values.get("accelerators", 8)
+    table = scored(noisy(60, 0.03, 1), noisy(minutes, 0.03, 2, **values), noisy(600, 0.03, 3, card="h100"))
+    (row,) = rounds.newest(table, ABOUT, PRICES.assign(price_as_of="2026-01"), "today").to_dict("records")
+    assert row["near"] == f"the card is clear, {is_open} open: 1 of a100"
+
+
+def test_head_of_the_page_says_where_medians_tell_what_single_results_do_not() -> None:
+    """Of x the medians tell B from A and from C, of which single results may cost as little; of y they tell nothing."""
+    newest = pd.DataFrame({"label": ["x", "y", "z"], "card": "B", "near_others": ["2 of A; 1 of C", "1 of A", "none"]})
+    rows = [
+        ("x", "B", "A", "less", "2"),
+        ("x", "C", "B", "more", "2"),
+        ("y", "B", "A", "less", "1"),
+        ("y", "B", "A", "", "2"),
+    ]
+    rows += [("z", "B", "A", "less", "2")]
+    pairs = pd.DataFrame(rows, columns=["label", "new", "old", "told_usd", "published"])
+    assert figures._beside_medians(newest, pairs) == (
+        " x: by the medians of their results B costs clearly less than A and C; as single results 2 of A and 1 of C "
+        "may cost as little as the lowest."
+    )
+
+
+def test_machine_at_the_lowest_offer_is_not_said_to_be_its_makers() -> None:
+    newest, low = ({"label": ["x"], "machine": ["8 × B, Dell"], "card": ["B"], "usd": [usd]} for usd in (2.0, 1.0))
+    table = figures._beside(pd.DataFrame(newest), {"lowest": pd.DataFrame(low)}, pd.Series({"B": "Hello"}))
+    (row,) = table.to_dict("records")
+    assert (row["machine"], row["machine_lowest"]) == ("8 × B, Dell", "8 × B at Hello, measured by Dell")
 
 
 def test_newest_generation_is_read_first_and_each_benchmark_has_its_machine_at_the_lowest_offer() -> None:

@@ -122,3 +122,18 @@ def test_value_that_is_missing_is_a_dash() -> None:
     frame = pd.DataFrame({"hardware": ["cpu1"], "resnet50": [float("nan")]})
     words = {"title": "T", "about": "A", "columns": {"hardware": {"title": "machine"}}, "rest": {"decimals": 2}}
     assert article.table("t", frame, words, {})["rows"] == [["cpu1", "—"]]
+
+
+def test_index_leads_to_the_first_row_of_a_name_at_the_top_else_to_the_last_of_a_linked_table() -> None:
+    columns = {"label": {"title": "name"}}
+    words = {
+        name: {"title": name, "about": "", "columns": columns} | more
+        for name, more in {"plain": {}, "linked": {"linked": True}, "lead": {"lead": True}}.items()
+    }
+    names = {"plain": "abc", "linked": "cabcac", "lead": "aab"}
+    derived = {name: pd.DataFrame({"label": list(each)}) for name, each in names.items()}
+    lead, derived = (
+        article.context(inputs(STUDY, runs(), derived=derived, words=words))[key] for key in ("lead", "derived")
+    )
+    assert [table["names"] for table in lead] == [["a", "", "b"]]
+    assert [table["names"] for table in derived] == [["", "", ""], ["", "", "", "", "", "c"]]

@@ -121,3 +121,26 @@ def test_paths_in_a_table_break_before_they_leave_it(browser: Browser, tmp_path:
     page = opened(browser, tmp_path / "page.html", width, "light")
     assert page.evaluate("(box => box.scrollWidth <= box.clientWidth)(document.querySelector('.table'))")
     page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_every_column_is_shown_when_asked_for_on_every_screen(browser: Browser, tmp_path: Path, width: int) -> None:  # noqa: F811
+    columns = [{"kind": "extra" if i in (3, 9) else "", "means": "", "title": f"head {i}"} for i in range(10)]
+    rows = [[f"value {i} of {row}" for i in range(10)] for row in "ab"]
+    macros = render.environment().get_template("rows.html.j2").make_module()
+    made = {"more": True, "title": "made up", "columns": columns, "rows": rows, "names": ["", ""]}
+    table = macros.rows(made)  # type: ignore[attr-defined]
+    style = (ROOT / "reports" / "style.css").read_text()
+    scripts = render.scripts(("elements.js", "tables.js"))
+    text = (
+        f"<!doctype html><style>{style}</style><body><main><section>{table}</section></main><script>{scripts}</script>"
+    )
+    (tmp_path / "page.html").write_text(text)
+    page = opened(browser, tmp_path / "page.html", width, "light")
+    heads, values = page.locator("thead th:visible"), page.locator("tbody tr").first.locator("th:visible, td:visible")
+    few = 8 if width == 1400 else 5
+    assert (heads.count(), values.count()) == (few, few), "no head of a column that is not shown"
+    page.get_by_label("every column").check()
+    assert (heads.count(), values.count()) == (10, 10)
+    assert not page.locator(".unfold:visible").count(), "nothing is left to ask for"
+    page.close()

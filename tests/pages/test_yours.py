@@ -41,7 +41,9 @@ def test_a_page_of_other_nets_begins_with_language_models_and_asks_for_none_of_t
     text = page(cpu1=quoted("v100-16gb", "V100 16 GB", "A100 80 GB", nets=()))
     assert '<a href="quote.html#classic&amp;net=&amp;machine=v100-16gb">V100 16 GB</a>' in text
     said = Read(text).text
-    assert -1 < said.find("a language model by its hours, or its tokens a second, on") < said.find("another net by")
+    model = said.find("a language model by its tokens a second, or by its tokens and hours, on")
+    assert -1 < model < said.find("another net by")
+    assert "in a day" not in said, "no printed row says how much that is"
 
 
 def test_a_page_of_language_models_leads_to_no_other_net() -> None:
@@ -53,11 +55,13 @@ def test_a_page_of_language_models_leads_to_no_other_net() -> None:
 
 def test_a_card_with_a_printed_row_is_quoted_for_the_training_of_that_row(monkeypatch: pytest.MonkeyPatch) -> None:
     row = {"hardware": "cpu1", "workload": "Llama_3_8B_pre-training_at_8192", "precision": "bfloat16"}
-    row |= {"framework": "NeMo-25.11", "devices": 8}
+    row |= {"framework": "NeMo-25.11", "devices": 8, "rate": 14_468.0}
     monkeypatch.setattr(figures, "asked", lambda study, derived: [row])
     text = page(cpu1=quoted(card="H100"), cpu4=quoted(card="B200"))
     asks = "kind=Llama%203%208B&amp;task=pretrain&amp;length=8192&amp;precision=bf16&amp;software=Megatron-Bridge"
+    asks += "&amp;tokens=10"  # 8 cards, 14,468 tokens a second, 86,400 seconds
     assert f'<a href="quote.html#quote&amp;{asks}&amp;cards=8&amp;on=H100">H100</a>' in text
+    assert "they open with what the printed training does in a day" in Read(text).text
     assert '<a href="quote.html#quote&amp;on=B200">B200</a>' in text
 
 
@@ -79,7 +83,8 @@ def test_each_field_of_a_link_is_one_that_the_front_door_offers() -> None:
     links = {link for text in pages for link in re.findall(r'href="quote\.html#quote&amp;([^"]*)"', text)}
     fields = [field for link in links for field in parse_qsl(html.unescape(link))]
     assert len(fields) > 5
-    assert [field for field in fields if field[0] not in ("length", "cards") and field[1] not in known] == []
+    free = ("length", "tokens", "cards")
+    assert [field for field in fields if field[0] not in free and field[1] not in known] == []
 
 
 def test_machines_that_the_front_door_lacks_are_asked_for_in_the_form_of_the_page() -> None:

@@ -50,11 +50,14 @@ def tables(
 def _beside(newest: pd.DataFrame, at: Mapping[str, pd.DataFrame], lowest_of: pd.Series) -> pd.DataFrame:
     """Return the results of the lowest cost with those of the lowest cost at other prices beside them, by benchmark.
 
-    For each of `at` its usd_ and machine_ columns; at the lowest offer the machine is with whose offer that is.
+    For each of `at` its usd_ and machine_ columns; at the lowest offer the machine is with whose offer that is, and
+    apart from it who measured it: a maker's machine is not what that cloud rents out.
     """
     for name, table in at.items():
-        whose = table["card"].map(lowest_of) if name == "lowest" else ""
-        named = table["machine"] + (", at " + whose if name == "lowest" else "")
+        named = table["machine"]
+        if name == "lowest":
+            of = named.str.partition(", ")
+            named = of[0] + " at " + table["card"].map(lowest_of) + ", measured by " + of[2]
         columns = {f"usd_{name}": table["usd"], f"machine_{name}": named}
         newest = newest.join(table[["label"]].assign(**columns).set_index("label"), on="label")
     return newest
@@ -89,11 +92,29 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         ),
         "sure": f"One machine is clearly the cheapest in {alone} of {len(table)}, one card in "
         f'{len(clear)}{which}; in the others those under "may cost as little" are too close to call or have too few '
-        "results.",
+        f"results.{_beside_medians(table, derived['generations'])}",
         "price": "\n".join([*_of_one_benchmark(study, derived), _over_all(derived["generations"])]),
         "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much, on the same "
         "machine.",
     }
+
+
+def _beside_medians(newest: pd.DataFrame, generations: pd.DataFrame) -> str:
+    """Return of which benchmarks the medians of cards tell more than single results do: they are of several results."""
+    last = generations[generations["published"] == generations["published"].max()]
+    said = ""
+    for row in records(newest[newest["near_others"] != "none"]):
+        of = last[last["label"] == row["label"]]
+        words = {(one["new"], one["old"]): one["told_usd"] for one in records(of)}
+        dearer = [old for (new, old), word in words.items() if new == row["card"] and word == LESS]
+        dearer += [new for (new, old), word in words.items() if old == row["card"] and word == MORE]
+        if dearer:
+            said += (
+                f" {row['label']}: by the medians of their results {row['card']} costs clearly less than "
+                f"{' and '.join(dearer)}; as single results {row['near_others'].replace('; ', ' and ')} may cost as "
+                "little as the lowest."
+            )
+    return said
 
 
 def _of_one_benchmark(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -121,7 +142,8 @@ def _of_one_benchmark(study: Mapping[str, Any], derived: Mapping[str, pd.DataFra
             there = derived[f"generations_{name}"]
             same = there[(there["pair"] == row["pair"]) & (there["label"] == label)]
             said += "".join(
-                f" At {of} as much at {number(one['even_at'])}, now {number(one['usd_per_hour'])}."
+                f" At {of} as much as {row['old']} (at {number(one['old_usd_per_hour'])}) at {number(one['even_at'])}, "
+                f"now {number(one['usd_per_hour'])}."
                 for one in records(same)
             )
         lines.append(said)

@@ -39,7 +39,7 @@ _CHEAPEST = [
     *("fastest_minutes", "hours", "submitter", "system", "published"),
 ]
 _NEWEST = ["label", "machine", "card", "hours", "minutes", "usd", "usd_per_hour", "price_as_of", "near"]
-_NEWEST += ["near_named", "is_card_clear", "entry"]
+_NEWEST += ["near_named", "near_others", "is_card_clear", "entry"]
 _SCALE = [
     *("series", "label", "submitter", "card", "round", "accelerators"),
     *("minutes", "hours", "cards", "faster", "dearer"),
@@ -290,8 +290,8 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
 
     Columns: label, machine, card, hours (of one), minutes, usd (at `option`), usd_per_hour (of one card) and
     price_as_of, near (how many others are not clearly dearer, by card; "none" where it is the cheapest), near_named
-    (the first of them), is_card_clear (whether all of them have its card), entry (where its logs lie in the round's
-    repository).
+    (the first of them), near_others (those of other cards, alike), is_card_clear (whether all of them have its card),
+    entry (where its logs lie in the round's repository).
     """
     found = _priced(scored, card_prices.hourly(prices, option, about["accelerators"]))
     dated = prices[prices["price_option"] == option].set_index("hardware")["price_as_of"]
@@ -310,8 +310,9 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
                 "usd": float(best["usd"]),
                 "usd_per_hour": float(best["rate"]) * 3600 / int(best["accelerators"]),
                 "price_as_of": str(dated[best["card"]]),
-                "near": _by_card(near, str(best["card"])),
+                "near": _open(near, best) + _by_card(near),
                 "near_named": few(near["machine"].to_list()),
+                "near_others": _by_card(near[near["card"] != best["card"]]),
                 "is_card_clear": set(near["card"]) <= {best["card"]},
                 "entry": f"{best['round']}: {best['submitter']}/results/{best['system']}",
             }
@@ -319,11 +320,20 @@ def newest(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame,
     return pd.DataFrame(rows, columns=_NEWEST)
 
 
-def _by_card(near: pd.DataFrame, card: str) -> str:
-    """Return how many results there are of each card, and whether all have this one; "none" of none."""
+def _by_card(near: pd.DataFrame) -> str:
+    """Return how many results there are of each card; "none" of none."""
     counted = near["machine"].str.extract(r"× (.+?), ", expand=False).value_counts()
-    clear = "the card is clear, the maker is open: " if len(near) and set(near["card"]) == {card} else ""
-    return clear + ("; ".join(f"{count} of {name}" for name, count in counted.items()) or "none")
+    return "; ".join(f"{count} of {name}" for name, count in counted.items()) or "none"
+
+
+def _open(near: pd.DataFrame, best: pd.Series) -> str:
+    """Return that the card is clear where all of `near` have it, and in what they differ from the best."""
+    if near.empty or set(near["card"]) != {best["card"]}:
+        return ""
+    asked = {"submitter": "maker", "accelerators": "number of cards"}
+    differ = [f"the {what}" for column, what in asked.items() if set(near[column]) != {best[column]}]
+    left = " and ".join(differ) or "the system"
+    return f"the card is clear, {left} {'are' if len(differ) > 1 else 'is'} open: "
 
 
 def trainings(scored: pd.DataFrame, about: Mapping[str, Any], prices: pd.DataFrame, option: str) -> pd.DataFrame:
