@@ -265,9 +265,9 @@ def test_reason_why_nothing_wins_is_the_true_one_and_that_of_python(
     ]  # fmt: skip
     made = inputs(tables_of.STUDY, runs(*rows))
     script = (
-        "([data, states]) => states.map((state) => { const rows = ask(data, state), {key} = ROLES[state.by];"
+        "([data, states]) => states.map((state) => { const rows = ask(data, state);"
         " const close = rows.filter((row) => row.near); return [best(rows, state.by).said,"
-        " whyNot(rows[0], close, key).join(' or '), close.length, settledBy(rows[0], close, key)] })"
+        " whyNot(close).join(' or '), close.length, settledBy(close)] })"
     )
     states = [AS_IT_OPENS | {"workload": "mnist_mlp", "option": "then", "by": by} for by in ("cost", "time", "value")]
     found = page.evaluate(script, [json.loads(json.dumps(context(made)["ask"])), states])

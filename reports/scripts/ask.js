@@ -62,10 +62,10 @@ function begin() {
     return made("div", "card", made("span", "", head), made("strong", "", name), made("p", "", ...words));
   }
 
-  /** How many runs the best has, and which are not clearly different from it; `key` is what they are ranked by. */
-  function sure(rows, key) {
+  /** How many runs the best has, and which are not clearly different from it. */
+  function sure(rows) {
     const runs = rows[0].of.usd.length, close = rows.filter((row) => row.near), near = close.map((row) => row.name);
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(rows[0], close, key).join(" or ")}: ${few(near)}; what would settle it: ${settledBy(rows[0], close, key)}` : ""}`);
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(close).join(" or ")}: ${few(near)}; what would settle it: ${settledBy(close)}` : ""}`);
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -77,9 +77,9 @@ function begin() {
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
     const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
-    const {key} = ROLES[state.by], isSame = tied.length > 1 && tied.every((row) => row[key] === first[key]), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
+    const isSame = tied.length > 1 && tied.every((row) => row === first || row.why === EQUAL), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
     const price = data.prices[state.option]?.[first.cell.hardware];
-    const least = isSame && state.by === "cost" && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
+    const least = isSame && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
     words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
@@ -143,8 +143,8 @@ function begin() {
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card(`${best(cheap, "cost").head} · ${data.options[state.option]}`, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
-      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast, "seconds")), priceOfSpeed(cheap, fast));
+    return made("div", "answers", card(`${best(cheap, "cost").head} · ${data.options[state.option]}`, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap)),
+      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), priceOfSpeed(cheap, fast));
   }
 
   /** The best by each way to buy, beside each other: one choice away nobody would see that another wins. */
@@ -155,7 +155,7 @@ function begin() {
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), duration(first.seconds), shown(perHour(first, first.usd_per_hour)), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(close).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, anHour, ...(hasLeast ? ["billed at least"] : [])];
@@ -165,7 +165,7 @@ function begin() {
   /** What the bars are: reports/panel.html.j2. */
   function legend() {
     const swatch = (kind, words) => [made("i", kind), `${words} `];
-    return made("span", "key", ...swatch("best", "lowest"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
+    return made("span", "key", ...swatch("best", "lowest"), ...swatch("equal", "equal"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
   }
 
   function bars(state, rows, times) {
@@ -184,7 +184,7 @@ function begin() {
       }));
       fill.style.width = percent(row[key]);
       const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar ${place ? markOf(row, rows[0], key) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
+      const bar = made("div", `bar ${place ? markOf(row) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
       bar.setAttribute("role", "listitem");
       return bar;
     });
@@ -219,7 +219,7 @@ function begin() {
     for (const [, found] of all) for (const row of found) ratios.set(row.name, [...(ratios.get(row.name) ?? []), row[key] / found[0][key]]);
     const middle = (name) => [...ratios.get(name)].sort((a, b) => a - b)[ratios.get(name).length >> 1];
     const sorted = [...ratios.keys()].sort((a, b) => ratios.get(b).length - ratios.get(a).length || middle(a) - middle(b));
-    const firsts = new Set(all.filter(([, found]) => found.length).map(([, found]) => found[0].name));
+    const firsts = new Set(all.flatMap(([, found]) => found.filter((row) => row[key] === found[0][key]).map((row) => row.name)));
     const kept = new Set([...sorted].sort((a, b) => firsts.has(b) - firsts.has(a)).slice(0, Math.max(MOST_COLUMNS, firsts.size)));
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
@@ -228,12 +228,12 @@ function begin() {
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found))), ...names.map((name) => {
       const row = found.find((one) => one.name === name);
       if (!row) return made("td", "n none", "—");
-      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {near: " ◐", few: " ○"}[markOf(row, found[0], key)] ?? ""}`);
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {equal: " =", near: " ◐", few: " ○"}[markOf(row)] ?? ""}`);
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
+    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, = equal, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
     fold.id = "glance";
     return [fold];
   }
