@@ -21,7 +21,7 @@ function stateOf(fields, limits) {
   const number = (name) => (value(name) === "" || !Number.isFinite(writtenNumber(value(name))) ? null : writtenNumber(value(name)));
   const prices = {};
   for (const name of fields.keys()) if (name.startsWith("price.") && number(name) !== null) prices[name.slice(6)] = number(name);
-  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), on: value("on"), prices};
+  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), on: value("on"), like: value("like"), prices};
   for (const name of Object.keys(limits)) state[name] = number(name);
   return {...state, compile: value("compile") !== "no", discount: (number("discount") ?? 0) / 100};
 }
@@ -81,7 +81,7 @@ function begin() {
     const price = data.prices[state.option]?.[first.cell.hardware];
     const least = isSame && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
+    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
@@ -117,6 +117,31 @@ function begin() {
     return `At the page's own length, ${shown(samples, 4)} ${noun}, the answer is another: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
   }
 
+  /** As which configuration the reader's own is taken: that which is chosen, or the fastest on its machine. */
+  function mine(state) {
+    const there = ask(data, {...state, by: "time", deadline: null, budget: null}).filter(({cell}) => cell.hardware === state.on);
+    return there.find(({name}) => name === state.like) ?? there[0];
+  }
+
+  /** The reader's own training, in words; hours that a link of the page gave are an example. */
+  function own(state, name) {
+    const like = mine(state), there = data.cells.filter(({workload, hardware}) => workload === state.workload && hardware === state.on);
+    const as = !like || there.length < 2 ? "" : like.name === state.like ? ` as ${like.name}` : ` as ${like.name}, the fastest there (another: choose it beside)`;
+    return `a training like ${name} that takes ${shown(state.takes)} h on ${data.machines[state.on]}${as}${isExample(state) ? ` (taken as ${shown(state.takes)} hours: give yours)` : ""}`;
+  }
+
+  /** Whether the hours are those of a link of the page, and not the reader's. */
+  function isExample(state) {
+    const given = [...document.querySelectorAll(".asks a")].map(({hash}) => new URLSearchParams(hash.slice(1)));
+    return !typed && given.some((fields) => Number(fields.get("takes")) === state.takes && fields.get("on") === state.on);
+  }
+
+  /** Between which dollars the runs of a row lie; nothing of those that all cost the same. */
+  function between(row, times) {
+    const [low, high] = [Math.min, Math.max].map((end) => shown(end(...row.of.usd) * times));
+    return low === high ? "" : ` (${low} to ${high} by its runs)`;
+  }
+
   /** Where a training of the reader's own is quoted at all providers: this page's form answers among its own machines. */
   function elsewhere(state) {
     const door = data.quoted[state.on];
@@ -125,7 +150,7 @@ function begin() {
     if (!door) return [made("p", "", `${words}.`)];
     const link = made("a", "", `${state.takes.toLocaleString("en-US")} h on ${data.machines[state.on]}, by the quote page`);
     const net = door.includes("classic&") ? {net: data.nets.includes(state.workload) ? state.workload : ""} : {}; // other nets are none of its own
-    const like = ask(data, {...state, takes: null, samples: null, by: "time"}).find(({cell}) => cell.hardware === state.on); // whose hours are as many times yours as its tokens
+    const like = mine({...state, takes: null, samples: null}); // whose hours are as many times yours as its tokens
     const model = like?.cell.training && door.includes("quote&") ? {...like.cell.training, tokens: ((asked().samples * state.takes * 3600) / like.seconds / 1e9).toPrecision(4)} : {};
     link.href = `${door}&${new URLSearchParams({...model, ...net, hours: state.takes})}`;
     return [made("p", "", `${words}; over all providers: `, link, ".")];
@@ -305,7 +330,7 @@ function begin() {
       return;
     }
     const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${Number.isInteger(state.samples) ? state.samples.toLocaleString("en-US") : shown(state.samples)} ${about.noun}` : about.unit;
-    const unit = state.takes !== null ? `a training like ${name} that takes ${shown(state.takes)} h on ${data.machines[state.on]} in its fastest configuration there` : `${amount} of ${name}`;
+    const unit = state.takes !== null ? own(state, name) : `${amount} of ${name}`;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
@@ -363,6 +388,9 @@ function begin() {
     const ran = new Set(data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.hardware));
     // What was chosen stays, and the answer says where nothing ran on it: another machine would be another question.
     if (!on.value && ran.size === 1) [on.value] = ran;
+    const {like} = form.elements, chosenLike = like.value, there = data.cells.filter((cell) => cell.workload === form.elements.workload.value && cell.hardware === on.value);
+    like.replaceChildren(new Option("its fastest there", ""), ...there.map(({name}) => new Option(name, name, false, name === chosenLike)));
+    like.disabled = like.parentElement.hidden = !hasOwn || there.length < 2;
     for (const option of on.options) option.disabled = !ran.has(option.value) && option.value !== on.value;
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
   }
@@ -374,7 +402,7 @@ function begin() {
 
   follow();
   const start = new FormData(form);
-  let settled = true, refusedNow = false;
+  let settled = true, refusedNow = false, typed = false;
   /** Names of what the reader has opened, also while an answer shows none of it. */
   const opened = new Set(NARROW.matches ? [] : [GLANCE]);
   const said = made("div"), rest = made("div"), link = document.getElementById("link");
@@ -387,7 +415,8 @@ function begin() {
     for (const field of form.elements) if (field.name && !start.has(field.name)) field.value = "";
     // A link may be older than the study: what it no longer has stays as the page opens.
     const has = (field, value) => !field.options || [...field.options].some((option) => option.value === value);
-    for (const step of ["workload", null]) { // which base cells there are depends on the workload
+    typed = false;
+    for (const step of ["workload", "on", null]) { // which base cells there are depends on the workload, and as which configuration on the machine
       for (const [name, value] of [...start, ...kept]) {
         const field = form.elements[name];
         if ((step !== null && name !== step) || !field || !has(field, value)) continue;
@@ -427,9 +456,9 @@ function begin() {
   document.querySelector("#first .static #glance")?.removeAttribute("id"); // an answer makes its own
   for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", ({target}) => (alone(target), follow(), answer(), keep()));
+  form.addEventListener("input", ({target}) => (typed ||= target.name === "takes", alone(target), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
-  form.addEventListener("reset", () => setTimeout(() => (follow(), answer(), settled = true, keep())));
+  form.addEventListener("reset", () => setTimeout(() => (typed = false, follow(), answer(), settled = true, keep())));
   // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.
   for (const name of ["popstate", "hashchange"]) window.addEventListener(name, () => isThere() || read());
   document.addEventListener("click", go);

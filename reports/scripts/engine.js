@@ -154,11 +154,12 @@ function usefulSeconds(run, workload, state) {
   return run.once - (state.compile ? 0 : run.first_step ?? 0) + times * run.rest;
 }
 
-/** How many times as long as a workload's own a training is that takes so many hours on a machine, at its fastest configuration there; null if none ran there, or none starts as fast. */
+/** How many times as long as a workload's own a training is that takes so many hours on a machine, as a configuration there (`like`), or at the fastest of them; null if none ran there, or none starts as fast. */
 function timesOf(data, state) {
   const useful = state.takes * SECONDS_PER_HOUR, skipped = (run) => (state.compile ? 0 : run.first_step ?? 0);
   const there = data.cells.filter(({workload, hardware}) => workload === state.workload && hardware === state.on);
-  const shortest = (times) => Math.min(...there.map(({runs}) => median(runs.map((run) => run.once - skipped(run) + times * run.rest))));
+  const alike = there.filter(({name}) => name === state.like), mine = alike.length ? alike : there;
+  const shortest = (times) => Math.min(...mine.map(({runs}) => median(runs.map((run) => run.once - skipped(run) + times * run.rest))));
   if (!there.length || !(shortest(0) < useful)) return null;
   let [low, high] = [0, 1];
   while (shortest(high) < useful && high < 1e15) high *= 2;
