@@ -118,7 +118,7 @@ def costing(inputs: Inputs, derived: Mapping[str, pd.DataFrame]) -> list[dict[st
             {key: value for key, value in one.items() if key != "said"}
             | {"near": one["near"][:NAMED], "workload": workload, "of": kind, "date": date, "scale": scales[workload]}
             for kind, by_workload in (
-                (trainings.TRAINING, trainings.by_workload(counted, option, inputs.name_of)),
+                (trainings.TRAINING, trainings.by_workload(counted, option, inputs.name_of, inputs.shares)),
                 (definition.per_samples(study), of_rates),
             )
             for workload, cells in by_workload.items()

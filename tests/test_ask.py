@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from math import log
 from pathlib import Path
@@ -265,9 +266,9 @@ def test_reason_why_nothing_wins_is_the_true_one_and_that_of_python(
     ]  # fmt: skip
     made = inputs(tables_of.STUDY, runs(*rows))
     script = (
-        "([data, states]) => states.map((state) => { const rows = ask(data, state), {key} = ROLES[state.by];"
+        "([data, states]) => states.map((state) => { const rows = ask(data, state);"
         " const close = rows.filter((row) => row.near); return [best(rows, state.by).said,"
-        " whyNot(rows[0], close, key).join(' or '), close.length, settledBy(rows[0], close, key)] })"
+        " whyNot(close).join(' or '), close.length, settledBy(close)] })"
     )
     states = [AS_IT_OPENS | {"workload": "mnist_mlp", "option": "then", "by": by} for by in ("cost", "time", "value")]
     found = page.evaluate(script, [json.loads(json.dumps(context(made)["ask"])), states])
@@ -289,7 +290,7 @@ def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, p
     page.fill("[name=takes]", "10")
     assert page.locator("[name=samples]").input_value() == ""
     said = page.locator("#asked .answer").inner_text()
-    assert "a training like MNIST · MLP that takes 10.0 h on 4 vCPUs" in said
+    assert "a training like MNIST · MLP that takes 10.0 h on 4 vCPUs as " in said
     assert "These are of the machines of this page (on-demand)." in page.locator("#asked").inner_text()
     script = (
         "state => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
@@ -318,6 +319,48 @@ def test_training_of_ones_own_takes_its_hours_on_its_machine(browser: Browser, p
     other.close()
     page.locator("#ask [type=reset]").click()
     page.wait_for_function("!location.hash")
+
+
+def test_training_of_ones_own_is_that_of_the_software_chosen(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+    """PyTorch takes three times as long as JAX on each machine: 10 h of it are a third of a training of JAX's 10 h."""
+    rows = [
+        run(hardware=machine, framework=framework, repeat=i, train_seconds=seconds * (1 + i / 100))
+        for machine, times in (("cpu1", 4), ("cpu4", 1))
+        for framework, seconds in (("jax", 1000.0 * times), ("torch", 3000.0 * times))
+        for i in range(4)
+    ]
+    (path := tmp_path / "report.html").write_text(report.page(inputs(STUDY, runs(*rows))))
+    page = opened(browser, path, 1400, "light")
+    hours = (
+        "() => { const data = JSON.parse(document.getElementById('ask-data').textContent);"
+        " const state = stateOf(new FormData(document.getElementById('ask')), data.limits);"
+        " return Object.fromEntries(ask(data, state).map(({name, seconds}) => [name, seconds / 3600])) }"
+    )
+    page.fill("[name=takes]", "10")
+    assert not page.locator("[name=like]").is_visible(), "first on which machine"
+    page.select_option("[name=on]", "cpu4")
+    assert page.locator("[name=like] option").all_inner_texts()[0] == "its fastest there"
+    assert page.evaluate(hours)["JAX · 4 vCPUs"] == pytest.approx(10)
+    assert "as JAX · 4 vCPUs, the fastest there" in page.locator("#asked .answer").inner_text()
+    page.select_option("[name=like]", "PyTorch · 4 vCPUs")
+    found = page.evaluate(hours)
+    assert found["PyTorch · 4 vCPUs"] == pytest.approx(10)
+    assert found["JAX · 4 vCPUs"] == pytest.approx(10 / 3, rel=0.01)
+    said = page.locator("#asked .answer").inner_text()
+    assert "takes 10.0 h on 4 vCPUs as PyTorch · 4 vCPUs." in said
+    assert re.search(r"USD \(\S+ to \S+ by its runs\)", said)
+    assert "taken as" not in said, "the reader's own hours"
+    other = browser.new_page()
+    other.goto(page.url)
+    assert other.locator("#asked .answer").inner_text() == said, "the address keeps the choice"
+    link = '<p class="asks"><a href="#ask&takes=10&on=cpu4">4 vCPUs</a></p>'  # as that of `yours` on a published page
+    other.evaluate("link => document.body.insertAdjacentHTML('afterbegin', link)", link)
+    other.click(".asks a")
+    other.wait_for_function("document.querySelector('#asked').innerText.includes('taken as 10.0 hours: give yours')")
+    other.fill("[name=takes]", "10.0")
+    assert "taken as" not in other.locator("#asked .answer").inner_text()
+    other.close()
+    page.close()
 
 
 def test_machine_of_ones_own_stays_where_a_workload_did_not_run_on_it(browser: Browser, tmp_path: Path) -> None:  # noqa: F811

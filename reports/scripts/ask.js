@@ -21,7 +21,7 @@ function stateOf(fields, limits) {
   const number = (name) => (value(name) === "" || !Number.isFinite(writtenNumber(value(name))) ? null : writtenNumber(value(name)));
   const prices = {};
   for (const name of fields.keys()) if (name.startsWith("price.") && number(name) !== null) prices[name.slice(6)] = number(name);
-  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), on: value("on"), prices};
+  const state = {workload: value("workload"), by: value("by"), option: value("option"), base: value("base"), on: value("on"), like: value("like"), prices};
   for (const name of Object.keys(limits)) state[name] = number(name);
   return {...state, compile: value("compile") !== "no", discount: (number("discount") ?? 0) / 100};
 }
@@ -62,10 +62,10 @@ function begin() {
     return made("div", "card", made("span", "", head), made("strong", "", name), made("p", "", ...words));
   }
 
-  /** How many runs the best has, and which are not clearly different from it; `key` is what they are ranked by. */
-  function sure(rows, key) {
+  /** How many runs the best has, and which are not clearly different from it. */
+  function sure(rows) {
     const runs = rows[0].of.usd.length, close = rows.filter((row) => row.near), near = close.map((row) => row.name);
-    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(rows[0], close, key).join(" or ")}: ${few(near)}; what would settle it: ${settledBy(rows[0], close, key)}` : ""}`);
+    return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(close).join(" or ")}: ${few(near)}; what would settle it: ${settledBy(close)}` : ""}`);
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -77,11 +77,11 @@ function begin() {
   function sentence(state, rows, times, unit) {
     const [first] = rows, base = rows.find((row) => row.name === state.base), within = rows.filter((row) => !row.out);
     const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
-    const {key} = ROLES[state.by], isSame = tied.length > 1 && tied.every((row) => row[key] === first[key]), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
+    const isSame = tied.length > 1 && tied.every((row) => row === first || row.why === EQUAL), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
     const price = data.prices[state.option]?.[first.cell.hardware];
-    const least = isSame && state.by === "cost" && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
+    const least = isSame && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
+    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
@@ -117,6 +117,31 @@ function begin() {
     return `At the page's own length, ${shown(samples, 4)} ${noun}, the answer is another: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
   }
 
+  /** As which configuration the reader's own is taken: that which is chosen, or the fastest on its machine. */
+  function mine(state) {
+    const there = ask(data, {...state, by: "time", deadline: null, budget: null}).filter(({cell}) => cell.hardware === state.on);
+    return there.find(({name}) => name === state.like) ?? there[0];
+  }
+
+  /** The reader's own training, in words; hours that a link of the page gave are an example. */
+  function own(state, name) {
+    const like = mine(state), there = data.cells.filter(({workload, hardware}) => workload === state.workload && hardware === state.on);
+    const as = !like || there.length < 2 ? "" : like.name === state.like ? ` as ${like.name}` : ` as ${like.name}, the fastest there (another: choose it beside)`;
+    return `a training like ${name} that takes ${shown(state.takes)} h on ${data.machines[state.on]}${as}${isExample(state) ? ` (taken as ${shown(state.takes)} hours: give yours)` : ""}`;
+  }
+
+  /** Whether the hours are those of a link of the page, and not the reader's. */
+  function isExample(state) {
+    const given = [...document.querySelectorAll(".asks a")].map(({hash}) => new URLSearchParams(hash.slice(1)));
+    return !typed && given.some((fields) => Number(fields.get("takes")) === state.takes && fields.get("on") === state.on);
+  }
+
+  /** Between which dollars the runs of a row lie; nothing of those that all cost the same. */
+  function between(row, times) {
+    const [low, high] = [Math.min, Math.max].map((end) => shown(end(...row.of.usd) * times));
+    return low === high ? "" : ` (${low} to ${high} by its runs)`;
+  }
+
   /** Where a training of the reader's own is quoted at all providers: this page's form answers among its own machines. */
   function elsewhere(state) {
     const door = data.quoted[state.on];
@@ -125,7 +150,7 @@ function begin() {
     if (!door) return [made("p", "", `${words}.`)];
     const link = made("a", "", `${state.takes.toLocaleString("en-US")} h on ${data.machines[state.on]}, by the quote page`);
     const net = door.includes("classic&") ? {net: data.nets.includes(state.workload) ? state.workload : ""} : {}; // other nets are none of its own
-    const like = ask(data, {...state, takes: null, samples: null, by: "time"}).find(({cell}) => cell.hardware === state.on); // whose hours are as many times yours as its tokens
+    const like = mine({...state, takes: null, samples: null}); // whose hours are as many times yours as its tokens
     const model = like?.cell.training && door.includes("quote&") ? {...like.cell.training, tokens: ((asked().samples * state.takes * 3600) / like.seconds / 1e9).toPrecision(4)} : {};
     link.href = `${door}&${new URLSearchParams({...model, ...net, hours: state.takes})}`;
     return [made("p", "", `${words}; over all providers: `, link, ".")];
@@ -143,8 +168,8 @@ function begin() {
 
   function cards(state, rows, times) {
     const [cheap, fast] = ["cost", "time"].map((by) => ask(data, {...state, by}));
-    return made("div", "answers", card(`${best(cheap, "cost").head} · ${data.options[state.option]}`, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap, "usd")),
-      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast, "seconds")), priceOfSpeed(cheap, fast));
+    return made("div", "answers", card(`${best(cheap, "cost").head} · ${data.options[state.option]}`, cheap[0].name, `${usd(cheap[0].usd, times)}, ${time(cheap[0].seconds, times)}`, sure(cheap)),
+      card(best(fast, "time").head, fast[0].name, `${time(fast[0].seconds, times)}, ${usd(fast[0].usd, times)}`, sure(fast)), priceOfSpeed(cheap, fast));
   }
 
   /** The best by each way to buy, beside each other: one choice away nobody would see that another wins. */
@@ -155,7 +180,7 @@ function begin() {
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), duration(first.seconds), shown(perHour(first, first.usd_per_hour)), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(first, close, ROLES[state.by].key).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(close).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, anHour, ...(hasLeast ? ["billed at least"] : [])];
@@ -165,7 +190,7 @@ function begin() {
   /** What the bars are: reports/panel.html.j2. */
   function legend() {
     const swatch = (kind, words) => [made("i", kind), `${words} `];
-    return made("span", "key", ...swatch("best", "lowest"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
+    return made("span", "key", ...swatch("best", "lowest"), ...swatch("equal", "equal"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
   }
 
   function bars(state, rows, times) {
@@ -184,7 +209,7 @@ function begin() {
       }));
       fill.style.width = percent(row[key]);
       const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar ${place ? markOf(row, rows[0], key) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
+      const bar = made("div", `bar ${place ? markOf(row) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
       bar.setAttribute("role", "listitem");
       return bar;
     });
@@ -219,7 +244,7 @@ function begin() {
     for (const [, found] of all) for (const row of found) ratios.set(row.name, [...(ratios.get(row.name) ?? []), row[key] / found[0][key]]);
     const middle = (name) => [...ratios.get(name)].sort((a, b) => a - b)[ratios.get(name).length >> 1];
     const sorted = [...ratios.keys()].sort((a, b) => ratios.get(b).length - ratios.get(a).length || middle(a) - middle(b));
-    const firsts = new Set(all.filter(([, found]) => found.length).map(([, found]) => found[0].name));
+    const firsts = new Set(all.flatMap(([, found]) => found.filter((row) => row[key] === found[0][key]).map((row) => row.name)));
     const kept = new Set([...sorted].sort((a, b) => firsts.has(b) - firsts.has(a)).slice(0, Math.max(MOST_COLUMNS, firsts.size)));
     const names = sorted.filter((name) => kept.has(name));
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
@@ -228,12 +253,12 @@ function begin() {
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found))), ...names.map((name) => {
       const row = found.find((one) => one.name === name);
       if (!row) return made("td", "n none", "—");
-      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {near: " ◐", few: " ○"}[markOf(row, found[0], key)] ?? ""}`);
+      const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {equal: " =", near: " ◐", few: " ○"}[markOf(row)] ?? ""}`);
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
+    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, = equal, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
     fold.id = "glance";
     return [fold];
   }
@@ -305,7 +330,7 @@ function begin() {
       return;
     }
     const amount = state.accuracy !== null ? `a training to an accuracy of ${state.accuracy}` : state.samples !== null ? `${Number.isInteger(state.samples) ? state.samples.toLocaleString("en-US") : shown(state.samples)} ${about.noun}` : about.unit;
-    const unit = state.takes !== null ? `a training like ${name} that takes ${shown(state.takes)} h on ${data.machines[state.on]} in its fastest configuration there` : `${amount} of ${name}`;
+    const unit = state.takes !== null ? own(state, name) : `${amount} of ${name}`;
     if (!rows.length || rows[0].out) {
       const priced = data.cells.some(({workload, hardware}) => workload === state.workload && hourly(data.prices[state.option]?.[hardware], hardware, state) !== null);
       const why = rows.length ? "Nothing is fast and cheap enough for that deadline and budget."
@@ -363,6 +388,9 @@ function begin() {
     const ran = new Set(data.cells.filter((cell) => cell.workload === form.elements.workload.value).map((cell) => cell.hardware));
     // What was chosen stays, and the answer says where nothing ran on it: another machine would be another question.
     if (!on.value && ran.size === 1) [on.value] = ran;
+    const {like} = form.elements, chosenLike = like.value, there = data.cells.filter((cell) => cell.workload === form.elements.workload.value && cell.hardware === on.value);
+    like.replaceChildren(new Option("its fastest there", ""), ...there.map(({name}) => new Option(name, name, false, name === chosenLike)));
+    like.disabled = like.parentElement.hidden = !hasOwn || there.length < 2;
     for (const option of on.options) option.disabled = !ran.has(option.value) && option.value !== on.value;
     form.elements.accuracy.disabled = !data.cells.some((cell) => cell.workload === form.elements.workload.value && cell.runs.some((run) => run.reached));
   }
@@ -374,7 +402,7 @@ function begin() {
 
   follow();
   const start = new FormData(form);
-  let settled = true, refusedNow = false;
+  let settled = true, refusedNow = false, typed = false;
   /** Names of what the reader has opened, also while an answer shows none of it. */
   const opened = new Set(NARROW.matches ? [] : [GLANCE]);
   const said = made("div"), rest = made("div"), link = document.getElementById("link");
@@ -387,7 +415,8 @@ function begin() {
     for (const field of form.elements) if (field.name && !start.has(field.name)) field.value = "";
     // A link may be older than the study: what it no longer has stays as the page opens.
     const has = (field, value) => !field.options || [...field.options].some((option) => option.value === value);
-    for (const step of ["workload", null]) { // which base cells there are depends on the workload
+    typed = false;
+    for (const step of ["workload", "on", null]) { // which base cells there are depends on the workload, and as which configuration on the machine
       for (const [name, value] of [...start, ...kept]) {
         const field = form.elements[name];
         if ((step !== null && name !== step) || !field || !has(field, value)) continue;
@@ -427,9 +456,9 @@ function begin() {
   document.querySelector("#first .static #glance")?.removeAttribute("id"); // an answer makes its own
   for (const element of [form, place, ...document.querySelectorAll(".asks")]) element.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", ({target}) => (alone(target), follow(), answer(), keep()));
+  form.addEventListener("input", ({target}) => (typed ||= target.name === "takes", alone(target), follow(), answer(), keep()));
   form.addEventListener("change", () => { settled = true; });
-  form.addEventListener("reset", () => setTimeout(() => (follow(), answer(), settled = true, keep())));
+  form.addEventListener("reset", () => setTimeout(() => (typed = false, follow(), answer(), settled = true, keep())));
   // A jump to a section asks nothing else: an answer that is made anew is as high as a guess until it is seen, and the section moves.
   for (const name of ["popstate", "hashchange"]) window.addEventListener(name, () => isThere() || read());
   document.addEventListener("click", go);

@@ -105,7 +105,7 @@ function clearlyDifferent(first, second, rule, machines) {
 
 /** Why two cells are not clearly different, and what would show which is better: scripts/analysis/verdicts.py. */
 const CLOSE = "too close to call", EQUAL = "equal", FEW = "too few runs", DISTURBED = "all runs disturbed";
-const WHY = [CLOSE, FEW, DISTURBED], SAME = "nothing, all are the same";
+const WHY = [EQUAL, CLOSE, FEW, DISTURBED], SAME = "nothing, all are the same";
 const SETTLED = {[DISTURBED]: "runs that nothing disturbs", [FEW]: "4 runs or more of each", [CLOSE]: "more runs of each, on several machines of a kind"};
 
 /** Why two cells are not clearly different: with few runs, too, they are too close if the 95 % interval of their ratio lies within the least that counts. */
@@ -134,6 +134,12 @@ function billed(seconds, price) {
   return used ? Math.max((Math.ceil(used / step) * step) / 1e6, price.minimum_seconds) : 0;
 }
 
+/** Whether a run is surely billed the least that there is, however far off it is extrapolated: scripts/analysis/trainings.py. */
+function isLeast(run, seconds, reach, usdPerHour, price, isRate) {
+  if (usdPerHour === 0) return true;
+  return !isRate && !run.tries && Boolean(price?.increment_seconds) && seconds * reach + (run.beside ?? 0) <= price.minimum_seconds;
+}
+
 /** What a run is billed (USD) that takes so many seconds; a million samples at a rate have no start of their own. */
 function bill(run, seconds, usdPerHour, price, isRate) {
   const each = run.tries ?? [seconds + (run.beside ?? 0)];
@@ -148,11 +154,12 @@ function usefulSeconds(run, workload, state) {
   return run.once - (state.compile ? 0 : run.first_step ?? 0) + times * run.rest;
 }
 
-/** How many times as long as a workload's own a training is that takes so many hours on a machine, at its fastest configuration there; null if none ran there, or none starts as fast. */
+/** How many times as long as a workload's own a training is that takes so many hours on a machine, as a configuration there (`like`), or at the fastest of them; null if none ran there, or none starts as fast. */
 function timesOf(data, state) {
   const useful = state.takes * SECONDS_PER_HOUR, skipped = (run) => (state.compile ? 0 : run.first_step ?? 0);
   const there = data.cells.filter(({workload, hardware}) => workload === state.workload && hardware === state.on);
-  const shortest = (times) => Math.min(...there.map(({runs}) => median(runs.map((run) => run.once - skipped(run) + times * run.rest))));
+  const alike = there.filter(({name}) => name === state.like), mine = alike.length ? alike : there;
+  const shortest = (times) => Math.min(...mine.map(({runs}) => median(runs.map((run) => run.once - skipped(run) + times * run.rest))));
   if (!there.length || !(shortest(0) < useful)) return null;
   let [low, high] = [0, 1];
   while (shortest(high) < useful && high < 1e15) high *= 2;
@@ -165,37 +172,36 @@ function timesOf(data, state) {
 }
 
 /** Which cell has won, or for which reasons that is not known, and of a few which may have: scripts/analysis/verdicts.py. */
-function won(names, {does, alike}, of, reasons) {
+function won(names, {does}, of, reasons) {
   if (names.length === 1) return `${names[0]} ${does}`;
-  if (reasons.includes(EQUAL)) return `${names.length}${names.length < of ? ` of ${of}` : ""} ${alike}`;
+  if (reasons.every((why) => why === EQUAL)) return `${names.length}${names.length < of ? ` of ${of}` : ""} cost the same`;
   const unsure = `${reasons.join(" or ")}${reasons.includes(DISTURBED) ? ": nobody can say" : reasons.includes(FEW) ? " to say" : ""}`;
   const words = `${unsure[0].toUpperCase()}${unsure.slice(1)} which`;
   if (names.length <= 3 && names.length < of) return `${words} ${does}: ${names.join(" or ")}`;
   return `${words} of ${names.length}${names.length < of ? ` (of ${of})` : ""} ${does}`;
 }
 
-/** Why rows of `ask` are not clearly different from the first, each reason once; what is all the same by `key` is equal. */
-function whyNot(first, rows, key) {
-  if (rows.length && rows.every((row) => row[key] === first[key])) return [EQUAL];
+/** Why rows of `ask` are not clearly different from the first, each reason once. */
+function whyNot(rows) {
   return WHY.filter((why) => rows.some((row) => row.why === why));
 }
 
-/** What another row is beside the first: "near", if too close to call or the same by `key`, "few", if its runs cannot say, or clearly more: scripts/analysis/trainings.py. */
-function markOf(row, first, key) {
-  return !row.near ? "" : row.why === CLOSE || row[key] === first[key] ? "near" : "few";
+/** What another row is beside the first: "equal", "near", if too close to call, "few", if its runs cannot say, or clearly more: scripts/analysis/trainings.py. */
+function markOf(row) {
+  return !row.near ? "" : {[EQUAL]: "equal", [CLOSE]: "near"}[row.why] ?? "few";
 }
 
 /** What would show whether rows of `ask` differ from the first, where that is not clear. */
-function settledBy(first, rows, key) {
-  if (rows.every((row) => row[key] === first[key])) return SAME;
+function settledBy(rows) {
+  if (rows.every((row) => row.why === EQUAL)) return SAME;
   return SETTLED[Object.keys(SETTLED).find((why) => rows.some((row) => row.why === why))];
 }
 
 /** By what is ranked: its values, what its best is called and does if it has won, and if others are not clearly different. */
 const ROLES = {
-  cost: {key: "usd", role: "cheapest", does: "is cheapest", alike: "cost the same", measured: "lowest cost measured"},
-  time: {key: "seconds", role: "fastest", does: "is fastest", alike: "take the same time", measured: "shortest time measured"},
-  value: {key: "value", role: "least time × cost", does: "has the least time × cost", alike: "have the same time × cost", measured: "least time × cost measured"},
+  cost: {key: "usd", role: "cheapest", does: "is cheapest", measured: "lowest cost measured"},
+  time: {key: "seconds", role: "fastest", does: "is fastest", measured: "shortest time measured"},
+  value: {key: "value", role: "least time × cost", does: "has the least time × cost", measured: "least time × cost measured"},
 };
 
 /** Which axes of cells are clear, and which open, where several may have won: scripts/analysis/verdicts.py. */
@@ -207,9 +213,9 @@ function clearAxes(axes) {
 
 /** What the rows of `ask` say of the best: its head, and the sentence that names it or what may be it. */
 function best(rows, by) {
-  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {key, role, measured} = ROLES[by];
+  const within = rows.filter((row) => !row.out), near = within.filter((row, place) => place === 0 || row.near), {role, measured} = ROLES[by];
   const head = near.length > 1 || within.length < 2 ? measured : role;
-  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), ROLES[by], within.length, whyNot(near[0], near.slice(1), key))};
+  return {head: head[0].toUpperCase() + head.slice(1), said: won(near.map((row) => row.name), ROLES[by], within.length, whyNot(near.slice(1)))};
 }
 
 /** The highest price of its machine (USD an hour) at which a row costs surely less than those of all other machines; null for none. */
@@ -253,7 +259,7 @@ function ask(data, state) {
     if (!Number.isFinite(middle.seconds)) return [];
     const late = state.deadline !== null && middle.seconds > state.deadline * SECONDS_PER_HOUR;
     const dear = state.budget !== null && middle.usd > state.budget;
-    return [{cell, name: cell.name, usd_per_hour: usdPerHour, ...middle, of, out: late ? "too slow" : dear ? "too dear" : ""}];
+    return [{cell, name: cell.name, usd_per_hour: usdPerHour, ...middle, of, is_least: seconds.every((one, i) => isLeast(cell.runs[i], one, cell.reach ?? 1, usdPerHour, price, workload.is_rate)), out: late ? "too slow" : dear ? "too dear" : ""}];
   });
   const {key} = ROLES[state.by];
   // Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
@@ -264,7 +270,8 @@ function ask(data, state) {
   for (const [place, row] of rows.entries()) {
     const pair = [judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]];
     row.near = place > 0 && !row.out && !clearlyDifferent(...pair);
-    row.why = row.near ? reasonOf(...pair) : "";
+    const isSame = state.by === "cost" && row.is_least && rows[0].is_least && row.usd === rows[0].usd;
+    row.why = row.near ? (isSame ? EQUAL : reasonOf(...pair)) : "";
     const rival = cheapest.find((other) => other.cell.hardware !== row.cell.hardware);
     const isBest = cheapest.find((other) => other.cell.hardware === row.cell.hardware) === row;
     row.even_at = rival && isBest && row.usd > 0 ? (row.usd_per_hour * rival.usd) / row.usd : null;

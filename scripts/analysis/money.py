@@ -22,6 +22,9 @@ OLD_DAYS = 90
 _FIGURES = ("useful_seconds", "paid_seconds", "cost_usd", "billed_usd", "samples_per_usd")
 _RATES = ("usd_per_hour_low", "usd_per_hour", "usd_per_hour_high")
 
+#: By what a run is billed.
+_BILL = ("used_seconds", "increment_seconds", "minimum_seconds", "in_a_row")
+
 
 def by_cell(
     costs: pd.DataFrame, base: Mapping[str, Any], judge: Judge, shares: Mapping[str, float] | None = None
@@ -43,7 +46,7 @@ def by_cell(
     """
     rows: list[dict[str, Any]] = []
     # What is not known of a run is NaN, and leaves its cell out of what would need it.
-    columns = {name: costs[name].to_numpy(dtype=float, na_value=nan) for name in (*_FIGURES, *_RATES)}
+    columns = {name: costs[name].to_numpy(dtype=float, na_value=nan) for name in (*_FIGURES, *_RATES, *_BILL)}
     columns["run"] = costs["run"].to_numpy()
     by_workload: dict[str, list[tuple[dict[str, Any], dict[str, np.ndarray]]]] = {}
     for about, places in cells_of(costs):
@@ -65,16 +68,17 @@ def by_cell(
                 compared = judge.compare(cell["cost_usd"], of_base[1]["cost_usd"], pair)
                 cheaper = _probability_cheaper((about, cell), of_base, judge)
             prices = [float(cell[rate][0]) for rate in _RATES]
-            off = _extrapolation(cell["run"], shares)
-            low, cost, high = uncertainty.cost_range(cell["paid_seconds"], prices[0], prices[1], prices[2], off)
-            interval = statistics.median_interval(cell["cost_usd"])
+            off = scale_ups.of_runs(cell["run"], shares or {})
+            ends = uncertainty.paid_if(cell, off[0]), uncertainty.paid_if(cell, off[1])
+            low, cost, high = uncertainty.cost_range(cell["paid_seconds"], prices[0], prices[1], prices[2], ends)
+            interval = [statistics.median_interval(billing.cost_usd(end, prices[1])) for end in ends]
             rows.append(
                 about
                 | {
                     "cost_usd": cost,
                     "low": low,
                     "high": high,
-                    "interval": interval and (interval[0] * off[0], interval[1] * off[1], interval[2]),
+                    "interval": interval[0] and interval[1] and (interval[0][0], *interval[1][1:]),
                     "runs": len(cell["cost_usd"]),
                     "is_base": of_base is not None and cell is of_base[1],
                     "compared": compared,
@@ -85,12 +89,6 @@ def by_cell(
                 }
             )
     return rows
-
-
-def _extrapolation(runs: np.ndarray, shares: Mapping[str, float] | None) -> tuple[float, float]:
-    """Return by which factors the cost of a cell may be off that is extrapolated from the least of its runs."""
-    known = [share for run in runs if not np.isnan(share := (shares or {}).get(run, nan))]
-    return scale_ups.reach(min(known, default=1.0)) or (1.0, 1.0)
 
 
 def _median(values: np.ndarray) -> float:

@@ -8,7 +8,7 @@ measured parts the smaller one counts; below the smallest the error grows as the
 `python -m tests.bench.scale_ups` measures them; `make docs` writes what they come to into `config/noise.yaml`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import exp, log
 from typing import Any
@@ -100,6 +100,14 @@ def reach(part: float, of: Mapping[float, Error] | None = None) -> tuple[float, 
         return errors_of[max(smaller)].reach()
     smallest = min(errors_of)
     return errors_of[smallest].reach(log(part) / log(smallest))
+
+
+def of_runs(runs: Iterable[str], shares: Mapping[str, float]) -> tuple[float, float]:
+    """Return by which factors what is extrapolated from the least of these runs may be off; (1, 1) if not known.
+
+    `shares` are those of the full length that runs have trained (`clocks.shares`); of what is unknown, one is whole.
+    """
+    return reach(min((shares[run] for run in runs if run in shares), default=1.0)) or (1.0, 1.0)
 
 
 def words(part: float) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scripts.analysis import scale_ups
 from scripts.analysis.names import FRAMEWORK_NAMES, workload_name
 from scripts.analysis.verdicts import (
     EQUAL,
@@ -27,6 +28,7 @@ from scripts.analysis.verdicts import (
     won,
 )
 from scripts.costs.billing import SECONDS_PER_HOUR
+from scripts.costs.uncertainty import paid_if
 from scripts.storage.axes import CELL
 from scripts.storage.tables import cells_of, records
 
@@ -39,14 +41,14 @@ BY = {CHEAPEST: "usd", FASTEST: "seconds", VALUE: "seconds_usd"}
 CALLED = {CHEAPEST: "cheapest", FASTEST: "fastest", VALUE: "least time × cost"}
 _DOES = {CHEAPEST: "is cheapest", FASTEST: "is fastest", VALUE: "has the least time × cost"}
 
-#: What those do that are equal in it.
-_ALIKE = {CHEAPEST: "cost the same", FASTEST: "take the same time", VALUE: "have the same time × cost"}
+#: What those do that are equal; of times none are.
+_ALIKE = "cost the same"
 
 #: What is said of it where others are not clearly different: that its median is the smallest, and no more.
 MEASURED = {CHEAPEST: "lowest cost measured", FASTEST: "shortest time measured", VALUE: "least time × cost measured"}
 
 #: What a configuration may be beside that of the lowest cost (`marks`).
-BEST, NEAR, FEW = "best", "near", "few"
+BEST, SAME_BILL, NEAR, FEW = "best", "equal", "near", "few"
 
 #: What would settle which of several is cheapest that are billed the same.
 SAME = "nothing, all are the same"
@@ -60,15 +62,19 @@ TRAINING, PART, MILLION_SAMPLES = KINDS = ("a training", "a part of a training",
 
 
 def by_workload(
-    costs: pd.DataFrame, option: str, name_of: Callable[[Mapping[str, Any]], str]
+    costs: pd.DataFrame,
+    option: str,
+    name_of: Callable[[Mapping[str, Any]], str],
+    shares: Mapping[str, float] | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the configurations of each workload that have a cost under a price option, the cheapest first.
 
     Keys: cell, run (its first), machine (its name), usd, seconds and seconds_usd (medians over the runs), of (their
-    values), usd_per_hour (of the machine) and price_as_of.
+    values), usd_per_hour (of the machine), price_as_of, and is_least (whether it is billed the least that there is).
+    `shares` are those of the full length that runs have trained (`clocks.shares`).
     """
     paid = costs[costs["price_option"] == option].dropna(subset="cost_usd")
-    return _by_workload(paid, paid["cost_usd"], paid["used_seconds"], name_of)
+    return _by_workload(paid, paid["cost_usd"], paid["used_seconds"], name_of, shares or {})
 
 
 def by_workload_of_rates(
@@ -79,11 +85,26 @@ def by_workload_of_rates(
     paid = costs[(costs["price_option"] == option) & ~costs["workload"].isin(timed)]
     paid = paid.dropna(subset="usd_per_million_samples")
     usd = paid["usd_per_million_samples"] * (samples / 1e6)
-    return _by_workload(paid, usd, usd / paid["usd_per_hour"] * SECONDS_PER_HOUR, name_of)
+    return _by_workload(paid, usd, usd / paid["usd_per_hour"] * SECONDS_PER_HOUR, name_of, {})
+
+
+def is_least(runs: pd.DataFrame, shares: Mapping[str, float]) -> bool:
+    """Return whether runs are surely billed the least that there is, however far off they are extrapolated.
+
+    `runs` are rows of the costs of a cell.
+    """
+    if (runs["usd_per_hour"] == 0).all():
+        return True
+    most = paid_if({str(name): values for name, values in runs.items()}, scale_ups.of_runs(runs["run"], shares)[1])
+    return bool((~runs["in_a_row"].astype(bool) & (most <= runs["minimum_seconds"])).all())
 
 
 def _by_workload(
-    paid: pd.DataFrame, usd: pd.Series, seconds: pd.Series, name_of: Callable[[Mapping[str, Any]], str]
+    paid: pd.DataFrame,
+    usd: pd.Series,
+    seconds: pd.Series,
+    name_of: Callable[[Mapping[str, Any]], str],
+    shares: Mapping[str, float],
 ) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     rows = records(paid)
@@ -101,6 +122,7 @@ def _by_workload(
                 "usd_per_hour": float(first["usd_per_hour"]),
                 "price_as_of": str(first["price_as_of"]),
                 "provider": str(first["provider"]),
+                "is_least": is_least(paid.iloc[places], shares),
             }
             | {column: float(np.median(values)) for column, values in of.items()}
         )
@@ -122,10 +144,11 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
         machines = [cell["cell"]["hardware"] for cell in (first, *others)]
         reasons = undecided(judge, judged(first, column), [judged(cell, column) for cell in others], machines)
         near = [others[place] for place in reasons]
-        is_same = bool(near) and all(cell[column] == first[column] for cell in near)
         names = [cell["machine"] for cell in (first, *near)]
-        because = [EQUAL] if is_same else list(reasons.values())
-        settled = SAME if is_same else settled_by(because)
+        because = [
+            EQUAL if role == CHEAPEST and is_same(first, others[place]) else reason for place, reason in reasons.items()
+        ]
+        settled = SAME if set(because) == {EQUAL} else settled_by(because)
         found.append(
             {key: first[key] for key in ("machine", "seconds", "usd", "price_as_of", "provider")}
             | {"hardware": first["cell"]["hardware"]}
@@ -134,20 +157,26 @@ def best(cells: Iterable[Mapping[str, Any]], judge: Judge) -> list[dict[str, Any
             | {"usd_of_runs": [float(f"{usd:.6g}") for usd in first["of"]["usd"]]}
             | {"near": [cell["machine"] for cell in near], "not_told": len(near), "settled_by": settled}
             | {"why": why(because)}
-            | {"said": won(names, _DOES[role], 1 + len(others), because, _ALIKE[role])}
+            | {"said": won(names, _DOES[role], 1 + len(others), because, _ALIKE)}
         )
     return found
 
 
+def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether two cells surely cost the same: both are billed the least that there is."""
+    return bool(one["is_least"] and other["is_least"] and one["usd"] == other["usd"])
+
+
 def marks(cells: Sequence[Mapping[str, Any]], judge: Judge) -> dict[str, str]:
-    """Return by its name what a configuration is beside that of the lowest cost, which is the first: `BEST`, `NEAR` if
-    they are too close to call or cost the same, `FEW` if its runs cannot say. Those that are clearly dearer have none.
+    """Return by its name what a configuration is beside that of the lowest cost, which is the first: `BEST`,
+    `SAME_BILL` if both surely cost the same, `NEAR` if they are too close to call, `FEW` if its runs cannot say. Those
+    that are clearly dearer have none.
     """
     first, *others = cells
     machines = [cell["cell"]["hardware"] for cell in cells]
     reasons = undecided(judge, first["of"]["usd"], [cell["of"]["usd"] for cell in others], machines)
     return {first["machine"]: BEST} | {
-        others[place]["machine"]: NEAR if reason == TOO_CLOSE or others[place]["usd"] == first["usd"] else FEW
+        others[place]["machine"]: SAME_BILL if is_same(first, others[place]) else NEAR if reason == TOO_CLOSE else FEW
         for place, reason in reasons.items()
     }
 

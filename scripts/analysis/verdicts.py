@@ -411,7 +411,7 @@ def won(names: Sequence[str], does: str, of: int, reasons: Iterable[str], alike:
     if len(names) == 1:
         return f"{names[0]} {does}"
     found = set(reasons)
-    if EQUAL in found:
+    if found == {EQUAL}:
         return f"{len(names)}{f' of {of}' if len(names) < of else ''} {alike}"
     unsure = why(found) + (": nobody can say" if DISTURBED in found else " to say" if TOO_FEW in found else "")
     unsure = f"{unsure[:1].upper()}{unsure[1:]} which"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import clocks, noise, summary, trainings, verdicts
+from scripts.analysis import clocks, noise, scale_ups, summary, trainings, verdicts
 from scripts.analysis.names import FRAMEWORK_NAMES, provider_name
 from scripts.costs import limits, ownership
 from scripts.costs.prices import useful_seconds
@@ -33,7 +33,8 @@ def context(inputs: Inputs) -> dict[str, Any]:
     """Return `ask`: the rule, workloads, prices and cells with their runs; None where there is nothing to choose.
 
     A run takes once + times x rest seconds, `times` being how much of a training of full length is asked for;
-    billed are `beside` seconds more, or, of a run that was preempted, each of its `tries`.
+    billed are `beside` seconds more, or, of a run that was preempted, each of its `tries`. Of a cell that is
+    extrapolated, a training may take up to `reach` times as long.
     """
     cells = _cells(inputs)
     counted = pd.Series([cell["workload"] for cell in cells], dtype=object).value_counts()
@@ -169,6 +170,9 @@ def _cells(inputs: Inputs) -> list[dict[str, Any]]:
             name = inputs.name_of(cell) + inputs.dagger(cell)
             about = {"workload": cell["workload"], "hardware": cell["hardware"], **_side(cell, inputs)}
             about["software"] = FRAMEWORK_NAMES.get(cell["framework"], cell["framework"])
+            reach = scale_ups.of_runs([run["run"] for run in of_cell], inputs.shares)[1]
+            if reach > 1:
+                about["reach"] = reach
             if training := yours.training_of(cell):
                 about["training"] = training
             found.append(about | {"name": name, "runs": runs})

@@ -18,7 +18,7 @@ from scripts.studies import definition
 _SMALL_USD = 0.01
 
 #: How `trainings.marks` are shown at a glance.
-_MARKS = {trainings.BEST: "●", trainings.NEAR: "◐", trainings.FEW: "○"}
+_MARKS = {trainings.BEST: "●", trainings.SAME_BILL: "=", trainings.NEAR: "◐", trainings.FEW: "○"}
 
 #: So many configurations stand side by side at a glance.
 _MOST_COLUMNS = 8
@@ -39,7 +39,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     for, cells: x the lowest cost, and its mark of `_MARKS`; None for none).
     """
     costs = inputs.counted(inputs.costs)
-    found = trainings.by_workload(costs, inputs.price, inputs.name_of)
+    found = trainings.by_workload(costs, inputs.price, inputs.name_of, inputs.shares)
     rated = {
         option: trainings.by_workload_of_rates(costs, option, inputs.name_of, inputs.per_samples)
         for option in dict.fromkeys([*inputs.study["prices"], inputs.price])
@@ -47,7 +47,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     of_rates = rated[inputs.price]
     found = {name: cells for name, cells in (found | of_rates).items() if len(cells) > 1}
     bought = {
-        option: trainings.by_workload(costs, option, inputs.name_of) | rated[option]
+        option: trainings.by_workload(costs, option, inputs.name_of, inputs.shares) | rated[option]
         for option in inputs.study["prices"]
     }
     ways = {name: _ways({option: of.get(name, []) for option, of in bought.items()}, inputs) for name in found}
@@ -285,7 +285,7 @@ def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judg
         one, than = of[first], of[other]
         pair = [cell["cell"]["hardware"] for cell in (one, than)]
         if reasons := verdicts.undecided(judge, one["of"][column], [than["of"][column]], pair):
-            found[what] = reasons[0]
+            found[what] = verdicts.EQUAL if what == "cost" and trainings.is_same(one, than) else reasons[0]
     return found
 
 
@@ -344,8 +344,8 @@ def _glance(
     middles = {name: sorted(one for one, _ in row.values())[len(row) // 2] for name, row in ratios.items()}
     names = sorted(ratios, key=lambda name: (-len(ratios[name]), middles[name]))
     if len(names) > _MOST_COLUMNS:
-        # The cheapest of each row first: the others of the row are read by it.
-        cheapest = {cells[0]["machine"] for cells in found.values()}
+        # The cheapest of each row first, and what has as low a cost: the others of the row are read by it.
+        cheapest = {cell["machine"] for cells in found.values() for cell in cells if cell["usd"] == cells[0]["usd"]}
         kept = sorted(names, key=lambda name: name not in cheapest)[: max(_MOST_COLUMNS, len(cheapest))]
         names = [name for name in names if name in kept]
     return {

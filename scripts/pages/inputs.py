@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.analysis import summary
+from scripts.analysis import clocks, summary
 from scripts.analysis.audit import BEYOND_PERFECT
 from scripts.analysis.beside import Side
 from scripts.analysis.claim_verdict import DAGGER, Verdict
@@ -78,6 +78,11 @@ class Inputs:
     def price(self) -> str:
         """The price option that the page compares costs at."""
         return self.study["price"]
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """By run which share of full length it trained; logs of others are as long as they are."""
+        return clocks.shares(self.runs) if self.trained else {}
 
     @property
     def per_samples(self) -> int:

@@ -63,7 +63,16 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         said.append(
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
         )
-    return "\n".join(said) + _lower(panels) + _types(panels, inputs)
+    return "\n".join(said) + _tuned(panels) + _lower(panels) + _types(panels, inputs)
+
+
+def _tuned(panels: Sequence[Mapping[str, Any]]) -> str:
+    """Return what tuned is, where the lowest of a workload is; empty elsewhere."""
+    if not any("tuned" in panel["best"][CHEAPEST]["machine"] for panel in panels):
+        return ""
+    return (
+        "\nTuned is this project's own training loop with the same mathematics; the others are ordinary Keras programs."
+    )
 
 
 def _least(best: Mapping[str, Any], inputs: Inputs) -> str:

@@ -14,8 +14,7 @@ from scripts.storage import tables
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return the costs by cell, the targets, from which use owning pays, and the prices themselves."""
     study, prices = inputs.study, inputs.prices
-    shares = clocks.shares(inputs.runs) if inputs.trained else None
-    rows = money.by_cell(inputs.shown, inputs.base, inputs.judge, shares)
+    rows = money.by_cell(inputs.shown, inputs.base, inputs.judge, inputs.shares)
     return {
         "money": rows,
         "extrapolated": _length(inputs.runs) if inputs.trained else "",

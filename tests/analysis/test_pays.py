@@ -3,10 +3,10 @@ from statistics import median
 import numpy as np
 import pytest
 
-from scripts.analysis import noise, trainings
+from scripts.analysis import noise, scale_ups, trainings
 from scripts.analysis.noise import Noise
 from scripts.analysis.verdicts import Judge
-from tests.made import JUDGE, costs, run, runs
+from tests.made import BOOK, JUDGE, costs, run, runs
 
 FOUR = trainings.Question("hardware", "cpu4", "cpu1")
 
@@ -104,8 +104,7 @@ def test_of_those_that_are_billed_the_same_the_shortest_is_named() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "count", "settled"),
-    [(101.0, 3, "4 runs or more of each"), (101.0, 5, "more runs of each, on several machines of a kind"),
-     (100.0, 5, "nothing, all are the same")],
+    [(101.0, 3, "4 runs or more of each"), (101.0, 5, "more runs of each, on several machines of a kind")],
 )  # fmt: skip
 def test_what_would_settle_it_follows_from_the_runs(seconds: float, count: int, settled: str) -> None:
     noisy = Judge(Noise(variance=0.02, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
@@ -113,6 +112,38 @@ def test_what_would_settle_it_follows_from_the_runs(seconds: float, count: int, 
     frame = runs(*(run(framework=name, repeat=i, train_seconds=s) for name, s in sides for i in range(count)))
     cells = trainings.by_workload(costs(frame), "on-demand", lambda row: row["framework"])["mnist_mlp"]
     assert {one["settled_by"] for one in trainings.best(cells, noisy)} == {settled}
+
+
+@pytest.mark.parametrize(
+    ("share", "slow", "why", "marks"),
+    [
+        (1.0, [56.0, 57.0, 58.0, 59.0], "equal", {"equal"}),
+        (1.0, [56.0, 57.0, 58.0, 61.0], "too close to call", {"near"}),  # one run is billed 61 s
+        (0.01, [56.0, 57.0, 58.0, 59.0], "too close to call", {"near"}),  # the whole may take longer than a minute
+        (0.01, [29.0, 29.0, 30.0, 30.0], "equal", {"equal"}),
+    ],
+)
+def test_equal_are_those_alone_that_are_surely_billed_the_minimum(
+    share: float, slow: list[float], why: str, marks: set[str]
+) -> None:
+    """A minute is billed at least. From a hundredth, the whole takes at most 1.6 times what is extrapolated."""
+    known = scale_ups.reach(share)
+    assert known is not None
+    assert known[1] == 1 if share == 1 else 1.1 < known[1] < 2
+    noisy = Judge(Noise(variance=0.02, degrees=float("inf"), runs=100, cells=20, of="made-up runs"))
+    sides = {"jax": [28.0, 28.0, 28.0, 28.0], "tensorflow": slow}
+    frame = runs(
+        *(run(framework=name, repeat=i, train_seconds=s) for name, of in sides.items() for i, s in enumerate(of))
+    )
+    paid = costs(frame, rows=[row | {"as_of": "2019"} for row in BOOK])
+    shares = dict.fromkeys(frame["run"], share)
+    cells = trainings.by_workload(paid, "on-demand", lambda row: row["framework"], shares)["mnist_mlp"]
+    cheapest, fastest, _ = trainings.best(cells, noisy)
+    assert (cheapest["machine"], cheapest["why"]) == ("jax", why)
+    assert cheapest["settled_by"].startswith("nothing" if why == "equal" else "more runs")
+    assert (cheapest["said"] == "2 cost the same") == (why == "equal")
+    assert fastest["why"] != "equal", "no two times are known to be equal"
+    assert set(trainings.marks(cells, noisy).values()) == {"best"} | marks
 
 
 def test_machine_pays_below_the_price_that_the_page_names() -> None:

@@ -31,10 +31,24 @@ def test_prices_out_of_order_are_refused(prices: tuple) -> None:
 
 
 def test_error_of_an_extrapolation_widens_the_ends_and_moves_no_middle() -> None:
-    assert uncertainty.cost_range([3600, 7200, 9000], 1, 1, 1, (0.5, 2.0)) == pytest.approx((0.5, 2.0, 5.0))
-    for factors in ((1.1, 2.0), (0.5, 0.9), (0.0, 1.0)):
-        with pytest.raises(ValueError, match="factors above 0 that enclose 1 are allowed"):
-            uncertainty.cost_range([1], 1, 1, 1, factors)
+    ends = [1800, 3600, 4500], [7200, 14400, 18000]
+    assert uncertainty.cost_range([3600, 7200, 9000], 1, 1, 1, ends) == pytest.approx((0.5, 2.0, 5.0))
+    for wrong in (([2.0], [3.0]), ([0.5], [0.9]), ([-1.0], [1.0])):
+        with pytest.raises(ValueError, match="what encloses the runs is allowed"):
+            uncertainty.cost_range([1], 1, 1, 1, wrong)
+
+
+def test_what_takes_longer_is_billed_anew() -> None:
+    """A minute at least: 30 and 50 s by the second; 5 s are billed besides of the third; the last runs in a row."""
+    runs = {
+        "used_seconds": [30.0, 50.0, 70.0, 30.0],
+        "paid_seconds": [60.0, 60.0, 75.0, 30.0],
+        "increment_seconds": [1.0, 1.0, 1.0, nan],
+        "minimum_seconds": [60.0, 60.0, 60.0, nan],
+        "in_a_row": [False, False, False, True],
+    }
+    assert uncertainty.paid_if(runs, 1.5).tolist() == [60.0, 75.0, 110.0, 45.0]
+    assert uncertainty.paid_if(runs, 0.5).tolist() == [60.0, 60.0, 65.0, 15.0]
 
 
 @given(samples, st.lists(st.floats(0, 1), min_size=3, max_size=3).map(sorted))
