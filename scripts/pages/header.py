@@ -1,5 +1,6 @@
 """The head of a page: where its runs come from, and what weakens its numbers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,9 @@ from scripts.pages.inputs import Inputs
 #: More regions of a provider are counted.
 _MOST_REGIONS = 3
 
+#: Of more cards those of a provider are not named.
+_MOST_CARDS = 3
+
 
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return what the head shows: counts of runs and cells, machines and days, notices."""
@@ -23,7 +27,7 @@ def context(inputs: Inputs) -> dict[str, Any]:
     found = {
         "days": sorted({started[:10] for started in runs["started_at"].dropna()}),
         "found": machines(runs),
-        "priced": _priced(hourly),
+        "priced": _priced(hourly, {name: card for name, (card, _) in inputs.cards.items()}),
         "unpriced": pricing.elsewhere(inputs.prices, inputs.price, runs["hardware"]) if inputs.trained else [],
         "synthetic": sorted(set(runs.loc[runs["data"] == "synthetic", "workload"])),
         "reduced": summary.is_reduced(runs),
@@ -56,10 +60,11 @@ def _alternatives(values: pd.Series) -> str:
     return " or ".join(map(str, sorted(set(values.dropna()))))
 
 
-def _priced(prices: pd.DataFrame) -> list[dict[str, str]]:
+def _priced(prices: pd.DataFrame, cards: Mapping[str, str]) -> list[dict[str, str]]:
     """Return whose prices these are: `where` (providers and their regions), `first` and `last` day.
 
-    Not those that the command line gives: the head of their page says so.
+    Of several providers, each is with its `cards` (by machine), where those are few. Not those that the command line
+    gives: the head of their page says so.
     """
     found: dict[tuple[str, str], list[str]] = {}
     dated = prices[(prices["price_as_of"].fillna("") != "") & (prices["provider"] != GIVEN)]
@@ -67,7 +72,10 @@ def _priced(prices: pd.DataFrame) -> list[dict[str, str]]:
         regions = sorted(set(group["region"].dropna()) - {""})
         places = " and ".join(regions) if len(regions) <= _MOST_REGIONS else f"{len(regions)} regions"
         days = sorted(group["price_as_of"])
-        found.setdefault((days[0], days[-1]), []).append(f"{provider_name(str(provider))} {places}".strip())
+        of = dict.fromkeys(cards[name] for name in group["hardware"] if name in cards)
+        priced = f"({', '.join(of)})" if of and len(of) <= _MOST_CARDS and dated["provider"].nunique() > 1 else ""
+        where = " ".join(filter(None, [provider_name(str(provider)), places, priced]))
+        found.setdefault((days[0], days[-1]), []).append(where)
     return [{"where": ", ".join(where), "first": first, "last": last} for (first, last), where in found.items()]
 
 

@@ -144,14 +144,25 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     assert "Llama_3.1_405B_pre-training_at_8192" not in pair.index.get_level_values("workload")
     word, words = figures.answer(shown.study, shown.derived)
     # 4224 / 1664 times the tokens, at 10.5 USD: the same at 10.5 x 1664 / 4224 = 4.136, 5 % less at 4.354.
-    assert word == "Yes, if your H100 costs over 4.35 USD a card-hour, as printed"
-    assert "with GB200 at 10.5 USD a card-hour both cost the same with H100 at 4.14; above 4.35 GB200" in words
-    assert "In all 4 pairs it does 2.35 to 2.86× the tokens." in words
+    assert word == "Yes for Llama 3 70B, if your H100 costs over 4.35 USD a card-hour, as printed"
+    assert "GB200 at 10.5 USD a card-hour costs the same with H100 at 4.14, over 5 % less above 4.35." in words
+    # LoRA: 6,206 and 2,643 tokens a second, 10.5 x 2643 / 6206 / 0.95 = 4.707; fine-tuning 2.36, GPT-OSS 2.86 times.
+    others = "3 others (Llama 3 70B fine-tuning; Llama 3 70B LoRA; GPT-OSS 120B): above 3.87 to 4.71."
+    assert words.endswith(others)
     assert len(f"{word}. {words}") <= LEAD
     more = figures.further(shown.study, shown.derived)
     assert "Whether TPU7x (Ironwood), TPU v5p, TPU v6e pay is not known" in more
     assert "1.15 to 1.40× at the lowest offer of a cloud, 0.72 to 0.88× at the median offer of clouds" in more
+    assert "it does 2.35 to 2.86× the tokens." in more
     said = figures.minute(shown.study, shown.derived)
+    # Logged are 742 and 333 tokens a second: at 10.5 and 3.2 USD an hour 3,928 and 2,669.
+    reverse = (
+        "Llama 3.1 405B: in [MLPerf's results](#beside-mlperf) H100 2,669 and GB200 3,928 USD, the reverse of what"
+    )
+    assert f"{reverse} is printed (H100 2,710 and GB200 2,463)." in said["sure"]
+    median = next(line for line in said["which"].splitlines() if line.startswith("At the median"))
+    for each in ("70B 595 USD (GB200, NVFP4)", "70B fine-tuning 755 USD (GB200, FP8)", "LoRA 470 USD (GB200, FP8)"):
+        assert each in median, "each of the table's trainings is asked"
     # Hyperstack's H100 is 3.2 USD: the same at 3.2 x 4224 / 1664 = 8.123, 5 % less at 7.717.
     assert "with H100 at 3.20, GB200 costs the same at 8.12 and over 5 % less below 7.72; now 10.5." in said["price"]
     assert "as the table and the form have them, the same at 9.42." in said["price"]

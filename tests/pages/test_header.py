@@ -33,9 +33,11 @@ def test_prices_are_told_with_providers_regions_and_days() -> None:
         *(("vast", region, "2025-01-01") for region in "abcd"),
         ("lambda", None, ""),
     ]
-    found = header._priced(pd.DataFrame(rows, columns=["provider", "region", "price_as_of"]))
+    prices = pd.DataFrame(rows, columns=["provider", "region", "price_as_of"])
+    prices["hardware"] = [f"m{i}" for i in range(len(rows))]
+    found = header._priced(prices, {"m3": "H100"} | {f"m{i}": f"card {i}" for i in range(4, 8)})
     assert found == [
-        {"where": "AWS, Hetzner", "first": "2026-05-20", "last": "2026-05-20"},
+        {"where": "AWS (H100), Hetzner", "first": "2026-05-20", "last": "2026-05-20"},
         {"where": "Google us-central1 and us-east4", "first": "2026-05-01", "last": "2026-05-20"},
         {"where": "Vast.ai 4 regions", "first": "2025-01-01", "last": "2025-01-01"},
     ]

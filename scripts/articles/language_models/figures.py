@@ -14,8 +14,9 @@ from scripts.articles.language_models.given import Given
 from scripts.costs.billing import SECONDS_PER_HOUR
 from scripts.costs.card_history import day_of
 from scripts.costs.cards import MARKETS, Offer, chosen, for_cards
-from scripts.storage.numbers import TIE, number
+from scripts.storage.numbers import TIE, between, number
 from scripts.storage.tables import records
+from scripts.storage.words import few
 
 #: Tokens of the training that the page gives as an example.
 _TOKENS = 2e9
@@ -269,14 +270,19 @@ def answer(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> tup
         trainings.verdict(len(each), int((each < 1 - TIE).sum()), int((each > 1 + TIE).sum()))
         for each in ratios.values()
     }
-    one = _pair(study, derived)
-    hourly, faster = _hourly(derived, card, one, study["price"]), float(one["faster"])
-    even, less = (number(hourly / faster / share) for share in (1, 1 - TIE))
-    above = f"Yes, if your {than} costs over {less} USD a card-hour, as printed"
+    one, option = _pair(study, derived), study["price"]
+    hourly = _hourly(derived, card, one, option)
+    even, less = (number(hourly / float(one["faster"]) / share) for share in (1, 1 - TIE))
+    above = f"Yes for {_short(one['workload'])}, if your {than} costs over {less} USD a card-hour, as printed"
+    others = [row for row in records(pairs) if row != one]
+    above_of = [_hourly(derived, card, row, option) / float(row["faster"]) / (1 - TIE) for row in others]
+    rest = ""
+    if others:
+        of = few([_short(row["workload"]) for row in others])
+        rest = f" {len(others)} other{'s' * (len(others) > 1)} ({of}): above {between(min(above_of), max(above_of))}."
     return f"{words.pop()}, as printed" if len(words) == 1 else above, (
-        f"{_named(one)}: with {card} at {number(hourly)} USD a card-hour both cost the same with {than} at {even}; "
-        f"above {less} {card} costs over {100 * TIE:g} % less. In all {len(pairs)} pairs it does "
-        f"{_span(pairs['faster'].astype(float))} the tokens."
+        f"{_named(one)}: {card} at {number(hourly)} USD a card-hour costs the same with {than} at {even}, over "
+        f"{100 * TIE:g} % less above {less}.{rest}"
     )
 
 
@@ -314,8 +320,9 @@ def further(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> st
     pairs = derived["alike"]
     pairs = pairs[(pairs["card"] == card) & (pairs["than"] == than)]
     each = [f"{_span(ratios)} at {label}" for label, ratios in _ratios(study, pairs).items()]
-    said = f"For the same tokens {card} costs, over {than}, {', '.join(each)}. " if each else ""
-    return said + _apart(study, derived)
+    said = f"For the same tokens {card} costs, over {than}, {', '.join(each)}" if each else ""
+    faster = f"; it does {_span(pairs['faster'].astype(float))} the tokens. " if each else ""
+    return said + faster + _apart(study, derived)
 
 
 def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dict[str, str]:
@@ -326,7 +333,7 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     said = {
         "which": _least(study, derived),
         "sure": "Each row is printed once, mostly the best case of whoever sells the card: no row is clearly cheaper "
-        "than another. Cards are compared by rows that are alike in all else.",
+        f"than another. Cards are compared by rows that are alike in all else.{_reversed(study, derived)}",
         "price": "No row of another card is alike in all else.",
         "samples": _of_tokens(study, derived),
     }
@@ -345,6 +352,26 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
             f"{number(_hourly(derived, card, one, study['price']))}. The {than}'s is {', '.join(now)}."
             f"{_in_form(study, derived, one)}"
         )
+    return said
+
+
+def _reversed(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return of which trainings MLPerf's results put another card lowest than the printed rows do, among cards that
+    have a price and both; empty where there is none.
+    """
+    asked, said = study["language_models"].get("mlperf", {}).get("benchmarks", {}), ""
+    priced = derived["beside_mlperf"].dropna(subset=["usd_logged", "usd_printed"])
+    for benchmark, rows in priced.groupby("benchmark", sort=False):
+        logged, printed = (records(rows.nsmallest(1, by))[0] for by in ("usd_logged", "usd_printed"))
+        if logged["card"] != printed["card"]:
+            both = [
+                " and ".join(f"{row['card']} {number(row[by])}" for row in (logged, printed))
+                for by in ("usd_logged", "usd_printed")
+            ]
+            said += (
+                f" {_short(asked[benchmark]['workload'])}: in [MLPerf's results](#beside-mlperf) {both[0]} USD, the "
+                f"reverse of what is printed ({both[1]})."
+            )
     return said
 
 
@@ -392,25 +419,35 @@ def _apart(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str
     return f"{said}. "
 
 
+def _short(workload: str) -> str:
+    """Return the training of a workload; pre-training is what is not said."""
+    return workload_name(workload).partition(" at ")[0].removesuffix(" pre-training")
+
+
 def _span(ratios: pd.Series) -> str:
     low, high = (f"{value:.2f}" for value in (ratios.min(), ratios.max()))
     return f"{low}×" if low == high else f"{low} to {high}×"
 
 
 def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
-    """Return the row of the lowest cost of the first three workloads at each price, and which cards have none."""
+    """Return the row of the lowest cost of the first three workloads, of which of all of them another card has it at
+    other prices, and which cards of the first three have none.
+    """
     names, by = study["language_models"]["first"][:3], usd(study["price"])
-    table = derived["billion"][derived["billion"]["workload"].isin(names)]
+    of_all = derived["billion"]
+    table = of_all[of_all["workload"].isin(names)]
     lowest: dict[str, str] = {}
     lines: dict[str, list[str]] = {}
     for option, about in study["prices"].items():
         said = []
-        for name, rows in table.dropna(subset=usd(option)).groupby("workload", sort=False):
+        for name, rows in of_all.dropna(subset=usd(option)).groupby("workload", sort=False):
             row = rows.nsmallest(1, usd(option)).iloc[0]
-            if lowest.setdefault(str(name), row["card"]) != row["card"] or option == study["price"]:
-                model = str(name).split("_pre-training")[0].replace("_", " ")
+            differs = lowest.setdefault(str(name), row["card"]) != row["card"]
+            if differs or (option == study["price"] and name in names):
                 whose = f", {row['offer_of']}" if option == study["price"] else ""
-                said.append(f"{model} {number(row[usd(option)])} USD ({row['card']}, {row['format']}{whose})")
+                said.append(
+                    f"{_short(str(name))} {number(row[usd(option)])} USD ({row['card']}, {row['format']}{whose})"
+                )
         other = "" if option == study["price"] else " another card has it"
         if said:
             lines.setdefault(f"{other}: {'; '.join(said)}.", []).append(about.get("label", option))
@@ -418,8 +455,7 @@ def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str
     said = [f"{' and '.join(left)} ha{'ve' if len(left) > 1 else 's'} no price."] if left else []
     for name, rows in table.groupby("workload", sort=False):
         if rows["card"].nunique() == 1:
-            model = str(name).split("_pre-training")[0].replace("_", " ")
-            said.append(f"{model} is printed for {rows['card'].iloc[0]} alone.")
+            said.append(f"{_short(str(name))} is printed for {rows['card'].iloc[0]} alone.")
     each = [f"At {' and at '.join(at)}{what}" for what, at in lines.items()]
     return "\n".join(["For a billion tokens, of all printed rows, the lowest cost:", *each, " ".join(said)]).rstrip()
 
