@@ -1,6 +1,7 @@
 """The picture of the index: the lowest cost of a training of each benchmark, year by year, at the prices of today."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ from scripts.storage.numbers import number
 
 #: More lines cannot be distinguished.
 _LINES = 8
+
+#: Of more years not each is named: on a phone they would touch.
+_YEARS = 4
 
 #: Height of a line of text, as part of the axis.
 _LINE = 0.06
@@ -75,7 +79,8 @@ def draw(rows: Sequence[Mapping[str, Any]]) -> Chart | None:
         right=table["year"].max() + 0.4,  # of all points: a name stands on none
         label=[workload_name(str(name)) for name in ends["workload"]],
     )
-    years = list(range(int(table["year"].min()), int(table["year"].max()) + 2, 2))
+    first, last = int(table["year"].min()), int(table["year"].max()) + 1
+    years = list(range(first, last + 1, ceil((last - first) / _YEARS)))
     figure = (
         ggplot(table, aes("year", "usd", color="workload"))
         + geom_line(size=0.9)

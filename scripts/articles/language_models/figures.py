@@ -362,7 +362,7 @@ def _reversed(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> 
     asked, said = study["language_models"].get("mlperf", {}).get("benchmarks", {}), ""
     priced = derived["beside_mlperf"].dropna(subset=["usd_logged", "usd_printed"])
     for benchmark, rows in priced.groupby("benchmark", sort=False):
-        logged, printed = (rows.loc[rows[by].idxmin()] for by in ("usd_logged", "usd_printed"))
+        logged, printed = (records(rows.nsmallest(1, by))[0] for by in ("usd_logged", "usd_printed"))
         if logged["card"] != printed["card"]:
             both = [
                 " and ".join(f"{row['card']} {number(row[by])}" for row in (logged, printed))
