@@ -211,6 +211,9 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
                 assert (row.get(way) is None) == (one[way] is None)
                 if one[way]:
                     assert row[way]["usd"] == pytest.approx(one[way]["usd"]["cheapest"], rel=1e-9)
+                    if way != "owned":
+                        here, there = row[way]["offer"], one[way]["cheapest"]
+                        assert (here["region"], here["regions"]) == (there["region"], list(there["regions"]))
         choice = expected["choice"]
         assert found["best"] == (choice["card"] if choice else None)
         if choice:
@@ -221,8 +224,8 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
             assert [fall for _, fall in found["measure"]] == pytest.approx(falls, rel=1e-6)
             assert (found["flips"] is None) == (choice["flips"] is None)
             if choice["flips"]:
-                assert [found["flips"][key] for key in ("card", "provider")] == [
-                    choice["flips"][key] for key in ("card", "provider")
+                assert [found["flips"][key] for key in ("card", "provider", "region")] == [
+                    choice["flips"][key] for key in ("card", "provider", "region")
                 ]
                 assert found["flips"]["usd_per_hour"] == pytest.approx(choice["flips"]["usd_per_hour"], rel=1e-9)
             undecided += not choice["decided"]
@@ -614,6 +617,15 @@ def test_a_rate_that_no_row_is_like_is_asked_after_as_in_a_terminal(browser: Bro
         assert ("Stay on H100 or move: not decided." in said) == (not alone)
         assert "Rent" not in said
     other.close()
+
+
+def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(page: Page) -> None:
+    offer = {"region": "east", "regions": [1, 2, 8], "usd_per_hour": 1}
+    script = "([offer, usd]) => inRegion(offer, JSON.parse(document.getElementById('quote-data').textContent), usd)"
+    assert page.evaluate(script, [offer, 71.2]) == " in east (3 regions: 71 to 570 USD, median 140)"
+    assert page.evaluate(script, [offer | {"regions": [1, 1]}, 71.2]) == " in east (as in all 2 regions)"
+    assert page.evaluate(script, [offer, None]) == " in east"
+    assert page.evaluate(script, [offer | {"region": "", "regions": []}, 71.2]) == ""
 
 
 @pytest.mark.parametrize(

@@ -287,13 +287,23 @@ function counted(card, {cards, machines}, data) {
   return size === 1 || of === 1 ? `${(size * of).toLocaleString("en-US")} × ${card}` : `${of.toLocaleString("en-US")} machines of ${size} × ${card}`;
 }
 
-/** The cheapest region of each kind of offer; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
+/** In which region an offer has its price, and what others ask where it comes to so many USD: scripts/estimate/reasons.py. */
+function inRegion({region, regions, usd_per_hour}, data, usd = null) {
+  if (!region) return "";
+  if (usd === null || regions.length < 2) return ` in ${region}`;
+  const of = (price) => rounded((usd * price) / usd_per_hour, 2), [least, most] = [regions[0], regions.at(-1)];
+  const spread = least === most ? textOf(data, "one price", {regions: regions.length}) : textOf(data, "regions", {regions: regions.length, low: of(least), high: of(most), median: of(median(regions))});
+  return ` in ${region} (${spread})`;
+}
+
+/** The cheapest region of each kind of offer, with the prices of the others; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
 function ofRegions(offers) {
   const kinds = Map.groupBy ? Map.groupBy(offers, kindOf) : offers.reduce((map, one) => map.set(kindOf(one), [...(map.get(kindOf(one)) ?? []), one]), new Map());
   return [...kinds.values()].map((each) => {
     const newest = (isIt) => each.filter(isIt).map(({as_of}) => as_of).sort().at(-1) ?? "", everywhere = newest(({region}) => !region), somewhere = newest(({region}) => region);
     const kept = each.filter((one) => one.as_of >= (one.region ? everywhere : somewhere));
-    return kept.reduce((low, one) => (one.usd_per_hour < low.usd_per_hour || (one.usd_per_hour === low.usd_per_hour && one.region < low.region) ? one : low));
+    const low = kept.reduce((low, one) => (one.usd_per_hour < low.usd_per_hour || (one.usd_per_hour === low.usd_per_hour && one.region < low.region) ? one : low));
+    return {...low, regions: kept.filter(({region}) => region && low.region).map((one) => one.usd_per_hour).sort((a, b) => a - b)};
   });
 }
 
@@ -372,11 +382,11 @@ const isMeasuredFirst = (best, rows) => isSheet(best) && rows.filter((row) => ro
 /** Up to which price of its machines the best offer keeps the lowest expected cost, and which follows, of any card; null without another. */
 function flipOf(rows, best, covariance) {
   const expected = (row) => row.usd * Math.exp(covariance[row.at][row.at] / 2), others = rows.filter((row) => row.offers && row !== best);
-  const follow = others.map((row) => ({usd: expected(row), card: row.card, provider: row.first.provider}));
-  if (best.second) follow.push({usd: (best.second.usd * expected(best)) / best.usd, card: best.card, provider: best.second.offer.provider});
+  const follow = others.map((row) => ({usd: expected(row), card: row.card, offer: row.first}));
+  if (best.second) follow.push({usd: (best.second.usd * expected(best)) / best.usd, card: best.card, offer: best.second.offer});
   if (!follow.length) return null;
-  const {usd, card, provider} = follow.reduce((low, one) => (one.usd < low.usd ? one : low)), now = best.first.machines * best.first.usd_per_hour;
-  return {card, provider, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
+  const {usd, card, offer} = follow.reduce((low, one) => (one.usd < low.usd ? one : low)), now = best.first.machines * best.first.usd_per_hour;
+  return {card, provider: offer.provider, region: offer.region, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
 }
 
 /** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts, and what a data sheet alone speaks for is taken by nobody before: scripts/estimate/choice.py. */
@@ -502,8 +512,8 @@ function beginQuote() {
 
   const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-  function machine({first, card}, about = "") {
-    return `${counted(card, first, data)}${about} at ${provider(first.provider)}`;
+  function machine({first, card, usd}, about = null) {
+    return `${counted(card, first, data)}${about ?? ""} at ${provider(first.provider)}${inRegion(first, data, about === null ? null : usd)}`;
   }
 
   /** What is to be known of a card before it is rented. */
@@ -544,7 +554,7 @@ function beginQuote() {
   function elsewhere(rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned"), spot = lowest("spot");
     const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % interval of its speed)`;
-    const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}, price of ${offer.as_of})`;
+    const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}${inRegion(offer, data, of.usd)}, price of ${offer.as_of})`;
     return {market: market ? ` At a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted: ${rented(spot, spot.spot)}.` : "",
       owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
@@ -555,7 +565,7 @@ function beginQuote() {
   function reasons(asked, {best, rows, covariance, beside, isAskedAfter}) {
     const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
+    if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)}${inRegion(flips, data)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.by_hours) words.push(`Your hours for so many tokens on so many cards are ${rounded(asked.rate)} tokens a second a card, and other cards are reckoned from that speed: with other tokens or cards it is another, and so is the answer.`);
@@ -616,9 +626,9 @@ function beginQuote() {
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
-    const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
+    const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}${inRegion(offer, data, cost)}`;
     const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
-    const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
+    const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${inRegion(row.first, data, row.usd)}${many}` : "", ...other].filter(Boolean).join("; ");
     return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
   }
 

@@ -336,7 +336,8 @@ def _bill(bill: Bill | None) -> dict[str, Any] | None:
     return {
         "usd": usd | {"median": bill.median_usd, "dearest": bill.dearest_usd},
         "hours": bill.seconds / 3600,
-        "second": bill.second and {"provider": bill.second.provider, "usd": bill.second_usd},
+        "second": bill.second
+        and {"provider": bill.second.provider, "region": bill.second.region, "usd": bill.second_usd},
         "offers": bill.offers,
         "cheapest": asdict(bill.cheapest),
     }
