@@ -472,7 +472,7 @@ function leftOut(text, data) {
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
   }
-  return {without, unknown};
+  return {without: [...new Set(without)], unknown};
 }
 
 /** Of more rows the rest is folded. */
@@ -705,9 +705,10 @@ function beginQuote() {
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
     const slow = rows.find((row) => !row.is_market && row.usd < best.usd), patient = slow ? ` If it may take ${time(slow)}: ${label(slow.card)} at ${provider(slow.first.provider)}, about ${usd(slow.usd, slow)}.` : "";
     const instead = !own ? `; yours, ${label(asked.on)}, has no price` : own !== best ? `; yours, ${label(own.card)}, ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
+    const quick = slow ? ` of those that take no longer than ${SLOWEST} times your ${shown(hours)} hours` : "";
     const isHeld = touched.classic.size > 0 && !touched.classic.has("hours"), held = isHeld ? `Taken as ${count(hours)} hours: give yours above. ` : "";
     const ends = `. ${own ? `${stayOrMoveNet(own, best, close, Boolean(slow || stranger))}.` : ""}${patient}${stranger} Whether it fits in their memory is not known.`;
-    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}${ends}` : `Rent ${where}: ${what}${instead}${ends}`);
+    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}${quick}: ${where}, ${what}${instead}${ends}` : `Rent ${where}${quick && `, the lowest${quick}`}: ${what}${instead}${ends}`);
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
@@ -721,8 +722,8 @@ function beginQuote() {
     const names = {own: data.classic.cards[own.card], card: data.classic.cards[best.card]}, times = best.seconds / own.seconds;
     if (own === best) return hasLess ? `Stay on ${names.own}` : textOf(data, "stay", names);
     if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
-    const saved = `${usd(own.usd - best.usd)} less for ${rounded(times, 2)} times the time`;
-    if (own.near) return times > 1 ? `Stay on ${names.own}: ${saved}, and not decided` : `${textOf(data, "stay or move", names)}, ${saved}`;
+    const less = usd(own.usd - best.usd), long = `${rounded(times, 2)} times`, saved = `${less} less for ${long} the time`;
+    if (own.near) return times > 1 ? `Stay on ${names.own}: moving saves ${less}, not surely, and takes ${long} as long` : `${textOf(data, "stay or move", names)}, ${saved}`;
     return `${textOf(data, close.length ? "move to some" : "move", names)}: ${saved}`;
   }
 

@@ -195,6 +195,8 @@ def ask(
         assumed.append(
             "software: none was named (--software): the interval is wide enough for any, and TPUs are answered for"
         )
+    elif plain(found) != plain(software) and found != OTHER:
+        assumed.append(f"software: {software!r} is read as {found}")
     elif found == OTHER:
         assumed.append(f"software: no table holds {software!r}: the interval allows for that")
     if state_bytes is None:

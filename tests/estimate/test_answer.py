@@ -493,3 +493,9 @@ def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(purchase: str)
     alone = of({"H100": [row("gce", 1, 3, region="east"), row("a", 1, 9)]}, ("H100", 7800))["choice"]["sentence"]
     assert "1 x H100 at gce in east, price" in alone
     assert "If an hour of 1 x H100 at gce in east rises" in alone
+
+
+def test_what_is_left_out_twice_is_named_once() -> None:
+    found = answer.answer(TABLES, {}, ask(), [], None, TODAY, without=["b", "a", "b"])
+    assert found["asked"]["without"] == ["a", "b"]
+    assert "(without a, b)" in found["otherwise"]
