@@ -91,6 +91,9 @@ function textOf(data, key, values = {}) {
   return data.texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
+/** The software that tables have on TPUs or on GPUs, whichever a card is. */
+const softwareOn = (card, data) => (card.startsWith("TPU") ? data.tpu_software : data.gpu_software);
+
 /** Why the rate of a card is not answered; empty if it is: scripts/estimate/rates.py. */
 function refusalOf(asked, card, data) {
   const peaks = data.model.cards[card].peak_tflops;
@@ -99,7 +102,7 @@ function refusalOf(asked, card, data) {
   if (asked.kind === "moe" && asked.precision === "nvfp4") return textOf(data, "nvfp4");
   if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return textOf(data, "no experts");
   if (card.startsWith("TPU") && asked.task === "lora" && !data.has_adapters_on_tpu) return textOf(data, "adapters on TPU");
-  if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(classOf(asked, data))) {
+  if (card.startsWith("TPU") && asked.software && !softwareOn(card, data).includes(classOf(asked, data))) {
     return textOf(data, "software on TPU", {software: classOf(asked, data) === "other" ? "the software named" : asked.software});
   }
   return "";
@@ -167,9 +170,9 @@ function basisOf(asked, card, data) {
 }
 
 /** By how much an interval is widened: the most that trials found where as much is missing. */
-function factorOf(asked, basis, data) {
+function factorOf(asked, card, basis, data) {
   if (basis === "your rate") return 1;
-  const alike = [...(asked.rate === null ? [] : [asked]), ...asked.points.filter((point) => point.software === classOf(asked, data))], missing = [];
+  const software = classOn(asked, card, data), alike = [...(asked.rate === null ? [] : [asked]), ...asked.points.filter((point) => point.software === software && software !== "other")], missing = [];
   if (alike.length) {
     missing.push(asked.kind === "dense" && alike.some((point) => point.precision === asked.precision) ? "another card" : "another card and precision");
     if (alike.every((point) => point.length !== asked.length)) missing.push("another length");
@@ -178,8 +181,13 @@ function factorOf(asked, basis, data) {
     if (basis === "tables, other precision") missing.push("its precision on its card, and its model");
   }
   if (basis === "data sheet only") missing.push("its card, and its model");
-  if (classOf(asked, data) === "other" && asked.rate === null) missing.push("its software, and its model");
+  if (software === "other" && asked.rate === null) missing.push("its software, and its model");
   return Math.max(...missing.map((one) => data.factors[one][asked.kind]));
+}
+
+/** The class of software as tables know it on a card: what it does on a TPU says nothing of it on a GPU. */
+function classOn(asked, card, data) {
+  return softwareOn(card, data).includes(classOf(asked, data)) ? classOf(asked, data) : "other";
 }
 
 /** The class of software that the tables know it by. */
@@ -200,9 +208,9 @@ const rateAt = (asked, card, share, data) => (data.model.cards[card].peak_tflops
 
 /** The logarithms that the model expects on cards, and their covariance, as trials have widened it; `carried` is a rate of one's own as others follow from it: scripts/estimate/rates.py. */
 function expectedOf(asked, cards, carried, data, today) {
-  const point = {...asked, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...carried]);
-  const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
+  const own = asked.points.map((one) => ({...one, printed: true}));
+  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...asked, card, software: classOn(asked, card, data)})), [...own, ...carried]);
+  const about = cards.map((card) => ({card, ...basisOf(asked, card, data)})), factors = about.map(({basis, card}) => factorOf(asked, card, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
@@ -228,7 +236,7 @@ function besideOf(asked, data, today) {
   }
   if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
   const rate = (Math.min(asked.rate, limit) / said) * Math.exp(log); // as far from what the model expects as from what is said
-  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOf(asked, data), card: asked.on, rate}};
+  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOn(asked, asked.on, data), card: asked.on, rate}};
 }
 
 /** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate), isAskedAfter}. */
@@ -569,6 +577,7 @@ function beginQuote() {
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.by_hours) words.push(`Your hours for so many tokens on so many cards are ${rounded(asked.rate)} tokens a second a card, and other cards are reckoned from that speed: with other tokens or cards it is another, and so is the answer.`);
+    if (![...data.gpu_software, "other"].includes(classOf(asked, data))) words.push(`${capital(textOf(data, "software on GPU", {software: asked.software}))}.`);
     if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);

@@ -9,7 +9,17 @@ from typing import Any
 from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
 from scripts.estimate.memory import STATE_BYTES
-from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
+from scripts.estimate.points import (
+    KINDS,
+    OTHER,
+    PRECISIONS,
+    QUANTISED,
+    SOFTWARE,
+    TASKS,
+    Point,
+    gflop_per_token,
+    software_on,
+)
 from scripts.estimate.reasons import text
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import rounded, written
@@ -199,6 +209,8 @@ def ask(
         assumed.append(f"software: {software!r} is read as {found}")
     elif found == OTHER:
         assumed.append(f"software: no table holds {software!r}: the interval allows for that")
+    if found not in (OTHER, *software_on(known.points, "GPU")):
+        assumed.append(f"software: {text('software on GPU', software=found)}")
     if state_bytes is None:
         state_bytes = STATE_BYTES[task]
         keeps = _KEEPS.get(task, "weights, gradients and Adam's state")

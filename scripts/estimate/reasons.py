@@ -14,6 +14,7 @@ TEXTS = {
     "nvfp4": "NVFP4 of a mixture of experts follows from no other precision: measure it",
     "no experts": "no table has a mixture of experts on it: measure it",
     "software on TPU": "on a TPU no table has {software}",
+    "software on GPU": "no table has {software} on a GPU: the interval allows for that",
     "adapters on TPU": "on a TPU no table has LoRA: measure it",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
     "wide": "wide, measure it",
