@@ -91,6 +91,9 @@ function textOf(data, key, values = {}) {
   return data.texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
+/** The software that tables have on TPUs or on GPUs, whichever a card is. */
+const softwareOn = (card, data) => (card.startsWith("TPU") ? data.tpu_software : data.gpu_software);
+
 /** Why the rate of a card is not answered; empty if it is: scripts/estimate/rates.py. */
 function refusalOf(asked, card, data) {
   const peaks = data.model.cards[card].peak_tflops;
@@ -99,7 +102,7 @@ function refusalOf(asked, card, data) {
   if (asked.kind === "moe" && asked.precision === "nvfp4") return textOf(data, "nvfp4");
   if (asked.kind === "moe" && !data.rows.some((row) => row.card === card && row.kind === "moe")) return textOf(data, "no experts");
   if (card.startsWith("TPU") && asked.task === "lora" && !data.has_adapters_on_tpu) return textOf(data, "adapters on TPU");
-  if (card.startsWith("TPU") && asked.software && !data.tpu_software.includes(classOf(asked, data))) {
+  if (card.startsWith("TPU") && asked.software && !softwareOn(card, data).includes(classOf(asked, data))) {
     return textOf(data, "software on TPU", {software: classOf(asked, data) === "other" ? "the software named" : asked.software});
   }
   return "";
@@ -167,9 +170,9 @@ function basisOf(asked, card, data) {
 }
 
 /** By how much an interval is widened: the most that trials found where as much is missing. */
-function factorOf(asked, basis, data) {
+function factorOf(asked, card, basis, data) {
   if (basis === "your rate") return 1;
-  const alike = [...(asked.rate === null ? [] : [asked]), ...asked.points.filter((point) => point.software === classOf(asked, data))], missing = [];
+  const software = classOn(asked, card, data), alike = [...(asked.rate === null ? [] : [asked]), ...asked.points.filter((point) => point.software === software && software !== "other")], missing = [];
   if (alike.length) {
     missing.push(asked.kind === "dense" && alike.some((point) => point.precision === asked.precision) ? "another card" : "another card and precision");
     if (alike.every((point) => point.length !== asked.length)) missing.push("another length");
@@ -178,8 +181,13 @@ function factorOf(asked, basis, data) {
     if (basis === "tables, other precision") missing.push("its precision on its card, and its model");
   }
   if (basis === "data sheet only") missing.push("its card, and its model");
-  if (classOf(asked, data) === "other" && asked.rate === null) missing.push("its software, and its model");
+  if (software === "other" && asked.rate === null) missing.push("its software, and its model");
   return Math.max(...missing.map((one) => data.factors[one][asked.kind]));
+}
+
+/** The class of software as tables know it on a card: what it does on a TPU says nothing of it on a GPU. */
+function classOn(asked, card, data) {
+  return softwareOn(card, data).includes(classOf(asked, data)) ? classOf(asked, data) : "other";
 }
 
 /** The class of software that the tables know it by. */
@@ -200,9 +208,9 @@ const rateAt = (asked, card, share, data) => (data.model.cards[card].peak_tflops
 
 /** The logarithms that the model expects on cards, and their covariance, as trials have widened it; `carried` is a rate of one's own as others follow from it: scripts/estimate/rates.py. */
 function expectedOf(asked, cards, carried, data, today) {
-  const point = {...asked, software: classOf(asked, data)}, own = asked.points.map((one) => ({...one, printed: true}));
-  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...point, card})), [...own, ...carried]);
-  const about = cards.map((card) => basisOf(asked, card, data)), factors = about.map(({basis}) => factorOf(asked, basis, data));
+  const own = asked.points.map((one) => ({...one, printed: true}));
+  const {log, spread} = predicted(fittedWithout(asked.points, asked.model, data), cards.map((card) => ({...asked, card, software: classOn(asked, card, data)})), [...own, ...carried]);
+  const about = cards.map((card) => ({card, ...basisOf(asked, card, data)})), factors = about.map(({basis, card}) => factorOf(asked, card, basis, data));
   const covariance = spread.map((row, i) => row.map((value, j) => value * factors[i] * factors[j]));
   about.forEach(({basis, until}, i) => {
     if (basis === "tables, this model") covariance[i][i] += data.printed_elsewhere ** 2; // of another machine, and of another release
@@ -228,7 +236,7 @@ function besideOf(asked, data, today) {
   }
   if (isFar) words.push(textOf(data, "far", {limit: data.farthest}));
   const rate = (Math.min(asked.rate, limit) / said) * Math.exp(log); // as far from what the model expects as from what is said
-  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOf(asked, data), card: asked.on, rate}};
+  return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOn(asked, asked.on, data), card: asked.on, rate}};
 }
 
 /** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate), isAskedAfter}. */
@@ -287,13 +295,23 @@ function counted(card, {cards, machines}, data) {
   return size === 1 || of === 1 ? `${(size * of).toLocaleString("en-US")} × ${card}` : `${of.toLocaleString("en-US")} machines of ${size} × ${card}`;
 }
 
-/** The cheapest region of each kind of offer; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
+/** In which region an offer has its price, and what others ask where it comes to so many USD: scripts/estimate/reasons.py. */
+function inRegion({region, regions, usd_per_hour}, data, usd = null) {
+  if (!region) return "";
+  if (usd === null || regions.length < 2) return ` in ${region}`;
+  const of = (price) => rounded((usd * price) / usd_per_hour, 2), [least, most] = [regions[0], regions.at(-1)];
+  const spread = least === most ? textOf(data, "one price", {regions: regions.length}) : textOf(data, "regions", {regions: regions.length, low: of(least), high: of(most), median: of(median(regions))});
+  return ` in ${region} (${spread})`;
+}
+
+/** The cheapest region of each kind of offer, with the prices of the others; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
 function ofRegions(offers) {
   const kinds = Map.groupBy ? Map.groupBy(offers, kindOf) : offers.reduce((map, one) => map.set(kindOf(one), [...(map.get(kindOf(one)) ?? []), one]), new Map());
   return [...kinds.values()].map((each) => {
     const newest = (isIt) => each.filter(isIt).map(({as_of}) => as_of).sort().at(-1) ?? "", everywhere = newest(({region}) => !region), somewhere = newest(({region}) => region);
     const kept = each.filter((one) => one.as_of >= (one.region ? everywhere : somewhere));
-    return kept.reduce((low, one) => (one.usd_per_hour < low.usd_per_hour || (one.usd_per_hour === low.usd_per_hour && one.region < low.region) ? one : low));
+    const low = kept.reduce((low, one) => (one.usd_per_hour < low.usd_per_hour || (one.usd_per_hour === low.usd_per_hour && one.region < low.region) ? one : low));
+    return {...low, regions: kept.filter(({region}) => region && low.region).map((one) => one.usd_per_hour).sort((a, b) => a - b)};
   });
 }
 
@@ -372,11 +390,11 @@ const isMeasuredFirst = (best, rows) => isSheet(best) && rows.filter((row) => ro
 /** Up to which price of its machines the best offer keeps the lowest expected cost, and which follows, of any card; null without another. */
 function flipOf(rows, best, covariance) {
   const expected = (row) => row.usd * Math.exp(covariance[row.at][row.at] / 2), others = rows.filter((row) => row.offers && row !== best);
-  const follow = others.map((row) => ({usd: expected(row), card: row.card, provider: row.first.provider}));
-  if (best.second) follow.push({usd: (best.second.usd * expected(best)) / best.usd, card: best.card, provider: best.second.offer.provider});
+  const follow = others.map((row) => ({usd: expected(row), card: row.card, offer: row.first}));
+  if (best.second) follow.push({usd: (best.second.usd * expected(best)) / best.usd, card: best.card, offer: best.second.offer});
   if (!follow.length) return null;
-  const {usd, card, provider} = follow.reduce((low, one) => (one.usd < low.usd ? one : low)), now = best.first.machines * best.first.usd_per_hour;
-  return {card, provider, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
+  const {usd, card, offer} = follow.reduce((low, one) => (one.usd < low.usd ? one : low)), now = best.first.machines * best.first.usd_per_hour;
+  return {card, provider: offer.provider, region: offer.region, from_usd_per_hour: now, usd_per_hour: (now * usd) / expected(best)};
 }
 
 /** By how much a minute on each card is expected to lower the cost of what is chosen, beyond its own, where that is worth a person's time, the most first; what it says of others counts, and what a data sheet alone speaks for is taken by nobody before: scripts/estimate/choice.py. */
@@ -462,7 +480,7 @@ function leftOut(text, data) {
     if (!found.length && /^[a-z]{2,}$/.test(plain(name))) found.push(...Object.keys(data.model.cards).filter((card) => plain(card).startsWith(plain(name)))); // TPU, RTX
     (found.length ? without : unknown).push(...(found.length ? found : [name]));
   }
-  return {without, unknown};
+  return {without: [...new Set(without)], unknown};
 }
 
 /** Of more rows the rest is folded. */
@@ -502,8 +520,8 @@ function beginQuote() {
 
   const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-  function machine({first, card}, about = "") {
-    return `${counted(card, first, data)}${about} at ${provider(first.provider)}`;
+  function machine({first, card, usd}, about = null) {
+    return `${counted(card, first, data)}${about ?? ""} at ${provider(first.provider)}${inRegion(first, data, about === null ? null : usd)}`;
   }
 
   /** What is to be known of a card before it is rented. */
@@ -544,7 +562,7 @@ function beginQuote() {
   function elsewhere(rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned"), spot = lowest("spot");
     const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % interval of its speed)`;
-    const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}, price of ${offer.as_of})`;
+    const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}${inRegion(offer, data, of.usd)}, price of ${offer.as_of})`;
     return {market: market ? ` At a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted: ${rented(spot, spot.spot)}.` : "",
       owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
@@ -555,10 +573,11 @@ function beginQuote() {
   function reasons(asked, {best, rows, covariance, beside, isAskedAfter}) {
     const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
     const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
-    if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)} is expected to cost less.`);
+    if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)}${inRegion(flips, data)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
     if (asked.by_hours) words.push(`Your hours for so many tokens on so many cards are ${rounded(asked.rate)} tokens a second a card, and other cards are reckoned from that speed: with other tokens or cards it is another, and so is the answer.`);
+    if (![...data.gpu_software, "other"].includes(classOf(asked, data))) words.push(`${capital(textOf(data, "software on GPU", {software: asked.software}))}.`);
     if (asked.stretched) words.push(asked.stretched);
     if (owned) words.push(owned);
     if (asked.is_quantised) words.push(`QLoRA is taken to last ${shown(data.model.tasks.qlora / data.model.tasks.lora)} times LoRA, by ten pairs on one A10G: no table prints its speed.`);
@@ -616,9 +635,9 @@ function beginQuote() {
 
   function described(row) {
     const many = row.offers > 1 ? `; ${row.offers} offers, median to dearest ${between(row.median_usd, row.dearest_usd, digitsOf(row))}` : "; 1 offer";
-    const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}`;
+    const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}${inRegion(offer, data, cost)}`;
     const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
-    const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${many}` : "", ...other].filter(Boolean).join("; ");
+    const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${inRegion(row.first, data, row.usd)}${many}` : "", ...other].filter(Boolean).join("; ");
     return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
   }
 
@@ -695,9 +714,10 @@ function beginQuote() {
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
     const slow = rows.find((row) => !row.is_market && row.usd < best.usd), patient = slow ? ` If it may take ${time(slow)}: ${label(slow.card)} at ${provider(slow.first.provider)}, about ${usd(slow.usd, slow)}.` : "";
     const instead = !own ? `; yours, ${label(asked.on)}, has no price` : own !== best ? `; yours, ${label(own.card)}, ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
+    const quick = slow ? ` of those that take no longer than ${SLOWEST} times your ${shown(hours)} hours` : "";
     const isHeld = touched.classic.size > 0 && !touched.classic.has("hours"), held = isHeld ? `Taken as ${count(hours)} hours: give yours above. ` : "";
     const ends = `. ${own ? `${stayOrMoveNet(own, best, close, Boolean(slow || stranger))}.` : ""}${patient}${stranger} Whether it fits in their memory is not known.`;
-    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}: ${where}, ${what}${instead}${ends}` : `Rent ${where}: ${what}${instead}${ends}`);
+    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}${quick}: ${where}, ${what}${instead}${ends}` : `Rent ${where}${quick && `, the lowest${quick}`}: ${what}${instead}${ends}`);
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);
@@ -711,8 +731,8 @@ function beginQuote() {
     const names = {own: data.classic.cards[own.card], card: data.classic.cards[best.card]}, times = best.seconds / own.seconds;
     if (own === best) return hasLess ? `Stay on ${names.own}` : textOf(data, "stay", names);
     if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
-    const saved = `${usd(own.usd - best.usd)} less for ${rounded(times, 2)} times the time`;
-    if (own.near) return times > 1 ? `Stay on ${names.own}: ${saved}, and not decided` : `${textOf(data, "stay or move", names)}, ${saved}`;
+    const less = usd(own.usd - best.usd), long = `${rounded(times, 2)} times`, saved = `${less} less for ${long} the time`;
+    if (own.near) return times > 1 ? `Stay on ${names.own}: moving saves ${less}, not surely, and takes ${long} as long` : `${textOf(data, "stay or move", names)}, ${saved}`;
     return `${textOf(data, close.length ? "move to some" : "move", names)}: ${saved}`;
   }
 

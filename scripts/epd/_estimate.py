@@ -14,7 +14,7 @@ from rich.table import Table
 from scripts.costs.cards import counted
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
-from scripts.estimate.reasons import of_memory, text
+from scripts.estimate.reasons import in_region, of_memory, text
 from scripts.storage.numbers import between, rounded
 from scripts.storage.words import printable
 
@@ -85,7 +85,7 @@ def _prices(answers: Sequence[Mapping[str, Any]]) -> list[_Row]:
         shown.append((
             one["card"], rounded(usd["cheapest"], digits), _between(usd), rounded(usd["median"], digits),
             rounded(usd["dearest"], digits), str(bill["offers"]), *others,
-            printable(f"{_machine(one['card'], offer)}, {offer['as_of']}"),
+            printable(f"{_machine(one['card'], offer)}{in_region(offer, usd['cheapest'])}, {offer['as_of']}"),
         ))  # fmt: skip
     return shown
 
@@ -138,7 +138,8 @@ def _other(bill: Mapping[str, Any] | None) -> str:
     digits = digits_within(bill["usd"]["low"], bill["usd"]["high"])
     usd, hours = rounded(bill["usd"]["cheapest"], digits), rounded(bill["hours"], digits)
     where = f"{count:,} card{'s' * (count > 1)}, {hours} h, {printable(offer['provider'])}"
-    return f"{usd} ({_between(bill['usd'])})\n{where}"
+    region = printable(in_region(offer, bill["usd"]["cheapest"]).strip()).replace(" (", "\n(")
+    return "\n".join(filter(None, (f"{usd} ({_between(bill['usd'])})", where, region)))
 
 
 def _owned(bill: Mapping[str, Any] | None) -> str:
@@ -186,7 +187,10 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     if prices := {bill["cheapest"]["as_of"] for one in answers for way in ways if (bill := one[way])}:
         ages = " to ".join(dict.fromkeys(age(day, today) for day in (max(prices), min(prices))))
         ages = re.sub(r" (days|months) old to (\S+ \1)", r" to \2", ages)
-        lines.append(f"prices: {ages}, with minimum and rounding of each bill, without the start of a machine")
+        lines.append(
+            f"prices: {ages}, with minimum and rounding of each bill, without the start of a machine; "
+            "those of a region are named with it, with what others ask"
+        )
     lines += map(printable, found["ways"])
     if arm := [one["card"] for one in answers if one["host"] == "ARM"]:
         lines.append(f"{', '.join(arm)}: {text('ARM')}")

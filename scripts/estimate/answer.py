@@ -100,7 +100,7 @@ def answer(
     counts = [cards] if cards else sorted(mine)
     whole: dict[str, Any] = {
         "asked": {key: getattr(question, key) for key in _ASKED}
-        | {"cards": cards, "sequences": sequences, "without": sorted(without), "owned_decides": owned_decides}
+        | {"cards": cards, "sequences": sequences, "without": sorted({*without}), "owned_decides": owned_decides}
         | {"preemptions_per_hour": preemptions_per_hour}
         | {"measured": [_measured(one) for one in found.beside]},
         "beside": [one.line for one in found.beside],
@@ -156,7 +156,7 @@ def _assumed(question: Question, cards: int | None, sequences: float | None) -> 
 def _otherwise(cards: int | None, without: Collection[str], others: Mapping[str, Mapping[str, Any] | None]) -> str:
     """Return that no offer decides, and what other ways to buy come to."""
     what = "a card" if cards is None else "so many cards"
-    left_out = f" (without {', '.join(sorted(without))})" if without else ""
+    left_out = f" (without {', '.join(sorted({*without}))})" if without else ""
     none = text("no offer", what=what, without=left_out, months=dollars.OLDEST_MONTHS)
     return " ".join([none, *elsewhere(others)])
 
@@ -336,7 +336,8 @@ def _bill(bill: Bill | None) -> dict[str, Any] | None:
     return {
         "usd": usd | {"median": bill.median_usd, "dearest": bill.dearest_usd},
         "hours": bill.seconds / 3600,
-        "second": bill.second and {"provider": bill.second.provider, "usd": bill.second_usd},
+        "second": bill.second
+        and {"provider": bill.second.provider, "region": bill.second.region, "usd": bill.second_usd},
         "offers": bill.offers,
         "cheapest": asdict(bill.cheapest),
     }

@@ -1,7 +1,7 @@
 """What a training costs on the machines of a card that are on offer: their own cards, minimum bill and rounding."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf
 from statistics import median
@@ -47,6 +47,8 @@ class Offer:
     minimum_seconds: float
     #: Of these machines so many are rented.
     machines: int = 1
+    #: What an hour of one costs in each region that has a price, from the lowest; none where the price is of no region.
+    regions: Sequence[float] = field(default_factory=list)
 
     @property
     def way(self) -> str:
@@ -136,7 +138,10 @@ def of_rows(
 
 
 def _of_regions(offers: Iterable[Offer]) -> list[Offer]:
-    """Return the cheapest region of each kind. A list without regions is of all: the newer of both counts."""
+    """Return the cheapest region of each kind, with the prices of the others.
+
+    A list without regions is of all: the newer of both counts.
+    """
     kinds: dict[tuple[str, str, int], list[Offer]] = {}
     for offer in offers:
         kinds.setdefault((offer.provider, offer.purchase, offer.cards), []).append(offer)
@@ -145,7 +150,8 @@ def _of_regions(offers: Iterable[Offer]) -> list[Offer]:
         everywhere = max((one.as_of for one in each if not one.region), default="")
         somewhere = max((one.as_of for one in each if one.region), default="")
         kept = [one for one in each if one.as_of >= (everywhere if one.region else somewhere)]
-        found.append(min(kept, key=lambda one: (one.usd_per_hour, one.region)))
+        low = min(kept, key=lambda one: (one.usd_per_hour, one.region))
+        found.append(replace(low, regions=sorted(one.usd_per_hour for one in kept if one.region and low.region)))
     return found
 
 

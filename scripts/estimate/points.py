@@ -1,6 +1,6 @@
 """One printed or asked-for training of a language model, and the table of facts as such points."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -72,6 +72,12 @@ def gflop_per_token(active_billion: float, layers: int, width: int, length: floa
 def software_class(name: str) -> str:
     """Return the class of software that a name belongs to."""
     return next((found for start, found in SOFTWARE.items() if name.startswith(start)), OTHER)
+
+
+def software_on(points: Sequence[Point], card: str) -> set[str]:
+    """Return the software that tables have on TPUs or on GPUs, whichever a card is."""
+    is_tpu = card.startswith("TPU")
+    return {point.software for point in points if point.card.startswith("TPU") == is_tpu} - {OTHER}
 
 
 def of_facts(

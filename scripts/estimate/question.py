@@ -9,7 +9,17 @@ from typing import Any
 from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
 from scripts.estimate.memory import STATE_BYTES
-from scripts.estimate.points import KINDS, OTHER, PRECISIONS, QUANTISED, SOFTWARE, TASKS, Point, gflop_per_token
+from scripts.estimate.points import (
+    KINDS,
+    OTHER,
+    PRECISIONS,
+    QUANTISED,
+    SOFTWARE,
+    TASKS,
+    Point,
+    gflop_per_token,
+    software_on,
+)
 from scripts.estimate.reasons import text
 from scripts.storage.errors import InputError
 from scripts.storage.numbers import rounded, written
@@ -195,8 +205,12 @@ def ask(
         assumed.append(
             "software: none was named (--software): the interval is wide enough for any, and TPUs are answered for"
         )
+    elif plain(found) != plain(software) and found != OTHER:
+        assumed.append(f"software: {software!r} is read as {found}")
     elif found == OTHER:
         assumed.append(f"software: no table holds {software!r}: the interval allows for that")
+    if found not in (OTHER, *software_on(known.points, "GPU")):
+        assumed.append(f"software: {text('software on GPU', software=found)}")
     if state_bytes is None:
         state_bytes = STATE_BYTES[task]
         keeps = _KEEPS.get(task, "weights, gradients and Adam's state")

@@ -9,7 +9,7 @@ import numpy as np
 
 from scripts.estimate import ceiling, linear
 from scripts.estimate.known import Known
-from scripts.estimate.points import OTHER, Point
+from scripts.estimate.points import OTHER, Point, software_on
 from scripts.estimate.question import Question
 from scripts.estimate.reasons import text
 from scripts.estimate.trial import WIDTH
@@ -134,13 +134,14 @@ class Rates:
 def rates(known: Known, question: Question, measured: Sequence[Point], today: date) -> Rates:
     """Return what is to be said of each card. `measured` are the person's own rates of the same training."""
     refused = {card: why for card in known.cards if (why := _refusal(known, question, measured, card))}
+    measured = [_known_by(known, point) for point in measured]
     fitted = linear.fit([point for point in known.points if point.model != question.model], known.cards)
     alone = [_alone(known, fitted, question, point, today) for point in measured]
     beside = [_beside(known, point, one) for point, one in zip(measured, alone, strict=True)]
     given = {point.card: point.rate for point in measured if point.precision == question.precision}
     if why := next((one.not_carried for one in beside if one.is_far), ""):
         refused |= {card: why for card in known.cards if card not in refused and card not in given}
-    asked = [question.on(card) for card in known.cards if card not in refused]
+    asked = [_known_by(known, question.on(card)) for card in known.cards if card not in refused]
     if not asked:
         return Rates([], np.zeros((0, 0)), refused, beside)
     carried = [_carried(known, one.point, of) for one, of in zip(beside, alone, strict=True)]
@@ -173,6 +174,11 @@ def rates(known: Known, question: Question, measured: Sequence[Point], today: da
         is_wide = exp(WIDTH * deviation) > WIDE
         answers.append(Rate(point.card, *ends, bases[place], until[place], ageing[place] > 0, is_wide))
     return Rates(answers, covariance[np.ix_(kept, kept)] * np.outer(times, times), refused, beside)
+
+
+def _known_by(known: Known, point: Point) -> Point:
+    """Return a point as tables know it: what software does on a TPU says nothing of it on a GPU."""
+    return point if point.software in software_on(known.points, point.card) else replace(point, software=OTHER)
 
 
 @dataclass(frozen=True)
@@ -230,8 +236,15 @@ def _expected(
         0.0 if base == "measured" else known.aged(question.kind, day, today)
         for base, day in zip(bases, until, strict=True)
     ]
-    alike = [*measured, *(point for point in own if point.software == question.software)]
-    factors = np.array([_factor(known, question, base, alike, bool(measured)) for base in bases])
+    alike = {
+        point.card: [*measured, *(one for one in own if one.software == point.software != OTHER)] for point in asked
+    }
+    factors = np.array(
+        [
+            _factor(known, question, point, base, alike[point.card], bool(measured))
+            for point, base in zip(asked, bases, strict=True)
+        ]
+    )
     elsewhere = [PRINTED_ELSEWHERE**2 * (base == "tables, this model") for base in bases]
     unlike = [
         UNLIKE**2 * (base == "data sheet only" and known.cards[point.card]["link_gb_per_second"] <= PCIE_GB_PER_SECOND)
@@ -260,11 +273,9 @@ def _refusal(known: Known, question: Question, measured: Sequence[Point], card: 
         return text("no experts")
     if card.startswith("TPU") and question.on(card).task == "lora" and not has_adapters_on_tpu(known.points):
         return text("adapters on TPU")
-    if question.is_named and card.startswith("TPU"):
-        by = {point.software for point in known.points if point.card.startswith("TPU")}
-        if question.software not in by:
-            name = "the software named" if question.software == OTHER else question.software
-            return text("software on TPU", software=name)
+    if question.is_named and card.startswith("TPU") and question.software not in software_on(known.points, card):
+        name = "the software named" if question.software == OTHER else question.software
+        return text("software on TPU", software=name)
     return ""
 
 
@@ -291,7 +302,9 @@ def _basis(known: Known, asked: Point, measured: Sequence[Point]) -> str:
     return "tables" if same else "tables, other precision" if rows else "data sheet only"
 
 
-def _factor(known: Known, question: Question, basis: str, alike: Sequence[Point], is_measured: bool) -> float:
+def _factor(
+    known: Known, question: Question, asked: Point, basis: str, alike: Sequence[Point], is_measured: bool
+) -> float:
     """Return by how much an interval is widened: the most that trials found where as much is missing.
 
     `alike` are rates of the same model with the same software, measured or printed.
@@ -312,7 +325,7 @@ def _factor(known: Known, question: Question, basis: str, alike: Sequence[Point]
             missing.append("its precision on its card, and its model")
     if basis == "data sheet only":
         missing.append("its card, and its model")
-    if question.software == OTHER and not is_measured:
+    if asked.software == OTHER and not is_measured:
         missing.append("its software, and its model")
     return max(known.factors[one][question.kind] for one in missing)
 

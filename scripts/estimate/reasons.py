@@ -3,11 +3,18 @@
 The page fills in what stands in braces as Python does (reports/scripts/quote.js).
 """
 
+from collections.abc import Mapping
+from statistics import median
+from typing import Any
+
+from scripts.storage.numbers import rounded
+
 TEXTS = {
     "precision": "it has no {precision}: its data sheet has {has}",
     "nvfp4": "NVFP4 of a mixture of experts follows from no other precision: measure it",
     "no experts": "no table has a mixture of experts on it: measure it",
     "software on TPU": "on a TPU no table has {software}",
+    "software on GPU": "no table has {software} on a GPU: the interval allows for that",
     "adapters on TPU": "on a TPU no table has LoRA: measure it",
     "too wide": "its 80 % interval is a factor of {factor} either way, more than {widest}{why}: measure it{or_name}",
     "wide": "wide, measure it",
@@ -59,6 +66,8 @@ TEXTS = {
     "may run out": "may run out of memory: by LitGPT's runs {peak} GB a card unless layers are computed again",
     "as you say": "fits by your word",
     "not as measured": "does not fit as measured",
+    "regions": "{regions} regions: {low} to {high} USD, median {median}",
+    "one price": "as in all {regions} regions",
     "order": (
         "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
         "named is the first"
@@ -106,3 +115,20 @@ def caveats(basis: str, host: str | None, fits: str) -> str:
 def of_memory(fits: str) -> str:
     """Return what is to be known of a card's memory before it is rented, empty if nothing is."""
     return TEXTS[fits].partition(":")[0] if fits in ("may run out", "as you say", "not as measured") else ""
+
+
+def in_region(offer: Mapping[str, Any], usd: float | None = None) -> str:
+    """Return in which region an offer has its price, and what others ask where it comes to so many USD; empty where the
+    price is of no region.
+    """
+    if not offer["region"]:
+        return ""
+    if usd is None or len(prices := offer["regions"]) < 2:
+        return f" in {offer['region']}"
+    if prices[0] == prices[-1]:
+        return f" in {offer['region']} ({text('one price', regions=len(prices))})"
+    low, middle, high = (
+        rounded(usd * price / offer["usd_per_hour"], 2) for price in (prices[0], median(prices), prices[-1])
+    )
+    spread = text("regions", regions=len(prices), low=low, high=high, median=middle)
+    return f" in {offer['region']} ({spread})"

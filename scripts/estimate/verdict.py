@@ -11,7 +11,7 @@ from scripts.estimate import choice
 from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
 from scripts.estimate.rates import BASES, digits_within
-from scripts.estimate.reasons import caveats, of_memory, text
+from scripts.estimate.reasons import caveats, in_region, of_memory, text
 from scripts.storage.numbers import between, number, rounded
 
 #: How other ways to buy are named, where they cost less.
@@ -55,12 +55,12 @@ def verdict(
     said = [_sentence(answers, found, falls, asked_after)]
     if flips and not asked_after:
         offer = answers[found.first]["deciding"]["cheapest"]
-        of_first = _machines(names[found.first], offer, _own_memory(answers[found.first]))
+        of_first = _machines(names[found.first], offer, _own_memory(answers[found.first])) + in_region(offer)
         flips_to = _alone(answers[names.index(flips["card"])])
         said.append(
             f"If an hour of {of_first} rises from {number(flips['from_usd_per_hour'])} to "
-            f"{number(flips['usd_per_hour'])} USD, {flips_to} {_by(flips['provider'])} is expected to "
-            "cost less."
+            f"{number(flips['usd_per_hour'])} USD, {flips_to} {_by(flips['provider'])}{in_region(flips)} is "
+            "expected to cost less."
         )
     own = [place for place, one in enumerate(answers) if one["basis"] == BASES[0]]
     if len(own) == 1 and len(answers) > 1:
@@ -84,7 +84,7 @@ def verdict(
 def elsewhere(others: Mapping[str, Mapping[str, Any] | None], most_usd: float = inf) -> list[str]:
     """Return what the lowest bills of other ways to buy come to, a sentence each, where that is less than so much."""
     return [
-        f"{words} {_usd(bill)} on {_place(bill, bill['cheapest'])}."
+        f"{words} {_usd(bill)} on {_place(bill, bill)}."
         for way, words in _WAYS.items()
         if (bill := others.get(way)) and usd_of(bill) < most_usd
     ]
@@ -109,19 +109,24 @@ def _flips(
     more = np.exp(np.diag(covariance) / 2)
     first = answers[found.first]
     follow = [
-        (float(usd[place] * more[place]), one["card"], one["deciding"]["cheapest"]["provider"])
+        (float(usd[place] * more[place]), one["card"], *_seller(one["deciding"]["cheapest"]))
         for place, one in enumerate(answers)
         if place != found.first
     ]
     if second := first["deciding"]["second"]:
-        follow.append((second["usd"] * float(more[found.first]), first["card"], second["provider"]))
+        follow.append((second["usd"] * float(more[found.first]), first["card"], *_seller(second)))
     if not follow:
         return None
-    least, card, provider = min(follow)
+    least, card, provider, region = min(follow)
     offer = first["deciding"]["cheapest"]
     now = offer["usd_per_hour"] * offer["machines"]
     share = least / float(usd[found.first] * more[found.first])
-    return {"card": card, "provider": provider, "from_usd_per_hour": now, "usd_per_hour": now * share}
+    of = {"card": card, "provider": provider, "region": region}
+    return of | {"from_usd_per_hour": now, "usd_per_hour": now * share}
+
+
+def _seller(offer: Mapping[str, Any]) -> tuple[str, str]:
+    return offer["provider"], offer["region"]
 
 
 def _usd(bill: Mapping[str, Any]) -> str:
@@ -137,11 +142,12 @@ def _cost(bill: Mapping[str, Any]) -> str:
     return f"{_usd(bill)} in {hours} h"
 
 
-def _place(of: Mapping[str, Any], offer: Mapping[str, Any]) -> str:
-    """Return on which machines of a card, with what is to be known of it, and since when they ask that."""
+def _place(of: Mapping[str, Any], bill: Mapping[str, Any]) -> str:
+    """Return on which machines of a card, with what is to be known of it, and where and since when they ask that."""
+    offer = bill["cheapest"]
     date = "figures" if offer["provider"] == OWNED else "price"
     known = caveats(of["basis"], of["host"], of["fits"])
-    return f"{_machines(of['card'], offer, known)}, {date} of {offer['as_of']}"
+    return f"{_machines(of['card'], offer, known)}{in_region(offer, usd_of(bill))}, {date} of {offer['as_of']}"
 
 
 def _machines(card: str, offer: Mapping[str, Any], known: str = "") -> str:
@@ -182,7 +188,7 @@ def _sentence(
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
         f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}; "
-        f"without that, {_place(taken, taken['deciding']['cheapest'])}, comes to {_cost(taken['deciding'])}."
+        f"without that, {_place(taken, taken['deciding'])}, comes to {_cost(taken['deciding'])}."
     )
 
 
@@ -205,7 +211,7 @@ def _own_memory(of: Mapping[str, Any]) -> str:
 
 
 def _named(of: Mapping[str, Any]) -> str:
-    return f"{_place(of, of['deciding']['cheapest'])}, {_cost(of['deciding'])}"
+    return f"{_place(of, of['deciding'])}, {_cost(of['deciding'])}"
 
 
 def _listed(names: Sequence[str], last: str = "and") -> str:

@@ -23,7 +23,7 @@ from scripts.estimate import (
 )
 from scripts.estimate.known import AGEING_MONTHS, OLD_MONTHS, Known
 from scripts.estimate.owned import Owned
-from scripts.estimate.points import KINDS, PRECISIONS, SOFTWARE
+from scripts.estimate.points import KINDS, PRECISIONS, SOFTWARE, software_on
 
 #: What runs in the page, in this order.
 SCRIPTS = ("engine.js", "elements.js", "estimate.js", "quote.js")
@@ -118,7 +118,7 @@ def data(
     (cards with such a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until
     when), models (by name: kind, active, total, layers, of_layers, width, whether the tables have its family,
     vocabulary, printed runs, and their own points), lengths and sizes (by kind: the least and the most), most_in_all,
-    most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software,
+    most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software, gpu_software,
     has_adapters_on_tpu, spot (what is assumed of it), provider_names (all that they are called),
     owned and offers by card.
     """
@@ -177,7 +177,8 @@ def data(
         "sizes": {kind: known.sizes(kind) for kind in KINDS},
         "most_in_all": {kind: known.most_in_all(kind) for kind in KINDS},
         "software": list(dict.fromkeys(SOFTWARE.values())),
-        "tpu_software": sorted({point.software for point in known.points if point.card.startswith("TPU")}),
+        "tpu_software": sorted(software_on(known.points, "TPU")),
+        "gpu_software": sorted(software_on(known.points, "GPU")),
         "has_adapters_on_tpu": rates.has_adapters_on_tpu(known.points),
         "providers": {
             name: provider_name(name) for name in sorted({row["provider"] for rows in offered.values() for row in rows})

@@ -39,7 +39,13 @@ def test_the_price_from_which_another_card_wins_is_where_both_cost_the_same() ->
     offers = {"H100": [row("a", 1, 2)], "A100 80 GB": [row("b", 1, 1)]}
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))["choice"]
     three = pytest.approx(3, rel=0.02)
-    assert found["flips"] == {"card": "A100 80 GB", "provider": "b", "from_usd_per_hour": 2, "usd_per_hour": three}
+    assert found["flips"] == {
+        "card": "A100 80 GB",
+        "provider": "b",
+        "region": "",
+        "from_usd_per_hour": 2,
+        "usd_per_hour": three,
+    }
     assert "If an hour of 1 x H100 at a rises from 2.00 to " in found["sentence"]
     assert found["sentence"].endswith(" USD, A100 80 GB at b is expected to cost less.")
     dearer = offers | {"H100": [row("a", 1, found["flips"]["usd_per_hour"] * 1.001)]}
@@ -56,7 +62,7 @@ def test_a_price_that_rises_is_said_to_rise() -> None:
 def test_another_provider_of_the_same_card_may_follow() -> None:
     offers = {"H100": [row("a", 1, 2), row("c", 1, 2.5)], "A100 80 GB": [row("b", 1, 1)]}
     found = of(offers, ("H100", 7800), ("A100 80 GB", 2600))
-    flips = {"card": "H100", "provider": "c", "from_usd_per_hour": 2, "usd_per_hour": pytest.approx(2.5)}
+    flips = {"card": "H100", "provider": "c", "region": "", "from_usd_per_hour": 2, "usd_per_hour": pytest.approx(2.5)}
     assert found["choice"]["flips"] == flips
     (own,) = [one for one in found["answers"] if one["card"] == "H100"]
     assert own["on_demand"]["second"]["usd"] == pytest.approx(own["on_demand"]["usd"]["cheapest"] * 1.25, rel=1e-3)
@@ -468,3 +474,28 @@ def test_what_a_measured_peak_does_not_fit_is_named_with_that_word_and_not_to_me
         parts = found["sentence"].split("A100 40 GB")[1:]
         assert parts
         assert all("does not fit as measured" in part.partition(")")[0] for part in parts), found["sentence"]
+
+
+@pytest.mark.parametrize("purchase", ["on-demand", "spot"])
+def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(purchase: str) -> None:
+    """Of three regions at 1, 2 and 8 USD an hour the median asks twice the first, the dearest eight times."""
+    regions = [
+        row("gce", 1, usd, region=name, purchase=purchase) for usd, name in ((2, "north"), (1, "east"), (8, "west"))
+    ]
+    found = of({"H100": [row("a", 1, 9), *regions], "A100 80 GB": [row("b", 1, 90)]}, ("H100", 7800))
+    (own,) = [one for one in found["answers"] if one["card"] == "H100"]
+    bill = own["on_demand" if purchase == "on-demand" else "spot"]
+    assert (bill["cheapest"]["region"], bill["cheapest"]["regions"]) == ("east", [1, 2, 8])
+    # 71.2 hours, of spot 4.4 % more
+    least, middle, most = (("71", "140", "570"), ("74", "150", "600"))[purchase == "spot"]
+    words = f"1 x H100 at gce in east (3 regions: {least} to {most} USD, median {middle}), price of 2026-11-09"
+    assert words in found["choice"]["sentence"]
+    alone = of({"H100": [row("gce", 1, 3, region="east"), row("a", 1, 9)]}, ("H100", 7800))["choice"]["sentence"]
+    assert "1 x H100 at gce in east, price" in alone
+    assert "If an hour of 1 x H100 at gce in east rises" in alone
+
+
+def test_what_is_left_out_twice_is_named_once() -> None:
+    found = answer.answer(TABLES, {}, ask(), [], None, TODAY, without=["b", "a", "b"])
+    assert found["asked"]["without"] == ["a", "b"]
+    assert "(without a, b)" in found["otherwise"]

@@ -62,7 +62,9 @@ def test_the_cheapest_region_counts_and_a_list_without_regions_is_of_all() -> No
         row("gce", 1, 3.4, region="us-east4", purchase="spot", as_of="2026-05-20"),
     ]
     assert [one.usd_per_hour for one in dollars.of_rows(spot, TODAY)] == [3.4]
+    assert [list(one.regions) for one in dollars.of_rows(spot, TODAY)] == [[3.4, 6.6]]
     newer = row("gce", 1, 5, purchase="spot", as_of="2026-11-01")
+    assert [list(one.regions) for one in dollars.of_rows([*spot, newer], TODAY)] == [[]]
     assert [one.usd_per_hour for one in dollars.of_rows([*spot, newer], TODAY)] == [5]
 
 

@@ -174,7 +174,8 @@ def test_fewer_active_parameters_are_a_mixture_of_experts() -> None:
 def test_software_that_no_table_holds_is_one_of_its_own_and_that_is_said(said: str, known: str) -> None:
     asked = ask(software=said)
     assert (asked.software, asked.is_named) == (known, bool(said))
-    assert any(line.startswith("software") for line in asked.assumed) == (known == "other")
+    says = ("software: none was named", "software: no table holds")
+    assert any(line.startswith(says) for line in asked.assumed) == (known == "other")
 
 
 @pytest.mark.parametrize(
@@ -311,3 +312,12 @@ def test_ages_are_in_words() -> None:
         "1 day old", "16 days old", "a month old at most", "4 months old", "2.6 years old",
     ]  # fmt: skip
     assert months("2025-11-25", today) == pytest.approx(12, abs=0.02)
+
+
+def test_software_that_is_read_as_another_is_said_once() -> None:
+    for name, says in (("nemo", True), ("megatron-bridge", False), ("Megatron-Bridge", False)):
+        asked = ask(software=name)
+        assert asked.software == "Megatron-Bridge"
+        assert [line for line in asked.assumed if "is read as" in line] == (
+            ["software: 'nemo' is read as Megatron-Bridge"] if says else []
+        )

@@ -307,3 +307,19 @@ def test_a_rate_is_said_to_be_on_the_side_on_which_it_is_read(times: float, word
     said = of(rates.rates(known(), asked, [], TODAY), "H100").middle
     (beside,) = rates.rates(known(), asked, [asked.on("H100", rate=said * times)], TODAY).beside
     assert f"{words} {rounded(said)} that would be said" in beside.line
+
+
+def test_what_software_does_on_a_tpu_says_nothing_of_it_on_a_gpu() -> None:
+    """Tables have MaxText on TPUs alone: a GPU is as unsure as with software that none has."""
+    of_all = estimates.known()
+    assert {point.card.startswith("TPU") for point in of_all.points if point.software == "MaxText"} == {True}
+    known_by, unknown = (
+        rates.rates(of_all, question.ask(of_all, model="Llama 3 8B", tokens=2e9, software=name), [], TODAY)
+        for name in ("MaxText", "fsdp")
+    )
+    for card in ("H100", "B200"):
+        assert of(known_by, card) == of(unknown, card)
+    assert "TPU v6e" in unknown.refused
+    assert of(known_by, "TPU v6e").basis == "tables, this model"
+    asked = question.ask(of_all, model="Llama 3 8B", tokens=2e9, software="MaxText")
+    assert "software: no table has MaxText on a GPU: the interval allows for that" in asked.assumed
