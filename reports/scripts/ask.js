@@ -226,7 +226,7 @@ function begin() {
       return cell;
     }));
     const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
-      const name = made("th", "", first);
+      const name = made("th", first instanceof Node ? "" : "wrap", first);
       name.scope = "row";
       return made("tr", "", name, ...cells);
     }));
@@ -297,9 +297,12 @@ function begin() {
   function wins(found) {
     const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, ...[row.usd_per_hour, row.even_at, below].map((value) => perHour(row, value))].map((value) => made("td", "n", shown(value)))];
     if (!found.length) return [];
-    return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
-      made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price).`), stacked(table("At which price would another machine cost less", "",
-      ["configuration", "USD", "s", anHour, `even at, ${anHour}`, `clearly less below, ${anHour}`], found.map(line))))];
+    const none = found.every(({row}) => row.of.usd.length >= 4) ? "at no price" : "not known, too few runs";
+    const fold = made("details", "", made("summary", "", "At which price would another machine cost less?"),
+      made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: ${none}).`), stacked(table("At which price would another machine cost less", "",
+      ["configuration", "USD", "s", anHour, `even at, ${anHour}`, `clearly less below, ${anHour}`], found.map(line))));
+    fold.id = "flips";
+    return [fold];
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */
