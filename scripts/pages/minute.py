@@ -23,11 +23,12 @@ _MOST = 4
 
 
 def rows(
-    panels: Sequence[Mapping[str, Any]], given: Mapping[str, str], price: str, inputs: Inputs
+    panels: Sequence[Mapping[str, Any]], given: Mapping[str, str], price: str, inputs: Inputs, mixed: str = ""
 ) -> list[tuple[str, str]]:
     """Return the questions and their answers, those that an article has `given`, or of a ranking of each workload.
 
-    `panels` are those of `first.context`, `price` says at which price the answer to the page's question changes.
+    `panels` are those of `first.context`, `price` says at which price the answer to the page's question changes,
+    `mixed` in how many rankings a gap may be one of software.
     """
     nouns = {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]}
     noun = nouns.pop() if len(nouns) == 1 else "samples"
@@ -40,11 +41,13 @@ def rows(
     said = {"price": price.strip(), **given}
     if price:
         said["price"] = "\n".join(filter(None, [price.strip(), given.get("price")]))
+    if said.get("sure"):
+        said["sure"] = f"{said['sure']} {mixed}".strip()
     return [(head.format(noun=noun), said[key]) for key, head in _HEADS.items() if said.get(key)]
 
 
 def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
-    """Return what has the lowest cost of each workload, clearly by the rule of verdicts or not, or of many how often."""
+    """Return what has the lowest cost of each workload, clearly by the rule of verdicts or not, or how often."""
     if len(panels) > _MOST:
         counted = Counter(panel["best"][CHEAPEST]["hardware_name"] for panel in panels)
         each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
@@ -126,7 +129,7 @@ def _sure(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     settled = list(dict.fromkeys(one["settled_by"] for one in best if one["near"] and one["settled_by"] != SAME))
     more = f" What would settle it: {'; '.join(settled)}." if settled else ""
     often = f"{1 / FALSE_PAGES:.0f}"
-    errs = f"A difference is called clear so strictly that at most 1 page in {often} calls one so that is chance"
+    errs = f"At most 1 such page in {often} calls a difference clear that is chance"
     length = clocks.extrapolated(inputs.runs).partition(";")[0] if inputs.trained else clocks.AS_MEASURED
     whole = "" if length == clocks.AS_MEASURED else f" All times and costs are of a whole training, {length}."
     return f"{', '.join(said)}. {errs}.{more}{whole}"
