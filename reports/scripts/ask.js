@@ -226,7 +226,7 @@ function begin() {
       return cell;
     }));
     const body = made("tbody", "", ...rows.map(([first, ...cells]) => {
-      const name = made("th", "", first);
+      const name = made("th", first instanceof Node ? "" : "wrap", first);
       name.scope = "row";
       return made("tr", "", name, ...cells);
     }));
@@ -297,9 +297,12 @@ function begin() {
   function wins(found) {
     const line = ({row, below}) => [row.name, ...[row.usd, row.seconds, ...[row.usd_per_hour, row.even_at, below].map((value) => perHour(row, value))].map((value) => made("td", "n", shown(value)))];
     if (!found.length) return [];
-    return [made("details", "", made("summary", "", "At which price would another machine cost less?"),
-      made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: at no price).`), stacked(table("At which price would another machine cost less", "",
-      ["configuration", "USD", "s", anHour, `even at, ${anHour}`, `clearly less below, ${anHour}`], found.map(line))))];
+    const none = found.every(({row}) => row.of.usd.length >= 4) ? "at no price" : "not known, too few runs";
+    const fold = made("details", "", made("summary", "", "At which price would another machine cost less?"),
+      made("p", "about", `Each machine by ${by(found)}. At the even price it costs as much as the lowest of the others; below the last price it wins clearly (—: ${none}).`), stacked(table("At which price would another machine cost less", "",
+      ["configuration", "USD", "s", anHour, `even at, ${anHour}`, `clearly less below, ${anHour}`], found.map(line))));
+    fold.id = "flips";
+    return [fold];
   }
 
   /** Say beside each field why what stands in it is no setting; return what is refused. */
@@ -342,7 +345,7 @@ function begin() {
       const times = scaleOf(state, about, rows);
       const what = `${name}: each bar is dollars${times === 1 ? "" : " per 1,000 trainings"}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(state, found) : "";
-      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs."), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs: the further apart, the larger a gap must be to be clear."), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }

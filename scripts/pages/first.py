@@ -58,13 +58,14 @@ def context(inputs: Inputs) -> dict[str, Any]:
         | {"ways": ways[name], "only": _only(cells, machines, inputs.labels)}
         for name, cells in found.items()
     ]
+    software, mixed = _software(inputs, found)
     return {
         "question": inputs.study.get("question", {}).get("asks", ""),
-        **_answered(inputs, found, panels),
+        **_answered(inputs, found, panels, mixed),
         "unit_words": _units(
             [name in of_rates for name in found], _clock(inputs.runs), definition.per_samples(inputs.study)
         ),
-        "software_words": _software(inputs, found),
+        "software_words": software,
         "costs_trainings": any(name not in of_rates for name in found),
         "panels": panels,
         "glance": _glance(found, panels, inputs) if len(found) > 1 else None,
@@ -100,8 +101,10 @@ def _units(of_rates: Sequence[bool], clock: str, amount: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
-    """Return in words of which software the runs of others are, where it is known and of several kinds."""
+def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> tuple[str, str]:
+    """Return in words of which software the runs of others are, where it is known and of several kinds, and in short
+    in how many rankings a gap may be one of software.
+    """
     given = inputs.study.get("import", {}).get("software", {})
 
     def of(run: str) -> str:
@@ -109,7 +112,7 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
 
     counted = Counter(of(str(run)) for run in inputs.runs["run"]) if given else Counter[str]()
     if len(counted) < 2:
-        return ""
+        return "", ""
     several = sum(len({of(cell["run"]) for cell in cells}) > 1 for cells in found.values())
     kinds = " and ".join(f"{words}: {count:,} result{'s' if count != 1 else ''}" for words, count in counted.items())
     question = trainings.Question.of(inputs.study)
@@ -117,27 +120,34 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> str:
     alike = sum(of(one["run"]) == of(other["run"]) for _, one, other in pairs)
     answered = f"{alike} of the {len(pairs)} pairs of the answer"
     answer = f"In {answered} both are of one kind. " if pairs else ""
+    rankings = f"{several} of {len(found)} rankings mix"
+    gap = "a gap between these may be one of software."
     return (
-        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}{several} of {len(found)} rankings mix "
-        "kinds: a gap between these may be one of software."
+        f"Software of {len(counted)} kinds is compared: {kinds}. {answer}{rankings} kinds: {gap}",
+        f"{rankings} kinds of software: {gap}" if several else "",
     )
 
 
 def _answered(
-    inputs: Inputs, found: Mapping[str, list[dict[str, Any]]], panels: Sequence[Mapping[str, Any]]
+    inputs: Inputs, found: Mapping[str, list[dict[str, Any]]], panels: Sequence[Mapping[str, Any]], mixed: str
 ) -> dict[str, Any]:
     """Return `answer`, of which the page shows the `word`, and its reason: of an article, or of the study's cells; and
     `minute`, what else a reader asks first, with its answers; `further`, what an article says at length.
     """
     given = figures.minute(inputs.study, inputs.derived)
     if answered := figures.answer(inputs.study, inputs.derived):
-        asked = minute.rows(panels, given, "", inputs)
+        asked = minute.rows(panels, given, "", inputs, mixed)
         further = figures.further(inputs.study, inputs.derived)
         return {"answer": {"word": answered[0]}, "answer_words": answered[1], "minute": asked, "further": further}
     answer = _answer(inputs, found)
     words, price = _words(answer, inputs) if answer else ("", "")
     word = {"word": answer.word + _where(inputs, found)} if answer else None
-    return {"answer": word, "answer_words": words, "minute": minute.rows(panels, given, price, inputs), "further": ""}
+    return {
+        "answer": word,
+        "answer_words": words,
+        "minute": minute.rows(panels, given, price, inputs, mixed),
+        "further": "",
+    }
 
 
 def _answer(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> trainings.Answer | None:

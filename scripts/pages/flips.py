@@ -86,10 +86,11 @@ def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[s
         (cell["usd_per_hour"] * times, cell["usd_per_hour"], when(cell["price_as_of"], newest))
         for cell, times in ((one, ratio), (other, 1 / ratio))
     )
+    same = ", as both are billed the minimum" if one["is_least"] and other["is_least"] else ""
     first, second = (labels[cell["cell"]["hardware"]] for cell in (one, other))
     return (
         f"For {workload_name(workload)}, by {_by(is_single)}, {first} is lowest up to {_now(up_to, now, since)}; "
-        f"next is {second}, at {number(at)} ({_priced(then, of)})."
+        f"next is {second}, at {number(at)} ({_priced(then, of)}){same}."
     )
 
 

@@ -23,11 +23,12 @@ _MOST = 4
 
 
 def rows(
-    panels: Sequence[Mapping[str, Any]], given: Mapping[str, str], price: str, inputs: Inputs
+    panels: Sequence[Mapping[str, Any]], given: Mapping[str, str], price: str, inputs: Inputs, mixed: str = ""
 ) -> list[tuple[str, str]]:
     """Return the questions and their answers, those that an article has `given`, or of a ranking of each workload.
 
-    `panels` are those of `first.context`, `price` says at which price the answer to the page's question changes.
+    `panels` are those of `first.context`, `price` says at which price the answer to the page's question changes,
+    `mixed` in how many rankings a gap may be one of software.
     """
     nouns = {definition.unit(inputs.study, str(name)) for name in inputs.runs["workload"]}
     noun = nouns.pop() if len(nouns) == 1 else "samples"
@@ -40,11 +41,13 @@ def rows(
     said = {"price": price.strip(), **given}
     if price:
         said["price"] = "\n".join(filter(None, [price.strip(), given.get("price")]))
+    if said.get("sure"):
+        said["sure"] = f"{said['sure']} {mixed}".strip()
     return [(head.format(noun=noun), said[key]) for key, head in _HEADS.items() if said.get(key)]
 
 
 def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
-    """Return what has the lowest cost of each workload, or of many how often each machine has it."""
+    """Return what has the lowest cost of each workload, clearly by the rule of verdicts or not, or how often."""
     if len(panels) > _MOST:
         counted = Counter(panel["best"][CHEAPEST]["hardware_name"] for panel in panels)
         each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
@@ -58,7 +61,7 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         best = panel["best"][CHEAPEST]
         cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}"
         measured = best["said"] + _least(best, inputs) if best["why"] == EQUAL else f"lowest measured; {best['why']}"
-        about = panel["clear"].strip(" .") or ("clearly" if not best["near"] else measured)
+        about = panel["clear"].strip(" .") or ("clearly the lowest" if not best["near"] else measured)
         only = f" (run on {panel['only']} only)" if panel["only"] else ""
         said.append(
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
@@ -91,7 +94,7 @@ def _lower(panels: Sequence[Mapping[str, Any]]) -> str:
             if 0 < way["usd"] < usd * (1 - TIE):
                 found.setdefault(way["option"], []).append(usd / way["usd"])
     each = [
-        f"{option} in {len(times)} of {len(panels)}, up to {number(max(times), 2)} times less"
+        f"{option} in {len(times)} of {len(panels)}, up to {number(100 * (1 - 1 / max(times)), 2)} % less"
         for option, times in found.items()
     ]
     return f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
@@ -126,7 +129,7 @@ def _sure(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     settled = list(dict.fromkeys(one["settled_by"] for one in best if one["near"] and one["settled_by"] != SAME))
     more = f" What would settle it: {'; '.join(settled)}." if settled else ""
     often = f"{1 / FALSE_PAGES:.0f}"
-    errs = f"Of such pages at most 1 in {often} calls any two configurations different that are equal"
+    errs = f"At most 1 such page in {often} calls a difference clear that is chance"
     length = clocks.extrapolated(inputs.runs).partition(";")[0] if inputs.trained else clocks.AS_MEASURED
     whole = "" if length == clocks.AS_MEASURED else f" All times and costs are of a whole training, {length}."
     return f"{', '.join(said)}. {errs}.{more}{whole}"
@@ -136,7 +139,7 @@ def _own(panels: Sequence[Mapping[str, Any]], price: str) -> str:
     """Return at which price the first workload has another winner, the `price` of the answer, and where others are."""
     if any(panel["flip"] for panel in panels):
         lead = next((panel["lead"] for panel in panels if panel["lead"]), "")
-        more = "Each workload has its own price below." if len(panels) > 1 else ""
+        more = "Each workload has its own price [below](#first)." if len(panels) > 1 else ""
         return "\n".join(filter(None, [f"{lead} {more}".strip(), price.strip()]))
     return price.strip() or "No price changes it: each workload has one machine alone, or one that is free."
 

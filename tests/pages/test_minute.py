@@ -37,7 +37,7 @@ def test_each_question_has_its_line_in_the_order_of_the_page() -> None:
 def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
     """Six runs a thousandth apart, billed 101 s: a third of the time is clear, a per cent is not."""
     clear = minute(made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 300.0)))
-    assert clear["Cheapest"].startswith("MNIST · MLP: JAX · 1 vCPU, 1.01 USD per 1,000 trainings: clearly.")
+    assert clear["Cheapest"].startswith("MNIST · MLP: JAX · 1 vCPU, 1.01 USD per 1,000 trainings: clearly the lowest.")
     assert clear["How sure"].startswith("Configuration clear in 1 of 1 workload.")
     close = minute(made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 101.5), ("cpu4", "jax", 900.0)))
     assert "the machine is clear (1 vCPU), the software is open." in close["Cheapest"]
@@ -97,7 +97,7 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
     price = asked["Price at which another wins"]
     assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
     assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
-    assert "\nLower at other prices, below: spot in 1 of 1, up to 2.0 times less.\n" in asked["Cheapest"]
+    assert "\nLower at other prices, below: spot in 1 of 1, up to 50 % less.\n" in asked["Cheapest"]
     assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"
 
 
