@@ -6,8 +6,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from scripts.epd import _write_wandb
 from scripts.importers._logs import beside, finite
 from scripts.importers.formats import mlflow
@@ -62,7 +60,7 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
 
 def _write_metric(meta: Path, cost: float) -> bool:
     """Write the metric of a run's folder (milliseconds, value, step) at its end. Return whether it was another."""
-    about = beside(meta, yaml.safe_load)
+    about = beside(meta)
     at = next((finite(about.get(key)) for key in ("end_time", "start_time") if about.get(key)), None)
     line = f"{int(at or 0)} {cost:.6g} 0\n"
     file = meta.parent / "metrics" / mlflow.COST

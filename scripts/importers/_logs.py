@@ -14,9 +14,9 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devices, _seconds, naming
+from scripts.storage import schemas
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -121,16 +121,25 @@ def from_json(text: str, line: int = 1) -> Any:
         raise Refused(f"broken JSON: {error}", line) from error
 
 
-def beside(path: Path, parse: Callable[[str], Any] = json.loads) -> dict[str, Any]:
-    """Return the mapping that a small file beside a log holds, JSON or what `parse` reads; none where there is none.
+def from_yaml(text: str, name: str) -> Any:
+    """Return what the YAML of a log says. Raises Refused for what is none, or a few lines that stand for millions."""
+    try:
+        return schemas.plain_yaml(text, name)
+    except InputError as error:
+        raise Refused(str(error).removeprefix(f"{name}: ")) from error
+
+
+def beside(path: Path) -> dict[str, Any]:
+    """Return the mapping that a small file beside a log holds, YAML or JSON by its name; none where there is none.
 
     A file that is none, a pipe or a device, is not waited for.
     """
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_BESIDE:
             return {}
-        found = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        text = path.read_text(encoding="utf-8")
+        found = from_yaml(text, path.name) if path.suffix in (".yaml", ".yml") else from_json(text)
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 

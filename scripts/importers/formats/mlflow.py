@@ -14,8 +14,6 @@ from math import nan
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from scripts.importers import Imported, Layout, _logs, _metrics, naming
 from scripts.importers._logs import Log, Refused, Runs, finite, shown
 from scripts.importers._recorder import stores
@@ -78,14 +76,7 @@ def runs_of(log: Log) -> Runs:
 
 
 def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
-    try:
-        about = yaml.safe_load(log.text)
-    except RecursionError as error:
-        raise Refused("not YAML: nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:
-        if isinstance(error, Refused):
-            raise
-        raise Refused(f"not YAML: {str(error).splitlines()[0]}") from error
+    about = _logs.from_yaml(log.text, log.name.name)
     if not isinstance(about, dict):
         raise Refused("must be the keys of a run")
     place = log.path.parent
@@ -121,7 +112,7 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def _experiment(folder: Path) -> str:
-    return str(_logs.beside(folder / FILE, yaml.safe_load).get("name", ""))
+    return str(_logs.beside(folder / FILE).get("name", ""))
 
 
 def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
