@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ _PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(_PRECISIONS)})(?![a-z0-9])")
 
 #: No count of a log is larger; beyond, a number is a fault.
 _LARGEST_COUNT = 10**12
+
+#: Digits of a whole number that no float may hold.
+_MAY_BE_TOO_LARGE = re.compile(rf"\d{{{sys.float_info.max_10_exp}}}")
 
 #: A file of settings beside a log is no larger (bytes).
 _LARGEST_BESIDE = 1 << 20
@@ -114,11 +118,25 @@ def precision_of(name: PurePosixPath) -> str | None:
 def from_json(text: str, line: int = 1) -> Any:
     """Return the JSON value that begins in `line`. Raises Refused with the line of a fault."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise Refused(f"broken JSON: {error.msg}", line + error.lineno - 1) from error
     except (ValueError, RecursionError) as error:
         raise Refused(f"broken JSON: {error}", line) from error
+    check_whole(value, text, line)
+    return value
+
+
+def check_whole(value: Any, text: str, line: int) -> None:
+    """Raise Refused for a whole number within the JSON value of a text that no float holds."""
+    if not _MAY_BE_TOO_LARGE.search(text):  # a long log is not walked through
+        return
+    try:
+        schemas.check_whole(value, "JSON")
+    except InputError as error:
+        raise Refused(str(error).removeprefix("JSON: "), line) from error
+    except RecursionError as error:
+        raise Refused("broken JSON: nested too deep", line) from error
 
 
 def from_yaml(text: str, name: str) -> Any:
@@ -260,6 +278,8 @@ def _runs(
         return _read(folder, name, parse, given, time)
     except Refused as refused:
         return [refused]
+    except (OverflowError, ValueError) as error:  # a text of hundreds of digits: the other logs are read all the same
+        return [Refused(f"cannot be read: {error}")]
 
 
 def _read(

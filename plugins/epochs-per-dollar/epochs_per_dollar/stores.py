@@ -201,8 +201,8 @@ def _numbers(texts: dict[Any, bytes]) -> Iterator[tuple[str, float]]:
     for key, text in texts.items():
         try:
             yield key.decode("utf-8"), float(json.loads(text))
-        except (ValueError, TypeError, AttributeError):
-            continue  # No number: a picture, a table, a text.
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            continue  # No number, or none that a float holds: a picture, a table, a text.
 
 
 def events(data: bytes) -> tuple[list[Logged], int]:
