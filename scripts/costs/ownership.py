@@ -8,7 +8,6 @@ import numpy as np
 
 from scripts.costs.billing import Numbers
 
-
 #: No machine costs, lasts or draws more (USD, months, W): beyond, sums with it are of no use.
 _MOST = 1e12
 
