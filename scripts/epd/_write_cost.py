@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scripts.epd import _write_wandb
 from scripts.importers._logs import beside, finite
+from scripts.importers._recorder import stores
 from scripts.importers.formats import mlflow
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -74,6 +75,8 @@ def _write_rows(path: Path, costs: Mapping[str, float]) -> bool:
     """Write the metric of a database's runs, all or none. Return whether one was another."""
     try:
         with closing(sqlite3.connect(path, timeout=5)) as known, known:
+            known.execute("BEGIN IMMEDIATE")  # what is looked at stays so until all is written
+            stores.check_tables(known, "view", "trigger")
             ids = mlflow.run_ids(known)
             before = known.total_changes
             for run, cost in costs.items():

@@ -175,6 +175,22 @@ GUARDS = [
         "tests/test_epd.py",
     ),
     Guard(
+        "no trigger is fired",
+        "scripts/epd/_write_cost.py",
+        'stores.check_tables(known, "view", "trigger")',
+        "pass",
+        "",
+        "tests/test_write_cost.py",
+    ),
+    Guard(
+        "a database is read with nothing written beside it",
+        "plugins/epochs-per-dollar/epochs_per_dollar/stores.py",
+        '"immutable=1" if _has_log(path) and not _log_bytes(path) else "mode=ro"',
+        '"mode=ro"',
+        "",
+        "tests/importers/formats/test_mlflow.py",
+    ),
+    Guard(
         "anchors are counted",
         _SCHEMAS,
         "if _size(value, {}) > _LARGEST:",

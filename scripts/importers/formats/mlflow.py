@@ -72,7 +72,7 @@ def looks(name: PurePosixPath, text: str) -> bool:
 
 def runs_of(log: Log) -> Runs:
     """Yield the run of a folder, or those of a database."""
-    return _of_database(log.path) if log.name.suffix in DATABASES else _of_folder(log)
+    return _at_rest(log.path) if log.name.suffix in DATABASES else _of_folder(log)
 
 
 def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
@@ -113,6 +113,14 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _experiment(folder: Path) -> str:
     return str(_logs.beside(folder / FILE).get("name", ""))
+
+
+def _at_rest(path: Path) -> Iterator[dict[str, Any] | Refused]:
+    try:
+        with stores.at_rest(path) as place:
+            yield from _of_database(place)
+    except OSError as error:
+        raise Refused(f"its log {path.name}-wal cannot be read: {error.strerror}") from error
 
 
 def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
