@@ -71,6 +71,12 @@ def test_a_database_with_a_trigger_is_refused_before_anything_is_written(tmp_pat
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize("file", ["a\\x1b/meta.yaml", "a\\x1b.db", "a\\x1b.wandb"])
+def test_no_file_is_made_for_a_name_that_was_escaped(tmp_path: Path, file: str) -> None:
+    assert "there is no such file" in _write_cost.write(tmp_path, {"a": (file, 0.1)}).left[0]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_logs_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("step")
     assert _write_cost.write(tmp_path, {"a": ("a.log", 0.1)}) == Done()

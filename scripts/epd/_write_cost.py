@@ -36,6 +36,9 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
         if not path.resolve().is_relative_to(folder.resolve()):
             done.left.append(f"{file}: it is a link to a place outside the folder")
             continue
+        if not path.is_file():  # its name is escaped in the facts
+            done.left.append(f"{file}: there is no such file: rename the log without what a terminal obeys")
+            continue
         if path.name == mlflow.FILE:
             try:
                 is_new = _write_metric(path, cost)
