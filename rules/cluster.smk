@@ -41,7 +41,10 @@ def print_quote():
         if quoted.budget_usd is not None:
             raise errors.InputError(f"budget_usd: prices of another region: {wrong}")
         print(f"warning: {wrong}", file=sys.stderr)
-    return quoted.ask(runs) if runs else {}
+    if not runs:
+        quoted.say_nothing()
+        return {}
+    return quoted.ask(runs)
 
 
 def print_quote_of_dry_run():

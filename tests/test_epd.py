@@ -318,6 +318,15 @@ def test_quote_is_a_table_or_json_and_a_budget_that_refuses_it_is_code_1(fresh: 
     assert "budget_usd: 0: " in poor.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_dry_run_that_made_no_quote_is_a_fault(monkeypatch: pytest.MonkeyPatch, more: list[str]) -> None:
+    """Snakemake ends with 0 whatever fails at its end."""
+    monkeypatch.setattr(epd._call, "run_quietly", lambda *words, **variables: 0)
+    done = call("quote", "local", *more)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: no quote could be made: what is printed above says why\n"
+
+
 @pytest.mark.slow
 def test_study_that_is_trained_has_a_status_a_quote_and_a_summary(trained: Project) -> None:
     status = json.loads(trained.run("./epd", "status", "tiny", "--json").stdout)

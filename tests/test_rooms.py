@@ -385,6 +385,31 @@ def test_each_way_to_a_file_is_noticed(planted: str) -> None:
     assert touches_disk(f"import pandas as pd\n{planted}\n")
 
 
+#: Files of the project's own that are read without the limits of `scripts.storage.schemas`, and words of a call.
+_OWN_YAML = {
+    "records/known_noise.py",
+    "document/reference.py",
+    "document/measured.py",
+    "document/noise.py",
+    "workflow/asked.py",
+    "workflow/checks.py",
+    "pages/heads.py",
+}
+
+
+def test_yaml_of_others_is_read_within_limits_alone() -> None:
+    """Anchors and `<<` make billions of values of a few lines: `schemas.plain_yaml` counts them."""
+    found = {
+        str(file.relative_to(SCRIPTS))
+        for file in files()
+        for node in nodes(file)
+        if isinstance(node, ast.Attribute | ast.alias)
+        and re.fullmatch(r"(yaml\.)?(\w*load(_all)?|compose(_all)?)", ast.unparse(node))
+        and ("yaml" in ast.unparse(node) or "safe" in ast.unparse(node))
+    }
+    assert found == _OWN_YAML
+
+
 #: What is written without `scripts.storage.files`: into folders that this process has made for itself and takes away
 #: again, and the mark of a kit's unpacked package.
 WRITTEN_ELSEWHERE = {

@@ -57,6 +57,26 @@ def test_a_database_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
         assert known.execute("SELECT count(*) FROM metrics WHERE key = 'cost_usd'").fetchone() == (0,), "all or none"
 
 
+@pytest.mark.parametrize(
+    "event", ["INSERT ON metrics", "DELETE ON metrics", "INSERT ON latest_metrics", "UPDATE ON runs"]
+)
+def test_a_database_with_a_trigger_is_refused_before_anything_is_written(tmp_path: Path, event: str) -> None:
+    file = database(tmp_path) / "mlflow.db"
+    with closing(sqlite3.connect(file)) as known, known:
+        known.execute(LATEST)
+        known.executescript(f"CREATE TRIGGER mine AFTER {event} BEGIN DELETE FROM params; END")
+    before = file.read_bytes()
+    with pytest.raises(InputError, match=r"mlflow\.db: \w+ could not be written: 'mine' is a trigger, and no table"):
+        _write_cost.write(tmp_path, {"mlflow#1": ("mlflow.db", 0.1)})
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("file", ["a\\x1b/meta.yaml", "a\\x1b.db", "a\\x1b.wandb"])
+def test_no_file_is_made_for_a_name_that_was_escaped(tmp_path: Path, file: str) -> None:
+    assert "there is no such file" in _write_cost.write(tmp_path, {"a": (file, 0.1)}).left[0]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_logs_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("step")
     assert _write_cost.write(tmp_path, {"a": ("a.log", 0.1)}) == Done()

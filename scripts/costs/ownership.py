@@ -8,6 +8,9 @@ import numpy as np
 
 from scripts.costs.billing import Numbers
 
+#: No machine costs, lasts or draws more (USD, months, W): beyond, sums with it are of no use.
+_MOST = 1e12
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -26,8 +29,8 @@ class Machine:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not value >= 0:
-                raise ValueError(f"{name} is {value}; 0 or more is allowed")
+            if not 0 <= value <= _MOST:
+                raise ValueError(f"{name} is {value:g}; 0 to {_MOST:g} is allowed")
         if self.life_months == 0:
             raise ValueError("life_months is 0; more than 0 is allowed")
         if self.residual_usd > self.acquisition_usd:

@@ -6,10 +6,9 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from scripts.epd import _write_wandb
 from scripts.importers._logs import beside, finite
+from scripts.importers._recorder import stores
 from scripts.importers.formats import mlflow
 from scripts.storage.errors import InputError
 from scripts.storage.files import write_text
@@ -37,6 +36,9 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
         if not path.resolve().is_relative_to(folder.resolve()):
             done.left.append(f"{file}: it is a link to a place outside the folder")
             continue
+        if not path.is_file():  # its name is escaped in the facts
+            done.left.append(f"{file}: there is no such file: rename the log without what a terminal obeys")
+            continue
         if path.name == mlflow.FILE:
             try:
                 is_new = _write_metric(path, cost)
@@ -62,7 +64,7 @@ def write(folder: Path, usd: Mapping[str, tuple[str, float]]) -> Done:
 
 def _write_metric(meta: Path, cost: float) -> bool:
     """Write the metric of a run's folder (milliseconds, value, step) at its end. Return whether it was another."""
-    about = beside(meta, yaml.safe_load)
+    about = beside(meta)
     at = next((finite(about.get(key)) for key in ("end_time", "start_time") if about.get(key)), None)
     line = f"{int(at or 0)} {cost:.6g} 0\n"
     file = meta.parent / "metrics" / mlflow.COST
@@ -76,6 +78,8 @@ def _write_rows(path: Path, costs: Mapping[str, float]) -> bool:
     """Write the metric of a database's runs, all or none. Return whether one was another."""
     try:
         with closing(sqlite3.connect(path, timeout=5)) as known, known:
+            known.execute("BEGIN IMMEDIATE")  # what is looked at stays so until all is written
+            stores.check_tables(known, "view", "trigger")
             ids = mlflow.run_ids(known)
             before = known.total_changes
             for run, cost in costs.items():

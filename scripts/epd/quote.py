@@ -34,9 +34,10 @@ def command(
         file = Path(folder, "quote.json")
         if code := _call.run_quietly(words, EPOCHS_QUOTE=str(file)):
             return code
-        found: dict[str, Any] = {"machines": [], "refused": ""}
-        if file.is_file():
-            found = loads(file.read_text(encoding="utf-8"))
+        if not file.is_file():  # Snakemake's own exit code knows nothing of a fault at the end of a dry run
+            print("error: no quote could be made: what is printed above says why", file=sys.stderr)
+            return 1
+        found: dict[str, Any] = loads(file.read_text(encoding="utf-8"))
     if json:
         _call.print_json(found)
     elif found["machines"]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-import yaml
-
 from scripts.importers import naming
+from scripts.storage import schemas
+from scripts.storage.errors import InputError
 
 #: So much of a text is looked at, at its beginning: programs print their arguments before they train.
 _BEGINNING = 1 << 18
@@ -141,11 +141,12 @@ def _of_file(path: Path) -> Devices | None:
             return None
         text = path.read_text(encoding="utf-8")
         settings = json.loads(text) if path.suffix == ".json" else None
-        settings = yaml.safe_load(text) if path.suffix in (".yaml", ".yml") else settings
-    except yaml.YAMLError:
-        return of_text(text)  # objects of Python among the arguments
     except (OSError, ValueError, RecursionError):
         return None
+    try:
+        settings = schemas.plain_yaml(text, path.name) if path.suffix in (".yaml", ".yml") else settings
+    except InputError:
+        return of_text(text)  # objects of Python among the arguments
     return of_settings(settings) if isinstance(settings, Mapping) else of_text(text)
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from statistics import median
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devices, _seconds, naming
+from scripts.storage import schemas
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -29,6 +30,9 @@ _PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(_PRECISIONS)})(?![a-z0-9])")
 
 #: No count of a log is larger; beyond, a number is a fault.
 _LARGEST_COUNT = 10**12
+
+#: Digits of a whole number that no float may hold.
+_MAY_BE_TOO_LARGE = re.compile(rf"\d{{{sys.float_info.max_10_exp}}}")
 
 #: A file of settings beside a log is no larger (bytes).
 _LARGEST_BESIDE = 1 << 20
@@ -114,23 +118,46 @@ def precision_of(name: PurePosixPath) -> str | None:
 def from_json(text: str, line: int = 1) -> Any:
     """Return the JSON value that begins in `line`. Raises Refused with the line of a fault."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except json.JSONDecodeError as error:
         raise Refused(f"broken JSON: {error.msg}", line + error.lineno - 1) from error
     except (ValueError, RecursionError) as error:
         raise Refused(f"broken JSON: {error}", line) from error
+    check_whole(value, text, line)
+    return value
 
 
-def beside(path: Path, parse: Callable[[str], Any] = json.loads) -> dict[str, Any]:
-    """Return the mapping that a small file beside a log holds, JSON or what `parse` reads; none where there is none.
+def check_whole(value: Any, text: str, line: int) -> None:
+    """Raise Refused for a whole number within the JSON value of a text that no float holds."""
+    if not _MAY_BE_TOO_LARGE.search(text):  # a long log is not walked through
+        return
+    try:
+        schemas.check_whole(value, "JSON")
+    except InputError as error:
+        raise Refused(str(error).removeprefix("JSON: "), line) from error
+    except RecursionError as error:
+        raise Refused("broken JSON: nested too deep", line) from error
+
+
+def from_yaml(text: str, name: str) -> Any:
+    """Return what the YAML of a log says. Raises Refused for what is none, or a few lines that stand for millions."""
+    try:
+        return schemas.plain_yaml(text, name)
+    except InputError as error:
+        raise Refused(str(error).removeprefix(f"{name}: ")) from error
+
+
+def beside(path: Path) -> dict[str, Any]:
+    """Return the mapping that a small file beside a log holds, YAML or JSON by its name; none where there is none.
 
     A file that is none, a pipe or a device, is not waited for.
     """
     try:
         if not path.is_file() or path.stat().st_size > _LARGEST_BESIDE:
             return {}
-        found = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        text = path.read_text(encoding="utf-8")
+        found = from_yaml(text, path.name) if path.suffix in (".yaml", ".yml") else from_json(text)
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -251,6 +278,8 @@ def _runs(
         return _read(folder, name, parse, given, time)
     except Refused as refused:
         return [refused]
+    except (OverflowError, ValueError) as error:  # a text of hundreds of digits: the other logs are read all the same
+        return [Refused(f"cannot be read: {error}")]
 
 
 def _read(

@@ -11,6 +11,7 @@ from scripts.storage import tables
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_csv, write_text
 from scripts.storage.numbers import written
+from scripts.storage.words import escaped
 
 #: Columns that older facts lack.
 _ADDED = (
@@ -78,9 +79,13 @@ def runs_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(facts: pd.DataFrame, path: Path) -> None:
-    """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros."""
+    """Write the facts, the same bytes for the same facts: twelve digits at most, no trailing zeros.
+
+    Names of others are `escaped`: a terminal that shows the file obeys nothing in it.
+    """
     columns = [name for name in COLUMNS if name not in _OF_THE_RULE or facts.empty or facts[name].notna().any()]
-    write_text(path, tables.to_csv(facts[columns].round(9), float_format="%.12g"))
+    texts = {name: facts[name].map(escaped, na_action="ignore") for name in columns if COLUMNS[name] == "string"}
+    write_text(path, tables.to_csv(facts[columns].assign(**texts).round(9), float_format="%.12g"))
 
 
 def in_order(facts: pd.DataFrame, study: Mapping[str, Any]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from scripts.records import stored
 from scripts.records.cell import Cell
 from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import check_place, locked, undone, write_bytes
+from scripts.storage.files import check_place, locked, sweep, undone, write_bytes
 from scripts.storage.words import printable
 from scripts.studies import definition, grid
 from scripts.workflow import asked
@@ -121,6 +121,8 @@ def _put(source: Path, runs: Mapping[str, Mapping[str, bytes]], results: Path) -
             new.append(path)
             continue
         known.append(path)
+        for file in records.FILES:  # of a take that was killed, if its run was whole soon after
+            sweep(there.with_name(file), within=results)
         before = records.files_of(there.parent)
         if differing := [file for file in records.FILES if before.get(file) != files.get(file)]:
             raise InputError(

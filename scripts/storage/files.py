@@ -181,6 +181,12 @@ def _remove_strays(path: Path) -> None:
                 stray.unlink()
 
 
+def sweep(path: Path, within: Path) -> None:
+    """Remove what a process that was killed left half-written of a file that is whole, and is not written again."""
+    with suppress(InputError, OSError), _folder_within(path, within) as folder:
+        _remove_strays(Path(f"/proc/self/fd/{folder}") / path.name)
+
+
 def write_bytes(path: Path, content: bytes, within: Path | None = None) -> None:
     """Write `content` to `path`, whole or not at all; see `replacing`."""
     with replacing(path, within) as temporary:

@@ -21,6 +21,15 @@ def written(text: str) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
+def is_held(value: int) -> bool:
+    """Return whether a float holds a whole number, be it rounded: beyond, each sum with another number fails."""
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
+
+
 #: What parts the values in a list or a mapping of YAML.
 _BETWEEN = re.compile(r"[\[\]{}(),:=\s'\"]+")
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Hashable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Any
 import jsonschema
 import yaml
 
+from scripts.storage import numbers
 from scripts.storage.errors import InputError
 from scripts.storage.files import read_text
 from scripts.storage.numbers import written
@@ -86,8 +88,23 @@ def _keys(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _keys(item, f"{path}.{number}".removeprefix("."))
 
 
+def check_whole(value: Any, source: str | Path) -> None:
+    """Raise InputError for a whole number within `value` that no float holds: no arithmetic with others can.
+
+    YAML and JSON have no largest one, and Python reads them to 4,300 digits.
+    """
+    for path, leaf in _leaves(value):
+        if isinstance(leaf, int) and not numbers.is_held(leaf):
+            digits = str(abs(leaf))
+            raise InputError(
+                f"{source}: {path + ': ' if path else ''}{'-' * (leaf < 0)}{digits[:9]}... of {len(digits)} digits is "
+                f"too large: at most {sys.float_info.max:.2g} is allowed"
+            )
+
+
 def check_leaves(value: Any, source: str | Path) -> None:
     """Raise InputError for a number that is not finite, or a text that cannot be written, within `value`."""
+    check_whole(value, source)
     for path, leaf in _leaves(value):
         # YAML knows .nan and .inf, which pass every bound of a schema.
         if isinstance(leaf, float) and not isfinite(leaf):
@@ -286,9 +303,11 @@ def parse_json(text: str | bytes, schema: str, source: str | Path) -> Any:
 def read_json(text: str | bytes, source: str | Path) -> Any:
     """Return what a text (UTF-8) of `source` says in JSON that gives no key twice. Raises InputError."""
     try:
-        return json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{source}: truncated or not JSON: {error}") from error
+    check_whole(value, source)
+    return value
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -310,6 +329,7 @@ def plain_yaml(text: str, path: str | Path) -> Any:
         value = loader.get_single_data()
         if _size(value, {}) > _LARGEST:
             raise InputError(f"{path}: has more than {_LARGEST:,} values, anchors written out")
+        check_whole(value, path)
     except RecursionError as error:
         raise InputError(f"{path}: not YAML: nested too deep, or in itself") from error
     except (yaml.YAMLError, ValueError) as error:

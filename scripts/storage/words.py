@@ -15,6 +15,11 @@ def printable(text: str) -> str:
     return _UNSEEN.sub("\ufffd", text)
 
 
+def escaped(text: str) -> str:
+    """Return `text` with each such character as Python writes it (\\x1b): two names that differ still do."""
+    return _UNSEEN.sub(lambda sign: sign[0].encode("unicode_escape").decode(), text)
+
+
 def shortened(text: str, most: int) -> str:
     """Return a text of at most `most` letters, cut in its middle: names differ at their ends."""
     if len(text) <= most:

@@ -75,6 +75,11 @@ class Quotes:
             raise InputError(refusal)
         return {one.wanted.folder: one.expected_usd for one in priced}
 
+    def say_nothing(self) -> None:
+        """Tell the process that asked for the quote that nothing is to be trained: no quote at all would be a fault."""
+        if environment.QUOTE.read():
+            self._print([], "")
+
     def rates(self) -> dict[str, Any]:
         """Return the rates of the machines that a cluster's profile reaches, the cheapest first."""
         plan = self.plan

@@ -159,3 +159,12 @@ def test_a_run_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     facts.write(table(row(), row(run="other"), row()), tmp_path / "facts.csv")
     with pytest.raises(InputError, match=r"facts\.csv: run: 'gpu/mnist_mlp' is there twice, in rows 1 and 3$"):
         facts.read(tmp_path / "facts.csv")
+
+
+def test_what_a_terminal_obeys_in_a_name_of_a_log_is_escaped_and_names_still_differ(tmp_path: Path) -> None:
+    names = ("a\x1b[2J", "a\x07", "a\u202eb")
+    given = table(*(row(run=name, file=f"{name}.csv", repeat=n) for n, name in enumerate(names, 1)))
+    facts.write(given, tmp_path / "facts.csv")
+    text = (tmp_path / "facts.csv").read_text()
+    assert [one for one in text if one != "\n" and not one.isprintable()] == []
+    assert list(facts.read(tmp_path / "facts.csv")["run"]) == ["a\\x1b[2J", "a\\x07", "a\\u202eb"]

@@ -66,6 +66,19 @@ def test_records_are_taken_in_once(tmp_path: Path, mine: str) -> None:
     assert (results / "mine" / RUN / "epochs.csv").read_bytes() == (RECORD / "epochs.csv").read_bytes()
 
 
+def test_what_a_killed_take_left_half_written_goes_with_the_next(tmp_path: Path, mine: str) -> None:
+    """Also where its run has become whole meanwhile, and is not written again."""
+    archive, results = brought(tmp_path / "r.zip"), tmp_path / "results"
+    taking.take(archive, results, mine)
+    run = results / "mine" / RUN
+    whole = {path.name for path in run.iterdir()}
+    for stray in (".run.json.0123abcd.json", ".epochs.csv.0123abcd.csv"):
+        (run / stray).write_text("{")
+        os.utime(run / stray, (0, 0))
+    assert "0 runs taken" in taking.take(archive, results, mine)
+    assert {path.name for path in run.iterdir()} == whole
+
+
 @pytest.mark.parametrize("path", ["evil.yaml", "{folder}/evil.yaml", "../evil.yaml", "{folder}/evil"])
 def test_a_study_that_an_archive_names_by_path_runs_no_code(
     tmp_path: Path, mine: str, monkeypatch: pytest.MonkeyPatch, path: str

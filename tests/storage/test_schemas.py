@@ -342,3 +342,31 @@ def test_a_number_is_what_people_read(tmp_path: Path, text: str, said: str) -> N
     with pytest.raises(InputError) as error:
         schemas.read_yaml(tmp_path / "hardware.yaml", "hardware")
     assert said in str(error.value)
+
+
+#: The first whole number that no float holds, and one that the largest float is.
+TOO_LARGE, LARGEST = 10**309, int(1.7976931348623157e308)
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "said"),
+    [
+        (OWNED.format(TOO_LARGE), "owned", r"H100\.acquisition_usd: 100000000\.\.\. of 310 digits is too large"),
+        (OWNED.format(-TOO_LARGE), "owned", r"H100\.acquisition_usd: -100000000\.\.\. of 310 digits"),
+        (MACHINE.replace("cores: 1}", f"cores: {TOO_LARGE}}}"), "hardware", r"machine\.cores: 1\S+ of 310 digits"),
+        ("scale: {samples: .02, epochs: " + "9" * 400 + "}", "study", r"scale\.epochs: 999999999\.\.\. of 400 digits"),
+    ],
+)
+def test_a_whole_number_that_no_float_holds_is_refused(tmp_path: Path, text: str, schema: str, said: str) -> None:
+    with pytest.raises(InputError, match=rf"a\.yaml: .*{said}") as error:
+        schemas.parse_yaml(text, schema, tmp_path / "a.yaml")
+    with pytest.raises(InputError, match=r"is too large: at most 1\.8e\+308 is allowed"):
+        schemas.plain_yaml(text, "a.yaml")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("where", ['{"a": [{"b": %d}]}', '{"c": 1, "a": [{"b": -%d}]}'])
+def test_nor_does_json_hold_one(where: str) -> None:
+    with pytest.raises(InputError, match=r"run\.json: a\.0\.b: -?100000000\.\.\. of 310 digits is too large"):
+        schemas.read_json(where % TOO_LARGE, "run.json")
+    assert schemas.read_json(where % LARGEST, "run.json")["a"]

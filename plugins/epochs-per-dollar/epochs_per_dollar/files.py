@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Callable
 
-from epochs_per_dollar import lines, stores
+from epochs_per_dollar import lines, stores, words
 from epochs_per_dollar.lines import Tick
 
 #: Seconds between two looks at the folder; entries that one look goes through; folders below each other.
@@ -172,9 +172,9 @@ class _File:
         state: dict[str, Any] = json.loads(self._path.read_bytes()[: 8 * _MOST_BYTES])
         self._offset = 1
         step, most = state.get("global_step"), state.get("max_steps")
-        if isinstance(step, int):
+        if isinstance(step, int) and step < words.LARGEST:
             # Each checkpoint has a file of its own: together they are a series.
-            total = float(most) if isinstance(most, int) and most > 0 else None
+            total = float(most) if isinstance(most, int) and 0 < most < words.LARGEST else None
             tick = Tick("trainer_state.json", "step", float(step), total, "Transformers' checkpoints")
             yield self._path.stat().st_mtime - began, tick
 

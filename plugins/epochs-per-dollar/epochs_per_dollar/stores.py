@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import struct
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -201,8 +203,8 @@ def _numbers(texts: dict[Any, bytes]) -> Iterator[tuple[str, float]]:
     for key, text in texts.items():
         try:
             yield key.decode("utf-8"), float(json.loads(text))
-        except (ValueError, TypeError, AttributeError):
-            continue  # No number: a picture, a table, a text.
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            continue  # No number, or none that a float holds: a picture, a table, a text.
 
 
 def events(data: bytes) -> tuple[list[Logged], int]:
@@ -282,12 +284,52 @@ def connect(path: Path) -> sqlite3.Connection:
 
     Raises sqlite3.Error where it holds views, whose rows may have no end: what MLflow writes are tables.
     """
-    known = sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=ro", uri=True, timeout=0)
+    # To read in this mode SQLite would make files beside it, even where nobody writes.
+    how = "immutable=1" if _has_log(path) and not _log_bytes(path) else "mode=ro"
+    known = sqlite3.connect(f"file:{quote(os.fspath(path))}?{how}", uri=True, timeout=0)
     try:
-        views = known.execute("SELECT name FROM sqlite_master WHERE type = 'view' LIMIT 1").fetchall()
-        if views:
-            raise sqlite3.DatabaseError(f"{views[0][0]!r} is a view, and no table")
+        check_tables(known, "view")
     except sqlite3.Error:
         known.close()
         raise
     return known
+
+
+def check_tables(known: sqlite3.Connection, *kinds: str) -> None:
+    """Raise sqlite3.Error where a database holds what is of one of some kinds: MLflow writes tables and indices."""
+    for name, kind in known.execute("SELECT name, type FROM sqlite_master"):
+        if kind in kinds:
+            raise sqlite3.DatabaseError(f"{name!r} is a {kind}, and no table")
+
+
+@contextmanager
+def at_rest(path: Path) -> Iterator[Path]:
+    """Yield where a database can be read with nothing written beside it: a copy where its newest rows are in a log."""
+    log = _log(path)
+    if not _has_log(path) or not _log_bytes(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, path.name)
+        for source, place in ((path, copy), (log, _log(copy))):
+            shutil.copyfile(source, place)
+        yield copy
+
+
+def _log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _log_bytes(path: Path) -> int:
+    """Return the length of a database's log beside it; 0 for none, and for what is no file."""
+    log = _log(path)
+    return log.stat().st_size if log.is_file() else 0
+
+
+def _has_log(path: Path) -> bool:
+    """Return whether a database is written by way of a log (WAL), by its head."""
+    try:
+        with path.open("rb") as file:
+            return file.read(20)[18:] == b"\2\2"
+    except OSError:
+        return False

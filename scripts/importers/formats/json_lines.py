@@ -50,7 +50,10 @@ def looks(name: PurePosixPath, text: str) -> bool:
 
 
 def _is_of_a_training(line: str) -> bool:
-    named = {naming.plain(key) for key in _row(line) or {}}
+    try:
+        named = {naming.plain(key) for key in _row(line) or {}}
+    except Refused:
+        return True  # and it is said why
     return bool(lines.read(line)) and (any("loss" in key for key in named) or not named.isdisjoint(_SINCE))
 
 
@@ -89,7 +92,7 @@ def rows_of(text: str) -> list[dict[str, Any]]:
     for at, line in enumerate(written, start=1):
         if not line.strip():
             continue
-        row = _row(line)
+        row = _row(line, at)
         if row is None and at < len(written):
             raise Refused(f"no JSON object: {_logs.shown(line)}", at)
         found += [row] if row is not None else []
@@ -129,11 +132,13 @@ def _said(rows: Sequence[Mapping[str, Any]], steps: Sequence[float | None], epoc
     )
 
 
-def _row(line: str) -> dict[str, Any] | None:
+def _row(line: str, at: int = 1) -> dict[str, Any] | None:
+    """Return the row of a line, None where it is none. Raises Refused for one with a number that no float holds."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return None
+    _logs.check_whole(found, line, at)
     return found if isinstance(found, dict) else None
 
 

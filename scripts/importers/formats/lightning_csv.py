@@ -16,8 +16,6 @@ from pathlib import Path, PurePosixPath
 from statistics import median
 from typing import Any
 
-import yaml
-
 from scripts.importers import Imported, Layout, _events, _logs, _metrics, _table
 from scripts.importers._logs import Log, Refused, count, finite, number, shown
 from scripts.importers._seconds import Said
@@ -99,7 +97,7 @@ def runs_of(log: Log) -> Iterator[dict[str, Any]]:
 
 def _settings(path: Path) -> dict[str, Any]:
     """Return the hyper-parameters that Lightning saved beside a file; none where there are none."""
-    found = _logs.beside(path.parent / "hparams.yaml", yaml.safe_load)
+    found = _logs.beside(path.parent / "hparams.yaml")
     return {str(key): value for key, value in found.items() if isinstance(value, str | int | float)}
 
 

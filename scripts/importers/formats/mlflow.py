@@ -14,8 +14,6 @@ from math import nan
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from scripts.importers import Imported, Layout, _logs, _metrics, naming
 from scripts.importers._logs import Log, Refused, Runs, finite, shown
 from scripts.importers._recorder import stores
@@ -74,18 +72,11 @@ def looks(name: PurePosixPath, text: str) -> bool:
 
 def runs_of(log: Log) -> Runs:
     """Yield the run of a folder, or those of a database."""
-    return _of_database(log.path) if log.name.suffix in DATABASES else _of_folder(log)
+    return _at_rest(log.path) if log.name.suffix in DATABASES else _of_folder(log)
 
 
 def _of_folder(log: Log) -> Iterator[dict[str, Any]]:
-    try:
-        about = yaml.safe_load(log.text)
-    except RecursionError as error:
-        raise Refused("not YAML: nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:
-        if isinstance(error, Refused):
-            raise
-        raise Refused(f"not YAML: {str(error).splitlines()[0]}") from error
+    about = _logs.from_yaml(log.text, log.name.name)
     if not isinstance(about, dict):
         raise Refused("must be the keys of a run")
     place = log.path.parent
@@ -121,7 +112,15 @@ def _texts(folder: Path) -> dict[str, str]:
 
 
 def _experiment(folder: Path) -> str:
-    return str(_logs.beside(folder / FILE, yaml.safe_load).get("name", ""))
+    return str(_logs.beside(folder / FILE).get("name", ""))
+
+
+def _at_rest(path: Path) -> Iterator[dict[str, Any] | Refused]:
+    try:
+        with stores.at_rest(path) as place:
+            yield from _of_database(place)
+    except OSError as error:
+        raise Refused(f"its log {path.name}-wal cannot be read: {error.strerror}") from error
 
 
 def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:

@@ -11,8 +11,6 @@ from itertools import pairwise, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from scripts.importers import Imported, Layout, _logs, _metrics, _table, naming
 from scripts.importers._logs import Log, Refused, count, finite
 from scripts.importers._seconds import Said
@@ -103,7 +101,7 @@ def _sums(table: _table.Table, beginning: str) -> list[float]:
 def _arguments(path: Path) -> dict[str, Any]:
     """Return what the arguments beside a table say; none where there are none that can be read."""
     for name in _ARGUMENTS:
-        if found := _logs.beside(path.parent / name, yaml.safe_load):
+        if found := _logs.beside(path.parent / name):
             return found
     return {}
 

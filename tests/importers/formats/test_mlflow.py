@@ -1,3 +1,4 @@
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -212,3 +213,49 @@ def test_a_value_of_another_kind_costs_its_own_run_at_most(tmp_path: Path, place
     lost = 2 if place == "experiments.name" and not isinstance(value, str) else 1  # it is the workload of both
     assert len(imported.runs) >= 2 - lost
     assert imported.problems or len(imported.runs) == 2
+
+
+def with_a_log(place: Path) -> Path:
+    """The two runs in a database that is written by way of a log, of which the log has the second's last row."""
+    there = database(place) / "mlflow.db"
+    made = place / "made.db"
+    with closing(sqlite3.connect(there)) as known:
+        known.execute("PRAGMA journal_mode=WAL")
+    shutil.copyfile(there, made)
+    with closing(sqlite3.connect(made)) as known:
+        known.execute("INSERT INTO metrics VALUES ('loss', 0.0625, ?, 'b', 3, 0)", (BEGAN + 199_000,))
+        known.commit()
+        shutil.copyfile(place / "made.db-wal", place / "mlflow.db-wal")
+    for file in place.glob("made.db*"):
+        file.unlink()
+    return there
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("beside", ["", "mlflow.db-shm"])
+def test_the_newest_rows_are_in_the_log_of_a_database_and_nothing_is_written_beside_it(
+    tmp_path: Path, beside: str
+) -> None:
+    with_a_log(tmp_path)
+    if beside:
+        (tmp_path / beside).write_bytes(bytes(32_768))
+    before = content(tmp_path)
+    found = read(tmp_path)
+    assert found.problems == []
+    assert list(found.runs["loss"]) == [0.5, 0.0625]
+    assert content(tmp_path) == before
+
+
+def test_nor_is_anything_beside_one_whose_log_is_gone_or_empty(tmp_path: Path) -> None:
+    with_a_log(tmp_path)
+    for empty in (True, False):
+        log = tmp_path / "mlflow.db-wal"
+        log.write_bytes(b"") if empty else log.unlink()
+        before = content(tmp_path)
+        found = read(tmp_path)
+        assert found.problems == []
+        assert list(found.runs["loss"]) == [0.5, 0.5]
+        assert content(tmp_path) == before
