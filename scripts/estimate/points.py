@@ -55,7 +55,7 @@ class Point:
     rate: float | None = None
     published: str = ""
     is_quantised: bool = False
-    cards: int | None = None
+    cards: int | None = 1
 
     @property
     def tflops(self) -> float:

@@ -121,7 +121,7 @@ class Question:
         return Point(
             self.model, self.family, self.kind, self.active_billion, total,
             card, precision or self.precision, self.software, "lora" if is_quantised else self.task, self.length, gflop,
-            rate, is_quantised=is_quantised,
+            rate, is_quantised=is_quantised, cards=None,
         )  # fmt: skip
 
 
