@@ -345,7 +345,7 @@ function begin() {
       const times = scaleOf(state, about, rows);
       const what = `${name}: each bar is dollars${times === 1 ? "" : " per 1,000 trainings"}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(state, found) : "";
-      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), "· dots are single runs: the further apart, the larger a gap must be to be clear."), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), `· dots are single runs${rows.some((row) => row.of.usd.length > 1) ? ": the further apart, the larger a gap must be to be clear" : ""}.`), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }
@@ -361,7 +361,7 @@ function begin() {
 
   /** The address that asks what the form does. */
   function address() {
-    const kept = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value !== start.get(name)));
+    const kept = new URLSearchParams([...new FormData(form)].filter(([name, value]) => value !== (start.get(name) ?? "")));
     return kept.size ? `#ask&${kept}` : location.pathname + location.search + (location.hash.startsWith("#ask&") ? "" : location.hash);
   }
 
