@@ -66,3 +66,14 @@ def test_our_figures_are_those_of_lambdas_table() -> None:
     _, study = definition.read("lambda-gpus", {})
     there = {"H100": "h100-80gb-sxm5", "A100 80 GB": "a100-80gb-sxm4", "RTX 4090": "rtx-4090"}
     assert ours == {card: study["machines"][name]["own"] for card, name in there.items()}
+
+
+@pytest.mark.parametrize("key", ["acquisition_usd", "power_watts", "life_months", "usd_per_kwh"])
+def test_figures_that_no_machine_has_are_refused(key: str) -> None:
+    with pytest.raises(InputError, match=rf"mine\.yaml: h100: {key} is 1e\+308; 0 to 1e\+12 is allowed"):
+        of(h100=CARD | {key: 1e308})
+
+
+def test_figures_of_the_future_are_refused() -> None:
+    with pytest.raises(InputError, match=r"mine\.yaml: h100: as_of: 9999-01-01 is in the future"):
+        of(h100=CARD | {"as_of": "9999-01-01"})

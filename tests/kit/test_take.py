@@ -66,6 +66,28 @@ def test_records_are_taken_in_once(tmp_path: Path, mine: str) -> None:
     assert (results / "mine" / RUN / "epochs.csv").read_bytes() == (RECORD / "epochs.csv").read_bytes()
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "peak_memory_mib",
+        *(f"times.{part}_seconds" for part in ("import", "data", "build", "total")),
+        "clock_seconds",
+        "provenance.hardware.memory_mib",
+    ],
+)
+def test_a_record_with_a_whole_number_that_no_float_holds_is_refused(tmp_path: Path, mine: str, key: str) -> None:
+    run = json.loads((RECORD / "run.json").read_text())
+    *outer, last = key.split(".")
+    inside = run
+    for name in outer:
+        inside = inside[name]
+    inside[last] = 10**400
+    archive = brought(tmp_path / "r.zip", **run)
+    with pytest.raises(InputError, match=rf"{RUN}/run\.json: {key}: 100000000\.\.\. of 401 digits is too large"):
+        taking.take(archive, tmp_path / "results", mine)
+    assert not (tmp_path / "results" / "mine").exists()
+
+
 def test_what_a_killed_take_left_half_written_goes_with_the_next(tmp_path: Path, mine: str) -> None:
     """Also where its run has become whole meanwhile, and is not written again."""
     archive, results = brought(tmp_path / "r.zip"), tmp_path / "results"
