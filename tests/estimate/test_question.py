@@ -7,6 +7,7 @@ import pytest
 from scripts.estimate import question, transfers, trial
 from scripts.estimate.known import Known, age, months
 from scripts.storage.errors import InputError
+from scripts.workflow import estimates
 from tests.estimate.test_linear import CARD, POINT
 from tests.estimate.test_points import CARDS, MODELS
 
@@ -321,3 +322,13 @@ def test_software_that_is_read_as_another_is_said_once() -> None:
         assert [line for line in asked.assumed if "is read as" in line] == (
             ["software: 'nemo' is read as Megatron-Bridge"] if says else []
         )
+
+
+def test_rates_deny_each_other_by_what_a_card_can_reach() -> None:
+    """By 11,000 of an H100 an A100 would do 4,900, of which it can 4,250: 3,000 is not denied by that, and 1,500 is."""
+    of_all = estimates.known()
+    asked = question.ask(of_all, model="Llama 3 8B", tokens=2e9, software="nemo")
+    other = asked.on("H100", rate=11_000.0)
+    question.check_alike(of_all, [other, asked.on("A100 80 GB", rate=3000.0)])
+    with pytest.raises(InputError, match="by the other rates given it is about"):
+        question.check_alike(of_all, [other, asked.on("A100 80 GB", rate=1500.0)])
