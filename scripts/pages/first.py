@@ -124,7 +124,7 @@ def _software(inputs: Inputs, found: Mapping[str, list[dict[str, Any]]]) -> tupl
     gap = "a gap between these may be one of software."
     return (
         f"Software of {len(counted)} kinds is compared: {kinds}. {answer}{rankings} kinds: {gap}",
-        f"{rankings} kinds of software: {gap}" if several else "",
+        f"{rankings} kinds of software, which a gap may be of." if several else "",
     )
 
 
