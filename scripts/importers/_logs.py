@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devices, _seconds, naming
-from scripts.storage import schemas
+from scripts.storage import numbers, schemas
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
 from scripts.storage.tables import bounds, in_words
@@ -31,8 +30,8 @@ _PRECISION = re.compile(rf"(?<![a-z0-9])({'|'.join(_PRECISIONS)})(?![a-z0-9])")
 #: No count of a log is larger; beyond, a number is a fault.
 _LARGEST_COUNT = 10**12
 
-#: Digits of a whole number that no float may hold.
-_MAY_BE_TOO_LARGE = re.compile(rf"\d{{{sys.float_info.max_10_exp}}}")
+#: Digits of a whole number that may be too large.
+_MAY_BE_TOO_LARGE = re.compile(rf"\d{{{len(str(numbers.LARGEST_WHOLE))}}}")
 
 #: A file of settings beside a log is no larger (bytes).
 _LARGEST_BESIDE = 1 << 20
@@ -128,7 +127,7 @@ def from_json(text: str, line: int = 1) -> Any:
 
 
 def check_whole(value: Any, text: str, line: int) -> None:
-    """Raise Refused for a whole number within the JSON value of a text that no float holds."""
+    """Raise Refused for a whole number within the JSON value of a text that is too large."""
     if not _MAY_BE_TOO_LARGE.search(text):  # a long log is not walked through
         return
     try:

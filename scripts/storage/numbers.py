@@ -21,13 +21,8 @@ def written(text: str) -> float | None:
     return value if value is not None and isfinite(value) else None
 
 
-def is_held(value: int) -> bool:
-    """Return whether a float holds a whole number, be it rounded: beyond, each sum with another number fails."""
-    try:
-        float(value)
-    except OverflowError:
-        return False
-    return True
+#: No whole number of a file is larger: a float holds it, and its sums and products with others.
+LARGEST_WHOLE = 10**100
 
 
 #: What parts the values in a list or a mapping of YAML.

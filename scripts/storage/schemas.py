@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Hashable, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
@@ -89,16 +88,16 @@ def _keys(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def check_whole(value: Any, source: str | Path) -> None:
-    """Raise InputError for a whole number within `value` that no float holds: no arithmetic with others can.
+    """Raise InputError for a whole number within `value` with which arithmetic may leave what a float holds.
 
     YAML and JSON have no largest one, and Python reads them to 4,300 digits.
     """
     for path, leaf in _leaves(value):
-        if isinstance(leaf, int) and not numbers.is_held(leaf):
+        if isinstance(leaf, int) and abs(leaf) > numbers.LARGEST_WHOLE:
             digits = str(abs(leaf))
             raise InputError(
                 f"{source}: {path + ': ' if path else ''}{'-' * (leaf < 0)}{digits[:9]}... of {len(digits)} digits is "
-                f"too large: at most {sys.float_info.max:.2g} is allowed"
+                f"too large: at most {numbers.LARGEST_WHOLE:.0e} is allowed"
             )
 
 

@@ -9,7 +9,7 @@ from scripts.importers import Layout
 from scripts.importers.formats import any as any_format
 from scripts.importers.formats import hf_trainer
 
-#: The first whole number of so many digits that no float holds.
+#: A whole number that no float holds.
 TOO_LARGE = 10**309
 
 GOOD = "".join(f'{{"step": {n}, "loss": 1.5, "elapsed": {n * 9}}}\n' for n in range(1, 9))

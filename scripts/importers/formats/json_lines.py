@@ -133,7 +133,7 @@ def _said(rows: Sequence[Mapping[str, Any]], steps: Sequence[float | None], epoc
 
 
 def _row(line: str, at: int = 1) -> dict[str, Any] | None:
-    """Return the row of a line, None where it is none. Raises Refused for one with a number that no float holds."""
+    """Return the row of a line, None where it is none. Raises Refused for one with a number that is too large."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
