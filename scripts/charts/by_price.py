@@ -44,6 +44,7 @@ _LETTERS = 30
 
 def draw(view: View) -> Chart | None:
     priced = view.costs[view.costs["price_option"].isin(list(view.prices))].dropna(subset="cost_usd")
+    named = priced.assign(price_option=priced["price_option"].map(dict(view.prices)))
     options = [option for option in view.prices if option in set(priced["price_option"])]
     if len(options) < 2:
         return None
@@ -83,7 +84,7 @@ def draw(view: View) -> Chart | None:
         description=f"Dots of USD for each configuration: {spoken}.",
         finding=_finding(priced, options, view),
         notes=[
-            f"{_clocks.paid(view.runs)} × each price, {_prices.billing(priced)}.",
+            f"{_clocks.paid(view.runs)} × each price, {_prices.billing(named)}.",
             *(
                 f"{view.prices[option]}: {_prices.dated(priced[priced['price_option'] == option])}."
                 for option in options
