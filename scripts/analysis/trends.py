@@ -40,7 +40,7 @@ WINDOW = 5
 
 #: The highest p of a change, over all cells of a machine: about one false mark in thirty repetitions of twelve cells.
 #: It is lower where repetitions are correlated: then neighbouring places are more witnesses of their own.
-SIGNIFICANT = 0.066
+SIGNIFICANT = 0.072
 
 #: Of that a level of so few repetitions has a share: a large step is clear after two, and a small one is found sooner
 #: where little of what chance may do is spent on them.
@@ -123,9 +123,9 @@ class Days:
     def level(self) -> float:
         """The highest p at which a change of one cell is marked.
 
-        Of correlation r it is divided by 1 + 5.6 r - 4 r squared, which holds false marks at one a month in the trials.
+        Of correlation r it is divided by 1 + 7 r - 5.3 r squared, which holds false marks at one a month in the trials.
         """
-        correlated = 1 + 5.6 * self.correlation - 4 * self.correlation**2
+        correlated = 1 + 7 * self.correlation - 5.3 * self.correlation**2
         return SIGNIFICANT / max(self.cells, 12) / correlated
 
     def changes(self, logs: np.ndarray) -> list[Change]:

@@ -71,6 +71,9 @@ _WHOLE = re.compile(
     rf"|train(?:ing)? (?:took|(?:completed?|finished|done) in)|done training in|trained in)\s*[:=]?\s*{_SIZE}"
 )
 
+#: No time has as many digits. The forms above would begin anew at each of them, and take minutes for some thousand.
+_NO_TIME = re.compile(r"\d{40,}")
+
 
 class Stated(NamedTuple):
     """A time that a line states (s): `of` is step, epoch, since or, where it only says time, plain."""
@@ -84,6 +87,7 @@ class Stated(NamedTuple):
 
 def read(line: str) -> Iterator[Stated]:
     """Yield the times that a line states, those with a name first."""
+    line = _NO_TIME.sub("#", line)
     for found in _NAMED.finditer(line):
         if _ASIDE.search(line[: found.start()]):
             continue

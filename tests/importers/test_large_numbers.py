@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.importers import Layout
+from scripts.importers import Layout, _durations
 from scripts.importers.formats import any as any_format
 from scripts.importers.formats import hf_trainer
 
@@ -37,3 +37,10 @@ def test_a_state_with_one_is_refused(tmp_path: Path) -> None:
     found = hf_trainer.read(tmp_path, Layout({".": "box"}, workload="net"))
     (problem,) = map(str, found.problems)
     assert "log_history.0.loss: 100000000... of 310 digits is too large" in problem
+
+
+@pytest.mark.parametrize("form", ["%s", "%s s/it", "step %s | time: 2 s", "| %s ms |"])
+def test_a_line_of_thousands_of_digits_is_read_at_once(form: str) -> None:
+    """With each digit tried as the beginning of a number it would take hours."""
+    found = list(_durations.read(form % ("9" * 50_000)))
+    assert [one.seconds for one in found] == ([2.0] if "2 s" in form else [])
