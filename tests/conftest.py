@@ -117,6 +117,7 @@ def _variables() -> Iterator[None]:
         os.environ.update(before)
 
 
+@pytest.hookimpl(tryfirst=True)  # before groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave the cases of a test that others represent, named by how their ids begin, to `make nightly`.
 
