@@ -96,7 +96,8 @@ def is_least(runs: pd.DataFrame, shares: Mapping[str, float]) -> bool:
     if (runs["usd_per_hour"] == 0).all():
         return True
     most = paid_if({str(name): values for name, values in runs.items()}, scale_ups.of_runs(runs["run"], shares)[1])
-    return bool((~runs["in_a_row"].astype(bool) & (most <= runs["minimum_seconds"])).all())
+    least = runs["minimum_seconds"]
+    return bool((~runs["in_a_row"].astype(bool) & (least > 0) & (most <= least)).all())
 
 
 def _by_workload(
