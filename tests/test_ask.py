@@ -348,7 +348,7 @@ def test_training_of_ones_own_is_that_of_the_software_chosen(browser: Browser, t
     assert found["JAX · 4 vCPUs"] == pytest.approx(10 / 3, rel=0.01)
     said = page.locator("#asked .answer").inner_text()
     assert "takes 10.0 h on 4 vCPUs as PyTorch · 4 vCPUs." in said
-    assert re.search(r"USD \(\S+ to \S+ by its runs\)", said)
+    assert re.search(r"USD \(\S+ to \S+ by its runs alone\)", said)
     assert "taken as" not in said, "the reader's own hours"
     other = browser.new_page()
     other.goto(page.url)

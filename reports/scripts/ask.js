@@ -139,7 +139,7 @@ function begin() {
   /** Between which dollars the runs of a row lie; nothing of those that all cost the same. */
   function between(row, times) {
     const [low, high] = [Math.min, Math.max].map((end) => shown(end(...row.of.usd) * times));
-    return low === high ? "" : ` (${low} to ${high} by its runs)`;
+    return low === high ? "" : ` (${low} to ${high} by its runs alone)`;
   }
 
   /** Where a training of the reader's own is quoted at all providers: this page's form answers among its own machines. */

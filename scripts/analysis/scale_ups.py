@@ -118,5 +118,5 @@ def words(part: float) -> str:
     low, high = (number(one) for one in between)
     return (
         f"in {100 * COVERAGE:g} % of workloads the whole takes {low} to {high} times what is extrapolated, "
-        "which the intervals include"
+        "which the intervals of the tables include"
     )
