@@ -46,7 +46,7 @@ kit: .venv/report-$(NAMES)
 	./epd kit pack '$(STUDY)' --python '$(KIT_PYTHON)'
 
 # docs/testing.md says what each of the three guards. Two processes a core where tests wait for what they start.
-PYTEST := pytest --dist loadgroup --no-loadscope-reorder -n
+PYTEST := pytest --dist worksteal -n
 
 test: .venv/test-$(NAMES) lint
 	$(PYTEST) 4 -m "not nightly"

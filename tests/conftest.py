@@ -117,17 +117,12 @@ def _variables() -> Iterator[None]:
         os.environ.update(before)
 
 
-@pytest.hookimpl(tryfirst=True)  # before groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave the cases of a test that others represent, named by how their ids begin, to `make nightly`.
 
     What takes long comes first: with it last, one process of three trained for minutes while the others had ended.
-    One process has all tests of a file that are quick, or share what is made once for the file.
     """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
-    for item in items:
-        if not item.get_closest_marker("slow") or is_sharing(item):
-            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
     cases: dict[pytest.Function, list[bool]] = {}
     for item in items:
         if (mark := item.get_closest_marker("represented_by")) and isinstance(item, pytest.Function):
@@ -138,12 +133,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     lost = [function.__qualname__ for function, stand in cases.items() if len(stand) > 1 and not any(stand)]
     if lost:
         raise pytest.UsageError(f"represented by no case: {', '.join(lost)}")
-
-
-def is_sharing(item: pytest.Item) -> bool:
-    """Return whether a test uses a fixture that is made once for its file."""
-    found = item._fixtureinfo.name2fixturedefs.values() if isinstance(item, pytest.Function) else []
-    return any(one.scope == "module" for fixtures in found for one in fixtures)
 
 
 def wait_for(condition: Callable[[], object], process: subprocess.Popen | None = None) -> None:
