@@ -150,6 +150,7 @@ def test_chart_of_a_whole_study_is_drawn_once(draw, tmp_path: Path) -> None:
     assert pd.read_csv(folder / "study.csv")["total_usd"].to_list() == pytest.approx([180 * 120 * 0.036 / 3600])
 
 
+@pytest.mark.slow
 def test_chart_that_logs_cannot_have_leaves_no_empty_box(draw) -> None:
     assert draw("dollars", LOGS, *ROWS)[1]["drawn"] == []
 

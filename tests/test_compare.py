@@ -175,6 +175,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "_FOLDERS", comparing._FOLDERS[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("fresh")
 def test_costs_of_a_study_that_is_committed_are_compared_by_default() -> None:
     """As the claims of its page say: two cores are dearer than one in 11 of 12 pairs, and the other is too close."""

@@ -210,6 +210,7 @@ def test_every_price_book_is_documented() -> None:
         assert f"`{path.stem}`" in text or f"`{path.name}`" in text, path.name
 
 
+@pytest.mark.slow
 def test_made_pages_are_up_to_date() -> None:
     for path, text in pages().items():
         assert path.read_text() == text, "run: make docs"

@@ -42,6 +42,7 @@ def estimated(tmp_path: Path, *runs: Path) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_other_cards_follow_from_the_fastest_cell_that_is_done(tmp_path: Path) -> None:
     """Of 10,300, 10,400 and 10,500 the median is 10,400; another cell is slower, and one that failed counts not."""
     fast = [
@@ -58,6 +59,7 @@ def test_other_cards_follow_from_the_fastest_cell_that_is_done(tmp_path: Path) -
     assert own["tokens_per_second_per_card"] == pytest.approx(10_400)
 
 
+@pytest.mark.slow
 def test_the_page_says_what_is_estimated_and_what_was_measured(tmp_path: Path) -> None:
     (one,) = estimated(tmp_path, run(tmp_path, "gpt/h100/own/b64/r1"))
     shown = elsewhere.context(type("Inputs", (), {"elsewhere": [one]})())  # type: ignore[arg-type]
@@ -70,6 +72,7 @@ def test_the_page_says_what_is_estimated_and_what_was_measured(tmp_path: Path) -
     assert html.count('class="estimated"') == len(rows) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -100,6 +100,7 @@ def help_of(app, words: tuple[str, ...]) -> str:
     return CliRunner().invoke(app, [*words, "--help"], prog_name="epd").stdout
 
 
+@pytest.mark.slow
 def test_a_sub_command_is_one_file(stood_in: Project) -> None:
     assert "greet     Say hello." in stood_in.run("./epd", "--help").stdout
     done = stood_in.run("./epd", "greet", "you", check=False)

@@ -21,6 +21,7 @@ from tests.test_epd import call
 LLAMA = ("--model", "Llama 3 8B", "--tokens", "2e9")
 
 
+@pytest.mark.slow
 def test_a_person_reads_rates_prices_notes_and_one_sentence() -> None:
     done = call("estimate", *LLAMA, "--on", "H100=10400", "--cards", "8")
     assert (done.returncode, done.stderr) == (0, "")
@@ -59,6 +60,7 @@ def _read(file: RawIOBase) -> bytes:
         return b""
 
 
+@pytest.mark.slow
 def test_a_program_reads_what_the_schema_says() -> None:
     done = call("estimate", *LLAMA, "--on", "H100=10400", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -74,6 +76,7 @@ def test_a_program_reads_what_the_schema_says() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_card_of_two_sizes_is_taken_for_one_and_that_is_said() -> None:
     done = call("estimate", *LLAMA, "--on", "A100=4000", "--cards", "8")
     assert (done.returncode, done.stderr) == (0, "")
@@ -81,6 +84,7 @@ def test_a_card_of_two_sizes_is_taken_for_one_and_that_is_said() -> None:
     assert "GH200" in done.stdout.partition("ARM host: wheels may be missing")[0].splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_no_machine_is_named_that_does_not_hold_the_model() -> None:
     """405.85 billion parameters at 16 bytes are 6,494 GB: 91 H100 with a tenth for activations, by the card."""
     words = ("--model", "Llama 3.1 405B", "--tokens", "2B", "--json")
@@ -95,6 +99,7 @@ def test_no_machine_is_named_that_does_not_hold_the_model() -> None:
     assert any(one["card"] == "H100" for one in less["answers"])
 
 
+@pytest.mark.slow
 def test_names_of_a_hub_and_large_numbers_are_understood_and_providers_left_out() -> None:
     words = (
         "--tokens",
@@ -116,6 +121,7 @@ def test_names_of_a_hub_and_large_numbers_are_understood_and_providers_left_out(
     assert not {"lambda", "vast", "gce", "aws"} & {bill["cheapest"]["provider"] for bill in bills}
 
 
+@pytest.mark.slow
 def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
     done = call("estimate", "--model", "DeepSeek V3", "--tokens", "1e12", "--precision", "nvfp4", "--json")
     assert done.returncode == 1
@@ -125,6 +131,7 @@ def test_where_no_card_can_be_answered_the_reasons_are_and_code_1() -> None:
     assert all(one["reason"] for one in found["refused"])
 
 
+@pytest.mark.slow
 def test_a_persons_own_cards_are_quoted_apart_or_decide(tmp_path: Path) -> None:
     """730,000 USD over 10 months of 73 hours are 1,000 an hour, of eight cards 125 each; at 7,300,000 hours nothing."""
     mine = tmp_path / "mine.yaml"
@@ -145,6 +152,7 @@ def test_a_persons_own_cards_are_quoted_apart_or_decide(tmp_path: Path) -> None:
     assert "8 x H100 owned, figures of 2026-11" in decided["choice"]["sentence"]
 
 
+@pytest.mark.slow
 def test_spot_says_what_is_assumed_of_preemptions() -> None:
     done = call("estimate", *LLAMA, "--on", "H100=10400", "--preemptions", "0.1")
     assert done.returncode == 0
@@ -152,6 +160,7 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         assert "spot: 0.1 preemptions an hour of each machine (--preemptions), one of several stops all" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [

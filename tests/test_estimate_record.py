@@ -27,6 +27,7 @@ def keep(folder: Path, record: Any) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_minute_here_is_a_quote_everywhere(tmp_path: Path) -> None:
     record = keep(tmp_path, EIGHT)
     done = call("estimate", str(record), "--model", "Llama 3 8B", "--per-step", "8x12x1024 tokens", "--json")
@@ -56,6 +57,7 @@ def test_a_minute_on_cards_that_pcie_links_is_of_as_many(tmp_path: Path) -> None
     assert "alone links, your rate is of 4, and this takes 8: measure it" in reasons["L40S"]
 
 
+@pytest.mark.slow
 def test_what_fits_follows_from_the_peak_that_was_measured(tmp_path: Path) -> None:
     """60,000 MiB a card: not into 40 GB, into 80 GB and more; on fewer cards than were measured nobody knows."""
     record = keep(tmp_path, EIGHT)
@@ -79,6 +81,7 @@ def test_a_card_that_the_measured_peak_does_not_fit_is_not_named_without_that_wo
     assert not {one["card"] for one in found["choice"]["measure"]} & {*short}
 
 
+@pytest.mark.slow
 def test_a_command_of_a_grid_has_its_own_step(tmp_path: Path) -> None:
     """The record of a study holds what the recorder saw under `observed`, and its cards as the training saw them."""
     seen = {key: EIGHT[key] for key in ("clock", "progress", "rate", "whole", "use")}
@@ -91,6 +94,7 @@ def test_a_command_of_a_grid_has_its_own_step(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["asked"]["measured"][0]["tokens_per_second_per_card"] == pytest.approx(10_400)
 
 
+@pytest.mark.slow
 def test_a_minute_that_was_told_its_step_needs_it_no_more(tmp_path: Path) -> None:
     """The record of `epd run --per-step`; only its card and rate are those of another machine."""
     given = ["--per-step", "8x12x1024 tokens", "--of", "20345", "--", sys.executable, "-c"]
@@ -107,6 +111,7 @@ def test_a_minute_that_was_told_its_step_needs_it_no_more(tmp_path: Path) -> Non
     assert asked["tokens"] == 20_345 * 98_304
 
 
+@pytest.mark.slow
 def test_a_record_is_found_by_its_name(tmp_path: Path) -> None:
     place = tmp_path / "epochs-per-dollar" / "runs" / "2026-11-25T02-03-09"
     place.mkdir(parents=True)
@@ -153,6 +158,7 @@ def test_what_is_no_record_is_one_line(tmp_path: Path, text: str) -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_record_that_is_nowhere(tmp_path: Path) -> None:
     done = shell("estimate", "nowhere", "--model", "Llama 3 8B", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")

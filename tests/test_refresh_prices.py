@@ -649,6 +649,7 @@ def test_listed_prices_are_those_of_the_lists() -> None:
         assert file.name.endswith(f"{row['as_of']}.csv") or f"{file.name}, sha256 {digest}" in row["source"]
 
 
+@pytest.mark.slow
 @here
 def test_prices_of_accelerators_are_those_of_the_lists() -> None:
     """Those of AWS of the generated list, all others of the SkyPilot catalogue."""

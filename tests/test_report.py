@@ -110,6 +110,7 @@ def test_short_answer_names_the_fastest_and_the_cheapest() -> None:
     assert "1.62× the money for 2.49× the speed" in read.text
 
 
+@pytest.mark.slow
 def test_one_run_names_no_winner() -> None:
     read = Read(page(run(), run(hardware="cpu4", train_seconds=40.0)))
     few = "Too few runs to say which of 2 is"
@@ -141,6 +142,7 @@ def test_without_prices_the_page_has_times_alone() -> None:
     assert "cost less" not in read.text
 
 
+@pytest.mark.slow
 def test_machine_without_a_price_says_who_has_one() -> None:
     rows = run(), run(hardware="cpu4", train_seconds=50.0), run(hardware="gpu", train_seconds=10.0)
     read = Read(page(*rows, price="spot"))
@@ -153,6 +155,7 @@ def test_machine_without_a_price_says_who_has_one() -> None:
     assert "No price of 4 vCPUs" not in Read(page(*rows)).text
 
 
+@pytest.mark.slow
 def test_failed_run_is_shown_with_status_and_reason() -> None:
     read = Read(page(run(), run(framework="jax", **FAILED | {"status": "out_of_memory"})))
     assert "1 of 2 runs did not end as done." in read.text
@@ -352,6 +355,7 @@ def test_page_fetches_nothing() -> None:
     assert all(link.startswith(("#", "data:")) for link in links)
 
 
+@pytest.mark.slow
 def test_chart_that_could_not_be_drawn_says_why() -> None:
     drawn = ("caption", "description", "svg")
     missing = {key: value for key, value in PICTURE.items() if key not in drawn} | {"missing": "No chart: no time."}
@@ -422,6 +426,7 @@ def test_owned_machine_says_from_which_use_it_pays() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_time_and_cost_to_a_target() -> None:
     """The second epoch of 6.5 s reaches it: 13 s at 0.036 USD/h."""
     cell = {key: run()[key] for key in ("run", *CELL, "repeat")}
@@ -523,6 +528,7 @@ def test_other_machines_stand_beside_those_of_the_study() -> None:
     assert EVIL not in html
 
 
+@pytest.mark.slow
 def test_page_without_studies_beside_it_has_no_such_section() -> None:
     for html in (page(run()), page(run(), others=[Side("Logs", runs(run(workload="resnet50")), {})])):
         assert 'id="beside"' not in html

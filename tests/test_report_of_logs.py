@@ -75,6 +75,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return write
 
 
+@pytest.mark.slow
 def test_each_claim_has_its_verdict_on_the_page_and_for_the_index(written) -> None:
     page, verdicts = written(*ROWS, claims=CLAIMS)
     assert [claim["word"] for claim in verdicts["claims"]] == WORDS
@@ -93,6 +94,7 @@ def test_each_claim_has_its_verdict_on_the_page_and_for_the_index(written) -> No
     assert "What would become of the claims about cost at today's prices" in text
 
 
+@pytest.mark.slow
 def test_claim_that_no_run_can_show_has_no_data(written) -> None:
     claim = CLAIMS[0] | {"by": "val_loss"}
     page, verdicts = written(*ROWS, claims=[claim])
@@ -100,6 +102,7 @@ def test_claim_that_no_run_can_show_has_no_data(written) -> None:
     assert '<li class="no-data">' in page
 
 
+@pytest.mark.slow
 def test_single_runs_of_logs_are_checked_as_figures(written) -> None:
     rows = [ROWS[0], ROWS[1] | {"train_seconds": 98.0}]
     claim = {key: value for key, value in CLAIMS[0].items() if key != "between"} | {"check": "less"}
@@ -131,6 +134,7 @@ def test_page_shows_the_cells_the_prices_and_then_and_now(written) -> None:
     assert "No chart." in read.text
 
 
+@pytest.mark.slow
 def test_a_folder_of_logs_lacks_no_run(tmp_path: Path, written) -> None:
     """The rows of the study lack one: mnist_cnn was not trained with JAX, nor on the first machine."""
     written(*ROWS)
@@ -171,6 +175,7 @@ def test_study_without_a_base_or_a_price_of_today_has_a_page(written) -> None:
     assert 'id="now"' not in page
 
 
+@pytest.mark.slow
 def test_texts_of_configs_and_logs_are_escaped(written) -> None:
     machines = STUDY["machines"] | {"cpu1": CATALOGUE["cpu1"] | {"label": f"machine {EVIL}"}}
     options = OPTIONS | {"then": OPTIONS["then"] | {"label": f"option {EVIL}"}}

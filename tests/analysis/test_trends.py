@@ -22,6 +22,7 @@ def repetition(number: int, seconds: float, book=BOOK, **values) -> Repetition:
     return Repetition(f"2026-11-{number:02}T000000Z", frame, *own)
 
 
+@pytest.mark.slow
 def test_step_is_marked_with_what_changed_there() -> None:
     before = [repetition(day, 100 + day % 2) for day in range(1, 6)]
     after = [repetition(day, 130 + day % 2, packages="keras 4") for day in range(6, 11)]
@@ -33,6 +34,7 @@ def test_step_is_marked_with_what_changed_there() -> None:
     assert {"what": "packages", "old": ["keras 3"], "new": ["keras 4"]} in change["versions"]
 
 
+@pytest.mark.slow
 def test_price_change_is_no_slowdown() -> None:
     found = [repetition(day, 100 + day % 2, book=BOOK if day < 6 else DEAR) for day in range(1, 11)]
     (cell,) = cells(found, judge(found))

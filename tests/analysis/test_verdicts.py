@@ -136,6 +136,7 @@ def test_quantiles_are_those_of_scipy_stats(degrees: int) -> None:
     assert special.stdtrit(degrees, 0.975) == stats.t.ppf(0.975, degrees)
 
 
+@pytest.mark.slow
 def test_sentences_tables_and_claims_of_a_page_agree() -> None:
     """With known truth: what one function calls different in a direction, no other calls so in the other."""
     rng = np.random.default_rng(0)

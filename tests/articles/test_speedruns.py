@@ -212,6 +212,7 @@ def made(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_logs_are_read_by_program_cards_and_steps(made: Path) -> None:
     command = (sys.executable, "-m", "scripts.articles.speedruns", str(made / "mine.yaml"), "--logs-dir", str(made))
     done = subprocess.run(command, cwd=definition.ROOT, capture_output=True, text=True, check=True)

@@ -290,6 +290,7 @@ def test_failed_cell_keeps_its_row(name: str) -> None:
     assert "out of memory" in _theme.svg(chart, "chart")
 
 
+@pytest.mark.slow
 def test_machine_without_a_price_keeps_its_row() -> None:
     chart = drawn("relative_cost", view(run(), run(hardware="gpu", train_seconds=5.0)))
     assert chart.data["label"].to_list() == ["TensorFlow · 1 vCPU", "TensorFlow · a card"]
@@ -485,6 +486,7 @@ def test_description_reads_the_bars_out() -> None:
     )
 
 
+@pytest.mark.slow
 def test_bars_of_today_are_said_to_have_another_price() -> None:
     assert "bill the same runs at the same price." in said(drawn("monthly", view()))
     again = TABLES["monthly"].assign(rule=["by-the-minute", "today"])
@@ -598,6 +600,7 @@ def test_largest_batch_is_marked_and_one_that_did_not_fit_stands_at_0() -> None:
     assert "did not train" not in words(drawn("by_batch_size", view(*sizes(32, 64))))
 
 
+@pytest.mark.slow
 def test_lines_by_batch_size_have_a_panel_for_each_machine() -> None:
     chart = drawn("by_batch_size", view(*sizes(32, 64), *sizes(32, 64, hardware="cpu4")))
     assert {"1 vCPU", "4 vCPUs"} <= words(chart)
@@ -712,6 +715,7 @@ def test_ids_of_a_svg_do_not_follow_the_last_digit_of_a_coordinate(monkeypatch: 
     assert _theme.svg(chart, "one") == first
 
 
+@pytest.mark.slow
 def test_svg_of_a_name_with_markup_has_plain_ids() -> None:
     svg = _theme.svg(drawn("relative_time", view(*AXES)), 'x"><img src=x onerror=alert(1)>')
     assert {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()} & {"img"} == set()

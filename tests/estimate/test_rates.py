@@ -239,6 +239,7 @@ def test_qlora_is_slower_than_lora_and_less_sure_until_it_is_measured() -> None:
         assert log(measured.high / measured.middle) / WIDTH < 0.8 * widths["lora"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("card", "sister"), [("L40S", "rtx-6000-ada"), ("RTX 4090", "rtx-4090"), ("A10G", "a10")])
 def test_a_card_without_a_table_is_not_said_to_be_faster_than_its_sister_was_timed(card: str, sister: str) -> None:
     """Beside an A100, in the median of transformers in Lambda's table, of which no language model is quoted. An

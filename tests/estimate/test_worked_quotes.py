@@ -60,6 +60,7 @@ def offered() -> dict[str, list[dict[str, Any]]]:
     return estimates.offered([estimates.TRIED_BOOK])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUOTES)
 def test_dollars_are_those_of_the_price_books_row(name: str, offered: dict[str, list[dict[str, Any]]]) -> None:
     (model, card, tokens, precision, rate, cards), (provider, machines, size, usd_per_hour, step, least) = QUOTES[name]
@@ -100,6 +101,7 @@ def test_every_machine_of_the_book_says_which_cards_it_has() -> None:
     assert there - known == set()
 
 
+@pytest.mark.slow
 def test_the_median_and_the_dearest_are_of_all_offers(offered: dict[str, list[dict[str, Any]]]) -> None:
     """An A100 of 40 GB is offered twice: Lambda's at 1.99, and AWS's eight at 21.957642, 2.7447 each."""
     known = estimates.known()

@@ -78,6 +78,7 @@ def test_every_kind_is_tried_here() -> None:
     assert here == set(faults.KINDS)
 
 
+@pytest.mark.slow
 def test_harness_sees_what_is_not_survived() -> None:
     """A fault that ends in a traceback, without output or in a hang is not survived."""
 

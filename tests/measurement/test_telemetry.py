@@ -116,6 +116,7 @@ def test_waiting_for_a_cpu_is_counted_since_the_sample_before(tmp_path: Path, mo
     assert pressure.percent() is None, "a kernel without it"
 
 
+@pytest.mark.slow
 def test_cpu_seconds_are_of_all_threads_and_children() -> None:
     before = telemetry.cpu_seconds()
     with subprocess.Popen([sys.executable, "-c", WORK], stdout=subprocess.PIPE) as child:
@@ -135,6 +136,7 @@ time.sleep(1800)
 """
 
 
+@pytest.mark.slow
 def test_children_belong_to_the_run_also_when_they_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(telemetry, "_READINGS_PER_SEARCH", 1)
     run = telemetry._Run(os.getpid())

@@ -98,6 +98,7 @@ def test_cells_that_are_the_same_are_called_so() -> None:
     assert false <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [6, 12])
 def test_gap_of_two_and_a_half_is_found_and_has_the_right_side(repeats: int) -> None:
     for seed in range(12):

@@ -21,6 +21,7 @@ def cells(*rows: dict, **study) -> list[dict]:
     return [row | {"name": given.name_of(row)} for row in context(given)["cells"]]
 
 
+@pytest.mark.slow
 def test_cells_without_a_batch_size_keep_their_rows_and_costs() -> None:
     found = cells(*ROWS)
     assert [(row["workload"], row["name"]) for row in found] == [

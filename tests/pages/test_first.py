@@ -142,6 +142,7 @@ def names_of(made: Inputs) -> set[str]:
     return {bar["name"] for bar in first.context(made)["panels"][0]["bars"]}
 
 
+@pytest.mark.slow
 def test_form_asks_for_tokens_where_samples_are_tokens() -> None:
     rows = [rate("a"), rate("b", hardware="cpu4")]
     given = {"format": "throughput_table", "software": {}, "units": {"mnist_mlp": "tokens"}}

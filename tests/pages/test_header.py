@@ -43,6 +43,7 @@ def test_prices_are_told_with_providers_regions_and_days() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_at_a_glance_stand_the_cheapest_of_each_row_and_few_others() -> None:
     """Thirty configurations: the one that wins a single row is among those that are shown."""
     rows = [

@@ -21,6 +21,7 @@ def test_every_head_of_a_published_page_says_what_it_means(path) -> None:
     assert silent(path.read_text()) == []
 
 
+@pytest.mark.slow
 def test_every_head_of_a_study_of_ones_own_says_what_it_means() -> None:
     two = [run(repeat=i, hardware=name) for i in range(2) for name in ("cpu1", "cpu4")]
     for rows in (two, [log(), log(hardware="cpu4")]):

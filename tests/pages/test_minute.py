@@ -25,6 +25,7 @@ def minute(page: Inputs) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_each_question_has_its_line_in_the_order_of_the_page() -> None:
     page = made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 300.0))
     assert list(minute(page)) == HEADS

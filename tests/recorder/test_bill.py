@@ -219,6 +219,7 @@ def test_records_that_are_none_are_passed_over(desk: Desk, whole: Any) -> None:
     assert desk.bill("--usd", "12.40").returncode == 0
 
 
+@pytest.mark.slow
 def test_two_at_once_lose_nothing(desk: Desk) -> None:
     names = [f"run-{number}" for number in range(8)]
     for number, name in enumerate(names):

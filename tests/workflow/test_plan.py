@@ -33,6 +33,7 @@ def test_runs_of_other_profiles_are_those_that_are_there(make, tmp_path: Path) -
     assert make().others_runs == ["results/small/mnist_mlp/gce-t4x1/jax/b128/r2"]
 
 
+@pytest.mark.slow
 def test_arguments_are_a_command_that_a_person_could_type(make) -> None:
     plan = make(scale={"samples": 0.5, "epochs": 3}, stop_at_target=True, targets={"mnist_mlp": 0.9})
     assert " ".join(plan.get_arguments(job(repeat="2"))) == (

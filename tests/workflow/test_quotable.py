@@ -25,6 +25,7 @@ def forms(nets: dict) -> tuple[set[str], set[str]]:
     return {card for _, _, card in rates}, {*estimates.known().cards}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_every_link_names_what_the_forms_of_the_front_door_have(
     name: str, nets: dict, forms: tuple[set[str], set[str]]

@@ -115,6 +115,7 @@ def test_run_that_ran_out_of_memory_is_one(tmp_path: Path) -> None:
     assert imported.runs["samples_per_second"].isna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     published() is None or not (published() / "tf_cnn").is_dir(),
     reason="the logs are not here: set EPOCHS_PUBLISHED_DIR to the folder that holds them in tf_cnn/",
