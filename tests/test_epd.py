@@ -297,6 +297,8 @@ def test_profile_for_google_batch_says_what_is_to_be_set(monkeypatch: pytest.Mon
 def test_what_went_from_snakemake_says_the_new_call(fresh: Project) -> None:
     (fresh.path / "config/studies/local.yaml").unlink()  # no study is read for it
     for old, new in command_line.MOVED.items():
+        assert command_line.moved(["snakemake", old]).startswith(f"snakemake {old}: is now ./epd {new}; ")
+    for old, new in list(command_line.MOVED.items())[:2]:
         done = fresh.run("snakemake", old, "--config", "old=a", check=False)
         assert done.returncode == 1
         assert f"error: snakemake {old}: is now ./epd {new}; " in done.stderr

@@ -718,6 +718,9 @@ def test_workload_of_ones_own_lies_anywhere(fresh: Project, tmp_path: Path) -> N
 
 def test_snakemake_that_is_killed_goes_on_and_trains_nothing_beside(fresh: Project) -> None:
     """Its training ends with it; the next call says what happened, and makes the report."""
+    fresh.edit("config/studies/tiny.yaml", "[mnist_mlp, imdb_bidirectional_lstm]", "[mnist_mlp]")
+    fresh.edit("config/studies/tiny.yaml", "frameworks: [jax, tensorflow]", "frameworks: [jax]")
+    fresh.edit("config/studies/tiny.yaml", "framework: tensorflow", "framework: jax")
     command = ["snakemake", "--profile", "profiles/local", "--config", "study=tiny"]
     workflow = subprocess.Popen(
         command, cwd=fresh.path, env=fresh.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -729,5 +732,5 @@ def test_snakemake_that_is_killed_goes_on_and_trains_nothing_beside(fresh: Proje
     training.wait(timeout=LIMIT_SECONDS)
     done = fresh.run(*command)
     assert "the last call in this folder was killed; going on" in done.stderr
-    assert sum(len(list(path.parent.glob("run.json"))) for path in fresh.path.rglob("train.log")) == len(ALL)
+    assert sum(len(list(path.parent.glob("run.json"))) for path in fresh.path.rglob("train.log")) == 1
     assert (fresh.path / "results" / "tiny" / "report.html").is_file()

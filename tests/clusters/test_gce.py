@@ -168,6 +168,7 @@ def test_what_fails_on_the_cheapest_machine_is_not_tried_on_a_dearer_one(cloud: 
     assert len(machines(cloud)) == 3
 
 
+@pytest.mark.nightly  # tests/first_hour asks what to do about it too
 def test_what_google_refuses_is_on_the_last_screen_and_counts_as_no_end(cloud: Cloud) -> None:
     cloud.emulator.forbidden = "Batch API has not been used in project 123 before or it is disabled. Enable it first."
     done = cloud.snakemake("gce-gpu", check=False)

@@ -134,7 +134,7 @@ def test_machine_that_is_not_to_be_had(cloud: Cloud, profile: str, words: str, c
     assert cloud.emulator.running() == []
 
 
-@pytest.mark.represented_by("image-pull-gce-gpu")
+@pytest.mark.nightly
 @on_each_profile
 @pytest.mark.parametrize(("code", "line", "cause", "to_do"), BROKEN.values(), ids=BROKEN)
 def test_container_that_fails(cloud: Cloud, profile: str, code: int, line: str, cause: str, to_do: str) -> None:

@@ -156,7 +156,7 @@ def test_container_that_waits_in_vain_is_ended(pods: Pods, reason: str, words: s
     assert pods.api.waiting_jobs() == []
 
 
-@pytest.mark.represented_by("old-packages")
+@pytest.mark.nightly
 @pytest.mark.parametrize(("reason", "code", "words", "log", "cause", "to_do"), ENDED.values(), ids=ENDED)
 def test_container_that_fails(pods: Pods, reason: str, code: int, words: str, log: str, cause: str, to_do: str) -> None:
     pods.api.container(terminated={"reason": reason, "exitCode": code, "message": words})
