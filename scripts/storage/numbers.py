@@ -24,6 +24,9 @@ def written(text: str) -> float | None:
 #: No whole number of a file is larger: a float holds it, and its sums and products with others.
 LARGEST_WHOLE = 10**100
 
+#: Nor one of a file that a schema describes: columns of whole numbers hold it and its sums, a float all its digits.
+LARGEST_COUNT = 2**53
+
 
 #: What parts the values in a list or a mapping of YAML.
 _BETWEEN = re.compile(r"[\[\]{}(),:=\s'\"]+")

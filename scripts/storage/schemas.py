@@ -87,23 +87,23 @@ def _keys(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _keys(item, f"{path}.{number}".removeprefix("."))
 
 
-def check_whole(value: Any, source: str | Path) -> None:
-    """Raise InputError for a whole number within `value` with which arithmetic may leave what a float holds.
+def check_whole(value: Any, source: str | Path, largest: int = numbers.LARGEST_WHOLE) -> None:
+    """Raise InputError for a whole number within `value` that is above `largest`, or below its negative.
 
     YAML and JSON have no largest one, and Python reads them to 4,300 digits.
     """
     for path, leaf in _leaves(value):
-        if isinstance(leaf, int) and abs(leaf) > numbers.LARGEST_WHOLE:
+        if isinstance(leaf, int) and abs(leaf) > largest:
             digits = str(abs(leaf))
             raise InputError(
                 f"{source}: {path + ': ' if path else ''}{'-' * (leaf < 0)}{digits[:9]}... of {len(digits)} digits is "
-                f"too large: at most {numbers.LARGEST_WHOLE:.0e} is allowed"
+                f"too large: at most {largest:.0e} is allowed"
             )
 
 
 def check_leaves(value: Any, source: str | Path) -> None:
-    """Raise InputError for a number that is not finite, or a text that cannot be written, within `value`."""
-    check_whole(value, source)
+    """Raise InputError for a number that is too large, or not finite, or a text that cannot be written, in `value`."""
+    check_whole(value, source, numbers.LARGEST_COUNT)
     for path, leaf in _leaves(value):
         # YAML knows .nan and .inf, which pass every bound of a schema.
         if isinstance(leaf, float) and not isfinite(leaf):

@@ -153,7 +153,7 @@ GUARDS = [
     Guard(
         "whole numbers fit a float",
         _SCHEMAS,
-        "if isinstance(leaf, int) and abs(leaf) > numbers.LARGEST_WHOLE:",
+        "if isinstance(leaf, int) and abs(leaf) > largest:",
         "if False:",
         "",
         "tests/storage/test_schemas.py",

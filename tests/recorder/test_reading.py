@@ -26,7 +26,9 @@ BAD = {
     "usd_per_hour": [HUGE, True, 0, nan, []],
     "seconds": [HUGE, True, 0, None, []],
     "doubts": ["text", [3]],
-    "provenance.ended_at": [3, None],
+    "provenance.ended_at": [
+        *(3, None, "12", "2026-11-25Tnoon", "2999-12-31T00:00:00+00:00", "٢٠٢٦-11-25T01:02:03+00:00"),
+    ],
 }
 CASES = [(key, value) for key, values in BAD.items() for value in values]
 STEPPED = EIGHT | {"per_step": {"each": 98_304.0, "unit": "tokens"}}
@@ -89,3 +91,24 @@ def test_amounts_are_products() -> None:
 
     assert words.amount("8x12 * 1024 tokens") == (98_304, "tokens")
     assert words.amount("98304") == (98_304, "")
+
+
+def test_of_two_records_of_one_second_both_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one takes its name between the look and the move."""
+    from epochs_per_dollar import record
+
+    monkeypatch.setattr(record, "folder", lambda: tmp_path)
+    monkeypatch.setattr(record, "of", lambda *_: {})
+    move = Path.rename
+
+    def late(part: Path, place: Path) -> Path:
+        if not list(tmp_path.glob("2*")):
+            place.mkdir()
+            (place / "run.json").write_text("{}")
+        return move(part, place)
+
+    monkeypatch.setattr(Path, "rename", late)
+    kept = record.keep(None, "")  # type: ignore[arg-type]
+    assert kept is not None
+    assert kept.name.endswith("-1")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [kept.name.removesuffix("-1"), kept.name]

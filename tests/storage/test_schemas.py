@@ -365,6 +365,17 @@ def test_a_whole_number_that_no_float_holds_is_refused(tmp_path: Path, text: str
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("key", ["parameters", "validation_samples", "seed"])
+@pytest.mark.parametrize("count", [2**53 + 1, 2**63, 10**30])
+def test_a_record_has_no_count_that_a_column_of_whole_numbers_does_not_hold(key: str, count: int) -> None:
+    run = json.loads((ROOT / "tests/records/raw/trained/run.json").read_text())
+    schemas.validate(run | {key: 2**53}, "run", "run.json")
+    with pytest.raises(
+        InputError, match=rf"run\.json: {key}: {str(count)[:9]}\.\.\. of {len(str(count))} digits is too large"
+    ):
+        schemas.validate(run | {key: count}, "run", "run.json")
+
+
 @pytest.mark.parametrize("where", ['{"a": [{"b": %d}]}', '{"c": 1, "a": [{"b": -%d}]}'])
 def test_nor_does_json_hold_one(where: str) -> None:
     with pytest.raises(InputError, match=r"run\.json: a\.0\.b: -?100000000\.\.\. of 310 digits is too large"):

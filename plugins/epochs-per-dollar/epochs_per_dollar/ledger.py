@@ -44,6 +44,8 @@ class Row:
     doubts: str = ""
 
     def __post_init__(self) -> None:
+        if not words.is_day(self.date):
+            raise ValueError("date must be a day (YYYY-MM-DD) that is not to come")
         for name, value in asdict(self).items():
             if name in _TEXTS and value != words.harmless(value):
                 raise ValueError(f"{name} holds what a terminal or a table would obey")

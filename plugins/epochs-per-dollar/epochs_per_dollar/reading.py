@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from epochs_per_dollar import words
@@ -34,6 +35,13 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) <= _LONGEST
 
 
+def _is_time(value: Any) -> bool:
+    try:
+        return _is_text(value) and words.is_day(value[:10]) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
 def _are_cards(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, dict) and _is_text(one.get("name")) for one in value)
 
@@ -43,6 +51,7 @@ def _or_null(kind: _Kind) -> _Kind:
 
 
 _TEXT = _Kind(f"a text of at most {_LONGEST:,} letters", _is_text)
+_TIME = _Kind("a time (ISO 8601) that is not to come", _is_time)
 _TEXTS = _Kind("a list of texts", lambda value: isinstance(value, list) and all(map(_is_text, value)))
 _MAPPING = _Kind("a mapping", lambda value: isinstance(value, dict))
 _ABOVE_0 = _Kind("a number above 0", lambda value: _is_number(value) and 0 < value < words.LARGEST)
@@ -78,7 +87,7 @@ _FIELDS = {
     "machine.cores": _COUNT,
     "machine.cards": _Kind("a list of cards, each with its name", _are_cards),
     "provenance": _MAPPING,
-    "provenance.ended_at": _TEXT,
+    "provenance.ended_at": _TIME,
 }
 
 

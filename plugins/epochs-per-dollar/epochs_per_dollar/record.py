@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -146,6 +147,10 @@ def forget() -> int:
     return len(there)
 
 
+#: How a folder cannot be given a name that another record has, or a file.
+_TAKEN = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)
+
+
 def keep(session: Session, page: str, usd_per_hour: float | None = None) -> Path | None:
     """Write the record and its page; return their folder, None where the user's data folder cannot be written.
 
@@ -159,9 +164,14 @@ def keep(session: Session, page: str, usd_per_hour: float | None = None) -> Path
         (part / "run.json").write_text(json.dumps(of(session, usd_per_hour), indent=1) + "\n", encoding="utf-8")
         for attempt in range(100):
             place = folder() / (f"{name}-{attempt}" if attempt else name)
-            if not place.exists():
+            try:
                 part.rename(place)
+            except OSError as error:
+                if error.errno not in _TAKEN:
+                    raise
+            else:
                 return place
     except OSError:
-        shutil.rmtree(part, ignore_errors=True)
+        pass
+    shutil.rmtree(part, ignore_errors=True)
     return None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import date, datetime, timedelta, timezone
 from math import prod
 
 #: No time, count or price of a training is as large.
 LARGEST = 1e15
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?", re.IGNORECASE)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\s*[x*]\s*[0-9]+)*)(?:\s+([A-Za-z]+))?\s*")
 
 
@@ -55,6 +57,15 @@ def amount(text: str) -> tuple[float, str] | None:
     found = _AMOUNT.fullmatch(text)
     each = prod(map(float, re.findall("[0-9]+", found[1]))) if found else 0.0
     return (each, found[2] or "") if found and 0 < each < LARGEST else None
+
+
+def is_day(text: str) -> bool:
+    """Return whether a text is a day as ISO 8601 writes it, in the digits 0 to 9, and not to come anywhere on earth."""
+    try:
+        tomorrow = datetime.now(timezone.utc).date() + timedelta(days=1)
+        return bool(_DAY.fullmatch(text)) and date.fromisoformat(text) <= tomorrow
+    except ValueError:
+        return False
 
 
 def harmless(text: str) -> str:
