@@ -21,7 +21,7 @@ from rich.console import Console
 from scripts.costs import book, books, card_names, catalogue, gpuhunt, renewal, repository
 from scripts.storage import errors, schemas, tables
 from scripts.storage.errors import InputError
-from scripts.storage.files import write_text
+from scripts.storage.files import read_bytes, write_text
 
 URL = f"{repository.RAW}/skypilot-org/skypilot-catalog/master/catalogs"
 
@@ -129,10 +129,7 @@ def fetch(root: str, cloud: str, known: repository.Repository | None) -> File:
         url = f"{root.rstrip('/')}/{cloud}/vms.csv"
         return File(url, f"{cloud}/vms.csv", repository.download(url))
     path = find(Path(root), cloud)
-    try:
-        return File(str(path), str(path.relative_to(root)), path.read_bytes())
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+    return File(str(path), str(path.relative_to(root)), read_bytes(path, catalogue.MOST_BYTES))
 
 
 def skypilot(root: str, about: dict[str, Any], known: repository.Repository | None, as_of: str) -> Read:
@@ -164,10 +161,7 @@ def of_gpuhunt(root: str, about: dict[str, Any], past: str) -> Read:
     as_of = gpuhunt.day(version)
     name = gpuhunt.name(provider, version, root)
     place = f"{at}/{name}"
-    try:
-        content = Path(place).read_bytes() if is_here else repository.download(place)
-    except OSError as error:
-        raise InputError(f"{place}: {error.strerror}") from error
+    content = read_bytes(Path(place), catalogue.MOST_BYTES) if is_here else repository.download(place)
     table = gpuhunt.read(gpuhunt.unpacked(content, place, provider), f"{place}: {provider}.csv")
     return read_as(table, gpuhunt.whole(about), as_of, f"gpuhunt catalogue {name}, {_digest(content)}")
 

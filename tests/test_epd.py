@@ -408,3 +408,15 @@ def test_bash_completes_commands_studies_and_profiles(tmp_path: Path) -> None:
         }
         done = subprocess.run([bash, "-c", script], env=environment, capture_output=True, text=True)
         assert done.stdout.split() == found, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [["report", "two-cores"], ["quote", "local"], ["summary", "local"], ["kit", "pack", "smoke"]]
+)
+def test_a_clone_that_may_only_be_read_is_a_line(monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    done = call(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    *said, last = done.stderr.splitlines()
+    assert last.startswith(f"error: {ROOT / '.snakemake'}: cannot be written: ")
+    assert len(said) <= 1

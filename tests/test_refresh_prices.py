@@ -679,3 +679,20 @@ def test_prices_of_then_are_those_of_the_dated_list() -> None:
     assert {(row["item"], row["as_of"]): row["rate"] for row in rows} == {
         key: rate for key, rate in dated.items() if not key[0].startswith("dl1")
     }
+
+
+def test_catalogue_without_an_end_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "v8" / "gcp").mkdir(parents=True)
+    table = tmp_path / "v8" / "gcp" / "vms.csv"
+    os.mkfifo(table)
+    with pytest.raises(errors.InputError, match=r"vms\.csv: is not a file"):
+        refresh_prices.fetch(str(tmp_path), "gcp", None)
+    table.unlink()
+    with table.open("wb") as file:
+        file.truncate(40 << 30)
+    with pytest.raises(errors.InputError, match=r"has 42,949,672,960 bytes: at most 134,217,728 are read"):
+        refresh_prices.fetch(str(tmp_path), "gcp", None)
+    table.unlink()
+    table.symlink_to("/dev/zero")
+    with pytest.raises(errors.InputError, match=r"vms\.csv: is not a file"):
+        refresh_prices.fetch(str(tmp_path), "gcp", None)

@@ -32,7 +32,8 @@ _ROUNDING = 1e-3
 #: one card, or of a part.
 _APART = 5
 
-#: More than a table of a provider has rows, a machine has cards, and a card has memory (GB).
+#: More than a table of a provider holds, and has rows, a machine has cards, and a card has memory (GB).
+MOST_BYTES = 128 * 2**20
 _MOST_ROWS, _MOST_CARDS, _MOST_GB = 1_000_000, 10_000, 10_000
 
 _NEEDED = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Region", "Price", "SpotPrice")

@@ -23,9 +23,6 @@ from scripts.storage.errors import InputError
 #: Where each provider's newest `version` is said, and where the versions lie.
 URL = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3"
 
-#: More than the table of a provider holds, unpacked.
-_MOST_BYTES = 128 * 2**20
-
 _NEEDED = ("instance_name", "location", "price", "gpu_count", "gpu_name", "spot")
 
 _OLD_LAYOUT = re.compile(r"(^|/)v[12]/?$")
@@ -67,9 +64,10 @@ def unpacked(content: bytes, file: str, provider: str) -> str:
             if len(there) != 1:
                 raise InputError(f"{file}: has {'no' if not there else f'{len(there)} times'} {table}")
             (member,) = there
-            if member.file_size > _MOST_BYTES:
+            if member.file_size > catalogue.MOST_BYTES:
                 raise InputError(
-                    f"{file}: {table} holds {member.file_size:,} bytes, more than any table does ({_MOST_BYTES:,})"
+                    f"{file}: {table} holds {member.file_size:,} bytes, more than any table does "
+                    f"({catalogue.MOST_BYTES:,})"
                 )
             # Others may ask for all memory before they are found to be broken.
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -121,7 +121,15 @@ def words(
 
 
 def snakemake(call: Sequence[str], **variables: str) -> list[str]:
-    """Say a call of Snakemake on standard error, set the variables that it needs, and return its command."""
+    """Say a call of Snakemake on standard error, set the variables that it needs, and return its command.
+
+    Raises InputError where the clone may only be read: Snakemake would end without a word of it.
+    """
+    from scripts.storage.errors import InputError
+
+    notes = ROOT / ".snakemake"
+    if not os.access(notes if notes.is_dir() else ROOT, os.W_OK | os.X_OK):
+        raise InputError(f"{notes}: cannot be written: Snakemake keeps its notes there, in a clone of your own")
     print(f"$ snakemake {shlex.join(call)}", file=sys.stderr, flush=True)
     # Its rules call `python`: this one, also where nobody has activated .venv.
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"

@@ -19,6 +19,7 @@ from scripts.importers import COLUMNS, EPOCHS, Imported, Layout, Problem, _devic
 from scripts.storage import numbers, schemas
 from scripts.storage.axes import IN_LOGS, NAME, NAME_WORDS
 from scripts.storage.errors import InputError
+from scripts.storage.files import MOST_BYTES
 from scripts.storage.tables import bounds, in_words
 
 _NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE)
@@ -289,6 +290,8 @@ def _read(
         raise Refused("the name is not UTF-8")
     if not path.is_file():  # a pipe would wait for ever
         raise Refused("not a file")
+    if (size := path.stat().st_size) > MOST_BYTES:
+        raise Refused(f"has {size:,} bytes: at most {MOST_BYTES:,} are read")
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -4,6 +4,7 @@ import csv
 import errno
 import fcntl
 import glob
+import io
 import os
 import secrets
 import stat
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from scripts.storage.errors import InputError
+
+#: Of a file that is read whole, at most.
+MOST_BYTES = 2**30
 
 #: Younger files are left alone.
 _NEW_SECONDS = 2.0
@@ -198,14 +202,27 @@ def write_text(path: Path, text: str, within: Path | None = None) -> None:
     write_bytes(path, text.encode(), within)
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file. Raises InputError for one that is none: a folder, or a pipe, which would never end."""
+def check_readable(path: Path, most_bytes: int = MOST_BYTES) -> None:
+    """Raise InputError for what is there and is no file (a pipe would never end), or is larger than memory may hold."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a file")
+    if path.is_file() and (size := path.stat().st_size) > most_bytes:
+        raise InputError(f"{path}: has {size:,} bytes: at most {most_bytes:,} are read")
+
+
+def read_bytes(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """Return the content of a file. Raises InputError for one that cannot be read; see `check_readable`."""
     try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"{path}: is not a file")
-        return path.read_text(encoding="utf-8")
+        check_readable(path, most_bytes)
+        return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file. Raises InputError for one that cannot be read; see `check_readable`."""
+    try:
+        return io.TextIOWrapper(io.BytesIO(read_bytes(path)), encoding="utf-8").read()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8: {error}") from error
 
@@ -216,9 +233,8 @@ def read_csv(path: Path, columns: Sequence[str] | None = None, cut: bool = True)
     Without `cut` it must end with a line's end, as what a program wrote does unless it was cut.
     Raises InputError with file and line where it is no such file.
     """
-    if path.exists() and not path.is_file():  # a pipe would never end
-        raise InputError(f"{path}: is not a file")
     try:
+        check_readable(path)
         with path.open(encoding="utf-8", newline="") as text:
             reader = csv.DictReader(text, strict=True)
             try:

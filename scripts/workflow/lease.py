@@ -16,8 +16,10 @@ from threading import Event, Thread
 
 import psutil
 
+from scripts.storage import schemas
 from scripts.storage.errors import InputError
-from scripts.storage.files import write_text
+from scripts.storage.files import read_text, write_text
+from scripts.storage.words import printable
 
 #: Between two signs of life, and how many of them may be missed before their call is taken for dead.
 BEAT_SECONDS, MISSED = 10.0, 4
@@ -63,17 +65,22 @@ def held(folder: Path, beat_seconds: float = BEAT_SECONDS) -> Iterator[None]:
 
 
 def _read(folder: Path) -> dict | None:
+    """Return the lease of a folder, None where there is none that `held` may have written."""
     try:
-        found = json.loads(path(folder).read_text(encoding="utf-8"))
-        return found if {"machine", "process", "began", "beat"} <= set(found) else None
-    except (OSError, ValueError, TypeError):
+        found = schemas.read_json(read_text(path(folder)), path(folder))
+    except InputError:
         return None
+    if not (isinstance(found, dict) and isinstance(found.get("machine"), str) and found["machine"].strip()):
+        return None
+    numbers = [found.get(name) for name in ("process", "beat")]
+    is_one = all(isinstance(number, int) for number in numbers) and isinstance(found.get("began"), (int, float))
+    return found if is_one else None
 
 
 def holder(folder: Path) -> str:
     """Return in words whose lease a folder has; empty without one."""
     found = _read(folder)
-    return f"process {found['process']} on {str(found['machine']).split()[0]}" if found else ""
+    return f"process {found['process']} on {printable(found['machine'].split()[0])}" if found else ""
 
 
 def is_dead(folder: Path, wait: Callable[[float], None] = time.sleep) -> bool:
@@ -86,8 +93,8 @@ def is_dead(folder: Path, wait: Callable[[float], None] = time.sleep) -> bool:
         return False
     if first["machine"] == _this_machine():
         try:
-            return abs(psutil.Process(int(first["process"])).create_time() - float(first["began"])) > 1
-        except (psutil.NoSuchProcess, ValueError, TypeError):
+            return abs(psutil.Process(first["process"]).create_time() - first["began"]) > 1
+        except (psutil.NoSuchProcess, ValueError, OverflowError):
             return True
     for _ in range(MISSED):
         wait(BEAT_SECONDS)

@@ -150,7 +150,7 @@ def test_a_broken_archive_is_a_line(content: bytes, message: str) -> None:
 
 
 def test_a_table_without_end_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpuhunt, "_MOST_BYTES", 3)
+    monkeypatch.setattr(catalogue, "MOST_BYTES", 3)
     with pytest.raises(InputError, match=r"catalog\.zip: aws\.csv holds 4 bytes, more than any table does \(3\)"):
         gpuhunt.unpacked(packed("aws.csv", b"a,b\n"), "catalog.zip", "aws")
 

@@ -54,6 +54,39 @@ def test_call_of_another_machine_is_watched(folder: Path) -> None:
     assert not lease.is_dead(folder, lambda seconds: write(folder, beat=2))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            '{"machine": "", "process": 1, "began": 1, "beat": 1}',
+            '{"machine": "x", "process": "1", "began": 1, "beat": 1}',
+        ),
+        *(
+            '{"machine": 3, "process": 1, "began": 1, "beat": 1}',
+            '{"machine": "x", "process": 1, "began": "1", "beat": 1}',
+        ),
+        *("[" * 200_000, "3", "[]", "", "{}"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_what_no_call_has_written_is_no_lease(folder: Path, text: str) -> None:
+    lease.path(folder).write_text(text)
+    assert lease.holder(folder) == ""
+    assert not lease.is_dead(folder)
+
+
+def test_machine_of_a_lease_is_printed_as_a_terminal_shows_it(folder: Path) -> None:
+    write(folder, machine="\x1b[2Jnode7 0123")
+    assert "\x1b" not in lease.holder(folder)
+    assert "node7" in lease.holder(folder)
+
+
+@pytest.mark.parametrize("process", [-1, 0, 2**40, 10**30])
+def test_process_that_cannot_be_is_dead(folder: Path, process: int) -> None:
+    write(folder, machine=lease._this_machine(), process=process)
+    assert lease.is_dead(folder)
+
+
 def test_one_of_several_takes_a_dead_lease_away(folder: Path) -> None:
     write(folder)
     assert [lease.take_away(folder), lease.take_away(folder)] == [True, False]
