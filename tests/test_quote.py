@@ -34,13 +34,12 @@ def test_nothing_that_could_pass_the_budget_is_trained(fresh: Project) -> None:
     """Half an hour of this machine and what comes beside it are 0.0475 x 0.75 USD at worst."""
     fresh.edit("config/studies/tiny.yaml", "scale:", "max_run_minutes: 30\nscale:")
     arguments = ("-n", "--config", "study=tiny", "budget_usd=0.1")
-    done = fresh.run("snakemake", *arguments)
-    assert "0.00 USD is spent, and 2 of 4 runs could exceed it: they are left out" in done.stderr
+    printed = said(fresh, *arguments)
+    assert "0.00 USD is spent, and 2 of 4 runs could exceed it: they are left out" in printed
     names = ("mnist_mlp", "imdb_bidirectional_lstm")
-    assert sum(said(fresh, *arguments).count(f"train {name} on") for name in names) == 2
-    for budget in ("0.01", "0"):
-        none = said(fresh, "-n", "--config", "study=tiny", f"budget_usd={budget}", check=False)
-        assert f"error: budget_usd: {budget}: no run is sure to cost less" in none
+    assert sum(printed.count(f"train {name} on") for name in names) == 2
+    none = said(fresh, "-n", "--config", "study=tiny", "budget_usd=0", check=False)
+    assert "error: budget_usd: 0: no run is sure to cost less" in none
 
 
 @pytest.mark.represented_by("budget_usd=little", "study=nowhere", "book=")
