@@ -75,14 +75,23 @@ def test_workloads_of_one_machine_alone_say_so_and_all_are_in_one_unit() -> None
 
 
 def test_equal_bills_of_the_least_that_is_billed_are_a_tie() -> None:
-    """By the terms of 2019 a minute is billed at least."""
+    """By the terms of 2019 a minute is billed at least: of 1,000 of 10 s at 0.036 USD an hour 0.6, in a row 0.1."""
     rows = [run(framework=name, repeat=i, train_seconds=seconds, total_seconds=seconds + 1)
             for name, seconds in (("jax", 10.0), ("torch", 20.0)) for i in range(4)]  # fmt: skip
     book = price_book(offer("1-core", 0.036, as_of="2019"))
     study = STUDY | {"prices": {"now": {"purchase": "on-demand"}}, "price": "now"}
-    assert (
-        "2 cost the same: the minimum of 60.0 s is billed." in minute(inputs(study, runs(*rows), rows=book))["Cheapest"]
-    )
+    for in_a_row, words in (
+        (False, "0.600 {per}, one by one, as 60.0 s are billed at least (in a row on one machine 0.100){end}"),
+        (True, "0.100 {per}, in a row on one machine (one by one 0.600, as 60.0 s are billed at least){end}"),
+    ):
+        study["prices"] = {"now": {"purchase": "on-demand", "in_a_row": in_a_row}}
+        said = minute(inputs(study, runs(*rows), rows=book))
+        end = ": 2 cost the same." if not in_a_row else ": clearly the lowest."
+        assert words.format(per="USD per 1,000 trainings", end=end) in said["Cheapest"]
+        assert (
+            f"1,000 trainings of MNIST · MLP on JAX · 1 vCPU: {words.format(per='USD', end='.')}"
+            in said["For N samples"]
+        )
 
 
 def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() -> None:
@@ -97,7 +106,10 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
     price = asked["Price at which another wins"]
     assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
     assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
-    assert "\nLower at other prices, below: spot in 1 of 1, up to 50 % less.\n" in asked["Cheapest"]
+    assert (
+        "\nLower at other prices, below: spot in 1 of 1, up to 50 % less. Of spot machines no interruptions"
+        in asked["Cheapest"]
+    )
     assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"
 
 
