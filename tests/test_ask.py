@@ -389,6 +389,8 @@ def test_machine_of_ones_own_stays_where_a_workload_did_not_run_on_it(browser: B
     ("text", "said"),
     [("10M", "10,000,000 samples"), ("10 million", "10,000,000 samples"), ("1.5k", "1,500 samples"),
      ("2 billion", "2,000,000,000 samples"), ("1,000,000", "1,000,000 samples"),
+     ("60 000 000", "60,000,000 samples"), ("60\u202f000", "60,000 samples"), ("60’000", "60,000 samples"),
+     ("60 00", "Not computed. samples: more than 0 is allowed, not 60 00."),
      ("10 miles", "Not computed. samples: more than 0 is allowed, not 10 miles.")],
 )  # fmt: skip
 def test_counts_are_read_as_people_write_them(page: Page, text: str, said: str) -> None:

@@ -573,7 +573,11 @@ def test_a_model_of_fewer_positions_has_sequences_of_as_many(page: Page) -> None
         ("2b", 2e9),
         ("1,500", 1500),
         ("1e-3", 0.001),
+        ("60 000 000", 6e7),
+        ("1\u202f500", 1500),
+        ("1'500.5", 1500.5),
         ("1,5", None),
+        ("1,500 000", None),
         ("10 apples", None),
     ],
 )

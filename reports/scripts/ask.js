@@ -12,8 +12,8 @@ const LENGTHS = ["samples", "takes", "accuracy"];
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
-/** Trainings that cost as much both ways, to a hundredth, are said to once. */
-const LEAST_GAP = 0.01;
+/** Trainings that cost as much both ways, to such a part, are said to once: scripts/storage/numbers.py. */
+const LEAST_GAP = 0.05;
 
 /** A machine that wins at less than this share of its price wins at none that anybody asks: scripts/analysis/trainings.py. */
 const LEAST_SHARE = 0.1;
@@ -85,7 +85,7 @@ function begin() {
   function interrupted(state, row) {
     const price = data.prices[state.option]?.[row.cell.hardware], rate = state.preemptions ?? price?.preemptions_per_hour ?? 0;
     if (!price?.is_spot) return "";
-    return rate > 0 ? ` ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : " No interruption of the spot machine is counted: say under “More” how many it has an hour.";
+    return rate > 0 ? ` ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : " No interruption of the spot machine is counted (under “More” you can).";
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -200,7 +200,7 @@ function begin() {
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), duration(first.seconds), shown(perHour(first, first.usd_per_hour)), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(close).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(close).join(" or ")}: ${near.length > 1 ? `${near.length} others` : near[0]})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, anHour, ...(hasLeast ? ["billed at least"] : [])];

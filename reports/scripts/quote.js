@@ -12,14 +12,9 @@ function monthsSince(date, today) {
 }
 
 const K_OF_LENGTH = 1024; // a sequence of 4k has 4,096 tokens
-const TIMES = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9, t: 1e12, trillion: 1e12};
 
-/** A number as people write large ones, 10M or 10 million, in `unit`s. Null of nothing, NaN of what is no number. */
-function numberOf(text, unit = 1) {
-  if (text.trim() === "") return null;
-  const found = /^([+-]?(?:\d{1,3}(?:[,_]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]*)$/i.exec(text.trim()), times = found?.[2] ? TIMES[found[2].toLowerCase()] / unit : 1;
-  return found && /\d/.test(found[1]) && times ? Number(found[1].replace(/[,_]/g, "")) * times : NaN;
-}
+/** A number as people write large ones (`writtenNumber`): null of nothing. */
+const numberOf = (text, unit = 1) => (text.trim() === "" ? null : writtenNumber(text, unit));
 
 /** The tokens of a sequence: scripts/estimate/question.py. */
 function lengthOf(text) {
@@ -38,7 +33,7 @@ function questionOf(given, data) {
   const problems = [], exact = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 6}), within = (value, [low, high], what) => {
     if (!(value >= low && value <= high)) problems.push(`${what}: ${exact(low)} to ${exact(high)} are allowed.`);
   };
-  for (const text of new Set(given.unreadable)) problems.push(`${text} is no number: 10, 10,000, 1e7, 10M or 10 million are (k, M, B, T).`);
+  for (const text of new Set(given.unreadable)) problems.push(`${text} is no number: 10, 10,000, 10 000, 1e7, 10M or 10 million are (k, M, B, T).`);
   const named = data.models[given.model], active = given.kind === "moe" ? given.active : given.billion, alike = Object.values(data.models).filter(({kind, of_layers}) => kind === given.kind && !of_layers);
   if (!named) {
     within(active, data.sizes[given.kind], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");

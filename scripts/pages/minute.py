@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scripts.analysis import clocks
 from scripts.analysis.audit import UNLIKE
 from scripts.analysis.names import provider_name, workload_name
@@ -23,8 +25,8 @@ _HEADS = {"which": "Cheapest", "sure": "How sure", "price": "Price at which anot
 #: Of more workloads the machines are counted.
 _MOST = 4
 
-#: What is billed as much in two ways, to such a part, is said once.
-_ALIKE = 0.01
+#: Of unlike things so many words are said, the others counted.
+_MOST_WORDS = 40
 
 
 def rows(
@@ -53,8 +55,13 @@ def rows(
 
 def _unlike(inputs: Inputs) -> str:
     """Return in what the compared differ beside what is asked, as the audit has it; empty where it has nothing."""
-    said = [one["message"] for one in inputs.findings if one["kind"] == UNLIKE]
-    return f"\nUnlike things are compared: {'; '.join(dict.fromkeys(said))}." if said else ""
+    said = list(dict.fromkeys(str(one["message"]) for one in inputs.findings if one["kind"] == UNLIKE))
+    if not said:
+        return ""
+    words = np.cumsum([len(text.split()) for text in said])
+    kept = max(1, int((words <= _MOST_WORDS).sum()))
+    more = f" And {len(said) - kept} more: [the audit](#audit)." if len(said) > kept else ""
+    return f"\nUnlike things are compared: {'; '.join(said[:kept])}.{more}"
 
 
 def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
@@ -107,7 +114,7 @@ def _billed(panel: Mapping[str, Any], inputs: Inputs) -> str:
     alone = float(billed_seconds(best["seconds"], shown["increment_seconds"], shown["minimum_seconds"]))
     seconds = best["seconds"] if not shown["in_a_row"] else alone
     other = cost_usd(seconds, float(shown["usd_per_hour"]))
-    if not best["usd"] or abs(other / best["usd"] - 1) < _ALIKE:
+    if not best["usd"] or abs(other / best["usd"] - 1) < TIE:
         return ""
     usd = number(other * panel["times"])
     minimum = duration(float(shown["minimum_seconds"]))
@@ -136,8 +143,13 @@ def _lower(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     spot = inputs.prices[inputs.prices["price_option"].isin(options) & inputs.prices["purchase"].eq("spot")]
     if spot.empty:
         return lower
-    counted = number(float(spot["preemptions_per_hour"].max()), 2) if spot["preemptions_per_hour"].any() else "no"
-    return f"{lower} Of spot machines {counted} interruptions an hour are counted."
+    rate = float(spot["preemptions_per_hour"].max())
+    counted = (
+        f"{number(rate, 2)} interruptions an hour of spot machines are"
+        if rate
+        else "No interruption of spot machines is"
+    )
+    return f"{lower} {counted} counted."
 
 
 def _types(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
@@ -210,7 +222,7 @@ def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> 
         said = f"Fill in N in the form below. As {' and '.join(reasons)}, with another N another may be cheapest."
     else:
         said = "In proportion to N, in the same order: no start and no minimum is counted."
-    return f"{said} {_thousand(next(panel for panel in panels if not panel['is_rate']), inputs)}"
+    return f"{_thousand(next(panel for panel in panels if not panel['is_rate']), inputs)} {said}"
 
 
 def _thousand(panel: Mapping[str, Any], inputs: Inputs) -> str:

@@ -1,5 +1,7 @@
 """What a reader asks first is answered at the head of a page, a line each."""
 
+from dataclasses import replace
+
 import pytest
 
 from scripts.pages import first, report
@@ -45,6 +47,15 @@ def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
     few = minute(made(1, ("cpu1", "jax", 100.0), ("cpu4", "jax", 30.0)))
     assert "too few runs in 1." in few["How sure"]
     assert few["How sure"].endswith("What would settle it: 4 runs or more of each.")
+
+
+def test_unlike_things_stand_beside_how_sure_the_answer_is_and_of_many_words_the_rest_is_counted() -> None:
+    page = made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 300.0))
+    assert "Unlike things" not in minute(page)["How sure"]
+    for others, more in (([], "."), (["word " * 40, "and"], ". And 2 more: [the audit](#audit).")):
+        found = [{"kind": "unlike things", "message": text} for text in ("spot beside on demand", *others)]
+        said = minute(replace(page, findings=[*found, {"kind": "single runs", "message": "one"}]))["How sure"]
+        assert said.endswith(f"\nUnlike things are compared: spot beside on demand{more}")
 
 
 @pytest.mark.parametrize("machine", ["cpu1", "cpu4"])
@@ -107,7 +118,7 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
     assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
     assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
     assert (
-        "\nLower at other prices, below: spot in 1 of 1, up to 50 % less. Of spot machines no interruptions"
+        "\nLower at other prices, below: spot in 1 of 1, up to 50 % less. No interruption of spot machines"
         in asked["Cheapest"]
     )
     assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"
@@ -146,6 +157,7 @@ def test_prices_of_today_are_called_by_their_months_and_whose_they_are() -> None
 
 def test_where_no_samples_are_recorded_trainings_are_counted() -> None:
     assert minute(priced_since("2019"))["For N trainings"].startswith(
-        "No samples are recorded: N trainings cost in proportion to N, in the same order"
+        "1,000 trainings of MNIST · MLP on 1 vCPU: 27.8 USD, one by one or in a row. No samples are recorded: "
+        "N trainings cost in proportion to N, in the same order"
     )
     assert "each is billed at least 60.0 s." in minute(priced_since("2019", in_a_row=False))["For N trainings"]
