@@ -12,6 +12,9 @@ const LENGTHS = ["samples", "takes", "accuracy"];
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
+/** Trainings that cost as much both ways, to such a part, are said to once: scripts/storage/numbers.py. */
+const LEAST_GAP = 0.05;
+
 /** A machine that wins at less than this share of its price wins at none that anybody asks: scripts/analysis/trainings.py. */
 const LEAST_SHARE = 0.1;
 
@@ -68,6 +71,23 @@ function begin() {
     return made("span", "", ` · ${runs} run${runs > 1 ? "s" : ""}${near.length ? ` · ${whyNot(close).join(" or ")}: ${few(near)}; what would settle it: ${settledBy(close)}` : ""}`);
   }
 
+  /** How trainings are billed, and what they come to in the other way, where that is another: scripts/pages/minute.py. */
+  function billedAs(state, row, times) {
+    const price = data.prices[state.option]?.[row.cell.hardware], rule = price?.alone ?? price, isRow = Boolean(price?.alone);
+    if (!rule?.increment_seconds || asked().is_rate || !(row.usd > 0) || row.cell.runs.some((run) => run.tries)) return "";
+    const other = median(row.of.seconds.map((one) => isRow ? billed(one, rule) : one)) * row.usd_per_hour / SECONDS_PER_HOUR;
+    if (Math.abs(other / row.usd - 1) < LEAST_GAP) return "";
+    const least = row.seconds < rule.minimum_seconds ? `, as ${duration(rule.minimum_seconds)} are billed at least` : "", shownOther = shown(other * times);
+    return isRow ? `, in a row on one machine (one by one ${shownOther}${least})` : `, one by one${least} (in a row on one machine ${shownOther})`;
+  }
+
+  /** Whether interruptions of spot machines are counted: the quote page always does. */
+  function interrupted(state, row) {
+    const price = data.prices[state.option]?.[row.cell.hardware], rate = state.preemptions ?? price?.preemptions_per_hour ?? 0;
+    if (!price?.is_spot) return "";
+    return rate > 0 ? ` ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : " No interruption of the spot machine is counted (under “More” you can).";
+  }
+
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
   function against(row, other, key, words) {
     const isClear = clearlyDifferent(row.of[key], other.of[key], data.rule, [row.cell.hardware, other.cell.hardware]);
@@ -79,9 +99,8 @@ function begin() {
     const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
     const isSame = tied.length > 1 && tied.every((row) => row === first || row.why === EQUAL), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
     const price = data.prices[state.option]?.[first.cell.hardware];
-    const least = isSame && price?.minimum_seconds ? `: the minimum of ${duration(price.minimum_seconds)} is billed` : "";
-    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}${least}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""} and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.`);
+    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.${known}`), " "] : [];
+    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""}${billedAs(state, first, times)}, and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.${interrupted(state, first)}`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
@@ -102,11 +121,12 @@ function begin() {
     return [`Over all workloads${isOwn(state) ? ", at this length," : ""} ${one} is cheaper than ${other} in ${found.cheaper} of ${found.pairs} pairs and dearer in ${found.dearer}${left ? ` (undecided: ${left})` : ""}.`];
   }
 
-  /** Why another number of samples has another answer than the page's own; nothing where it has not. */
+  /** What the page says of its own number of samples, where none of that may be cheapest here; else nothing: what is only surer or less sure is no other answer. */
   function changed(state, rows) {
     if (state.samples === null && state.takes === null) return "";
-    const before = ask(data, {...state, samples: null, takes: null}), said = (found) => best(found, state.by).said;
-    if (!before.length || said(before) === said(rows)) return "";
+    const before = ask(data, {...state, samples: null, takes: null}), may = (found) => found.filter((row, place) => !row.out && (place === 0 || row.near)).map(({name}) => name);
+    const here = may(rows);
+    if (!before.length || may(before).some((name) => here.includes(name))) return "";
     const least = Math.max(0, ...[before, rows].flatMap((found) => found.filter((row) => row.near || row === found[0])).map((row) => {
       const minimum = data.prices[state.option]?.[row.cell.hardware]?.minimum_seconds ?? 0;
       return row.seconds < minimum ? minimum : 0;
@@ -114,7 +134,7 @@ function begin() {
     const once = rows.some(({cell}) => cell.runs.some((run) => run.once > 0));
     const reasons = [...(least && state.by !== "time" ? [`${duration(least)} are billed at least`] : []), ...(once ? ["start and compilation are paid once"] : [])];
     const {samples, noun} = asked();
-    return `At the page's own length, ${shown(samples, 4)} ${noun}, the answer is another: ${said(before)}.${reasons.length ? ` The length of a training changes that, as ${reasons.join(" and ")}.` : ""}`;
+    return `With the page's own ${shown(samples, 4)} ${noun}: ${best(before, state.by).said}${reasons.length ? `, as ${reasons.join(" and ")}` : ""}.`;
   }
 
   /** As which configuration the reader's own is taken: that which is chosen, or the fastest on its machine. */
@@ -180,11 +200,20 @@ function begin() {
     const lines = found.map(([option, rows]) => {
       const [first] = rows, close = rows.filter((row) => row.near), near = close.map((row) => row.name), least = data.prices[option][first.cell.hardware]?.minimum_seconds;
       const values = [shown(first.usd * times), duration(first.seconds), shown(perHour(first, first.usd_per_hour)), ...(hasLeast ? [least ? duration(least) : "—"] : [])];
-      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(close).join(" or ")}: ${few(near)})`)] : [])), ...values.map((value) => made("td", "n", value))];
+      return [data.options[option], made("td", "wrap", first.name, ...(near.length ? [made("span", "about", ` (${whyNot(close).join(" or ")}: ${near.length > 1 ? `${near.length} others` : near[0]})`)] : [])), ...values.map((value) => made("td", "n", value))];
     });
     const per = usd(0, times).split("USD")[1], each = times > 1 ? " each" : "";
     const heads = ["bought as", {cost: "lowest cost", time: "shortest time", value: "least time × cost"}[state.by], `USD${per}`, `time${each}`, anHour, ...(hasLeast ? ["billed at least"] : [])];
     return [stacked(table("The best by each way to buy", "", heads, lines))];
+  }
+
+  /** Why a row is not clearly more than the first, where it is not: scripts/pages/first.py. */
+  function noted(state, row, first, times) {
+    const {key} = ROLES[state.by], values = row.of[key], end = (value) => (key === "usd" ? shown(value * times) : duration(value));
+    if (!row.near) return [];
+    const ends = key === "value" || values.length < 2 ? "" : `: ${end(Math.min(...values))} to ${end(Math.max(...values))}`;
+    const few = `too few runs: ${Math.min(values.length, first.of[key].length)}`;
+    return [made("small", "", ` · ${{[CLOSE]: `too close${ends}`, [FEW]: few}[row.why] ?? row.why}`)];
   }
 
   /** What the bars are: reports/panel.html.j2. */
@@ -209,7 +238,7 @@ function begin() {
       }));
       fill.style.width = percent(row[key]);
       const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar ${place ? markOf(row) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words));
+      const bar = made("div", `bar ${place ? markOf(row) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words, ...noted(state, row, rows[0], times)));
       bar.setAttribute("role", "listitem");
       return bar;
     });

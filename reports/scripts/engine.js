@@ -3,15 +3,18 @@
 
 const SECONDS_PER_HOUR = 3600;
 
-const COUNTS = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9};
+const COUNTS = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9, t: 1e12, trillion: 1e12};
 
-/** The number that a text writes: 0.5, 1e6, 1,000,000, 10k, 10 M, 10 million, 2 billion; NaN where it writes none. */
-function writtenNumber(text) {
-  const [, digits, word] = /^\s*([^\sa-z]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
-  const plain = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(digits) ? digits.replaceAll(",", "") : digits ?? "";
+/** Thousands parted in one way: by commas, spaces of any width, apostrophes or underscores. */
+const PARTED = /^[+-]?\d{1,3}([,_'’\s])\d{3}(?:\1\d{3})*(?:\.\d*)?$/;
+
+/** The number that a text writes: 0.5, 1e6, 1,000,000, 1 000 000, 10k, 10 M, 10 million, 2 billion; one with such a word in `unit`s. NaN where it writes none. */
+function writtenNumber(text, unit = 1) {
+  const [, digits = "", word] = /^\s*([+-]?[\d.,_'’\s]*\d\.?(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(text) ?? [];
+  const plain = PARTED.test(digits) ? digits.replace(/[,_'’\s]/g, "") : digits;
   // Number("0x10") is 16, which nobody means.
   const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
-  return value * (word ? COUNTS[word.toLowerCase()] ?? NaN : 1);
+  return value * (word ? (COUNTS[word.toLowerCase()] ?? NaN) / unit : 1);
 }
 
 /** Why a text is no setting, by its limits (scripts/costs/limits.py); empty where it is one, or nothing is typed. */

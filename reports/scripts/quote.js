@@ -12,14 +12,9 @@ function monthsSince(date, today) {
 }
 
 const K_OF_LENGTH = 1024; // a sequence of 4k has 4,096 tokens
-const TIMES = {k: 1e3, thousand: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9, t: 1e12, trillion: 1e12};
 
-/** A number as people write large ones, 10M or 10 million, in `unit`s. Null of nothing, NaN of what is no number. */
-function numberOf(text, unit = 1) {
-  if (text.trim() === "") return null;
-  const found = /^([+-]?(?:\d{1,3}(?:[,_]\d{3})+|\d+)?(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]*)$/i.exec(text.trim()), times = found?.[2] ? TIMES[found[2].toLowerCase()] / unit : 1;
-  return found && /\d/.test(found[1]) && times ? Number(found[1].replace(/[,_]/g, "")) * times : NaN;
-}
+/** A number as people write large ones (`writtenNumber`): null of nothing. */
+const numberOf = (text, unit = 1) => (text.trim() === "" ? null : writtenNumber(text, unit));
 
 /** The tokens of a sequence: scripts/estimate/question.py. */
 function lengthOf(text) {
@@ -38,7 +33,7 @@ function questionOf(given, data) {
   const problems = [], exact = (value) => value.toLocaleString("en-US", {maximumSignificantDigits: 6}), within = (value, [low, high], what) => {
     if (!(value >= low && value <= high)) problems.push(`${what}: ${exact(low)} to ${exact(high)} are allowed.`);
   };
-  for (const text of new Set(given.unreadable)) problems.push(`${text} is no number: 10, 10,000, 1e7, 10M or 10 million are (k, M, B, T).`);
+  for (const text of new Set(given.unreadable)) problems.push(`${text} is no number: 10, 10,000, 10 000, 1e7, 10M or 10 million are (k, M, B, T).`);
   const named = data.models[given.model], active = given.kind === "moe" ? given.active : given.billion, alike = Object.values(data.models).filter(({kind, of_layers}) => kind === given.kind && !of_layers);
   if (!named) {
     within(active, data.sizes[given.kind], given.kind === "moe" ? "Active parameters, billions" : "Parameters, billions");
@@ -435,10 +430,12 @@ function classicQuoted(asked, data, markets) {
       market: market && {offer: market, usd: usd(market, ratio.middle)}}];
   }).sort((a, b) => a.usd - b.usd);
   const slowest = SLOWEST * asked.hours * 3600, best = found.find((row) => !row.is_market && row.seconds <= slowest) ?? found.find((row) => !row.is_market) ?? found[0];
-  // scripts/estimate/classic.py tries this rule.
-  for (const row of found) row.near = row !== best && row.seconds <= Math.max(slowest, best.seconds) && row.is_market === best.is_market && Math.abs(Math.log(row.usd / best.usd)) <= Math.hypot(row.reach, best.reach);
+  for (const row of found) row.near = row !== best && row.seconds <= Math.max(slowest, best.seconds) && row.is_market === best.is_market && isCloseNet(row, best);
   return {rows: found, best};
 }
+
+/** Whether two nets' costs are too close to call at 80 %: scripts/estimate/classic.py tries this rule. */
+const isCloseNet = (one, other) => Math.abs(Math.log(one.usd / other.usd)) <= Math.hypot(one.reach, other.reach);
 
 /** The quotes as CSV, a card each. */
 function csvOf({rows}) {
@@ -554,16 +551,17 @@ function beginQuote() {
 
   /** Whether to stay on the card that a person measured: scripts/estimate/verdict.py. */
   function stayOrMove(yours, {rows, best, covariance, isAskedAfter}) {
-    const isOpen = isAskedAfter || isMeasuredFirst(best, rows) || rows.some((row) => row.near), isMoved = !isAskedAfter && rows.some((row) => row.offers && !isSheet(row) && isBelow(row, yours, covariance));
-    return textOf(data, isOpen ? (isMoved ? "move to some" : "stay or move") : yours === best ? "stay" : "move", {own: yours.card, card: best.card});
+    const isOpen = isMeasuredFirst(best, rows) || rows.some((row) => row.near), below = rows.filter((row) => row.offers && isBelow(row, yours, covariance));
+    const open = below.some((row) => !isSheet(row)) ? "move to some" : below.length ? "stay until tried" : "stay for now";
+    return textOf(data, isAskedAfter ? "stay or move" : isOpen ? open : yours === best ? "stay" : "move", {own: yours.card, card: best.card});
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
-  function elsewhere(rows, most = Infinity) {
+  function elsewhere(asked, rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned"), spot = lowest("spot");
     const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % interval of its speed)`;
     const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}${inRegion(offer, data, of.usd)}, price of ${offer.as_of})`;
-    return {market: market ? ` At a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted: ${rented(spot, spot.spot)}.` : "",
+    return {market: market ? ` At a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted (${shown(asked.preemptions ?? 0, 2)} times an hour of a machine are counted): ${rented(spot, spot.spot)}.` : "",
       owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
 
@@ -572,7 +570,7 @@ function beginQuote() {
 
   function reasons(asked, {best, rows, covariance, beside, isAskedAfter}) {
     const words = [...stated(beside), `The 80 % interval of its speed (which rests on: ${best.basis}) makes that ${between(best.usd_low, best.usd_high, digitsOf(best))} USD, at ${shown(best.first.machines * best.first.usd_per_hour)} USD an hour (${best.first.item}${best.first.machines > 1 ? `, ${best.first.cards === 1 ? "by the card" : "each"}` : ""}, price of ${best.first.as_of}).`];
-    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(rows, best.usd);
+    const flips = flipOf(rows, best, covariance), ofStep = asked.cards * asked.length, {owned} = elsewhere(asked, rows, best.usd);
     if (flips && !isAskedAfter) words.push(`If an hour of ${machine(best)} rises to ${shown(flips.usd_per_hour)} USD, ${flips.card} at ${provider(flips.provider)}${inRegion(flips, data)} is expected to cost less.`);
     if (ofStep * data.fewest_steps > asked.tokens && asked.task === "pretrain") words.push(`${count(asked.cards)} cards: ${textOf(data, "few steps", {steps: count(Math.floor(asked.tokens / ofStep)), of_step: count(ofStep), fewest: count(data.fewest_steps)})}.`);
     if (asked.cards > data.most_printed) words.push(`${count(asked.cards)} cards: ${textOf(data, "many cards", {limit: count(data.most_printed)})}.`);
@@ -623,7 +621,7 @@ function beginQuote() {
 
   /** That no offer decides, and what other ways to buy come to. */
   function noOffer(asked, rows) {
-    const {spot, market, owned} = elsewhere(rows), without = asked.without.length ? ` (without ${asked.without.map(provider).join(", ")})` : "";
+    const {spot, market, owned} = elsewhere(asked, rows), without = asked.without.length ? ` (without ${asked.without.map(provider).join(", ")})` : "";
     return `${textOf(data, "no offer", {what: asked.cards === null ? "a card" : "so many cards", without, months: data.oldest_months})}${spot}${market}${owned && ` ${owned}`}`;
   }
 
@@ -661,7 +659,7 @@ function beginQuote() {
       return;
     }
     found.best.is_best = true;
-    const {spot, market} = elsewhere(found.rows, found.best.usd);
+    const {spot, market} = elsewhere(asked, found.rows, found.best.usd);
     said.textContent = taken(fields, asked) + sentence(found, asked) + spot + market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
@@ -716,7 +714,7 @@ function beginQuote() {
     const instead = !own ? `; yours, ${label(asked.on)}, has no price` : own !== best ? `; yours, ${label(own.card)}, ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const quick = slow ? ` of those that take no longer than ${SLOWEST} times your ${shown(hours)} hours` : "";
     const isHeld = touched.classic.size > 0 && !touched.classic.has("hours"), held = isHeld ? `Taken as ${count(hours)} hours: give yours above. ` : "";
-    const ends = `. ${own ? `${stayOrMoveNet(own, best, close, Boolean(slow || stranger))}.` : ""}${patient}${stranger} Whether it fits in their memory is not known.`;
+    const ends = `. ${own ? `${stayOrMoveNet(own, best, rows, Boolean(slow || stranger))}.` : ""}${patient}${stranger} Whether it fits in their memory is not known.`;
     classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}${quick}: ${where}, ${what}${instead}${ends}` : `Rent ${where}${quick && `, the lowest${quick}`}: ${what}${instead}${ends}`);
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
@@ -726,14 +724,15 @@ function beginQuote() {
     classicPlace.replaceChildren(...folded(shownRows, (row) => row.card === asked.on, "more machines", most), ...(rest.length ? [more] : []));
   }
 
-  /** Whether to stay on the machine that a net was timed on: what is not decided is no reason to wait longer. */
-  function stayOrMoveNet(own, best, close, hasLess) {
-    const names = {own: data.classic.cards[own.card], card: data.classic.cards[best.card]}, times = best.seconds / own.seconds;
+  /** Whether to stay on the machine that a net was timed on: what is not clearly less is no reason to move. */
+  function stayOrMoveNet(own, best, rows, hasLess) {
+    const names = {own: data.classic.cards[own.card], card: data.classic.cards[best.card]}, longest = Math.max(SLOWEST * own.seconds, best.seconds);
     if (own === best) return hasLess ? `Stay on ${names.own}` : textOf(data, "stay", names);
     if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
-    const less = usd(own.usd - best.usd), long = `${rounded(times, 2)} times`, saved = `${less} less for ${long} the time`;
-    if (own.near) return times > 1 ? `Stay on ${names.own}: moving saves ${less}, not surely, and takes ${long} as long` : `${textOf(data, "stay or move", names)}, ${saved}`;
-    return `${textOf(data, close.length ? "move to some" : "move", names)}: ${saved}`;
+    const below = rows.filter((row) => row.usd < own.usd && row.seconds <= longest && row.is_market === best.is_market && !isCloseNet(row, own));
+    const less = usd(own.usd - best.usd), long = `${rounded(best.seconds / own.seconds, 2)} times`;
+    if (!below.length) return `${textOf(data, "stay for now", names)}; moving saves ${less}, not surely, for ${long} the time`;
+    return `${textOf(data, rows.some((row) => row.near) ? "move to some" : "move", names)}: ${less} less for ${long} the time`;
   }
 
   const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));

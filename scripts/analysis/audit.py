@@ -30,6 +30,9 @@ FAR_APART = 2
 #: Kind of the findings on workloads that a machine or a framework lacks.
 MISSING_RUN = "missing run"
 
+#: Kind of the findings on what is compared although it differs in more than is asked.
+UNLIKE = "unlike things"
+
 #: More machines than so many that lack a workload are one finding.
 MANY = 4
 
@@ -258,4 +261,4 @@ def _unlike(facts: pd.DataFrame, unlike: Sequence[Mapping[str, Any]]) -> Iterato
             raise InputError(f"unlike[{index}].where: no run matches {dict(entry['where'])}")
         for _, group in runs.groupby("workload", sort=False) if "workload" in where else [("", runs)]:
             same = {key: group[key].iloc[0] for key in where if group[key].nunique() == 1}
-            yield _finding("unlike things", entry["says"], **same)
+            yield _finding(UNLIKE, entry["says"], **same)

@@ -91,10 +91,14 @@ TEXTS = {
     ),
     "short": "By its speed alone {card} costs least; of the others",
     "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
-    "stay or move": "Stay on {own} or move: not decided",
+    "stay or move": "Until then stay on {own}",
     "stay": "Stay on {own}: no other card is expected to cost less",
+    "stay for now": "Stay on {own}: nothing clearly costs less",
+    "stay until tried": (
+        "Stay on {own} until a minute on one of these says otherwise: data sheets alone make them cost clearly less"
+    ),
     "move": "Move from {own} to {card}, on cost alone",
-    "move to some": "Move from {own}, on cost alone; to which of these is not decided",
+    "move to some": "Move from {own}, on cost alone: to one of these; which one is not decided",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
 }

@@ -1,6 +1,6 @@
 """Which card costs least, clearly different from others at 80 %, in words and for programs; or what to measure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -64,11 +64,11 @@ def verdict(
         )
     own = [place for place, one in enumerate(answers) if one["basis"] == BASES[0]]
     if len(own) == 1 and len(answers) > 1:
-        is_moved = not asked_after and any(
-            choice.is_below(usd, covariance, place, own[0]) for place in range(len(answers)) if place not in unsure
-        )
+        fits = [place for place, one in enumerate(answers) if not _is_short(one)]
+        below = [place for place in fits if choice.is_below(usd, covariance, place, own[0])]
         first = None if own[0] == found.first else _alone(answers[found.first])
-        said.append(f"{_stay_or_move(names[own[0]], first, decided, is_moved)}.")
+        key = "stay or move" if asked_after else _stay_or_move(first, decided, below, unsure)
+        said.append(f"{text(key, own=names[own[0]], card=first)}.")
     said += elsewhere(others, float(usd[found.first]))
     return {
         "decided": decided,
@@ -90,13 +90,16 @@ def elsewhere(others: Mapping[str, Mapping[str, Any] | None], most_usd: float = 
     ]
 
 
-def _stay_or_move(own: str, first: str | None, decided: bool, is_moved: bool) -> str:
-    """Return whether to stay on the card that a person measured, or move to the `first`, None where that is the same;
-    `is_moved` where another one that tables know clearly costs less.
+def _stay_or_move(first: str | None, decided: bool, below: Sequence[int], unsure: Container[int]) -> str:
+    """Return which of `reasons.TEXTS` says whether to stay on the card that a person measured, or move to the `first`,
+    None where that is the same; `below` are those that clearly cost less than one's own, `unsure` what nothing but a
+    data sheet speaks for, which moves nobody.
     """
     if decided:
-        return text("move", own=own, card=first) if first else text("stay", own=own)
-    return text("move to some" if is_moved else "stay or move", own=own)
+        return "move" if first else "stay"
+    if any(place not in unsure for place in below):
+        return "move to some"
+    return "stay until tried" if below else "stay for now"
 
 
 def _flips(

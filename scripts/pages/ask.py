@@ -106,8 +106,13 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {option: {} for option in inputs.study["prices"]}
     for row in records(inputs.prices[inputs.prices["hardware"].isin(machines)]):
         price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "since": when(row["price_as_of"], inputs.newest)}
-        if not row["in_a_row"]:
-            price |= {key: row[key] for key in _RULE}
+        rule = {key: row[key] for key in _RULE}
+        if row["in_a_row"]:
+            price |= {"alone": rule} if row["increment_seconds"] else {}
+        else:
+            price |= rule
+        if row["purchase"] == "spot":
+            price["is_spot"] = True
         if "offer" in inputs.study["prices"][row["price_option"]]:
             price["whose"] = f"{provider_name(row['provider'])} {row['price_as_of']}"
         if row["purchase"] == "month":

@@ -7,10 +7,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scripts.analysis import clocks
+from scripts.analysis.audit import UNLIKE
 from scripts.analysis.names import provider_name, workload_name
 from scripts.analysis.trainings import CHEAPEST, SAME
 from scripts.analysis.verdicts import EQUAL, FALSE_PAGES
+from scripts.costs.billing import billed_seconds, cost_usd
 from scripts.pages import header
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import TIE, duration, number
@@ -20,6 +24,9 @@ _HEADS = {"which": "Cheapest", "sure": "How sure", "price": "Price at which anot
 
 #: Of more workloads the machines are counted.
 _MOST = 4
+
+#: Of unlike things so many words are said, the others counted.
+_MOST_WORDS = 40
 
 
 def rows(
@@ -42,8 +49,19 @@ def rows(
     if price:
         said["price"] = "\n".join(filter(None, [price.strip(), given.get("price")]))
     if said.get("sure"):
-        said["sure"] = f"{said['sure']} {mixed}".strip()
+        said["sure"] = f"{said['sure']} {mixed}".strip() + _unlike(inputs)
     return [(head.format(noun=noun), said[key]) for key, head in _HEADS.items() if said.get(key)]
+
+
+def _unlike(inputs: Inputs) -> str:
+    """Return in what the compared differ beside what is asked, as the audit has it; empty where it has nothing."""
+    said = list(dict.fromkeys(str(one["message"]) for one in inputs.findings if one["kind"] == UNLIKE))
+    if not said:
+        return ""
+    words = np.cumsum([len(text.split()) for text in said])
+    kept = max(1, int((words <= _MOST_WORDS).sum()))
+    more = f" And {len(said) - kept} more: [the audit](#audit)." if len(said) > kept else ""
+    return f"\nUnlike things are compared: {'; '.join(said[:kept])}.{more}"
 
 
 def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
@@ -53,20 +71,27 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
         at = inputs.option_labels[inputs.price]
         return (
-            f"{at[:1].upper()}{at[1:]}: lowest cost measured, of {len(panels)} workloads: {each}. "
-            f"Each has its own line [at a glance](#glance).{_lower(panels)}{_types(panels, inputs)}"
+            f"{at[:1].upper()}{at[1:]}: lowest cost measured, of {len(panels)} workloads: {each}{_range(panels)}. "
+            f"Each has its own line [at a glance](#glance).{_lower(panels, inputs)}{_types(panels, inputs)}"
         )
     said = []
     for panel in panels:
         best = panel["best"][CHEAPEST]
-        cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}"
-        measured = best["said"] + _least(best, inputs) if best["why"] == EQUAL else f"lowest measured; {best['why']}"
+        cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}{_billed(panel, inputs)}"
+        measured = best["said"] if best["why"] == EQUAL else f"lowest measured; {best['why']}"
         about = panel["clear"].strip(" .") or ("clearly the lowest" if not best["near"] else measured)
         only = f" (run on {panel['only']} only)" if panel["only"] else ""
         said.append(
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
         )
-    return "\n".join(said) + _tuned(panels) + _lower(panels) + _types(panels, inputs)
+    return "\n".join(said) + _tuned(panels) + _lower(panels, inputs) + _types(panels, inputs)
+
+
+def _range(panels: Sequence[Mapping[str, Any]]) -> str:
+    """Return from and to what the lowest costs of workloads are; empty where they are not of the same."""
+    usd = [panel["best"][CHEAPEST]["usd"] * panel["times"] for panel in panels]
+    units = {panel["unit"] for panel in panels}
+    return f", from {number(min(usd))} to {number(max(usd))} {units.pop()}" if len(units) == 1 else ""
 
 
 def _tuned(panels: Sequence[Mapping[str, Any]]) -> str:
@@ -78,15 +103,31 @@ def _tuned(panels: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _least(best: Mapping[str, Any], inputs: Inputs) -> str:
-    """Return that the minimum is billed, where that is why several cost the same."""
+def _billed(panel: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return how the trainings of the lowest cost are billed, and what they come to in the other way: one by one, or in
+    a row on one machine. Empty where both are as much, or nothing is known of it.
+    """
+    best = panel["best"][CHEAPEST]
     shown = inputs.prices[inputs.prices["price_option"] == inputs.price].set_index("hardware").loc[best["hardware"]]
-    is_least = not shown["in_a_row"] and best["seconds"] < shown["minimum_seconds"]
-    return f": the minimum of {duration(float(shown['minimum_seconds']))} is billed" if is_least else ""
+    if panel["is_rate"] or not shown["increment_seconds"] > 0:
+        return ""
+    alone = float(billed_seconds(best["seconds"], shown["increment_seconds"], shown["minimum_seconds"]))
+    seconds = best["seconds"] if not shown["in_a_row"] else alone
+    other = cost_usd(seconds, float(shown["usd_per_hour"]))
+    if not best["usd"] or abs(other / best["usd"] - 1) < TIE:
+        return ""
+    usd = number(other * panel["times"])
+    minimum = duration(float(shown["minimum_seconds"]))
+    least = f", as {minimum} are billed at least" if best["seconds"] < shown["minimum_seconds"] else ""
+    if shown["in_a_row"]:
+        return f", in a row on one machine (one by one {usd}{least})"
+    return f", one by one{least} (in a row on one machine {usd})"
 
 
-def _lower(panels: Sequence[Mapping[str, Any]]) -> str:
-    """Return in how many workloads another way to buy asks less than the price of the page, and how much less."""
+def _lower(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
+    """Return in how many workloads another way to buy asks less than the price of the page, and how much less; and
+    whether interruptions are counted where any of these prices is one of spot.
+    """
     found: dict[str, list[float]] = {}
     for panel in panels:
         usd = panel["best"][CHEAPEST]["usd"]
@@ -97,7 +138,18 @@ def _lower(panels: Sequence[Mapping[str, Any]]) -> str:
         f"{option} in {len(times)} of {len(panels)}, up to {number(100 * (1 - 1 / max(times)), 2)} % less"
         for option, times in found.items()
     ]
-    return f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
+    lower = f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
+    options = [inputs.price, *(name for name, label in inputs.option_labels.items() if label in found)]
+    spot = inputs.prices[inputs.prices["price_option"].isin(options) & inputs.prices["purchase"].eq("spot")]
+    if spot.empty:
+        return lower
+    rate = float(spot["preemptions_per_hour"].max())
+    counted = (
+        f"{number(rate, 2)} interruptions an hour of spot machines are"
+        if rate
+        else "No interruption of spot machines is"
+    )
+    return f"{lower} {counted} counted."
 
 
 def _types(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
@@ -165,7 +217,17 @@ def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> 
             f"at {inputs.option_labels[option]}, each is billed at least {duration(least[option])}" for option in least
         ]
         same = "" if reasons else " cost in proportion to N, in the same order"
-        return "; ".join([f"No samples are recorded: N trainings{same}", *others]) + "."
-    if not reasons:
-        return "In proportion to N, in the same order: no start and no minimum is counted."
-    return f"Fill in N in the form below. As {' and '.join(reasons)}, with another N another may be cheapest."
+        said = "; ".join([f"No samples are recorded: N trainings{same}", *others]) + "."
+    elif reasons:
+        said = f"Fill in N in the form below. As {' and '.join(reasons)}, with another N another may be cheapest."
+    else:
+        said = "In proportion to N, in the same order: no start and no minimum is counted."
+    return f"{_thousand(next(panel for panel in panels if not panel['is_rate']), inputs)} {said}"
+
+
+def _thousand(panel: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return what a thousand trainings of a workload come to, and how they are billed."""
+    best = panel["best"][CHEAPEST]
+    billed = _billed({**panel, "times": 1000}, inputs)
+    usd = f"{number(1000 * best['usd'])} USD{billed or ', one by one or in a row'}"
+    return f"1,000 trainings of {workload_name(panel['workload'])} on {best['machine']}: {usd}."

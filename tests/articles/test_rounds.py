@@ -176,6 +176,7 @@ def test_head_of_the_page_has_one_price_at_which_a_newer_card_costs_as_much_and_
         for end, option in (("", "today"), ("_lowest", "lowest"))
     }
     ways = {"today": {"label": "AWS"}, "lowest": {"label": "the lowest", "offer": "lowest"}}
+    made["newest"] = figures._by_medians(made["newest"], made["generations"])
     derived = made | {"providers": pd.DataFrame({"card": ["a100", "h100"], "lowest_of": ["Ahoi", "Hello"]})}
     said = figures.minute({"price": "today", "prices": ways}, derived | figures.readable(derived))
     assert "BERT, medians of machines of eight cards" in said["price"]
@@ -185,7 +186,7 @@ def test_head_of_the_page_has_one_price_at_which_a_newer_card_costs_as_much_and_
     assert "medians" not in said["sure"], "one result a side tells nothing"
     assert "At the lowest (Hello): h100 in 1, from 6.00 to 6.00 USD a training." in said["which"]
     assert "a100 in 1, from 8.00 to 8.00" in said["which"]
-    assert "one card in 1 (BERT: a100)" in said["sure"]
+    assert "One card is clearly the cheapest in 1 of 1 (BERT: a100); " in said["sure"]
 
 
 @pytest.mark.parametrize(
@@ -204,21 +205,25 @@ def test_where_the_card_is_clear_what_else_is_open_is_said(values: dict, is_open
     assert row["near"] == f"the card is clear, {is_open} open: 1 of a100"
 
 
-def test_head_of_the_page_says_where_medians_tell_what_single_results_do_not() -> None:
-    """Of x the medians tell B from A and from C, of which single results may cost as little; of y they tell nothing."""
-    newest = pd.DataFrame({"label": ["x", "y", "z"], "card": "B", "near_others": ["2 of A; 1 of C", "1 of A", "none"]})
+def test_medians_decide_on_a_card_that_single_results_leave_open() -> None:
+    """Of x the medians tell B from A and from C, of which single results may cost as little; of y and v from one."""
+    others = {"x": "2 of A; 1 of C", "y": "1 of A", "v": "2 of A; 1 of C", "z": "none"}
+    newest = pd.DataFrame({"label": list(others), "card": "B", "near_others": list(others.values())})
+    newest = newest.assign(is_card_clear=newest["near_others"] == "none", near="1 of B; " + newest["near_others"])
     rows = [
         ("x", "B", "A", "less", "2"),
         ("x", "C", "B", "more", "2"),
         ("y", "B", "A", "less", "1"),
         ("y", "B", "A", "", "2"),
+        ("v", "B", "A", "less", "2"),
     ]
     rows += [("z", "B", "A", "less", "2")]
     pairs = pd.DataFrame(rows, columns=["label", "new", "old", "told_usd", "published"])
-    assert figures._beside_medians(newest, pairs) == (
-        " x: by the medians of their results B costs clearly less than A and C; as single results 2 of A and 1 of C "
-        "may cost as little as the lowest."
-    )
+    found = figures._by_medians(newest, pairs).set_index("label")
+    assert found["is_card_clear"].to_dict() == {"x": True, "y": False, "v": False, "z": True}
+    assert found["by_medians"].to_dict() == {"x": True, "y": False, "v": False, "z": False}
+    assert found["near"]["x"] == "the card is clear by medians; as single results 1 of B; 2 of A; 1 of C"
+    assert found["near"]["y"] == "1 of B; 1 of A"
 
 
 def test_machine_at_the_lowest_offer_is_not_said_to_be_its_makers() -> None:

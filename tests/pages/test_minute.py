@@ -1,5 +1,7 @@
 """What a reader asks first is answered at the head of a page, a line each."""
 
+from dataclasses import replace
+
 import pytest
 
 from scripts.pages import first, report
@@ -48,6 +50,15 @@ def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
     assert few["How sure"].endswith("What would settle it: 4 runs or more of each.")
 
 
+def test_unlike_things_stand_beside_how_sure_the_answer_is_and_of_many_words_the_rest_is_counted() -> None:
+    page = made(6, ("cpu1", "jax", 100.0), ("cpu1", "torch", 300.0))
+    assert "Unlike things" not in minute(page)["How sure"]
+    for others, more in (([], "."), (["word " * 40, "and"], ". And 2 more: [the audit](#audit).")):
+        found = [{"kind": "unlike things", "message": text} for text in ("spot beside on demand", *others)]
+        said = minute(replace(page, findings=[*found, {"kind": "single runs", "message": "one"}]))["How sure"]
+        assert said.endswith(f"\nUnlike things are compared: spot beside on demand{more}")
+
+
 @pytest.mark.parametrize("machine", ["cpu1", "cpu4"])
 def test_where_all_runs_are_of_one_machine_no_price_is_said_to_change_it(machine: str) -> None:
     page = made(6, (machine, "jax", 100.0), (machine, "torch", 300.0))
@@ -76,14 +87,23 @@ def test_workloads_of_one_machine_alone_say_so_and_all_are_in_one_unit() -> None
 
 
 def test_equal_bills_of_the_least_that_is_billed_are_a_tie() -> None:
-    """By the terms of 2019 a minute is billed at least."""
+    """By the terms of 2019 a minute is billed at least: of 1,000 of 10 s at 0.036 USD an hour 0.6, in a row 0.1."""
     rows = [run(framework=name, repeat=i, train_seconds=seconds, total_seconds=seconds + 1)
             for name, seconds in (("jax", 10.0), ("torch", 20.0)) for i in range(4)]  # fmt: skip
     book = price_book(offer("1-core", 0.036, as_of="2019"))
     study = STUDY | {"prices": {"now": {"purchase": "on-demand"}}, "price": "now"}
-    assert (
-        "2 cost the same: the minimum of 60.0 s is billed." in minute(inputs(study, runs(*rows), rows=book))["Cheapest"]
-    )
+    for in_a_row, words in (
+        (False, "0.600 {per}, one by one, as 60.0 s are billed at least (in a row on one machine 0.100){end}"),
+        (True, "0.100 {per}, in a row on one machine (one by one 0.600, as 60.0 s are billed at least){end}"),
+    ):
+        study["prices"] = {"now": {"purchase": "on-demand", "in_a_row": in_a_row}}
+        said = minute(inputs(study, runs(*rows), rows=book))
+        end = ": 2 cost the same." if not in_a_row else ": clearly the lowest."
+        assert words.format(per="USD per 1,000 trainings", end=end) in said["Cheapest"]
+        assert (
+            f"1,000 trainings of MNIST · MLP on JAX · 1 vCPU: {words.format(per='USD', end='.')}"
+            in said["For N samples"]
+        )
 
 
 def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() -> None:
@@ -98,7 +118,10 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
     price = asked["Price at which another wins"]
     assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
     assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
-    assert "\nLower at other prices, below: spot in 1 of 1, up to 50 % less.\n" in asked["Cheapest"]
+    assert (
+        "\nLower at other prices, below: spot in 1 of 1, up to 50 % less. No interruption of spot machines"
+        in asked["Cheapest"]
+    )
     assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"
 
 
@@ -135,6 +158,7 @@ def test_prices_of_today_are_called_by_their_months_and_whose_they_are() -> None
 
 def test_where_no_samples_are_recorded_trainings_are_counted() -> None:
     assert minute(priced_since("2019"))["For N trainings"].startswith(
-        "No samples are recorded: N trainings cost in proportion to N, in the same order"
+        "1,000 trainings of MNIST · MLP on 1 vCPU: 27.8 USD, one by one or in a row. No samples are recorded: "
+        "N trainings cost in proportion to N, in the same order"
     )
     assert "each is billed at least 60.0 s." in minute(priced_since("2019", in_a_row=False))["For N trainings"]

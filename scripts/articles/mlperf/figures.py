@@ -39,12 +39,13 @@ def tables(
         "rounds": rounds.counts(scored, priced),
         "omitted": rounds.omitted(scored, priced, labels, card_prices.elsewhere(prices, about, priced)),
     }
-    return {
+    named = {
         name: table.assign(
             **{column: table[column].map(labels) for column in ("card", "new", "old") if column in table.columns}
         )
         for name, table in found.items()
     }
+    return named | {"newest": _by_medians(named["newest"], named["generations"])}
 
 
 def _beside(newest: pd.DataFrame, at: Mapping[str, pd.DataFrame], lowest_of: pd.Series) -> pd.DataFrame:
@@ -80,7 +81,10 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         there = derived[f"newest_{name}"]
         by = f" ({', '.join(dict.fromkeys(whose[there['card']]))})" if name == "lowest" else ""
         others.append(f"At {label}{by}: {_lowest(there)}.")
-    clear = [f"{row['label']}: {row['card']}" for row in records(table[table["is_card_clear"]])]
+    clear = [
+        f"{row['label']}: {row['card']}{', by medians of machines of eight cards' if row['by_medians'] else ''}"
+        for row in records(table[table["is_card_clear"]])
+    ]
     which = f" ({'; '.join(clear)})" if clear else ""
     return {
         "which": "\n".join(
@@ -90,31 +94,33 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
                 *others,
             ]
         ),
-        "sure": f"One machine is clearly the cheapest in {alone} of {len(table)}, one card in "
-        f'{len(clear)}{which}; in the others those under "may cost as little" are too close to call or have too few '
-        f"results.{_beside_medians(table, derived['generations'])}",
+        "sure": f"One card is clearly the cheapest in {len(clear)} of {len(table)}{which}; in the others cards are too "
+        f"close to call or have too few results. Whose machine of a card is clear in {alone}: "
+        '"may cost as little" counts single results.',
         "price": "\n".join([*_of_one_benchmark(study, derived), _over_all(derived["generations"])]),
         "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much, on the same "
         "machine.",
     }
 
 
-def _beside_medians(newest: pd.DataFrame, generations: pd.DataFrame) -> str:
-    """Return of which benchmarks the medians of cards tell more than single results do: they are of several results."""
+def _by_medians(newest: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
+    """Return the newest round with the verdict on the card where medians decide it: those of cards are of several
+    results, and tell more than single ones do. Column by_medians says of which rows that is so.
+    """
     last = generations[generations["published"] == generations["published"].max()]
-    said = ""
-    for row in records(newest[newest["near_others"] != "none"]):
-        of = last[last["label"] == row["label"]]
-        words = {(one["new"], one["old"]): one["told_usd"] for one in records(of)}
-        dearer = [old for (new, old), word in words.items() if new == row["card"] and word == LESS]
-        dearer += [new for (new, old), word in words.items() if old == row["card"] and word == MORE]
-        if dearer:
-            said += (
-                f" {row['label']}: by the medians of their results {row['card']} costs clearly less than "
-                f"{' and '.join(dearer)}; as single results {row['near_others'].replace('; ', ' and ')} may cost as "
-                "little as the lowest."
-            )
-    return said
+    decided = []
+    for row in records(newest):
+        of = records(last[last["label"] == row["label"]])
+        dearer = {one["old"] for one in of if one["new"] == row["card"] and one["told_usd"] == LESS}
+        dearer |= {one["new"] for one in of if one["old"] == row["card"] and one["told_usd"] == MORE}
+        others = {one.partition(" of ")[2] for one in row["near_others"].split("; ")} - {""}
+        decided.append(bool(others) and others <= dearer)
+    by_medians = pd.Series(decided, index=newest.index, dtype=bool)
+    return newest.assign(
+        by_medians=by_medians,
+        is_card_clear=newest["is_card_clear"].astype(bool) | by_medians,
+        near=newest["near"].where(~by_medians, "the card is clear by medians; as single results " + newest["near"]),
+    )
 
 
 def _of_one_benchmark(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[str]:
