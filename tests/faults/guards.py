@@ -335,6 +335,14 @@ GUARDS = [
         "tests/studies/test_commands.py",
     ),
     Guard(
+        "a record's git runs no filter",
+        "plugins/epochs-per-dollar/epochs_per_dollar/record.py",
+        'for key in ("clean=", "process=", "required=false")',
+        "for key in ()",
+        "",
+        "tests/recorder/test_record.py",
+    ),
+    Guard(
         "configurations are counted first",
         "scripts/studies/grid.py",
         "if (cells := prod(counts.values())) > MOST:",
