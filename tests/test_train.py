@@ -169,6 +169,19 @@ def test_largest_batch_is_searched_once_and_recorded(tiny_study: Project, tmp_pa
     assert (second["batch_size"], second["batch_search"]) == (64, run["batch_search"])
 
 
+def test_a_net_of_ones_own_is_trained_with_what_lies_beside_it(tiny_study: Project, tmp_path: Path) -> None:
+    first, *_ = frameworks_here()
+    (tmp_path / "own_size.py").write_text("NUMBERS = 320\n")
+    path = "import sys\nfrom pathlib import Path\nsys.path.insert(0, str(Path(__file__).parent))\nimport own_size\n"
+    (tmp_path / "my_net.py").write_text(
+        OWN_NET.replace("import numpy", f"{path}import numpy", 1).replace("320", "own_size.NUMBERS")
+    )
+    own = {"workload": str(tmp_path / "my_net.py"), "framework": first}
+    done = train(tiny_study, "--samples", "0.5", "--output", str(tmp_path / "out"), **own)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert read_run(tmp_path / "out" / "run.json")["train_samples"] == 160
+
+
 #: Python runs it as the first thing of every interpreter.
 STAMP = "import os, time\nprint(time.time(), file=open(os.environ['EPOCHS_TEST_STAMPS'], 'a'))\n"
 

@@ -1,22 +1,23 @@
 """Files of code that a study's own workloads may run: what lies below their folders, whatever imports it and when.
 
 An import may be worked out while a program runs, so that no reading of the code finds all of it: all code below the
-folder of a workload's file or of a command counts, and the folder of a script elsewhere that a command names. Of an
-environment (that of a command's `python`, or a folder of a usual name with `pyvenv.cfg` or `conda-meta`), what starts
-with its Python, the lists of what is installed and Python that lies elsewhere in it count: packages are not looked at.
+folder of a workload's file or of a command counts. So does, whatever it is called and wherever it lies, each file that
+a command names, with all code below its folder, and all code below each folder that it names (`scripts.studies.named`).
+Of an environment (that of a Python that a command names, or a folder of a usual name with `pyvenv.cfg` or
+`conda-meta`), what starts with its Python, the lists of what is installed and Python that lies elsewhere in it count:
+packages are not looked at.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
-from glob import escape, glob
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any
 
 from scripts.storage.errors import InputError
-from scripts.studies.commands import PLACEHOLDER
+from scripts.studies import named
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,12 +34,10 @@ _SUFFIXES = (
 )
 _LIBRARY = re.compile(r"\.so(\.\d+)+")
 
-#: A file that a command names counts whatever it is called, up to so many bytes: it may be what an interpreter runs.
-_MOST_OF_ONE = 16 << 20
 _NAMES = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Dockerfile", "Snakefile")
 
 #: How a program that has no such name begins: a script, and one for Linux.
-_PROGRAMS = (b"#!", b"\x7fELF")
+_SCRIPT, _BINARY = b"#!", b"\x7fELF"
 
 #: Of this clone: what is the project's, or is written by it.
 _OF_THE_PROJECT = (
@@ -55,9 +54,6 @@ _OF_ENVIRONMENT = [
     *(f"lib*/python*/site-packages/{name}" for name in ("*.pth", "*customize.py", "*.dist-info/RECORD")),
 ]
 
-#: What parts the words of a command, also within one that is for a shell.
-_BETWEEN = re.compile(r"[\s;&|=,'\"()]+")
-
 
 def files(study: Path, workloads: Mapping[str, str], commands: Mapping[str, Mapping[str, Any]]) -> dict[str, Path]:
     """Return the files of code (how they are called -> where they are) that a study's own workloads may run.
@@ -70,21 +66,22 @@ def files(study: Path, workloads: Mapping[str, str], commands: Mapping[str, Mapp
         path = Path(file).resolve()
         found[f"{name}: {path.name}"] = path
         # Its folder's `__pycache__` is never read: see scripts.workloads.
-        below = _below(study, f"workloads: {file!r}", path.parent, looked_at, of_python=False)
-        found |= {f"{name}: {each.relative_to(path.parent)}": each for each in below}
+        below = _below(study, f"workloads: {file!r}", [path.parent], looked_at, of_python=False)
+        found |= {f"{name}: {called}": each for called, each in below}
     for name, command in commands.items():
-        place = f"workloads: {name}: folder: {command['folder']!r}"
-        environment = _environment(command)
-        for number, start in enumerate(_starts(command)):
-            if start.is_file():
-                found[f"{name}: {number}: {start.name}"] = start
-            elif start.is_dir():
-                for each in _below(study, place, start, looked_at, environment=environment):
-                    found[f"{name}: {number}: {each.relative_to(start)}"] = each
-    if len(found) > _MOST_FILES:
-        raise InputError(f"{study}: workloads: {len(found):,} files of code lie in their folders: {_allowed()}")
-    if (size := sum(path.stat().st_size for path in found.values())) > _MOST_BYTES:
-        raise InputError(f"{study}: workloads: {size >> 20:,} MiB of code lie in their folders: {_allowed()}")
+        place = f"workloads: {name}"
+        files, folders, environments = _starts(f"{study}: {place}", command)
+        found |= {f"{name}: {file.name} {number}": file for number, file in enumerate(files)}
+        below = _below(study, place, folders, looked_at, environments=environments)
+        found |= {f"{name}: {called}": each for called, each in below}
+    sizes = {path: path.stat().st_size for path in found.values()}
+    if len(sizes) > _MOST_FILES:
+        raise InputError(f"{study}: workloads: {len(sizes):,} files of code lie in their folders: {_allowed()}")
+    if (size := sum(sizes.values())) > _MOST_BYTES:
+        most = max(sizes, key=sizes.__getitem__)
+        raise InputError(
+            f"{study}: workloads: {size >> 20:,} MiB of code lie in their folders, {most} the largest: {_allowed()}"
+        )
     return found
 
 
@@ -104,57 +101,65 @@ def _allowed() -> str:
     )
 
 
-def _starts(command: Mapping[str, Any]) -> list[Path]:
-    """Return where a command starts: its folder, files that it names, those of scripts elsewhere, its environment."""
+def _starts(place: str, command: Mapping[str, Any]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Return the files that a command names, the folders whose code it may run, and the environments of its Pythons.
+
+    Of what lies in several of these all that counts in one does: folders come before environments.
+    """
     folder = Path(command["folder"]).resolve()
-    found = [folder]
-    for word in filter(None, _BETWEEN.split(command["command"])):
-        parts = PLACEHOLDER.split(word)[:: PLACEHOLDER.groups + 1]
-        for name in sorted(glob(os.path.join(escape(str(folder)), "*".join(map(escape, parts))))):
-            path = Path(name)
-            if not path.is_file():
-                continue
-            if path.resolve().is_relative_to(folder):
-                found += [path] * (path.stat().st_size <= _MOST_OF_ONE)
-            elif _is_code(path):
-                found += [path.resolve().parent] if path.suffix in _PYTHON else [path.resolve()]
-    environment = _environment(command)
-    if environment:
-        found.append(environment)
-    elsewhere = (path for path in found if path in (folder, environment) or path.parts[-2:-1] != ("bin",))
-    return [path for path in dict.fromkeys(elsewhere) if not path.is_relative_to(ROOT / ".venv")]
+    files, folders = named.named(place, folder, command["command"])
+    python = Path(os.path.abspath(command.get("python", "")))
+    if os.sep in command.get("python", "") and python.is_file() and not named.is_of_the_system(python):
+        files.append(python)
+    # A script imports what lies beside it, or beside the file that it is a link to.
+    scripts = [file for file in files if not _begins(file, _BINARY)]
+    beside = [above for file in scripts for above in (file.parent, file.resolve().parent)]
+    whole = [each for each in folders if not _is_environment(each) and each.name]  # which the root has not
+    whole += [each for each in beside if not named.is_of_the_system(each)]
+    environments = [each for each in folders if _is_environment(each)]
+    environments += [above for file in files for above in _environments_of(file)]
+    brought = [file for file in files if not named.is_of_the_system(file.resolve())]
+    return brought, list(dict.fromkeys([*whole, folder])), list(dict.fromkeys(environments))
 
 
-def _environment(command: Mapping[str, Any]) -> Path | None:
-    """Return the environment of the Python that a command names."""
-    return Path(os.path.abspath(command["python"])).parent.parent if os.sep in command.get("python", "") else None
+def _environments_of(program: Path) -> Iterator[Path]:
+    """Yield the environments of which a program is the Python, or one of the programs."""
+    for above in (program.parent, program.parent.parent):
+        is_one = above != program.parent and program.parent.name == "bin" and any(above.glob("lib*/python*"))
+        if is_one or (above / "pyvenv.cfg").is_file():
+            yield above
 
 
 def _below(
     study: Path,
     place: str,
-    folder: Path,
+    starts: Sequence[Path],
     looked_at: list[int],
     of_python: bool = True,
-    environment: Path | None = None,
-) -> Iterator[Path]:
-    """Yield the code below a folder, links followed; `looked_at` counts entries. Raises InputError for too many."""
-    pending: list[tuple[Path, Path | None]] = [(folder, folder if folder == environment else None)]
+    environments: Sequence[Path] = (),
+) -> Iterator[tuple[str, Path]]:
+    """Yield the code below folders, links followed, each once, with what it is called.
+
+    `looked_at` counts entries. Raises InputError for too many.
+    """
+    starting = [*starts, *environments]
+    pending = [(here, number, here if here in environments else None) for number, here in enumerate(starting)][::-1]
     seen = set()
     while pending:
-        here, within = pending.pop()
+        here, number, within = pending.pop()
         if (real := here.resolve()) in seen:
             continue
         seen.add(real)
+        found: list[Path] = []
         if here == within:
-            yield from sorted(path for pattern in _OF_ENVIRONMENT for path in here.glob(pattern) if path.is_file())
+            found += sorted(path for pattern in _OF_ENVIRONMENT for path in here.glob(pattern) if path.is_file())
         try:
             entries = sorted(os.scandir(here), key=lambda entry: entry.name)
         except OSError as error:
             raise InputError(f"{study}: {place}: {here}: {error.strerror}") from error
         looked_at[0] += len(entries)
         if looked_at[0] > _MOST_ENTRIES:
-            raise InputError(f"{study}: {place}: over {_MOST_ENTRIES:,} files lie in its folder: {_allowed()}")
+            raise InputError(f"{study}: {place}: over {_MOST_ENTRIES:,} files lie in {starting[number]}: {_allowed()}")
         for entry in entries:
             path = Path(entry.path)
             if real == ROOT and (entry.name.startswith(".") or entry.name in _OF_THE_PROJECT):
@@ -163,9 +168,10 @@ def _below(
                 if within and path.relative_to(within).match("lib*/python*"):
                     continue  # what is installed
                 if entry.name != ".git" and (of_python or entry.name != "__pycache__"):
-                    pending.append((path, within or (path if _is_environment(path) else None)))
+                    pending.append((path, number, within or (path if _is_environment(path) else None)))
             elif entry.is_file() and (entry.name.endswith((".py", ".pyc")) if within else _is_code(path)):
-                yield path
+                found.append(path)
+        yield from ((f"{number}: {path.relative_to(starting[number])}", path) for path in found)
 
 
 def _is_environment(folder: Path) -> bool:
@@ -177,10 +183,12 @@ def _is_code(file: Path) -> bool:
     """Return whether a file may run, by its name, or as it may be executed and begins like a program."""
     if file.name.endswith(_SUFFIXES) or file.name in _NAMES or _LIBRARY.search(file.name):
         return True
-    if not os.access(file, os.X_OK):
-        return False
+    return os.access(file, os.X_OK) and (_begins(file, _SCRIPT) or _begins(file, _BINARY))
+
+
+def _begins(file: Path, sign: bytes) -> bool:
     try:
         with file.open("rb") as opened:
-            return opened.read(4).startswith(_PROGRAMS)
+            return opened.read(len(sign)) == sign
     except OSError:
         return True  # it is told when it is read

@@ -70,7 +70,7 @@ def check(
 def _asked(files: Mapping[str, str], commands: Mapping[str, Mapping[str, Any]], code: Mapping[str, Path]) -> str:
     """Return what a person is shown: the files that are named, the commands, and the code that these may run."""
     named = [Path(file).resolve() for file in files.values()]
-    others = sorted({path for path in code.values() if path.resolve() not in named})
+    others = list(dict.fromkeys(path for path in code.values() if path.resolve() not in named))
     listed = [f"{file} ({_lines(Path(file))} lines)" for file in files.values()]
     said = [", ".join(listed)] * bool(listed) + [printable(one) for one in shown(commands).values()]
     if others:

@@ -7,7 +7,7 @@ elsewhere in this clone, where Python looks as well, is refused.
 
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Where the modules of this clone lie that are the project's.
 _OF_THE_PROJECT = [ROOT / name for name in ("scripts", "plugins", "tests", ".venv")]
+
+#: Folders that nobody was asked about.
+_NOT_TRUSTED = {".git", "__pycache__"}
 
 
 class FromSource(SourceFileLoader):
@@ -26,7 +29,7 @@ class FromSource(SourceFileLoader):
 
 
 class Beside:
-    """Finds the modules of the clone and of a folder for the workload's file that lies there."""
+    """Finds, by all other finders, the modules of the clone and of a folder for the workload's file that lies there."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,11 +37,14 @@ class Beside:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        spec = PathFinder.find_spec(name, path, target)
+        others = (finder for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, (finder.find_spec(name, path, target) for finder in others)), None)
         if spec is None or not spec.has_location or spec.origin is None:
             return spec
         file = Path(spec.origin).absolute()
         if file.is_relative_to(self.folder):
+            if _NOT_TRUSTED.intersection(file.relative_to(self.folder).parts):
+                raise ImportError(f"{file}: lies in .git or __pycache__, which was not trusted: put it elsewhere")
             if isinstance(spec.loader, SourceFileLoader):
                 spec.loader, spec.cached = FromSource(name, spec.origin), None
         elif file.is_relative_to(ROOT) and not any(file.is_relative_to(place) for place in _OF_THE_PROJECT):
@@ -49,5 +55,4 @@ class Beside:
 def only_beside(file: Path) -> None:
     """Let what is imported from now on be what was trusted with a workload's file."""
     finders: list[Any] = sys.meta_path
-    finders[:] = [finder for finder in finders if not isinstance(finder, Beside)]
-    finders.insert(finders.index(PathFinder), Beside(file.parent))
+    finders[:] = [Beside(file.parent), *(finder for finder in finders if not isinstance(finder, Beside))]

@@ -12,7 +12,7 @@ import yaml
 from scripts.records import about
 from scripts.storage import environment
 from scripts.storage.errors import InputError
-from scripts.studies import commands, definition, grid, trust
+from scripts.studies import brought, commands, definition, grid, trust
 
 CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
 LINE = "python train.py --batch_size={batch_size}"
@@ -255,6 +255,84 @@ def test_code_that_a_command_may_run_is_asked_for_again(name: str) -> None:
     trusted(file)
     Path(name).write_text("new = 2\n")
     assert str(Path(name)) in refusal(file)
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("bash bin/train", "gpt/bin/train"),
+        ("bash ../other/bin/run.sh", "other/bin/run.sh"),
+        ("python ../other/bin/sub/train.py", "other/bin/sub/train.py"),
+        ("python ../other/main", "other/sub/helper.py"),
+        ("python ../other/package", "other/package/__main__.py"),
+        ("python ../other/main", "other/main"),
+        ("python ../other/main", "other/helper.py"),
+        ("python 'my prog'", "gpt/my prog"),
+        ("python a=b,c", "gpt/a=b,c"),
+        ("python my\\ prog", "gpt/my prog"),
+        ("""bash -c "cd ../other && python3 'my prog'" """, "other/my prog"),
+        ("""bash -c "cd ../other; cd deep; python3 main" """, "other/deep/main"),
+        ("""bash -c 'python3 "m"ai\\n' """, "gpt/main"),
+        ("bash -c 'python3 ma?n'", "gpt/main"),
+        ("bash -c 'python3 $HOME/main'", "main"),
+        ("env PYTHONPATH=.:../other python -m package", "other/package/__main__.py"),
+        ("make -C../other", "other/Makefile"),
+        ("make -fsteps", "gpt/steps"),
+        ("python train.py --config='my run,1.txt'", "gpt/my run,1.txt"),
+        ("gcc @words", "gpt/words"),
+        ("python .git/train", "gpt/.git/train"),
+        ("python .git/train", "gpt/.git/helper.py"),
+        ("python {batch_size}/{seed}.data", "gpt/8/.1.data"),
+        ("link", "gpt/link"),
+        ("link", "other/helper.py"),
+        ("../tools/bin/python train.py", "tools/bin/python"),
+        ("../tools/bin/python train.py", "tools/lib/python3.12/site-packages/x.pth"),
+        ("../venv/bin/run", "venv/bin/run"),
+        ("../venv/bin/run", "venv/bin/helper.sh"),
+    ],
+)
+def test_whatever_a_command_names_is_asked_for_again(command: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(Path.cwd()))
+    for folder in ("tools/bin", "tools/lib/python3.12/site-packages", "venv/bin"):
+        Path(folder).mkdir(parents=True)
+    Path("venv", "pyvenv.cfg").write_text("")
+    Path("tools", "bin", "python").write_bytes(b"\x7fELF")
+    Path("other").mkdir()
+    Path("other", "main").write_text("print(1)\n")
+    Path("venv", "bin", "run").write_text("print(1)\n")
+    Path("gpt", "link").symlink_to("../other/main")
+    Path("gpt", ".git").mkdir()
+    Path("gpt", ".git", "train").write_text("print(1)\n")
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    if not Path(file).exists():
+        Path(file).write_text("print(1)\n")
+    study = written(command=command)
+    assert f" {Path(file).absolute()} (" in refusal(study)
+    trusted(study)
+    Path(file).write_text("print(2)\n")
+    refusal(study)
+
+
+def test_a_large_file_that_a_command_names_counts_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("gpt", "large").open("wb") as large:
+        large.truncate((16 << 20) + 1)
+    study = written(command="python large")
+    assert f" {Path('gpt/large').resolve()} (" in refusal(study)
+    monkeypatch.setattr(brought, "_MOST_BYTES", 16 << 20)
+    assert f"16 MiB of code lie in their folders, {Path('gpt/large').resolve()} the largest: at most" in refusal(study)
+
+
+@pytest.mark.parametrize(
+    "command", ["/usr/bin/env python train.py", "/bin/sh -c 'python train.py > /dev/null'", "ls /"]
+)
+def test_what_is_the_systems_is_not_asked_about(command: str) -> None:
+    said = refusal(written(command=command))
+    assert f"which may run {Path('gpt/train.py').resolve()} (1 lines): read it" in said
+
+
+def test_a_command_of_too_many_parts_is_refused() -> None:
+    said = refusal(written(command=f"bash -c '{'a ' * 1000}'"))
+    assert "mine.yaml: workloads: gpt: command: its words have 1,002,001 parts that could be names of files: at" in said
 
 
 def test_what_git_tracks_in_the_folder_is_asked_for_again() -> None:

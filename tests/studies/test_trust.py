@@ -158,9 +158,9 @@ def test_a_program_by_its_first_bytes_is_code(mine: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
-        ("_MOST_ENTRIES", "my_net.py': over 2 files lie in its folder: at most"),
+        ("_MOST_ENTRIES", "my_net.py': over 2 files lie in /"),
         ("_MOST_FILES", "workloads: 3 files of code lie in their folders: at most 2 of"),
-        ("_MOST_BYTES", "MiB of code lie in their folders: at most"),
+        ("_MOST_BYTES", "my_net.py the largest: at most"),
     ],
 )
 def test_too_much_is_refused_and_never_half_covered(

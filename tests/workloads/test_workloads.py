@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts import datasets, workloads
+from scripts import datasets, frameworks, workloads
 from scripts.records import about
 from scripts.records.reference import Reference
 from scripts.storage.errors import InputError
@@ -348,3 +348,25 @@ def test_a_workload_imports_nothing_else_of_the_clone(own: Path, monkeypatch: py
         monkeypatch.syspath_prepend(folder)
         with pytest.raises(InputError, match=r"own_helper\.py: lies outside .*, whose code was trusted: put it there"):
             workloads.workload("own_net")
+
+
+@pytest.mark.parametrize("hides_first", [True, False])
+def test_a_workload_finds_what_lies_beside_it_and_no_other_framework(own: Path, hides_first: bool) -> None:
+    """A training hides the other frameworks before it runs the workload's file."""
+    for name in ("jax", "torch"):
+        own.with_name(f"{name}.py").write_text("")
+    steps = [lambda: frameworks.hide_others("jax"), lambda: workloads.workload("own_net")]
+    for step in steps if hides_first else reversed(steps):
+        step()
+    assert workloads.workload("own_net").SAID == "as trusted"
+    found = {name for name in ("jax", "torch") if any(finder.find_spec(name, None) for finder in sys.meta_path)}
+    assert found == {"jax"}
+
+
+@pytest.mark.parametrize("place", ["__pycache__", ".git"])
+def test_what_was_not_asked_about_is_not_imported(own: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    own.with_name(place).mkdir()
+    own.with_name("own_helper.py").rename(own.with_name(place) / "own_helper.py")
+    monkeypatch.syspath_prepend(own.with_name(place))
+    with pytest.raises(InputError, match=r"own_helper\.py: lies in .git or __pycache__, .* not trusted: put it elsewh"):
+        workloads.workload("own_net")

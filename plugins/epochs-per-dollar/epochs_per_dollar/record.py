@@ -61,16 +61,37 @@ def without_secrets(command: Sequence[str]) -> list[str]:
     return found
 
 
-def _git() -> dict[str, Any] | None:
-    """Return the commit of the working folder and whether it was changed, None where there is none."""
+def _git_says(*words: str) -> str | None:
+    """Return what git says of the working folder, None where it fails.
+
+    Whose folder it is nobody knows: what its settings would have git run or fetch is closed.
+    """
+    command = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.devnull]
+    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    command += ["-c", "core.sshCommand=false", *words]
     try:
-        commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5)
-        status = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no"], capture_output=True, text=True, timeout=5
-        )
-    except (OSError, subprocess.SubprocessError):
+        said = subprocess.run(command, env=closed, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=5)
+    except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    return {"commit": commit.stdout.strip(), "changed": bool(status.stdout.strip())} if commit.returncode == 0 else None
+    return said.stdout if said.returncode == 0 else None
+
+
+def git() -> dict[str, Any] | None:
+    """Return the commit of the working folder and whether it was changed, None where there is none.
+
+    Filters, as of Git LFS, are not run: where there are any, it is not known whether what differs was changed.
+    """
+    commit = _git_says("rev-parse", "HEAD")
+    if commit is None:
+        return None
+    listed = _git_says("config", "--list", "--name-only", "-z")
+    drivers = {key.rpartition(".")[0] for key in (listed or "").split("\0") if key.startswith("filter.")}
+    off = [f"{driver}.{key}" for driver in sorted(drivers) for key in ("clean=", "process=", "required=false")]
+    words = [*(word for setting in off for word in ("-c", setting)), "status", "--porcelain", "--untracked-files=no"]
+    can_be_closed = listed is not None and not any("=" in driver for driver in drivers)
+    status = _git_says(*words, "--ignore-submodules=dirty") if can_be_closed else None
+    is_known = status is not None and not (status and drivers)
+    return {"commit": commit.strip(), "changed": bool(status) if is_known else None}
 
 
 def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
@@ -122,7 +143,7 @@ def of(session: Session, usd_per_hour: float | None = None) -> dict[str, Any]:
         "provenance": {
             "ended_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "platform": sys.platform,
-            "git": _git(),
+            "git": git(),
             "environment": {
                 name: value
                 for name, value in sorted(os.environ.items())
