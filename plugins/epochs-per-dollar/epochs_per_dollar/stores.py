@@ -282,7 +282,7 @@ def database(path: Path, after: float, run: str = "", most: int = _MOST_ROWS) ->
 def connect(path: Path) -> sqlite3.Connection:
     """Return a connection to a database that is only read, and never waited for.
 
-    Raises sqlite3.Error where it holds views, whose rows may have no end: what MLflow writes are tables.
+    Raises sqlite3.Error where it holds views or the like, whose rows may have no end: what MLflow writes are tables.
     """
     # To read in this mode SQLite would make files beside it, even where nobody writes.
     how = "immutable=1" if _has_log(path) and not _log_bytes(path) else "mode=ro"
@@ -296,10 +296,19 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def check_tables(known: sqlite3.Connection, *kinds: str) -> None:
-    """Raise sqlite3.Error where a database holds what is of one of some kinds: MLflow writes tables and indices."""
-    for name, kind in known.execute("SELECT name, type FROM sqlite_master"):
+    """Raise sqlite3.Error where a database holds what is of one of some kinds, or is worked out as it is read.
+
+    MLflow writes tables that hold their rows, and indices.
+    """
+    for name, kind, made in known.execute("SELECT name, type, sql FROM sqlite_master").fetchall():
         if kind in kinds:
             raise sqlite3.DatabaseError(f"{name!r} is a {kind}, and no table")
+        if kind != "table":
+            continue
+        if str(made).upper().startswith("CREATE VIRTUAL"):
+            raise sqlite3.DatabaseError(f"{name!r} is a virtual table")
+        for column in known.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden > 0", (name,)):
+            raise sqlite3.DatabaseError(f"column {column[0]!r} of {name!r} is generated")
 
 
 @contextmanager

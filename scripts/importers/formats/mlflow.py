@@ -42,6 +42,9 @@ _RUNS = (
     "WHERE runs.lifecycle_stage = 'active' ORDER BY runs.start_time, runs.run_uuid"
 )
 
+#: MLflow's own tables have keys, of which none is there twice.
+_TWICE = "SELECT {column} FROM {table} GROUP BY {column} HAVING count(*) > 1"
+
 #: What of parameters and tags are words: SQLite lets any column hold any type.
 _TEXTS = "typeof(key) = 'text' AND typeof(value) = 'text'"
 
@@ -127,6 +130,9 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
     try:
         with closing(stores.connect(path)) as known:
             known.row_factory = sqlite3.Row
+            for row in known.execute(_TWICE.format(column="experiment_id", table="experiments")):
+                raise Refused(f"experiments: {shown(str(row[0]))} is there twice")
+            twice = {row[0] for row in known.execute(_TWICE.format(column="run_uuid", table="runs"))}
             runs = known.execute(_RUNS).fetchall()
             named = {
                 table: known.execute(f"SELECT run_uuid, key, value FROM {table} WHERE {_TEXTS}").fetchall()  # noqa: S608
@@ -140,8 +146,13 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
     texts: dict[str, dict[str, dict[str, str]]] = {table: {} for table in named}
     for table, rows_of in named.items():
         for row in rows_of:
-            texts[table].setdefault(row["run_uuid"], {})[row["key"]] = row["value"]
+            found = texts[table].setdefault(row["run_uuid"], {})
+            if found.setdefault(row["key"], row["value"]) != row["value"]:
+                twice.add(row["run_uuid"])
     for run in runs:
+        if run["run_uuid"] in twice:
+            yield Refused(f"run {shown(str(run['run_uuid']))}: it, or one of its parameters or tags, is there twice")
+            continue
         if run["run_uuid"] in broken:
             yield Refused(
                 f"run {shown(str(run['run_uuid']))}: metrics: must be a name, milliseconds, a step and a value"

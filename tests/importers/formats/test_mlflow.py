@@ -156,6 +156,46 @@ def test_a_view_without_an_end_is_refused(tmp_path: Path) -> None:
     assert str(problem) == "mlflow.db: no database of MLflow: 'runs' is a view, and no table"
 
 
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (
+            "ALTER TABLE params ADD v INT GENERATED ALWAYS AS (hex(zeroblob(400000000))) VIRTUAL",
+            "column 'v' of 'params'",
+        ),
+        ("CREATE VIRTUAL TABLE words USING fts4(a)", "'words' is a virtual table"),
+    ],
+)
+def test_what_is_worked_out_as_it_is_read_is_refused(tmp_path: Path, made: str, why: str) -> None:
+    with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
+        known.execute(made)
+    (problem,) = read(tmp_path).problems
+    assert str(problem).startswith(f"mlflow.db: no database of MLflow: {why}")
+
+
+@pytest.mark.parametrize(
+    ("twice", "left", "why"),
+    [
+        (
+            "INSERT INTO runs SELECT * FROM runs LIMIT 1",
+            1,
+            "run 'a': it, or one of its parameters or tags, is there twice",
+        ),
+        ("INSERT INTO params VALUES ('lr', '1', 'a'), ('lr', '2', 'a')", 1, "run 'a': it, or one of its parameters"),
+        ("INSERT INTO experiments SELECT * FROM experiments", 0, "experiments: '1' is there twice"),
+    ],
+)
+def test_what_stands_twice_in_a_database_is_counted_for_nothing(
+    tmp_path: Path, twice: str, left: int, why: str
+) -> None:
+    with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
+        known.execute(twice)
+    imported = read(tmp_path)
+    assert len(imported.runs) == left
+    assert [str(problem) for problem in imported.problems if why not in str(problem)] == []
+    assert imported.problems
+
+
 def sweep(place: Path) -> Path:
     """Three runs of one experiment with two rates, two of them repeats, and the run that started them."""
     for run, rate, seed in (("r1", "0.1", "1"), ("r2", "0.1", "2"), ("r3", "0.01", "1"), ("top", "", "")):
