@@ -231,6 +231,22 @@ def test_two_at_once_lose_nothing(desk: Desk) -> None:
     assert len(desk.rows()) == 8
 
 
+def test_what_killed_calls_left_half_written_is_removed(desk: Desk) -> None:
+    desk.keep("one", RECORD)
+    assert desk.bill("one", "--seconds", "9000").returncode == 0
+
+    def left(*words: str) -> list[str]:
+        parts = [desk.ledger.with_name(f".ledger.{kind}-123") for kind in ("csv", "html")]
+        for part in parts:
+            part.write_text("date")
+        assert subprocess.run([ROOT / "epd", *words], env=desk.environment, capture_output=True).returncode == 0
+        return [part.name for part in parts if part.exists()]
+
+    assert left("bill", "one", "--seconds", "9000") == [".ledger.html-123"]
+    assert left("bill") == [".ledger.csv-123"]
+    assert left("forget") == []
+
+
 @pytest.mark.parametrize(
     ("record", "arguments", "said"),
     [

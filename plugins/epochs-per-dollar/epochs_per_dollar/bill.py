@@ -90,12 +90,10 @@ def _list() -> int:
         print("the ledger is empty: epd run --whole -- python train.py")
         return 0
     print(f"{ledger.table(rows)}\n{ledger.summary(rows)}")
-    with contextlib.suppress(OSError):  # what is printed is all there is
-        part = page_file().with_name(f".{page_file().name}-{os.getpid()}")
-        part.unlink(missing_ok=True)
-        with part.open("x", encoding="utf-8") as file:  # a link there could name anything
+    # Where it cannot be written, what is printed is all there is.
+    with contextlib.suppress(OSError), ledger.locked(ledger_file()):
+        with ledger.replacing(page_file()) as file:
             file.write(ledger_page.page(rows))
-        part.replace(page_file())
         print(f"chart of promised and paid: {page_file()}")
     return 0
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TextIO
 
 from epochs_per_dollar import words
 
@@ -123,6 +123,29 @@ def locked(path: Path) -> Iterator[None]:
         os.close(lock)
 
 
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Yield a file that takes the place of `path` where the block ends well. Its lock is the caller's: see `locked`."""
+    remove_parts(path)
+    part = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        with part.open("x", encoding="utf-8", newline="") as file:  # a link there could name anything
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            part.chmod(path.stat().st_mode & 0o777)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what calls that were killed have left half-written of a file."""
+    for part in path.parent.glob(f".{path.name}-*"):
+        part.unlink(missing_ok=True)
+
+
 def put(path: Path, row: Row) -> bool:
     """Add a row, in the place of that of the same record; return whether there was one.
 
@@ -132,22 +155,11 @@ def put(path: Path, row: Row) -> bool:
     with locked(path):
         rows = read(path)
         others = [one for one in rows if one.record != row.record]
-        part = path.with_name(f".{path.name}-{os.getpid()}")
-        part.unlink(missing_ok=True)
-        try:
-            with part.open("x", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-                writer.writeheader()
-                for one in sorted([*others, row], key=lambda one: one.record):
-                    writer.writerow({name: _cell(value) for name, value in asdict(one).items()})
-                file.flush()
-                os.fsync(file.fileno())
-            if path.exists():
-                part.chmod(path.stat().st_mode & 0o777)
-            part.replace(path)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            for one in sorted([*others, row], key=lambda one: one.record):
+                writer.writerow({name: _cell(value) for name, value in asdict(one).items()})
     return len(others) < len(rows)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from epochs_per_dollar import __version__
+from epochs_per_dollar.ledger import remove_parts
 from epochs_per_dollar.session import Session
 
 SCHEMA_VERSION = 3
@@ -165,6 +166,7 @@ def forget() -> int:
         shutil.rmtree(path)
     for path in (ledger_file(), page_file()):
         path.unlink(missing_ok=True)
+        remove_parts(path)
     return len(there)
 
 
