@@ -97,8 +97,8 @@ GUARDS = [
     Guard(
         "no pipe is read",
         _FILES,
-        "try:\n        if path.exists() and not path.is_file():",
-        "try:\n        if False:",
+        'if path.exists() and not path.is_file():\n        raise InputError(f"{path}: is not a file")',
+        'if False:\n        raise InputError(f"{path}: is not a file")',
         "run.json",
         _OF_FILES,
     ),
