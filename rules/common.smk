@@ -132,6 +132,7 @@ try:
     if BUCKET and workflow.is_main_process:
         environment.COMMIT.write(json.dumps(provenance.commit()))
         checks.check_bucket(BUCKET, plan)
+        internals.send(workflow, plan.own_code)
 except (errors.InputError, OSError) as error:
     sys.exit(f"error: {errors.line(error)}")
 
