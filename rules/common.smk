@@ -132,6 +132,7 @@ try:
     if BUCKET and workflow.is_main_process:
         environment.COMMIT.write(json.dumps(provenance.commit()))
         checks.check_bucket(BUCKET, plan)
+        internals.send(workflow, plan.own_code)
 except (errors.InputError, OSError) as error:
     sys.exit(f"error: {errors.line(error)}")
 
@@ -139,12 +140,17 @@ except (errors.InputError, OSError) as error:
 environment.DATA_KINDS.write_default("{}")
 environment.COMMIT.write_default("null")
 environment.TRUST.write_default("")
+# What is sent through a bucket was packed when the call began.
+if BUCKET:
+    environment.TRUSTED.write("")
+environment.TRUSTED.write_default("")
 
 
 envvars:
     environment.DATA_KINDS.name,
     environment.COMMIT.name,
     environment.TRUST.name,
+    environment.TRUSTED.name,
 
 
 def either(names):

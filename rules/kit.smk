@@ -43,7 +43,7 @@ rule pack_kit:
         shell="scripts/kit/run.sh",
         hardware="config/hardware.yaml",
         own_hardware=OWN_HARDWARE,
-        workloads=list(plan.settings.get("workload_files", {}).values()),
+        workloads=lambda wildcards: plan.own_code,
         wheels=f"results/kit/wheels-{config['kit_python']}",
         names=f"results/kit/wheels-{config['kit_python']}.json",
         data=expand("data/real/{dataset}.npz", dataset=plan.kit_data),

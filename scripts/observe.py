@@ -18,7 +18,7 @@ from scripts.measurement.outcome import Outcome
 from scripts.records import observed as stored
 from scripts.records import record
 from scripts.records.cell import Cell
-from scripts.storage import environment, errors, schemas
+from scripts.storage import environment, errors, schemas, unchanged
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,16 +48,20 @@ def _measure(options: argparse.Namespace) -> int:
         raise InputError(f"hardware {cell.hardware!r} is unknown: it is one of {', '.join(catalogue)}")
     claims = catalogue[cell.hardware]["machine"]
     outcome, seen, is_ended = _refused(), None, False
+    trusted = environment.TRUSTED.read()  # which the program does not see
     found = hardware.NOT_SEEN if outcome else hardware.detect()
     origin = provenance.collect(found, None)
     output = options.output.resolve()
     attempt.log(f"{cell.path}: a program, watched for {command['minutes']:g} min from its first step on")
     if outcome is None:
         hardware.check(cell.hardware, claims, cell.devices, found)
+        unchanged.check(trusted, cell.workload)
         outcome, seen, is_ended = observed.run(command, claims["cores"])
     if is_ended:
         attempt.log("it was ended from outside: no result; the same call measures it again")
         return TAKEN_AWAY
+    os.chdir(ROOT)
+    unchanged.check(trusted, cell.workload, has_run=True)
     samples = stored.samples(seen)
     run = outcome.record(cell, int(cell.batch_size), None) | {
         "repeat": options.repeat,
@@ -75,7 +79,6 @@ def _measure(options: argparse.Namespace) -> int:
         "observed": seen,
         "provenance": origin | {"code": options.code, "devices": None, "cores": None, "packages": None},
     }
-    os.chdir(ROOT)
     record.write(output, run, [], [])
     attempt.log(
         f"{outcome.status} in {outcome.times['total_seconds']:.0f} s" + f": {outcome.reason}" * bool(outcome.reason)

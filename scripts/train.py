@@ -30,7 +30,7 @@ from scripts.measurement.outcome import Outcome
 from scripts.measurement.worker import Job
 from scripts.records import about, data_file, record
 from scripts.records.cell import LARGEST, MODES, PRECISIONS, Cell
-from scripts.storage import environment, errors, modules, schemas
+from scripts.storage import environment, errors, modules, schemas, unchanged
 from scripts.storage.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -207,8 +207,9 @@ def main(arguments: list[str] | None = None, began: float | None = None) -> int:
     options = parse(arguments)
     asked, waits_from = time.time(), time.perf_counter()
     with exclusive(options.output) as waited:
+        unchanged.check(environment.TRUSTED.read(), Path(options.workload).stem)
         taken = _recorded(options, asked) if waited else None
-        # Waiting for another process that trains the same is no part of this run.
+        # Waiting for another process that trains the same is no part of this run, nor is looking at its code.
         return _run(options, began + time.perf_counter() - waits_from) if taken is None else taken
 
 
@@ -268,6 +269,7 @@ def _run(options: argparse.Namespace, began: float) -> int:
         outcome, batch_size, tries = attempt.attempt(job, options.searched, work.BATCH_SIZE, train)
         if outcome.status == "timed_out":
             outcome.reason = f"took longer than {options.most_minutes:g} minutes"
+    unchanged.check(environment.TRUSTED.read(), name, has_run=True)
     trained = time.perf_counter()
     cut_short = notices and batch_size is None  # while it looked for the largest batch
     if attempts and (cut_short or outcome.status == checkpoint.PREEMPTED):

@@ -13,7 +13,7 @@ from typing import Any
 
 from scripts import datasets
 from scripts.kit import KIT_BYTES, records
-from scripts.storage import schemas
+from scripts.storage import brought, environment, schemas, unchanged
 from scripts.storage.code import ROOT, code_of
 from scripts.storage.errors import InputError
 
@@ -127,8 +127,27 @@ def describe(
     }
 
 
-def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, float]) -> str:
-    """Return what a kit says of itself: what is inside, what its machine must have, how it is used."""
+def own_code(workloads: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the files of workloads that are the user's own (name -> path), with the code below their folders.
+
+    All lie in one folder. Raises InputError where two of different content would have one name there.
+    """
+    found: dict[str, bytes] = {}
+    for name, file in workloads.items():
+        unchanged.check(environment.TRUSTED.read(), name)
+        own = Path(file).resolve()
+        for path in brought.files(Path("kit"), {name: file}, {}).values():
+            called, content = f"workloads/{path.relative_to(own.parent)}", path.read_bytes()
+            if found.setdefault(called, content) != content:
+                raise InputError(f"{path}: another workload of the study brings another file of this name into a kit")
+    return found
+
+
+def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, float], beside: int) -> str:
+    """Return what a kit says of itself: what is inside, what its machine must have, how it is used.
+
+    `beside` is the number of files that lie beside those of workloads.
+    """
     cells = {json.dumps(run["cell"]) for run in about["runs"]}
     frameworks = ", ".join(dict.fromkeys(run["cell"]["framework"] for run in about["runs"]))
     made = sorted({run["cell"]["workload"] for run in about["runs"]})
@@ -144,7 +163,7 @@ def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, f
             "",
             f"Inside: the code that trains (commit {(about['commit'] or ['unknown'])[0][:12]}"
             f"{', with changes that are not committed' if about['commit'] and about['commit'][1] else ''});",
-            f"  workloads {', '.join(made)};",
+            f"  workloads {', '.join(made)}{f', with {beside} files from their folders' if beside else ''};",
             f"  {len(wheels)} packages as wheels for Python {about['python']}: {', '.join(wheels)};",
             f"  real data: {'; '.join(parts) or 'none'}; other data are made on the machine, the same everywhere.",
             "",
@@ -175,7 +194,7 @@ def write(
         files: workloads that are the user's own: name -> path.
     """
     members = {str(file): (ROOT / file).read_bytes() for file in code()}
-    members |= {f"workloads/{name}.py": Path(path).read_bytes() for name, path in files.items()}
+    members |= (own := own_code(files))
     members |= {f"wheels/{wheel.name}": wheel.read_bytes() for wheel in wheels}
     members["run.sh"] = (ROOT / "scripts" / "kit" / "run.sh").read_bytes()
     members[records.ABOUT] = json.dumps(about).encode()
@@ -183,7 +202,7 @@ def write(
     data = fit(packed, room)
     members |= {f"data/real/{name}.npz.xz": content for name, (content, _) in data.items()}
     names = [wheel.name.split("-")[0] for wheel in wheels]
-    text = readme(about, names, {name: fraction for name, (_, fraction) in data.items()})
+    text = readme(about, names, {name: fraction for name, (_, fraction) in data.items()}, len(own) - len(files))
     members["README.txt"] = text.encode()
     with tarfile.open(archive, "w") as tar:
         for name, content in members.items():

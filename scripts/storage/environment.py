@@ -51,6 +51,8 @@ JOB = Variable("EPOCHS_JOB", "rules/common.smk on a machine of a cluster", "scri
 ENDED = Variable("EPOCHS_ENDED", "the executor for Google Batch (profiles/gce-*)", "scripts.train")
 #: Code that studies bring along and that may run: checksums of `scripts.studies.trust`, or `all`; parted by commas.
 TRUST = Variable("EPOCHS_TRUST", "a person, rules/common.smk, scripts.studies.trust", "scripts.studies.trust")
+#: The file of checksums of what was trusted when the call began, as seen from the clone; empty: nothing is compared.
+TRUSTED = Variable("EPOCHS_TRUSTED", "scripts.studies.trust", "scripts.train, scripts.observe")
 #: When the call began, in seconds since 1970.
 STARTED = Variable("EPOCHS_STARTED", "Snakefile", "Snakefile, scripts.workflow.progress")
 #: How many runs the call trains.

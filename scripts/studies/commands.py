@@ -6,9 +6,7 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -16,7 +14,9 @@ from typing import Any
 
 from scripts.records import about
 from scripts.records.cell import Cell
+from scripts.storage.brought import tracked
 from scripts.storage.errors import InputError
+from scripts.storage.named import PLACEHOLDER
 
 #: What of a cell a command may name -> the key of a study that has its values, and that of a command without it.
 _AXES: dict[str, tuple[str, Any]] = {
@@ -27,9 +27,6 @@ _AXES: dict[str, tuple[str, Any]] = {
     "devices": ("devices", 1),
 }
 CELL = tuple(_AXES)
-
-#: A name in braces, which stands for a value; in two pairs of them, for itself in one.
-PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 
 _AMOUNT = re.compile(r"\s*([0-9]+(?:\s*[x*]\s*[0-9]+)*)\s+([A-Za-z]+)\s*")
 
@@ -44,9 +41,6 @@ _IN_A_NAME = re.compile(r"[A-Za-z0-9_.+-]+")
 
 #: Minutes that a program may take to begin its first step, beyond those that are measured (the recorder's), and to end.
 _BEFORE_AND_AFTER_MINUTES = 6.0
-
-#: Of a folder that git does not know: files that are looked at, no larger than this.
-_LARGEST_BYTES = 1 << 20
 
 
 def taken(
@@ -235,30 +229,3 @@ def code(what: Mapping[str, Any]) -> str:
     """Return a checksum of what decides how a command is trained: itself (from `asked`) and the files of its folder."""
     decisive = json.dumps([what, tracked(what["folder"])], sort_keys=True)
     return hashlib.sha256(decisive.encode()).hexdigest()
-
-
-@cache
-def tracked(folder: str) -> str:
-    """Return a checksum of the files of a folder that git tracks, as they are now.
-
-    Of a folder that git does not know, of its `.py` files up to 1 MiB: what a program writes must not train it again.
-    """
-    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
-    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
-    if listed.returncode == 0 and listed.stdout:
-        names = [name for name in listed.stdout.split("\0") if name]
-    else:
-        small = (file for file in Path(folder).rglob("*.py") if file.is_file() and not _is_hidden(file, folder))
-        names = [str(file.relative_to(folder)) for file in small if file.stat().st_size <= _LARGEST_BYTES]
-    found = hashlib.sha256()
-    for name in sorted(set(names)):
-        file = Path(folder, name)
-        content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "not there"
-        found.update(f"{name}\0{content}\n".encode())
-    return found.hexdigest()
-
-
-def _is_hidden(file: Path, folder: str) -> bool:
-    return any(part.startswith(".") or part == "site-packages" for part in file.relative_to(folder).parts)

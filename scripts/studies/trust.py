@@ -6,12 +6,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from scripts.storage import environment
+from scripts.storage import brought, environment, unchanged
+from scripts.storage.brought import tracked
 from scripts.storage.errors import InputError
 from scripts.storage.files import opened, read_text
 from scripts.storage.words import printable
-from scripts.studies import brought
-from scripts.studies.commands import shown, tracked
+from scripts.studies.commands import shown
 
 #: The checksums of what was trusted in this clone, a line each.
 KNOWN = Path(__file__).resolve().parents[2] / ".cache" / "trusted"
@@ -31,7 +31,11 @@ def checksum(code: Mapping[str, Path], commands: Mapping[str, Mapping[str, Any]]
 
     It is `sha256-` and 16 digits.
     """
-    contents = [(name, brought.checksum(file)) for name, file in sorted(code.items())]
+    return _checksum({name: brought.checksum(file) for name, file in code.items()}, commands)
+
+
+def _checksum(code: Mapping[str, str], commands: Mapping[str, Mapping[str, Any]]) -> str:
+    contents = sorted(code.items())
     contents += sorted(shown(commands).items())
     # What else a program's folder holds may steer it; this clone's own is the project.
     folders = {name: Path(one["folder"]) for name, one in commands.items()}
@@ -45,15 +49,17 @@ def check(
     """Raise InputError unless a study's own workloads, files (name -> path) and commands, are trusted as they are.
 
     That is the code that they may import or start from their folders, too. What the variable `EPOCHS_TRUST` holds is
-    trusted, from now on without it, and by the processes that this one starts.
+    trusted, from now on without it, and by the processes that this one starts; its trainings compare the code with it.
     """
+    environment.TRUSTED.write("")
     if not files and not commands:
         return
     given = [word for word in environment.TRUST.read().split(",") if word]
     if ALL in given:
         return
     code = brought.files(study, files, commands)
-    content = checksum(code, commands)
+    checksums = {name: brought.checksum(file) for name, file in code.items()}
+    content = _checksum(checksums, commands)
     kept = read_text(KNOWN).split() if KNOWN.exists() else []
     if content not in (*given, *kept):
         raise InputError(
@@ -65,6 +71,8 @@ def check(
             file.write(f"{content}\n".encode())
     if content not in given:
         environment.TRUST.write(",".join([*given, content]))
+    noted = {code[name]: checksum for name, checksum in checksums.items()}
+    unchanged.note(KNOWN.parent / "trusted-code", files, commands, noted)
 
 
 def _asked(files: Mapping[str, str], commands: Mapping[str, Mapping[str, Any]], code: Mapping[str, Path]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from scripts.records import about
 from scripts.records.cell import LARGEST, Cell
 from scripts.records.data_file import are_same, describe
-from scripts.storage import code, schemas
+from scripts.storage import brought, code, schemas
 from scripts.storage.errors import InputError
 from scripts.studies import commands, definition, grid
 
@@ -281,6 +281,12 @@ class Plan:
         # Without a word of it nothing is asked for: of a size that is 0, as Snakemake converts its unit.
         nothing = 0 if name in ("mem_mb", "disk_mb") else None
         return lambda wildcards: self.catalogue[wildcards.hardware]["clusters"][self.profile].get(name, nothing)
+
+    @cached_property
+    def own_code(self) -> list[str]:
+        """The files of the study's own workloads, and the code that they may import from their folders."""
+        found = brought.files(definition.file(self.asked), self.settings.get("workload_files", {}), {})
+        return sorted({os.path.relpath(path) for path in found.values()})
 
     @cached_property
     def kit_data(self) -> list[str]:

@@ -1,6 +1,6 @@
 """How a workload that is not the project's imports what lies beside it: as it was trusted, and nothing else of a clone.
 
-What was trusted is the code below the file's folder (`scripts.studies.brought`). So that no other runs unasked, a
+What was trusted is the code below the file's folder (`scripts.storage.brought`). So that no other runs unasked, a
 module below it is compiled from its source, never taken from a `__pycache__` that came with it, and one that lies
 elsewhere in this clone, where Python looks as well, is refused.
 """

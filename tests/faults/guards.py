@@ -312,7 +312,7 @@ GUARDS = [
     ),
     Guard(
         "code beside it is trusted, too",
-        "scripts/studies/brought.py",
+        "scripts/storage/brought.py",
         'below = _below(study, f"workloads: {file!r}", [path.parent], looked_at, of_python=False)',
         "below = iter(())",
         "study",
@@ -320,7 +320,7 @@ GUARDS = [
     ),
     Guard(
         "what a command names is trusted, too",
-        "scripts/studies/brought.py",
+        "scripts/storage/brought.py",
         'found |= {f"{name}: {file.name} {number}": file for number, file in enumerate(files)}',
         "pass",
         "",
@@ -328,11 +328,19 @@ GUARDS = [
     ),
     Guard(
         "git runs no program of a folder",
-        "scripts/studies/commands.py",
+        "scripts/storage/brought.py",
         '"-c", "core.fsmonitor=false", ',
         "",
         "",
         "tests/studies/test_commands.py",
+    ),
+    Guard(
+        "code is as it was trusted",
+        "scripts/storage/unchanged.py",
+        "(was and not is_written and brought.checksum(path) != was)",
+        "False",
+        "",
+        "tests/storage/test_unchanged.py",
     ),
     Guard(
         "a record's git runs no filter",

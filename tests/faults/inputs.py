@@ -13,8 +13,8 @@ import yaml
 
 from scripts.costs import book, pricing
 from scripts.kit import records
-from scripts.storage import environment, schemas
-from scripts.studies import brought, definition, grid, trust
+from scripts.storage import brought, environment, schemas
+from scripts.studies import definition, grid, trust
 from tests.faults import stage
 from tests.faults.answers import NO_NUMBER_TEXTS, NO_NUMBERS, Case, accepted, get, kind, put, refused
 from tests.kit.test_records import ENTRY

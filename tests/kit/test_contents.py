@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,33 @@ def test_kit_is_for_a_python_and_maybe_for_arm(given: str, is_one: bool) -> None
         return
     with pytest.raises(InputError, match=r"is not one of 3\.11, 3\.12, 3\.13, nor one of them for ARM: 3\.13-aarch64"):
         contents.check_python(given)
+
+
+def put(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def test_a_kit_holds_what_a_workload_of_ones_own_may_import(tmp_path: Path) -> None:
+    put(tmp_path, {"net.py": "1", "other.py": "2", "helper.py": "3", "parts/__init__.py": "4", "notes.txt": "5"})
+    about = {"study": "mine", "commit": None, "python": "3.12", "runs": []}
+    workloads = {name: str(tmp_path / f"{name}.py") for name in ("net", "other")}
+    about["workload_files"] = {name: f"workloads/{name}.py" for name in workloads}
+    said = contents.write(tmp_path / "kit.tar", about, [], {}, workloads)
+    assert ", with 2 files from their folders;" in said
+    with tarfile.open(tmp_path / "kit.tar") as kit:
+        own = {name: kit.extractfile(name).read() for name in kit.getnames() if name.startswith("kit/workloads/")}
+    expected = {"net.py": b"1", "other.py": b"2", "helper.py": b"3", "parts/__init__.py": b"4"}
+    assert own == {f"kit/workloads/{name}": text for name, text in expected.items()}
+
+
+def test_two_files_of_one_name_are_no_kit(tmp_path: Path) -> None:
+    put(tmp_path, {"a/net.py": "1", "a/helper.py": "2", "b/other.py": "1", "b/helper.py": "2"})
+    workloads = {"net": str(tmp_path / "a" / "net.py"), "other": str(tmp_path / "b" / "other.py")}
+    assert len(contents.own_code(workloads)) == 3
+    put(tmp_path, {"b/helper.py": "3"})
+    with pytest.raises(
+        InputError, match=r"b/helper\.py: another workload of the study brings another file of this name"
+    ):
+        contents.own_code(workloads)

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from scripts.records import about
-from scripts.storage import environment
+from scripts.storage import brought, environment
 from scripts.storage.errors import InputError
-from scripts.studies import brought, commands, definition, grid, trust
+from scripts.studies import commands, definition, grid, trust
 
 CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
 LINE = "python train.py --batch_size={batch_size}"
@@ -164,7 +164,7 @@ def test_axes_of_a_few_lines_that_make_a_billion_workloads_are_refused() -> None
 
 
 def code(file: Path) -> str:
-    commands.tracked.cache_clear()
+    brought.tracked.cache_clear()
     _, config = definition.read(str(file), {})
     (cell,) = cells(file)
     return commands.code(commands.asked(config["commands"]["gpt"], cell, 1))
@@ -230,7 +230,7 @@ def trusted(file: Path) -> None:
     trust.check(file, {}, definition.read(str(file), {})[1]["commands"])
     environment.TRUST.write("")
     trust.check(file, {}, definition.read(str(file), {})[1]["commands"])
-    commands.tracked.cache_clear()
+    brought.tracked.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ def test_git_runs_no_program_that_a_folder_of_others_names() -> None:
         subprocess.run(["git", "-C", "gpt", *words], check=True, capture_output=True)
     assert Path("ran").exists()
     Path("ran").unlink()
-    commands.tracked.cache_clear()
+    brought.tracked.cache_clear()
     code(written())
     assert not Path("ran").exists()
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from scripts.records import about
-from scripts.storage import environment
+from scripts.storage import brought, environment
 from scripts.storage.errors import InputError
-from scripts.studies import brought, commands, definition, grid, trust
+from scripts.studies import definition, grid, trust
 
 CATALOGUE = {"cpu1": {"label": "one core", "machine": {"cores": 1}, "local": True}}
 STUDY = """
@@ -247,11 +247,11 @@ def test_no_setting_of_a_folders_git_runs_a_program(tmp_path: Path) -> None:
             '[extensions]\npartialClone = origin\n[remote "origin"]\npromisor = true\nurl = ssh://nowhere/x\n'
             '[protocol "ssh"]\nallow = always\n'
         )
-    before = commands.tracked(str(folder))
+    before = brought.tracked(str(folder))
     assert not ran.exists()
-    commands.tracked.cache_clear()
+    brought.tracked.cache_clear()
     (folder / "train.py").write_text("changed")
-    assert commands.tracked(str(folder)) != before
+    assert brought.tracked(str(folder)) != before
 
 
 def test_a_study_of_the_projects_workloads_asks_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,6 +148,9 @@ def test_time_limit_and_modules_of_a_machine_are_no_resources_of_it_alone(make) 
     assert plan.get_runtime(job(hardware="gce-t4x1")) == 75, "no more than the study needs"
 
 
+OWN = "DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\ndef prepare(arrays): ...\ndef build(split): ...\n"
+
+
 def test_a_thousand_cells_are_planned_in_a_moment(make) -> None:
     plan = make(batch_sizes=list(range(1, 501)), hardware=["cpu1"], repeats=1)
     assert len(plan.runs) == 1000
@@ -158,9 +161,17 @@ def test_path_of_a_workload_is_one_word_of_the_command(make, tmp_path: Path, mon
     monkeypatch.setenv("EPOCHS_TRUST", "all")
     folder = tmp_path / "a $(touch x) `y`; z"
     folder.mkdir()
-    (folder / "mine.py").write_text(
-        "DATASET, BATCH_SIZE, EPOCHS, REFERENCE = None, 8, 1, None\ndef prepare(arrays): ...\ndef build(split): ...\n"
-    )
+    (folder / "mine.py").write_text(OWN)
     plan = make(workloads=[str(folder / "mine.py")], tiers=[], batch_sizes=["published"])
     arguments = plan.get_arguments(job(workload="mine", variant="b8"))
     assert arguments[arguments.index("--workload") + 1] == str(folder / "mine.py")
+
+
+def test_what_a_workload_may_import_goes_where_it_goes(make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPOCHS_TRUST", "all")
+    for name, text in {"mine.py": "", "parts/deep.py": "1", "notes.txt": "1", "__pycache__/mine.pyc": "1"}.items():
+        (tmp_path / "nets" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "nets" / name).write_text(text or OWN)
+    plan = make(workloads=[str(tmp_path / "nets" / "mine.py")], tiers=[], batch_sizes=["published"])
+    found = {Path(file).resolve() for file in plan.own_code}
+    assert found == {tmp_path / "nets" / "mine.py", tmp_path / "nets" / "parts" / "deep.py"}

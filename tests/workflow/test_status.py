@@ -11,7 +11,7 @@ import pytest
 
 from scripts.records import about, record
 from scripts.records.cell import Cell
-from scripts.storage import schemas
+from scripts.storage import brought, schemas
 from scripts.studies import commands, definition, grid, trust
 from scripts.workflow import status
 from tests import made
@@ -58,7 +58,7 @@ def test_what_will_be_measured_again_is_a_line(tmp_path: Path, monkeypatch: pyte
     name, settings = definition.read("mine.yaml", {"trust": "all"})
     catalogue = schemas.read_yaml(Path("config/hardware.yaml"), "hardware")
     (cell,) = grid.planned(name, settings, catalogue).cells
-    commands.tracked.cache_clear()  # of a folder of this name that another test had
+    brought.tracked.cache_clear()  # of a folder of this name that another test had
     trained = commands.code(commands.asked(settings["commands"]["gpt"], cell, cell.seed(1)))
     for repeat in (1, 2):
         folder = Path("results", name, cell.path, f"r{repeat}")
@@ -67,7 +67,7 @@ def test_what_will_be_measured_again_is_a_line(tmp_path: Path, monkeypatch: pyte
         record.write(folder, whole | {"provenance": whole["provenance"] | {"code": trained}}, [], [])
 
     def found() -> list[dict[str, Any]]:
-        commands.tracked.cache_clear()
+        brought.tracked.cache_clear()
         return status.cells(name, settings, lambda run: False)
 
     def said() -> str:

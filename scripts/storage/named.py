@@ -13,9 +13,11 @@ from glob import escape, glob
 from pathlib import Path
 
 from scripts.storage.errors import InputError
-from scripts.studies.commands import PLACEHOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
+
+#: A name in braces, which stands for a value; in two pairs of them, for itself in one.
+PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{(\w+)\}")
 
 #: Where the programs and libraries of a system lie, and those that the project was installed with.
 _OF_THE_SYSTEM = [

@@ -11,13 +11,15 @@ packages are not looked at.
 import hashlib
 import os
 import re
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.machinery import all_suffixes
 from pathlib import Path
 from typing import Any
 
+from scripts.storage import named
 from scripts.storage.errors import InputError
-from scripts.studies import named
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,6 +40,9 @@ _NAMES = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Docker
 
 #: How a program that has no such name begins: a script, and one for Linux.
 _SCRIPT, _BINARY = b"#!", b"\x7fELF"
+
+#: Of a folder that git does not know: files that are looked at, no larger than this.
+_LARGEST_BYTES = 1 << 20
 
 #: Of this clone: what is the project's, or is written by it.
 _OF_THE_PROJECT = (
@@ -92,6 +97,33 @@ def checksum(file: Path) -> str:
             return hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}") from error
+
+
+@cache
+def tracked(folder: str) -> str:
+    """Return a checksum of the files of a folder that git tracks, as they are now.
+
+    Of a folder that git does not know, of its `.py` files up to 1 MiB: what a program writes must not train it again.
+    """
+    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
+    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
+    if listed.returncode == 0 and listed.stdout:
+        names = [name for name in listed.stdout.split("\0") if name]
+    else:
+        small = (file for file in Path(folder).rglob("*.py") if file.is_file() and not _is_hidden(file, folder))
+        names = [str(file.relative_to(folder)) for file in small if file.stat().st_size <= _LARGEST_BYTES]
+    found = hashlib.sha256()
+    for name in sorted(set(names)):
+        file = Path(folder, name)
+        content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "not there"
+        found.update(f"{name}\0{content}\n".encode())
+    return found.hexdigest()
+
+
+def _is_hidden(file: Path, folder: str) -> bool:
+    return any(part.startswith(".") or part == "site-packages" for part in file.relative_to(folder).parts)
 
 
 def _allowed() -> str:

@@ -1,0 +1,73 @@
+"""What a call has asked about is what each of its trainings runs: files may change while it goes on.
+
+The call notes the checksums of the code that was trusted, and each training compares them before it runs any of it, and
+once more before it writes a record. What a program writes beside its code, as checkpoints and logs, is no change.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scripts.storage import brought, environment
+from scripts.storage.errors import InputError
+from scripts.storage.files import write_text
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Files of new names that Python would import.
+_IMPORTED = (".py", ".pyc", ".so")
+
+
+def note(
+    folder: Path,
+    files: Mapping[str, str],
+    commands: Mapping[str, Mapping[str, Any]],
+    checksums: Mapping[Path, str],
+) -> None:
+    """Leave the `checksums` of the code of a study's own workloads for the trainings that this process starts.
+
+    The note is a file in `folder`, called by its content: other calls have theirs.
+    """
+    noted = {
+        "workloads": {**files, **commands},
+        "checksums": {_name(path): checksum for path, checksum in checksums.items()},
+        "tracked": {one["folder"]: brought.tracked(one["folder"]) for one in commands.values()},
+    }
+    text = json.dumps(noted, sort_keys=True)
+    file = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    write_text(file, text)
+    environment.TRUSTED.write(_name(file))
+
+
+def check(name: str, workload: str, has_run: bool = False) -> None:
+    """Raise InputError where the code of a workload is not what the call has noted of it.
+
+    `name` is that of the note, as `environment.TRUSTED` has it. Once it `has_run`, new files are what it wrote.
+    """
+    if not name:
+        return
+    noted = json.loads((ROOT / name).read_text(encoding="utf-8"))
+    own = noted["workloads"].get(workload)
+    if own is None:
+        return
+    is_file = isinstance(own, str)
+    found = brought.files(Path("study"), {workload: own} if is_file else {}, {} if is_file else {workload: own})
+    for path in dict.fromkeys(found.values()):
+        was = noted["checksums"].get(_name(path))
+        is_new = was is None and path.name.endswith(_IMPORTED) and not has_run
+        # PyTorch's checkpoints are often called like the lists of an environment.
+        is_written = path.suffix == ".pth" and "site-packages" not in path.parts
+        if is_new or (was and not is_written and brought.checksum(path) != was):
+            raise InputError(f"{path}: {'new' if is_new else 'changed'} since this call began, {_AGAIN}")
+    if not is_file and brought.tracked.__wrapped__(own["folder"]) != noted["tracked"][own["folder"]]:
+        raise InputError(f"{own['folder']}: what git tracks there has changed since this call began, {_AGAIN}")
+
+
+_AGAIN = "which trusted it as it was: the same call asks about it and goes on"
+
+
+def _name(path: Path) -> str:
+    return os.path.relpath(path, ROOT)
