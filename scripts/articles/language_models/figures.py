@@ -333,8 +333,8 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     said = {
         "which": _least(study, derived),
         "sure": "Each row is printed once, mostly the best case of whoever sells the card: no row is clearly cheaper "
-        f"than another. Cards are compared by rows that are alike in all else, and a gap within {100 * TIE:g} % is none: "
-        f"MLCommons calls it noise.{_reversed(study, derived)}",
+        f"than another. Cards are compared by rows that are alike in all else, and a gap within {100 * TIE:g} % is "
+        f"none: MLCommons calls it noise.{_reversed(study, derived)}",
         "price": "No row of another card is alike in all else.",
         "samples": _of_tokens(study, derived),
     }
