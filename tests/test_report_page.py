@@ -83,13 +83,13 @@ def test_published_page_is_short_as_it_opens(browser: Browser, path: Path, width
     page.close()
 
 
-#: Texts of charts that leave their card, stand on one another, or on a point.
+#: Texts of charts that leave their drawing, touch, stand on one another, or on a point.
 UNREAD = """() => {
   document.querySelectorAll("details").forEach((fold) => { fold.open = true; });
   document.querySelectorAll(".folded").forEach((all) => all.classList.remove("folded"));
   const found = [];
   for (const figure of document.querySelectorAll("figure")) {
-    const card = figure.getBoundingClientRect();
+    const card = (figure.querySelector("svg") ?? figure).getBoundingClientRect();
     const texts = [...figure.querySelectorAll("svg text")].filter((text) => text.textContent.trim());
     const boxOf = (text) => { // without the blanks at its beginning
       const range = document.createRange(), node = text.firstChild;
@@ -106,12 +106,14 @@ UNREAD = """() => {
         Math.min(box.right, right) - Math.max(box.left, left) > 0.35 * width &&
         Math.min(box.bottom, bottom) - Math.max(box.top, top) > 0.35 * height;
       if (marks.some(covers)) found.push(`${figure.id}: ${name} on a point`);
-      if (box.left < card.left || box.right > card.right) found.push(`${figure.id}: ${name} leaves its card`);
+      const leaves = box.left < card.left - 1 || box.right > card.right + 1;
+      if (leaves) found.push(`${figure.id}: ${name} leaves its drawing`);
       for (const [other, beside] of boxes.slice(place + 1)) {
         const wide = Math.min(box.right, beside.right) - Math.max(box.left, beside.left);
         const high = Math.min(box.bottom, beside.bottom) - Math.max(box.top, beside.top);
         const crosses = wide > 2 && high > 0.35 * Math.min(box.height, beside.height);
-        if (crosses) found.push(`${figure.id}: ${name} on ${other}`);
+        const isOneLine = Math.abs(box.top - beside.top) + Math.abs(box.bottom - beside.bottom) < 2;
+        if (crosses || (isOneLine && wide > -4)) found.push(`${figure.id}: ${name} on ${other}`);
       }
     });
   }

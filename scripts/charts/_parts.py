@@ -1,7 +1,6 @@
 """The parts of a run in charts of where its seconds and its dollars go: their colours, and bars of them."""
 
 import pandas as pd
-from mizani.breaks import breaks_extended
 from plotnine import (
     aes,
     coord_flip,
@@ -22,7 +21,7 @@ from plotnine import (
 )
 
 from scripts.analysis import dollars
-from scripts.charts._theme import INK, TEXT, look, wrapped
+from scripts.charts._theme import FEW_BREAKS, INK, TEXT, look, wrapped
 from scripts.storage.numbers import number
 
 #: Of the names of parts: more would be wider than the bars.
@@ -66,7 +65,7 @@ def bars(cells: pd.DataFrame, parts: list[str], axis: str, unit: str = "", panel
         + scale_x_discrete(limits=list(dict.fromkeys(reversed(cells["label"].to_list()))), labels=wrapped)
         + scale_y_continuous(
             expand=(0, 0, _LABEL, 0),
-            breaks=breaks_extended(n=3),  # labels of cents stand on one another where there are more
+            breaks=FEW_BREAKS,
             labels=lambda ticks: [f"{tick:g}" for tick in ticks],
         )
         + guides(fill=guide_legend(ncol=_COLUMNS))

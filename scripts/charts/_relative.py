@@ -21,7 +21,7 @@ from plotnine import (
 )
 
 from scripts.charts import _findings
-from scripts.charts._theme import FAINT, FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
+from scripts.charts._theme import FAINT, FEW_BREAKS, FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.tables import records
 
@@ -105,7 +105,9 @@ def bars(values: pd.DataFrame, value: str, axis: str, view: View) -> tuple[ggplo
         + geom_text(aes(label="text"), data=missing, ha="left", size=TEXT, color=FAINT, fontstyle="italic")
         + scale_fill_manual(FRAMEWORK_COLOURS)
         + scale_x_discrete(limits=order, labels=wrapped)
-        + scale_y_continuous(limits=(0, top * 1.28), expand=(0, 0), labels=lambda ticks: [f"{t:g}×" for t in ticks])
+        + scale_y_continuous(
+            limits=(0, top * 1.28), expand=(0, 0), breaks=FEW_BREAKS, labels=lambda ticks: [f"{t:g}×" for t in ticks]
+        )
         + coord_flip()
         + labs(x="", y=axis)
         + look()

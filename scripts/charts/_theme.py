@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import fill
 
 import matplotlib
+from mizani.breaks import breaks_extended, breaks_log
 from plotnine import element_blank, element_line, element_rect, element_text, labs, theme, theme_minimal
 
 from scripts.charts._view import Chart
@@ -48,6 +49,9 @@ _SMEARED = 2.0
 #: Letters of one line of its title, of the line below, and of its caption.
 _PREVIEW_LETTERS = {"title": 58, "subtitle": 75, "caption": 92}
 
+#: Ticks of an axis beside names of rows: where there are more, labels of cents or hundredths stand on one another.
+FEW_BREAKS, FEW_LOG_BREAKS = breaks_extended(n=3), breaks_log(n=4)
+
 _FONTS = ["DejaVu Sans", "Verdana", "sans-serif"]
 
 
@@ -65,6 +69,7 @@ def look() -> theme:
         legend_position="top",
         legend_title=element_blank(),
         legend_text=element_text(color=INK, size=TEXT),
+        plot_margin_right=0.03,  # half of the label of a tick at the end of its axis
     )
 
 

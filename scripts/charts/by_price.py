@@ -25,7 +25,7 @@ from scripts.analysis.verdicts import undecided, won
 from scripts.charts import _clocks, _prices
 from scripts.charts._lines import COLOURS, SHAPES
 from scripts.charts._relative import count_runs
-from scripts.charts._theme import LINE, WIDTH, height, look, wrapped
+from scripts.charts._theme import FEW_LOG_BREAKS, LINE, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.axes import CELL
 from scripts.storage.numbers import number
@@ -61,7 +61,7 @@ def draw(view: View) -> Chart | None:
         + scale_color_manual(COLOURS)
         + scale_shape_manual(SHAPES)
         + scale_y_discrete(limits=list(reversed(order)), labels=wrapped)
-        + scale_x_log10(labels=lambda ticks: [f"{tick:g}" for tick in ticks])
+        + scale_x_log10(breaks=FEW_LOG_BREAKS, labels=lambda ticks: [f"{tick:g}" for tick in ticks])
         + labs(x="cost, USD (log scale)", y="", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()

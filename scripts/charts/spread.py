@@ -21,7 +21,7 @@ from plotnine import (
 from scripts.analysis import comparisons
 from scripts.charts import _findings
 from scripts.charts._relative import count_runs
-from scripts.charts._theme import FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
+from scripts.charts._theme import FEW_BREAKS, FRAMEWORK_COLOURS, INK, TEXT, WIDTH, height, look, wrapped
 from scripts.charts._view import Chart, View
 from scripts.storage.axes import CELL
 from scripts.storage.tables import records
@@ -72,6 +72,7 @@ def draw(view: View) -> Chart | None:
         + scale_y_discrete(limits=list(reversed(cells["label"])), labels=wrapped)
         + scale_x_continuous(
             limits=(low, high + (_LABEL if unstable else _LABEL / 2) * span),
+            breaks=FEW_BREAKS,
             labels=lambda ticks: [f"{t:g}×" for t in ticks],
         )
         + labs(x="time to train, × the row's median", y="", shape="")

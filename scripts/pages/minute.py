@@ -135,7 +135,7 @@ def _lower(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
             if 0 < way["usd"] < usd * (1 - TIE):
                 found.setdefault(way["option"], []).append(usd / way["usd"])
     each = [
-        f"{option} in {len(times)} of {len(panels)}, up to {number(100 * (1 - 1 / max(times)), 2)} % less"
+        f"{option}{_days(inputs, option)} in {len(times)} of {len(panels)}, up to {number(100 * (1 - 1 / max(times)), 2)} % less"
         for option, times in found.items()
     ]
     lower = f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
@@ -150,6 +150,13 @@ def _lower(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         else "No interruption of spot machines is"
     )
     return f"{lower} {counted} counted."
+
+
+def _days(inputs: Inputs, label: str) -> str:
+    """Return of which days the prices of an option are, in brackets; empty where its label names the year."""
+    options = [name for name, called in inputs.option_labels.items() if called == label]
+    days = set(inputs.prices.loc[inputs.prices["price_option"].isin(options), "price_as_of"].dropna()) - {""}
+    return f" ({' and '.join(sorted(days))})" if days and not any(day[:4] in label for day in days) else ""
 
 
 def _types(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:

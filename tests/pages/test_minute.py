@@ -119,7 +119,7 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
     assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
     assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
     assert (
-        "\nLower at other prices, below: spot in 1 of 1, up to 50 % less. No interruption of spot machines"
+        "\nLower at other prices, below: spot (2026-01-02) in 1 of 1, up to 50 % less. No interruption of spot machines"
         in asked["Cheapest"]
     )
     assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"

@@ -220,5 +220,6 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         "price": f"With {one} at {number(hourly[one])} USD an hour, {several} costs as much in the median config at "
         f"{number(hourly[one] / pairs['times'].median())} USD an hour, and less in all below "
         f"{number(hourly[one] / pairs['times'].max())} (now {number(hourly[several])}).",
-        "samples": "Unknown, as each row is one length of training. N trainings cost N times as much.",
+        "samples": "Unknown, as each row is one length of training. N trainings cost N times as much: 1,000 of "
+        f"{first['config']} on {one} {number(1000 * usd[one])} USD.",
     }

@@ -99,7 +99,7 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         '"may cost as little" counts single results.',
         "price": "\n".join([*_of_one_benchmark(study, derived), _over_all(derived["generations"])]),
         "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much, on the same "
-        "machine.",
+        f"machine: 1,000 of {table['label'].iloc[0]} {number(1000 * table['usd'].iloc[0])} USD.",
     }
 
 

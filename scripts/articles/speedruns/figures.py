@@ -364,7 +364,8 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         "sure": f"Each time is printed once, by clocks that leave out compiling and validation. The newest "
         f"{first['track']} has {first['log_runs']} logs of its own: {number(first['log_usd'])} USD, {off} % more.",
         "price": f"Unknown, as all records since {since} ran on one kind of machine: its price changes all alike.",
-        "samples": "Unknown for samples, as each is trained to a result. N trainings cost N times as much.",
+        "samples": "Unknown for samples, as each is trained to a result. N trainings cost N times as much: 1,000 of "
+        f"{first['label']} {number(1000 * first['now_usd'])} USD.",
     }
 
 
