@@ -341,7 +341,11 @@ def test_training_of_ones_own_is_that_of_the_software_chosen(browser: Browser, t
     page.select_option("[name=on]", "cpu4")
     assert page.locator("[name=like] option").all_inner_texts()[0] == "its fastest there"
     assert page.evaluate(hours)["JAX · 4 vCPUs"] == pytest.approx(10)
-    assert "as JAX · 4 vCPUs, the fastest there" in page.locator("#asked .answer").inner_text()
+    fastest = page.locator("#asked .answer").inner_text()
+    assert "as JAX · 4 vCPUs, the fastest there" in fastest
+    assert re.search(r"stay on 4 vCPUs(\.|, nothing here clearly costs less\.)", fastest), (
+        "four vCPUs at four times the price"
+    )
     page.select_option("[name=like]", "PyTorch · 4 vCPUs")
     found = page.evaluate(hours)
     assert found["PyTorch · 4 vCPUs"] == pytest.approx(10)
@@ -350,6 +354,11 @@ def test_training_of_ones_own_is_that_of_the_software_chosen(browser: Browser, t
     assert "takes 10.0 h on 4 vCPUs as PyTorch · 4 vCPUs." in said
     assert re.search(r"USD \(\S+ to \S+ by its runs alone\)", said)
     assert "taken as" not in said, "the reader's own hours"
+    assert "Yours comes to 1.44 USD: stay on 4 vCPUs, where JAX · 4 vCPUs clearly costs less." in said, "10 h at 0.144"
+    page.evaluate("document.querySelector('#ask details').open = true")
+    page.fill("[name='price.cpu4']", "1")
+    assert "Yours comes to 10.0 USD, clearly more: move." in page.locator("#asked .answer").inner_text()
+    page.fill("[name='price.cpu4']", "")
     other = browser.new_page()
     other.goto(page.url)
     assert other.locator("#asked .answer").inner_text() == said, "the address keeps the choice"

@@ -100,7 +100,7 @@ function begin() {
     const isSame = tied.length > 1 && tied.every((row) => row === first || row.why === EQUAL), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
     const price = data.prices[state.option]?.[first.cell.hardware];
     const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""}${billedAs(state, first, times)}, and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.${interrupted(state, first)}`);
+    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""}${billedAs(state, first, times)}, and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.${stayOrMove(state, rows, times)}${interrupted(state, first)}`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
@@ -154,6 +154,19 @@ function begin() {
   function isExample(state) {
     const given = [...document.querySelectorAll(".asks a")].map(({hash}) => new URLSearchParams(hash.slice(1)));
     return !typed && given.some((fields) => Number(fields.get("takes")) === state.takes && fields.get("on") === state.on);
+  }
+
+  /** Whether to stay on the machine that the reader's hours are of: to move, something has to cost clearly less. */
+  function stayOrMove(state, rows, times) {
+    const like = mine(state), own = rows.find(({name}) => name === like?.name);
+    if (state.takes === null || state.by !== "cost" || !own || own.out) return "";
+    const below = rows.filter((row) => !row.out && row.usd < own.usd && clearlyDifferent(row.of.usd, own.of.usd, data.rule, [row.cell.hardware, own.cell.hardware]));
+    const there = data.machines[own.cell.hardware], yours = ` Yours comes to ${usd(own.usd, times)}`;
+    if (own === rows[0]) return ` That is yours: stay on ${there}.`;
+    if (!below.length) return `${yours}: stay on ${there}, nothing here clearly costs less.`;
+    const isHere = ({cell}) => cell.hardware === own.cell.hardware, here = below.find(isHere);
+    const isEnough = here && (here === rows[0] || here.near || below.every(isHere)); // other software may do as much as another machine
+    return isEnough ? `${yours}: stay on ${there}, where ${here.name} clearly costs less.` : `${yours}, clearly more: move.`;
   }
 
   /** Between which dollars the runs of a row lie; nothing of those that all cost the same. */

@@ -732,7 +732,8 @@ function beginQuote() {
     const below = rows.filter((row) => row.usd < own.usd && row.seconds <= longest && row.is_market === best.is_market && !isCloseNet(row, own));
     const less = usd(own.usd - best.usd), long = `${rounded(best.seconds / own.seconds, 2)} times`;
     if (!below.length) return `${textOf(data, "stay for now", names)}; moving saves ${less}, not surely, for ${long} the time`;
-    return `${textOf(data, rows.some((row) => row.near) ? "move to some" : "move", names)}: ${less} less for ${long} the time`;
+    const saved = `${less} less for ${long} the time`;
+    return rows.some((row) => row.near) ? `${textOf(data, "move to some", names)}; on the first, ${saved}` : `${textOf(data, "move", names)}: ${saved}`;
   }
 
   const forms = {quote: form, classic}, start = Object.fromEntries(Object.entries(forms).map(([name, one]) => [name, new FormData(one)]));

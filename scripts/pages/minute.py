@@ -134,8 +134,9 @@ def _lower(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         for way in panel["ways"]:
             if 0 < way["usd"] < usd * (1 - TIE):
                 found.setdefault(way["option"], []).append(usd / way["usd"])
+    less = {option: number(100 * (1 - 1 / max(times)), 2) for option, times in found.items()}
     each = [
-        f"{option}{_days(inputs, option)} in {len(times)} of {len(panels)}, up to {number(100 * (1 - 1 / max(times)), 2)} % less"
+        f"{option}{_days(inputs, option)} in {len(times)} of {len(panels)}, up to {less[option]} % less"
         for option, times in found.items()
     ]
     lower = f"\nLower at other prices, below: {'; '.join(each)}." if each else ""
