@@ -32,7 +32,8 @@ function fromDataSheet(point, model) {
 
 function designOf(point, model) {
   const card = model.cards[point.card];
-  return model.columns.map(({number, is}) => (is && !Object.entries(is).every(([key, value]) => point[key] === value) ? 0 : number ? NUMBERS[number](point, card, model) : 1)));
+  const isSo = (is) => !is || Object.entries(is).every(([key, value]) => point[key] === value);
+  return model.columns.map(({number, is}) => (!isSo(is) ? 0 : number ? NUMBERS[number](point, card, model) : 1));
 }
 
 /** What the models of two points have of their own together, and what 4-bit weights take. */
