@@ -202,9 +202,7 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     return lines + ([_HOW] if to_measure else [])
 
 
-_HOW = (
-    "a rate that you measured: --on CARD=RATE, tokens a second and card; of several cards together --on CARD=RATE/CARDS"
-)
+_HOW = "a rate that you measured: --on CARD=RATE, tokens a second and card; of eight together --on 8xCARD=RATE"
 
 
 def _conclusion(found: Mapping[str, Any]) -> str:

@@ -120,6 +120,16 @@ class Known:
         """Return the card that is called so, of several the one that is taken (`taken`). Raises InputError."""
         return self.cards_called(option, name)[0]
 
+    def several(self, name: str) -> tuple[int | None, str]:
+        """Return of how many cards a name is (8xH100, H100:8, a machine of a cloud) and what one of them is called;
+        None of a card alone.
+        """
+        if not names_of_cards.meant(name, self._cards):
+            for count, card in names_of_cards.counted_in(name):
+                if names_of_cards.meant(card, self._cards):
+                    return count, card
+        return None, name
+
     def taken(self, option: str, name: str) -> list[str]:
         """Return, in a line, which card is taken where a name means several; none where it means one."""
         first, *others = self.cards_called(option, name)

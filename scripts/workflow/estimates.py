@@ -102,13 +102,13 @@ def _runs(known: Known) -> list[memory.Run]:
 
 
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of offers of books by card, as `costs.offers` has them."""
+    """Return the rows of offers of books by card, as `costs.offers` has them, in regions as people call them."""
     cards = schemas.read_yaml(CARDS, "cards")
     found: dict[str, list[dict[str, Any]]] = {card: [] for card in cards["cards"]}
     for name, rows in by_card(names).items():
         card = cards["names"].get(name, name)
         if card in found:
-            found[card].extend(rows)
+            found[card].extend(row | {"region": offers.region_name(row["region"])} for row in rows)
     return found
 
 
