@@ -14,7 +14,7 @@ from rich.table import Table
 from scripts.costs.cards import counted
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
-from scripts.estimate.reasons import in_region, of_memory, text
+from scripts.estimate.reasons import in_region, of_logs, of_memory, text
 from scripts.storage.numbers import between, rounded
 from scripts.storage.words import printable
 
@@ -62,6 +62,7 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
         rests += f"; {text('wide')}" if one["is_wide"] else ""
+        rests += f"; {of_logs(one['off_logs'])}" if one["off_logs"] else ""
         shown.append((
             one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
             rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,

@@ -123,6 +123,13 @@ def test_speeds_that_no_quote_is_made_from_lie_in_the_interval() -> None:
     assert tenth < 1.5
 
 
+def test_what_lies_outside_the_intervals_of_most_logs_is_said() -> None:
+    """A B300 in NVFP4: its data sheet has half as much again as a B200's, of which nine results show little."""
+    known = estimates.known()
+    assert list(known.off_logs) == [("B300", "nvfp4")]
+    assert 1.25 < known.off_logs["B300", "nvfp4"] < 1.5
+
+
 def test_a_result_of_mlperf_is_worked_out_from_two_validations(tmp_path: Path) -> None:
     """192 sequences of 8,192 tokens and 160 validated ones, a third each, in 100 s on eight cards: 2,512 each."""
     from tests.simulation import kept_back
