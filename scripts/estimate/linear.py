@@ -127,8 +127,12 @@ def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
     found = np.zeros((len(one), len(other)))
     for keys, deviation in OWN.items():
         names = keys.split(", ")
-        left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
-        found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
+        codes: dict[tuple[Any, ...], int] = {}
+        left, right = (
+            [codes.setdefault(tuple(getattr(p, name) for name in names), len(codes)) for p in points]
+            for points in (one, other)
+        )
+        found += deviation**2 * np.equal.outer(left, right)
     found *= np.outer([OF_KIND[p.kind] for p in one], [OF_KIND[p.kind] for p in other])
     return found + QUANTISED_DEVIATION**2 * np.outer([p.is_quantised for p in one], [p.is_quantised for p in other])
 
