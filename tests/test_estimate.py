@@ -173,7 +173,7 @@ def test_spot_says_what_is_assumed_of_preemptions() -> None:
         ([*LLAMA, "--cards", "0"], "--cards: 0 must be a whole number from 1 to 4,096"),
         ([*LLAMA, "--cards", "1000000"], "--cards: 1,000,000 must be a whole number from 1 to 4,096"),
         (["--model", "Llama 3 8B", "--tokens", "1e6", "--cards", "4096"], "--cards: 4,096 with a sequence each take"),
-        ([*LLAMA, "--on", "8xH100=83200"], "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),
+        ([*LLAMA, "--on", "8xH100=83200/4"], "--on: '8xH100=83200/4': is it the rate of 8 cards or of 4?"),
         (
             ["--model", "Jamba", "--tokens", "2e9"],
             "'Jamba' is a hybrid (Mamba), and how fast that is follows from no table",

@@ -196,6 +196,7 @@ def test_questions_at_random_are_answered_as_python_does(page: Page) -> None:
                 list(one["tokens_per_second_per_card"].values()), rel=1e-9
             )
             assert row["is_wide"] == one["is_wide"]
+            assert row["off_logs"] == one["off_logs"]
             assert row["cards"] == one["cards"]
             assert row["fits"] == one["fits"]
             assert row["peak_gb"] == (one["peak_gb"] and pytest.approx(one["peak_gb"], rel=1e-9))

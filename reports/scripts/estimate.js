@@ -11,6 +11,8 @@ const NUMBERS = {
   "sparsity": ({kind, active, total}) => (kind === "moe" ? Math.log(total / active) : 0), // what a dense model looks up takes no time
   "length": ({length}) => Math.log((length ?? 4096) / 4096),
   "length above 8192": ({length}) => Math.max(0, Math.log((length ?? 4096) / 8192)),
+  "size above 1 billion": ({active}) => Math.log(Math.max(1, active) / 8),
+  "attention": ({active, gflop, task, is_quantised}, _, {tasks}) => Math.max(0, 1 - (6 * active * tasks[is_quantised ? "qlora" : task]) / gflop),
 };
 
 function bandwidth(card) {
@@ -30,7 +32,8 @@ function fromDataSheet(point, model) {
 
 function designOf(point, model) {
   const card = model.cards[point.card];
-  return model.columns.map(({number, is}) => (number ? NUMBERS[number](point, card, model) : Number(Object.entries(is).every(([key, value]) => point[key] === value))));
+  const isSo = (is) => !is || Object.entries(is).every(([key, value]) => point[key] === value);
+  return model.columns.map(({number, is}) => (!isSo(is) ? 0 : number ? NUMBERS[number](point, card, model) : 1));
 }
 
 /** What the models of two points have of their own together, and what 4-bit weights take. */

@@ -234,6 +234,12 @@ function besideOf(asked, data, today) {
   return {line: words.join(". "), notCarried: isFar ? textOf(data, "not carried", named) : "", isAskedAfter: isFar || share > data.most_of_peak, carried: {...asked, software: classOn(asked, asked.on, data), card: asked.on, rate}};
 }
 
+/** How many times as fast a card is said to be as MLPerf's logs have it, where most of these lie outside the interval; else null. */
+function offLogs(card, asked, {basis}, data) {
+  const found = data.off_logs.find(([of, precision]) => of === card && precision === asked.precision);
+  return found && basis !== "your rate" ? found[2] : null;
+}
+
 /** Rates by card: {answers: [{card, low, middle, high, basis, until}], covariance, refused: {card: why}, beside (a line of one's own rate), isAskedAfter}. */
 function ratesOf(asked, data, today) {
   const refused = {}, cards = [], beside = besideOf(asked, data, today);
@@ -264,7 +270,7 @@ function ratesOf(asked, data, today) {
     }
     return !refused[cards[i]];
   });
-  const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, ...about[i]}));
+  const answers = kept.map((i) => ({card: cards[i], low: Math.exp(found[i].low), middle: Math.exp(found[i].middle), high: Math.exp(found[i].high), is_wide: Math.exp(NINE_TENTHS * Math.sqrt(covariance[i][i])) > data.wide, off_logs: offLogs(cards[i], asked, about[i], data), ...about[i]}));
   return {answers, covariance: kept.map((i) => kept.map((j) => covariance[i][j] * found[i].times * found[j].times)), refused, beside: beside?.line ?? "", isAskedAfter: beside?.isAskedAfter ?? false};
 }
 
@@ -521,9 +527,11 @@ function beginQuote() {
     return `${counted(card, first, data)}${about ?? ""} at ${provider(first.provider)}${inRegion(first, data, about === null ? null : usd)}`;
   }
 
+  const ofLogs = (times) => (times ? textOf(data, "off logs", {times: times.toFixed(2)}) : "");
+
   /** What is to be known of a card before it is rented. */
-  function caveats({basis, is_arm, fits}) {
-    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), ["may run out", "as you say"].includes(fits) && data.texts[fits].split(":")[0]].filter(Boolean);
+  function caveats({basis, is_arm, fits, off_logs}) {
+    const found = [basis === "data sheet only" && textOf(data, basis), is_arm && textOf(data, "ARM"), ofLogs(off_logs), ["may run out", "as you say"].includes(fits) && data.texts[fits].split(":")[0]].filter(Boolean);
     return found.length ? ` (${found.join("; ")})` : "";
   }
 
@@ -636,7 +644,7 @@ function beginQuote() {
     const way = (words, {usd: cost, usd_low, usd_high, offer}) => `${words} ${rounded(cost, digitsOf(row))} (${between(usd_low, usd_high, digitsOf(row))})${row.is_open ? ` on ${count(offer.cards * offer.machines)}` : ""} at ${provider(offer.provider)}${inRegion(offer, data, cost)}`;
     const other = [row.spot && way("spot, with preemptions,", row.spot), row.market && way("market place", row.market), row.owned && `owned ${rounded(row.owned.usd, digitsOf(row))}`].filter(Boolean);
     const more = [row.offers ? `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${provider(row.first.provider)}${inRegion(row.first, data, row.usd)}${many}` : "", ...other].filter(Boolean).join("; ");
-    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
+    return {...row, name: row.card, more, about: `${row.basis}${row.is_wide ? `; ${textOf(data, "wide")}` : ""}${row.off_logs ? `; ${ofLogs(row.off_logs)}` : ""}${row.until ? `, rows until ${row.until}` : ""} · ${rounded(row.middle, digitsOf(row))} tokens/s${row.is_open ? ` · ${row.cards} card${row.cards > 1 ? "s" : ""}` : ""}${row.is_arm ? ` · ${textOf(data, "ARM")}` : ""}${row.fits === "unknown" ? "" : ` · ${textOf(data, row.fits, {peak: row.peak_gb === null ? "" : rounded(row.peak_gb, 2)})}`}`};
   }
 
   function tries(of) {

@@ -135,7 +135,7 @@ def unknown(
 
     `counted` is the option that says how many.
     """
-    for count, card in _counted(name):
+    for count, card in counted_in(name):
         if found := meant(card, names):
             and_count = f", and {counted} {count}" if counted else ""
             return InputError(f"{option}: {name!r} is of {count} cards: say {' or '.join(found)}{and_count}")
@@ -152,7 +152,7 @@ def unknown(
     raise AssertionError(name)
 
 
-def _counted(name: str) -> Iterator[tuple[int, str]]:
+def counted_in(name: str) -> Iterator[tuple[int, str]]:
     """Yield how many of which card a text may name: 8xH100, 8 H100, H100:8, v6e-8, or a machine of a cloud."""
     if found := re.fullmatch(r"\s*(\d+)\s*[x×*]?\s*(\D.*)", name):
         yield int(found[1]), found[2]

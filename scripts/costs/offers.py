@@ -1,5 +1,6 @@
 """What can be rented today, one row an offer: the table that the recorder of any command carries with it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,6 +22,19 @@ COLUMNS = (
 )
 
 _PURCHASES = ("on-demand", "spot")
+
+
+#: A region of Vast: a place, if one is known, the code of its country, and that of its continent.
+_OF_VAST = re.compile("(.*), ([A-Z]{2}), [A-Z]{2}")
+
+#: Countries whose machines stand in no place that is known.
+_COUNTRIES = {"CA": "Canada", "CN": "China", "US": "the United States"}
+
+
+def region_name(region: str) -> str:
+    """Return a region as people call it: `Vietnam, VN, AS` is Vietnam; of others it is their own name."""
+    found = _OF_VAST.fullmatch(region)
+    return (found[1] or _COUNTRIES.get(found[2], found[2])) if found else region
 
 
 def newest(rows: Rows, machines: Iterable[Mapping[str, str]], terms: Terms) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from rich.table import Table
 from scripts.costs.cards import counted
 from scripts.estimate.known import age
 from scripts.estimate.rates import digits_within
-from scripts.estimate.reasons import in_region, of_memory, text
+from scripts.estimate.reasons import in_region, of_logs, of_memory, text
 from scripts.storage.numbers import between, rounded
 from scripts.storage.words import printable
 
@@ -62,6 +62,7 @@ def _rates(answers: Sequence[Mapping[str, Any]], state_gb: float, today: date) -
         has_rows = one["rows_until"] and one["basis"] != "measured"
         rests = f"{one['basis']}, {age(one['rows_until'], today)}" if has_rows else one["basis"]
         rests += f"; {text('wide')}" if one["is_wide"] else ""
+        rests += f"; {of_logs(one['off_logs'])}" if one["off_logs"] else ""
         shown.append((
             one["card"], rounded(rate["middle"], digits), _between(rate), str(one["cards"]),
             rounded(hours["middle"], digits), _between(hours), _memory(one, state_gb), rests,
@@ -202,9 +203,7 @@ def _notes(found: Mapping[str, Any], today: date) -> list[str]:
     return lines + ([_HOW] if to_measure else [])
 
 
-_HOW = (
-    "a rate that you measured: --on CARD=RATE, tokens a second and card; of several cards together --on CARD=RATE/CARDS"
-)
+_HOW = "a rate that you measured: --on CARD=RATE, tokens a second and card; of eight together --on 8xCARD=RATE"
 
 
 def _conclusion(found: Mapping[str, Any]) -> str:

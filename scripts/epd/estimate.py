@@ -49,7 +49,7 @@ def command(
         typer.Option(
             metavar="CARD=RATE",
             help="A rate of yours, tokens a second and card: H100=10400, H100:fp8=15000; of eight together "
-            "H100=83200/8. May stand several times.",
+            "8xH100=83200 or H100=83200/8. May stand several times.",
             show_default=False,
         ),
     ] = None,

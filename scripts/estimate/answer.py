@@ -90,8 +90,9 @@ def answer(
             decides = owned_decides and own.cards is not None
         bill = dollars.bill([*ways["on-demand"], *ways["owned"]], *paid) if decides else bills["on-demand"]
         fits = _memory(known, question, rate.card, count, peak, seen)
-        host = {"host": known.cards[rate.card].get("host")}
-        answers.append(_answer(rate, bills, question.tokens, count) | fits | host)
+        off = None if rate.basis == "measured" else known.off_logs.get((rate.card, question.precision))
+        about = {"host": known.cards[rate.card].get("host"), "off_logs": off}
+        answers.append(_answer(rate, bills, question.tokens, count) | fits | about)
         if bill is not None:
             priced.append((place, answers[-1] | {"deciding": _bill(bill)}))
             costs.append(bill.usd)
@@ -121,7 +122,9 @@ def answer(
 
     def lowest(way: str) -> dict[str, Any] | None:
         """Return the lowest bill of a way to buy, with what is to be known of its card."""
-        bills = [one[way] | {key: one[key] for key in ("card", "basis", "host")} for one in answers if one[way]]
+        bills = [
+            one[way] | {key: one[key] for key in ("card", "basis", "host", "off_logs")} for one in answers if one[way]
+        ]
         if not (low := min(bills, key=usd_of, default=None)):
             return None
         count = low["cheapest"]["cards"] * low["cheapest"]["machines"]

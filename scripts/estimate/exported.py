@@ -18,10 +18,10 @@ def model(fitted: linear.Fitted) -> dict[str, Any]:
 
     The logarithm of TFLOP/s is the mean of `linear.mean` plus columns x weights.
 
-    Keys: cards (peak_tflops, bandwidth_gb_per_second, memory_gb, link_gb_per_second), columns (each `{number: name}` or
-    `{is: {key: value}}`), weights, covariance (rows of the lower triangle, one after another), own (`[keys,
-    deviation]`), own_of_kind, noise, measured, printed, tasks (their share of the work), quantised (of QLoRA, whose
-    task is `lora`, what its points share).
+    Keys: cards (peak_tflops, bandwidth_gb_per_second, memory_gb, link_gb_per_second), columns (each `{number: name}`,
+    `{is: {key: value}}`, or both: the number where that is so), weights, covariance (rows of the lower triangle, one
+    after another), own (`[keys, deviation]`), own_of_kind, noise, measured, printed, tasks (their share of the work),
+    quantised (of QLoRA, whose task is `lora`, what its points share).
     """
     names = list(linear.columns(fitted.cards))
     lower = fitted.covariance[np.tril_indices(len(names))]
@@ -41,10 +41,10 @@ def model(fitted: linear.Fitted) -> dict[str, Any]:
 
 
 def _column(name: str) -> dict[str, Any]:
-    if ": " not in name:
-        return {"number": name}
-    keys, level = name.split(": ", 1)
-    return {"is": dict(zip(keys.split(" x "), level.split(" x "), strict=True))}
+    what, _, level = name.partition(": ")
+    *number, keys = what.split(" by ") if level else (what, "")
+    found: dict[str, Any] = {"number": number[0]} if number else {}
+    return found | ({"is": dict(zip(keys.split(" x "), level.split(" x "), strict=True))} if level else {})
 
 
 def _short(value: float) -> float:

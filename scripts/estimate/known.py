@@ -32,8 +32,9 @@ class Known:
     """Points of tables, cards and models by name, and of trials the widening of intervals and the ageing of rows.
 
     `others` are models that the tables lack; `memory` is what trainings were printed to take of it; `refused` what is
-    no model, by how its name begins. `factors` are by question of `trial` or `transfers` and kind; `ageing`, by kind,
-    is the standard deviation of a logarithm that seven months make.
+    no model, by how its name begins; `off_logs`, by card and precision, how many times the speed in MLPerf's logs is
+    said, where most of these lie outside the interval. `factors` are by question of `trial` or `transfers` and kind;
+    `ageing`, by kind, is the standard deviation of a logarithm that seven months make.
     """
 
     points: Sequence[Point]
@@ -45,6 +46,7 @@ class Known:
     others: Mapping[str, Any] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
+    off_logs: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def memory_gb(self) -> dict[str, float]:
@@ -119,6 +121,16 @@ class Known:
     def card(self, option: str, name: str) -> str:
         """Return the card that is called so, of several the one that is taken (`taken`). Raises InputError."""
         return self.cards_called(option, name)[0]
+
+    def several(self, name: str) -> tuple[int | None, str]:
+        """Return of how many cards a name is (8xH100, H100:8, a machine of a cloud) and what one of them is called;
+        None of a card alone.
+        """
+        if not names_of_cards.meant(name, self._cards):
+            for count, card in names_of_cards.counted_in(name):
+                if names_of_cards.meant(card, self._cards):
+                    return count, card
+        return None, name
 
     def taken(self, option: str, name: str) -> list[str]:
         """Return, in a line, which card is taken where a name means several; none where it means one."""

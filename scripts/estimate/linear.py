@@ -29,6 +29,13 @@ NOISE, MEASURED, PRINTED = 0.04, 0.03, 0.09
 
 _LENGTH = 4096.0
 
+#: Numbers that count on each card by themselves, and the prior standard deviation of their weights: a size that fills
+#: one card leaves a faster one waiting, and attention is programmed for each anew.
+_BY_CARD: dict[str, tuple[float, Callable[[Point], float]]] = {
+    "size above 1 billion": (0.05, lambda p: log(max(1.0, p.active_billion) / 8)),
+    "attention": (0.3, lambda p: p.attention),
+}
+
 
 def mean(point: Point, cards: Mapping[str, Any]) -> float:
     """Return what the data sheet alone would say: 396 TFLOP/s on an H100, the half of a faster arithmetic's gain."""
@@ -71,9 +78,15 @@ def _sets(cards: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[float, list[t
 def columns(cards: Mapping[str, Any]) -> dict[str, float]:
     """Return each column's prior standard deviation; the cards are what is known of."""
     found = {name: prior for name, (prior, _) in _numbers(cards).items()}
+    for number, (prior, _) in _BY_CARD.items():
+        found |= {_by_card(number, card): prior for card in cards}
     for keys, (prior, levels) in _sets(cards).items():
         found |= {_name(keys, level): prior for level in levels}
     return found
+
+
+def _by_card(number: str, card: str) -> str:
+    return f"{number} by card: {card}"
 
 
 def _name(keys: tuple[str, ...], level: tuple[str, ...]) -> str:
@@ -100,6 +113,8 @@ def design(points: Sequence[Point], cards: Mapping[str, Any]) -> Array:
     found = np.zeros((len(points), len(places)))
     for row, point in zip(found, points, strict=True):
         row[: len(numbers)] = [value(point) for _, value in numbers.values()]
+        for number, (_, value) in _BY_CARD.items():
+            row[places[_by_card(number, point.card)]] = value(point)
         for keys in sets:
             place = places.get(_name(keys, tuple(getattr(point, key) for key in keys)))
             if place is not None:
@@ -112,8 +127,12 @@ def own(one: Sequence[Point], other: Sequence[Point]) -> Array:
     found = np.zeros((len(one), len(other)))
     for keys, deviation in OWN.items():
         names = keys.split(", ")
-        left, right = ([tuple(getattr(p, name) for name in names) for p in points] for points in (one, other))
-        found += deviation**2 * np.array([[a == b for b in right] for a in left]).reshape(found.shape)
+        codes: dict[tuple[Any, ...], int] = {}
+        left, right = (
+            [codes.setdefault(tuple(getattr(p, name) for name in names), len(codes)) for p in points]
+            for points in (one, other)
+        )
+        found += deviation**2 * np.equal.outer(left, right)
     found *= np.outer([OF_KIND[p.kind] for p in one], [OF_KIND[p.kind] for p in other])
     return found + QUANTISED_DEVIATION**2 * np.outer([p.is_quantised for p in one], [p.is_quantised for p in other])
 

@@ -63,6 +63,12 @@ class Point:
         assert self.rate is not None
         return log(self.rate * self.gflop / 1000)
 
+    @property
+    def attention(self) -> float:
+        """Return the share of the work that words' attention to each other is, and not what parameters are for."""
+        of_parameters = 6 * self.active_billion * TASKS["qlora" if self.is_quantised else self.task]
+        return max(0.0, 1 - of_parameters / self.gflop)
+
 
 def gflop_per_token(active_billion: float, layers: int, width: int, length: float, task: str = "pretrain") -> float:
     """Return the work of a token forward and back, attention counted as causal: half of the square of the length."""

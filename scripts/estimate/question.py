@@ -367,28 +367,34 @@ def check_preemptions(per_hour: float) -> float:
 def measured(known: Known, question: Question, option: str, given: str) -> Point:
     """Return a rate that a person knows, as a point. Raises InputError.
 
-    It is `CARD=RATE` or `CARD:PRECISION=RATE`, and of several cards together `CARD=RATE/CARDS`.
+    It is `CARD=RATE` or `CARD:PRECISION=RATE`, and of several cards together `CARD=RATE/CARDS` or `8xCARD=RATE`.
     """
-    name, precision, text = _given(option, given)
+    counted, name, precision, text = _given(known, option, given)
     card, several = known.card(option, name), re.fullmatch(r"(.+)/\s*(\d+)\s*", text)
-    cards = check_cards(int(several[2]), option) if several else None
-    rate = number_of(option, several[1] if several else text, hint="tokens a second and card, without a unit") / (
-        cards or 1
-    )
+    cards = int(several[2]) if several else counted
+    if cards is not None:
+        check_cards(cards, option)
+    if counted not in (None, cards):
+        raise InputError(f"{option}: {given!r}: is it the rate of {counted} cards or of {cards}?")
+    hint = "tokens a second and card, without a unit"
+    rate = number_of(option, several[1] if several else text, hint=hint) / (cards or 1)
     return check_rate(known, question, option, card, precision.lower() or question.precision, rate, cards)
 
 
 def taken(known: Known, option: str, given: str) -> list[str]:
     """Return, in a line, which card is taken where the name of such a rate means several; none where it means one."""
-    return known.taken(option, _given(option, given)[0])
+    return known.taken(option, _given(known, option, given)[1])
 
 
-def _given(option: str, given: str) -> tuple[str, str, str]:
+def _given(known: Known, option: str, given: str) -> tuple[int | None, str, str, str]:
+    """Return of how many cards a rate is, where their name says it, what one is called, the precision and the rate."""
     name, equals, rate = given.rpartition("=")
     if not equals:
         raise InputError(f"{option}: {given!r}: must be CARD=RATE, tokens a second and card, as H100=10400")
     card, _, precision = name.partition(":")
-    return (name, "", rate) if precision.strip().isdigit() else (card, precision, rate)  # H100:8 are eight
+    if precision.strip().isdigit():  # H100:8 are eight
+        card, precision = name, ""
+    return *known.several(card), precision, rate
 
 
 def check_alike(known: Known, given: Sequence[Point]) -> None:

@@ -30,11 +30,11 @@ PCIE_GB_PER_SECOND = 128.0
 #: Of a card that is so linked and in no table of speed the data sheet says less than of those that trials left out, all
 #: of which have HBM: the standard deviation of a logarithm with which an L40S, said to be as fast as an A100,
 #: may be as slow as its sister was timed (RTX 6000 Ada, .66 in the median of Lambda's transformers).
-UNLIKE = 0.25
+UNLIKE = 0.3
 
-#: No printed row is off by such a factor from what is said of it, whatever trials leave out (2.61 at most). What slows
+#: No printed row is off by such a factor from what is said of it, whatever trials leave out (2.99 at most). What slows
 #: a training by more, or what else its rate counts, no row says of another card: such a rate is of its own card alone.
-FARTHEST = 2.7
+FARTHEST = 3.0
 
 #: A rate that is off by less is what would be said without it.
 SAME = 1.05

@@ -101,6 +101,7 @@ TEXTS = {
     "move to some": "Move from {own}, on cost alone: to one of these; which one is not decided",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
+    "off logs": "{times} times its speed in MLPerf's logs",
 }
 
 
@@ -109,9 +110,15 @@ def text(key: str, **values: object) -> str:
     return TEXTS[key].format(**values)
 
 
-def caveats(basis: str, host: str | None, fits: str) -> str:
+def of_logs(times: float | None) -> str:
+    """Return how far a speed is from MLPerf's logs, empty if it is not."""
+    return text("off logs", times=f"{times:.2f}") if times else ""
+
+
+def caveats(basis: str, host: str | None, fits: str, off_logs: float | None) -> str:
     """Return what is to be known of a card before it is rented, in brackets, empty if nothing is."""
     found = [TEXTS[key] for key in (basis, host) if key in ("data sheet only", "ARM")]
+    found += [of_logs(off_logs)] if off_logs else []
     found += [of_memory(fits)] if of_memory(fits) else []
     return f" ({'; '.join(found)})" if found else ""
 

@@ -149,7 +149,7 @@ def _place(of: Mapping[str, Any], bill: Mapping[str, Any]) -> str:
     """Return on which machines of a card, with what is to be known of it, and where and since when they ask that."""
     offer = bill["cheapest"]
     date = "figures" if offer["provider"] == OWNED else "price"
-    known = caveats(of["basis"], of["host"], of["fits"])
+    known = caveats(of["basis"], of["host"], of["fits"], of["off_logs"])
     return f"{_machines(of['card'], offer, known)}{in_region(offer, usd_of(bill))}, {date} of {offer['as_of']}"
 
 

@@ -112,15 +112,15 @@ def data(
     """Return what reports/scripts/quote.js quotes language models from.
 
     Keys: model (`exported.model`), factors and ageing (of `Known`), old_months and ageing_months, wide and widest,
-    most_of_peak and highest_printed, farthest and same (of `rates`), least_share, least_usd and most_measured
-    (of `choice`), oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
-    (`_memory`), pcie_gb_per_second and unlike, printed_elsewhere, providers (their names), names (of cards), arm
-    (cards with such a host), texts (of `reasons`), rows (what the tables hold: card, kind, precision and until
-    when), models (by name: kind, active, total, layers, of_layers, width, whether the tables have its family,
-    vocabulary, printed runs, and their own points), lengths and sizes (by kind: the least and the most), most_in_all,
-    most_tokens, most_cards, most_printed, fewest_steps, least_of_peak, software, tpu_software, gpu_software,
-    has_adapters_on_tpu, spot (what is assumed of it), provider_names (all that they are called),
-    owned and offers by card.
+    most_of_peak and highest_printed, farthest and same (of `rates`), least_share, least_usd and most_measured (of
+    `choice`), oldest_months, markets, by_card, whole and whole_of_rack (of offers), state_bytes, room and memory
+    (`_memory`), pcie_gb_per_second and unlike, off_logs (card, precision and how many times the speed in logs),
+    printed_elsewhere, providers (their names), names (of cards), arm (cards with such a host), texts (of `reasons`),
+    rows (what the tables hold: card, kind, precision and until when), models (by name: kind, active, total, layers,
+    of_layers, width, whether the tables have its family, vocabulary, printed runs, and their own points), lengths and
+    sizes (by kind: the least and the most), most_in_all, most_tokens, most_cards, most_printed, fewest_steps,
+    least_of_peak, software, tpu_software, gpu_software, has_adapters_on_tpu, spot (what is assumed of it),
+    provider_names (all that they are called), owned and offers by card.
     """
     until: dict[tuple[str, str, str], str] = {}
     for point in known.points:
@@ -162,6 +162,7 @@ def data(
         "arm": [card for card, about in known.cards.items() if about.get("host") == "ARM"],
         "pcie_gb_per_second": rates.PCIE_GB_PER_SECOND,
         "unlike": rates.UNLIKE,
+        "off_logs": [[*key, times] for key, times in known.off_logs.items()],
         "printed_elsewhere": rates.PRINTED_ELSEWHERE,
         "spot": {
             "preemptions_per_hour": dollars.PREEMPTIONS_PER_HOUR,

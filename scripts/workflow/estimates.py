@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import date
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from scripts.costs import book, books, offers, terms
@@ -91,7 +92,26 @@ def known(found: Mapping[str, Any] | None = None) -> Known:
     ageing = {kind: one["deviation"] for kind, one in found["ageing"].items()}
     asked = schemas.read_yaml(MODELS, "language-models")
     of = Known(points(), cards, names, models, found["factors"], ageing, asked["others"], asked["refused"])
-    return replace(of, memory=memory.fit(_runs(of), of.askable))
+    return replace(of, memory=memory.fit(_runs(of), of.askable), off_logs=_off_logs(found.get("kept_back", ())))
+
+
+#: Fewer results say nothing of a card.
+_FEWEST_RESULTS = 3
+
+
+def _off_logs(kept_back: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+    """Return of cards and precisions, most of whose results in MLPerf's logs lie outside the interval, how many times
+    as fast they were said to be, in the median.
+    """
+    results: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for one in kept_back:
+        if one["is_whole"]:
+            results.setdefault((one["card"], one["precision"]), []).append(one)
+    return {
+        key: median(one["said"] / one["logged"] for one in of)
+        for key, of in results.items()
+        if len(of) >= _FEWEST_RESULTS and 2 * sum(one["low"] <= one["logged"] <= one["high"] for one in of) < len(of)
+    }
 
 
 def _runs(known: Known) -> list[memory.Run]:
@@ -102,13 +122,13 @@ def _runs(known: Known) -> list[memory.Run]:
 
 
 def offered(names: Sequence[str] = BOOKS) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of offers of books by card, as `costs.offers` has them."""
+    """Return the rows of offers of books by card, as `costs.offers` has them, in regions as people call them."""
     cards = schemas.read_yaml(CARDS, "cards")
     found: dict[str, list[dict[str, Any]]] = {card: [] for card in cards["cards"]}
     for name, rows in by_card(names).items():
         card = cards["names"].get(name, name)
         if card in found:
-            found[card].extend(rows)
+            found[card].extend(row | {"region": offers.region_name(row["region"])} for row in rows)
     return found
 
 

@@ -359,6 +359,16 @@ def test_what_is_to_be_known_of_a_card_is_said_where_it_is_named() -> None:
     assert (hosts["GH200"], hosts["H100"]) == ("ARM", None)
 
 
+def test_a_card_says_how_far_its_quotes_are_from_logs_unless_it_was_measured() -> None:
+    tables = replace(TABLES, off_logs={("H100", "bf16"): 1.372})
+    asked, offers = ask(software="llm-foundry", state_bytes=4.0), {"H100": [row("a", 1, 1)]}
+    for measured, said in (([], " (1.37 times its speed in MLPerf's logs)"), ([asked.on("H100", rate=7800)], "")):
+        found = answer.answer(tables, offers, asked, measured, None, TODAY)
+        schemas.validate(found, "estimate", "an answer")
+        assert f"1 x H100{said} at a, price of" in found["choice"]["sentence"]
+        assert [one["off_logs"] for one in found["answers"] if one["card"] != "H100"].count(None) > 0
+
+
 def test_a_rate_near_the_peak_is_asked_after() -> None:
     """19,000 tokens a second x 51.4 GFLOP are 977 TFLOP/s, 99 % of an H100's 989; 10,400 are 54 %."""
     for rate, asks in ((19000.0, True), (10400.0, False)):

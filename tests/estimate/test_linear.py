@@ -57,7 +57,19 @@ def test_unseen_software_shares_what_is_not_known_of_it() -> None:
 def test_columns_are_ones_for_what_a_point_is() -> None:
     names = list(linear.columns(CARD))
     active = {name for name, value in zip(names, linear.design([POINT], CARD)[0], strict=True) if ":" in name and value}
-    assert active == {"kind: dense", "software: llm-foundry", "software x kind: llm-foundry x dense", "card: H100"}
+    is_one_of = {"kind: dense", "software: llm-foundry", "software x kind: llm-foundry x dense", "card: H100"}
+    assert active == is_one_of | {"attention by card: H100"}
+
+
+def test_size_and_attention_count_on_each_card_by_themselves() -> None:
+    """20 billion are 2.5 times 8; 1 of 49 GFLOP is for no parameter; what is below a billion counts as a billion."""
+    names = list(linear.columns(CARD))
+    points = [replace(POINT, active_billion=billion, gflop=6.125 * billion) for billion in (20, 0.5)]
+    large, small = (dict(zip(names, row, strict=True)) for row in linear.design(points, CARD))
+    assert large["size above 1 billion by card: H100"] == pytest.approx(log(2.5))
+    assert small["size above 1 billion by card: H100"] == pytest.approx(log(1 / 8))
+    assert large["attention by card: H100"] == pytest.approx(1 / 49)
+    assert large["size above 1 billion by card: H200"] == large["attention by card: H200"] == 0
 
 
 def test_the_simple_rule_is_the_median_of_models() -> None:

@@ -279,6 +279,19 @@ def test_a_rate_is_of_a_card_and_of_the_precision_asked_for_or_another() -> None
 
 
 @pytest.mark.parametrize(
+    "given", ["8xH100=83200", "H100=83200/8", "8xH100=83200/8", "8 x H100=83,200", "H100:8=83200", "p5.48xlarge=83200"]
+)
+def test_a_rate_of_eight_cards_is_an_eighth_each(given: str) -> None:
+    point = question.measured(KNOWN, ask(), "--on", given)
+    assert (point.card, point.precision, point.cards, point.rate) == ("H100", "bf16", 8, 10400)
+
+
+def test_a_rate_of_several_cards_may_be_of_another_precision() -> None:
+    point = question.measured(KNOWN, ask(), "--on", "8xH100:fp8=120000")
+    assert (point.precision, point.cards, point.rate) == ("fp8", 8, 15000)
+
+
+@pytest.mark.parametrize(
     ("given", "says"),
     [
         ("H100", "--on: 'H100': must be CARD=RATE"),
@@ -286,8 +299,9 @@ def test_a_rate_is_of_a_card_and_of_the_precision_asked_for_or_another() -> None
         ("H100=nan", "--on: 'nan' is no number: tokens a second and card, without a unit"),
         ("H100=-5", "--on: -5 must be"),
         ("A10=10", "--on: 'A10': no data sheet of it is here: cards are V100, A10G"),
-        ("8xH100=83200", "--on: '8xH100' is of 8 cards: say H100, and --cards 8"),
-        ("H100:8=83200", "--on: 'H100:8' is of 8 cards: say H100, and --cards 8"),
+        ("8xH100=83200/4", "--on: '8xH100=83200/4': is it the rate of 8 cards or of 4?"),
+        ("8xH900=83200", "--on: '8xH900' is unknown"),
+        ("9000xH100=83200", "--on: 9,000 must be a whole number from 1 to 4,096"),
         ("V100=1000", "--on: V100 has no bf16: its data sheet has fp16"),
         ("A100 80 GB:fp8=1000", "A100 80 GB has no fp8"),
         ("H100:int8=1000", "--on: 'int8' is unknown"),
