@@ -4,8 +4,8 @@ An import may be worked out while a program runs, so that no reading of the code
 folder of a workload's file or of a command counts. So does, whatever it is called and wherever it lies, each file that
 a command names, with all code below its folder, and all code below each folder that it names (`scripts.studies.named`).
 Of an environment (that of a Python that a command names, or a folder of a usual name with `pyvenv.cfg` or
-`conda-meta`), what starts with its Python, the lists of what is installed and Python that lies elsewhere in it count:
-packages are not looked at.
+`conda-meta`) all but its packages counts, and the lists of what is installed; where packages put libraries and binaries
+beside `lib/python*`, as conda's do, its Python and scripts.
 """
 
 import hashlib
@@ -87,6 +87,23 @@ def files(study: Path, workloads: Mapping[str, str], commands: Mapping[str, Mapp
         raise InputError(
             f"{study}: workloads: {size >> 20:,} MiB of code lie in their folders, {most} the largest: {_allowed()}"
         )
+    return found
+
+
+def carried(study: Path, workloads: Mapping[str, str]) -> dict[str, Path]:
+    """Return what of `files` goes along with workloads to another machine, called as seen from their folders.
+
+    Environments stay here. Raises InputError where two files of different content have one name.
+    """
+    found: dict[str, Path] = {}
+    for name, file in workloads.items():
+        folder = Path(file).resolve().parent
+        for path in files(study, {name: file}, {}).values():
+            called = path.relative_to(folder)
+            if any(_is_environment(folder / above) for above in called.parents if above.name):
+                continue
+            if checksum(found.setdefault(str(called), path)) != checksum(path):
+                raise InputError(f"{study}: workloads: {path}: goes along, and {found[str(called)]} has the same name")
     return found
 
 
@@ -183,6 +200,7 @@ def _below(
             continue
         seen.add(real)
         found: list[Path] = []
+        is_conda = within is not None and not (within / "pyvenv.cfg").is_file()
         if here == within:
             found += sorted(path for pattern in _OF_ENVIRONMENT for path in here.glob(pattern) if path.is_file())
         try:
@@ -197,11 +215,11 @@ def _below(
             if real == ROOT and (entry.name.startswith(".") or entry.name in _OF_THE_PROJECT):
                 continue
             if entry.is_dir():
-                if within and path.relative_to(within).match("lib*/python*"):
-                    continue  # what is installed
+                if within and _is_installed(path.relative_to(within), is_conda):
+                    continue
                 if entry.name != ".git" and (of_python or entry.name != "__pycache__"):
                     pending.append((path, number, within or (path if _is_environment(path) else None)))
-            elif entry.is_file() and (entry.name.endswith((".py", ".pyc")) if within else _is_code(path)):
+            elif entry.is_file() and (_is_own_code(path) if is_conda else _is_code(path)):
                 found.append(path)
         yield from ((f"{number}: {path.relative_to(starting[number])}", path) for path in found)
 
@@ -209,6 +227,18 @@ def _below(
 def _is_environment(folder: Path) -> bool:
     is_one = (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()
     return folder.name in _ENVIRONMENTS and is_one
+
+
+def _is_installed(folder: Path, is_conda: bool) -> bool:
+    """Return whether a folder of an environment holds its packages; Python's own modules lie in conda's, too."""
+    pattern = "lib*/python*" if is_conda else "lib*/python*/site-packages"
+    return len(folder.parts) == len(Path(pattern).parts) and folder.match(pattern)
+
+
+def _is_own_code(file: Path) -> bool:
+    """Return whether a file of an environment that holds libraries and binaries of packages, too, is none of these."""
+    is_script = os.access(file, os.X_OK) and (file.name.startswith("python") or _begins(file, _SCRIPT))
+    return is_script or file.name.endswith((".py", ".pyc", ".pth", ".sh"))
 
 
 def _is_code(file: Path) -> bool:
