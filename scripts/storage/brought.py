@@ -116,25 +116,29 @@ def checksum(file: Path) -> str:
         raise InputError(f"{file}: {error.strerror}") from error
 
 
+def known_to_git(folder: str) -> list[str]:
+    """Return the files of a folder that git tracks, none where it does not know the folder."""
+    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
+    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
+    return [name for name in listed.stdout.split("\0") if name] if listed.returncode == 0 else []
+
+
 @cache
 def tracked(folder: str) -> str:
     """Return a checksum of the files of a folder that git tracks, as they are now.
 
     Of a folder that git does not know, of its `.py` files up to 1 MiB: what a program writes must not train it again.
     """
-    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
-    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
-    if listed.returncode == 0 and listed.stdout:
-        names = [name for name in listed.stdout.split("\0") if name]
-    else:
+    names = known_to_git(folder)
+    if not names:
         small = (file for file in Path(folder).rglob("*.py") if file.is_file() and not _is_hidden(file, folder))
         names = [str(file.relative_to(folder)) for file in small if file.stat().st_size <= _LARGEST_BYTES]
     found = hashlib.sha256()
     for name in sorted(set(names)):
         file = Path(folder, name)
-        content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "not there"
+        content = checksum(file) if file.is_file() else "not there"
         found.update(f"{name}\0{content}\n".encode())
     return found.hexdigest()
 
