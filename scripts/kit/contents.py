@@ -127,22 +127,6 @@ def describe(
     }
 
 
-def own_code(workloads: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the files of workloads that are the user's own (name -> path), with the code below their folders.
-
-    All lie in one folder. Raises InputError where two of different content would have one name there.
-    """
-    found: dict[str, bytes] = {}
-    for name, file in workloads.items():
-        unchanged.check(environment.TRUSTED.read(), name)
-        own = Path(file).resolve()
-        for path in brought.files(Path("kit"), {name: file}, {}).values():
-            called, content = f"workloads/{path.relative_to(own.parent)}", path.read_bytes()
-            if found.setdefault(called, content) != content:
-                raise InputError(f"{path}: another workload of the study brings another file of this name into a kit")
-    return found
-
-
 def readme(about: Mapping[str, Any], wheels: Sequence[str], data: Mapping[str, float], beside: int) -> str:
     """Return what a kit says of itself: what is inside, what its machine must have, how it is used.
 
@@ -194,7 +178,10 @@ def write(
         files: workloads that are the user's own: name -> path.
     """
     members = {str(file): (ROOT / file).read_bytes() for file in code()}
-    members |= (own := own_code(files))
+    for name in files:
+        unchanged.check(environment.TRUSTED.read(), name)
+    own = brought.carried(Path(f"study {about['study']}"), files)
+    members |= {f"workloads/{called}": path.read_bytes() for called, path in own.items()}
     members |= {f"wheels/{wheel.name}": wheel.read_bytes() for wheel in wheels}
     members["run.sh"] = (ROOT / "scripts" / "kit" / "run.sh").read_bytes()
     members[records.ABOUT] = json.dumps(about).encode()

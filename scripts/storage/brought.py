@@ -4,8 +4,8 @@ An import may be worked out while a program runs, so that no reading of the code
 folder of a workload's file or of a command counts. So does, whatever it is called and wherever it lies, each file that
 a command names, with all code below its folder, and all code below each folder that it names (`scripts.studies.named`).
 Of an environment (that of a Python that a command names, or a folder of a usual name with `pyvenv.cfg` or
-`conda-meta`), what starts with its Python, the lists of what is installed and Python that lies elsewhere in it count:
-packages are not looked at.
+`conda-meta`) all but its packages counts, and the lists of what is installed; where packages put libraries and binaries
+beside `lib/python*`, as conda's do, its Python and scripts.
 """
 
 import hashlib
@@ -90,6 +90,23 @@ def files(study: Path, workloads: Mapping[str, str], commands: Mapping[str, Mapp
     return found
 
 
+def carried(study: Path, workloads: Mapping[str, str]) -> dict[str, Path]:
+    """Return what of `files` goes along with workloads to another machine, called as seen from their folders.
+
+    Environments stay here. Raises InputError where two files of different content have one name.
+    """
+    found: dict[str, Path] = {}
+    for name, file in workloads.items():
+        folder = Path(file).resolve().parent
+        for path in files(study, {name: file}, {}).values():
+            called = path.relative_to(folder)
+            if any(_is_environment(folder / above) for above in called.parents if above.name):
+                continue
+            if checksum(found.setdefault(str(called), path)) != checksum(path):
+                raise InputError(f"{study}: workloads: {path}: goes along, and {found[str(called)]} has the same name")
+    return found
+
+
 def checksum(file: Path) -> str:
     """Return the checksum of a file's content. Raises InputError where it cannot be read."""
     try:
@@ -99,25 +116,29 @@ def checksum(file: Path) -> str:
         raise InputError(f"{file}: {error.strerror}") from error
 
 
+def known_to_git(folder: str) -> list[str]:
+    """Return the files of a folder that git tracks, none where it does not know the folder."""
+    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
+    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
+    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
+    return [name for name in listed.stdout.split("\0") if name] if listed.returncode == 0 else []
+
+
 @cache
 def tracked(folder: str) -> str:
     """Return a checksum of the files of a folder that git tracks, as they are now.
 
     Of a folder that git does not know, of its `.py` files up to 1 MiB: what a program writes must not train it again.
     """
-    # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
-    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
-    closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
-    if listed.returncode == 0 and listed.stdout:
-        names = [name for name in listed.stdout.split("\0") if name]
-    else:
+    names = known_to_git(folder)
+    if not names:
         small = (file for file in Path(folder).rglob("*.py") if file.is_file() and not _is_hidden(file, folder))
         names = [str(file.relative_to(folder)) for file in small if file.stat().st_size <= _LARGEST_BYTES]
     found = hashlib.sha256()
     for name in sorted(set(names)):
         file = Path(folder, name)
-        content = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "not there"
+        content = checksum(file) if file.is_file() else "not there"
         found.update(f"{name}\0{content}\n".encode())
     return found.hexdigest()
 
@@ -183,6 +204,7 @@ def _below(
             continue
         seen.add(real)
         found: list[Path] = []
+        is_conda = within is not None and not (within / "pyvenv.cfg").is_file()
         if here == within:
             found += sorted(path for pattern in _OF_ENVIRONMENT for path in here.glob(pattern) if path.is_file())
         try:
@@ -197,11 +219,11 @@ def _below(
             if real == ROOT and (entry.name.startswith(".") or entry.name in _OF_THE_PROJECT):
                 continue
             if entry.is_dir():
-                if within and path.relative_to(within).match("lib*/python*"):
-                    continue  # what is installed
+                if within and _is_installed(path.relative_to(within), is_conda):
+                    continue
                 if entry.name != ".git" and (of_python or entry.name != "__pycache__"):
                     pending.append((path, number, within or (path if _is_environment(path) else None)))
-            elif entry.is_file() and (entry.name.endswith((".py", ".pyc")) if within else _is_code(path)):
+            elif entry.is_file() and (_is_own_code(path) if is_conda else _is_code(path)):
                 found.append(path)
         yield from ((f"{number}: {path.relative_to(starting[number])}", path) for path in found)
 
@@ -209,6 +231,18 @@ def _below(
 def _is_environment(folder: Path) -> bool:
     is_one = (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()
     return folder.name in _ENVIRONMENTS and is_one
+
+
+def _is_installed(folder: Path, is_conda: bool) -> bool:
+    """Return whether a folder of an environment holds its packages; Python's own modules lie in conda's, too."""
+    pattern = "lib*/python*" if is_conda else "lib*/python*/site-packages"
+    return len(folder.parts) == len(Path(pattern).parts) and folder.match(pattern)
+
+
+def _is_own_code(file: Path) -> bool:
+    """Return whether a file of an environment that holds libraries and binaries of packages, too, is none of these."""
+    is_script = os.access(file, os.X_OK) and (file.name.startswith("python") or _begins(file, _SCRIPT))
+    return is_script or file.name.endswith((".py", ".pyc", ".pth", ".sh"))
 
 
 def _is_code(file: Path) -> bool:

@@ -1,6 +1,6 @@
-"""What a call has asked about is what each of its trainings runs: files may change while it goes on.
+"""What a call began with is what each of its trainings runs: files may change while it goes on.
 
-The call notes the checksums of the code that was trusted, and each training compares them before it runs any of it, and
+The call notes the checksums of the code that may run, and each training compares them before it runs any of it, and
 once more before it writes a record. What a program writes beside its code, as checkpoints and logs, is no change.
 """
 
@@ -20,21 +20,29 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Files of new names that Python would import.
 _IMPORTED = (".py", ".pyc", ".so")
 
+_SINCE = "since this call began: the same call begins with what is there now"
+
 
 def note(
     folder: Path,
     files: Mapping[str, str],
     commands: Mapping[str, Mapping[str, Any]],
     checksums: Mapping[Path, str],
+    is_asked: bool = True,
 ) -> None:
     """Leave the `checksums` of the code of a study's own workloads for the trainings that this process starts.
 
-    The note is a file in `folder`, called by its content: other calls have theirs.
+    The note is a file in `folder`, called by its content: other calls have theirs. Unless somebody was asked about the
+    code, it is compared for the records alone: as Python, and without new files.
     """
+    folders = {one["folder"] for one in commands.values()}
     noted = {
         "workloads": {**files, **commands},
-        "checksums": {_name(path): checksum for path, checksum in checksums.items()},
-        "tracked": {one["folder"]: brought.tracked(one["folder"]) for one in commands.values()},
+        "checksums": {
+            _name(path): checksum for path, checksum in checksums.items() if is_asked or path.suffix == ".py"
+        },
+        "tracked": {folder: brought.tracked(folder) for folder in folders if brought.known_to_git(folder)},
+        "is_asked": is_asked,
     }
     text = json.dumps(noted, sort_keys=True)
     file = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
@@ -53,20 +61,17 @@ def check(name: str, workload: str, has_run: bool = False) -> None:
     own = noted["workloads"].get(workload)
     if own is None:
         return
-    is_file = isinstance(own, str)
-    found = brought.files(Path("study"), {workload: own} if is_file else {}, {} if is_file else {workload: own})
-    for path in dict.fromkeys(found.values()):
+    files, commands = ({workload: own}, {}) if isinstance(own, str) else ({}, {workload: own})
+    for path in dict.fromkeys(brought.files(Path("study"), files, commands).values()):
         was = noted["checksums"].get(_name(path))
-        is_new = was is None and path.name.endswith(_IMPORTED) and not has_run
+        is_new = was is None and path.name.endswith(_IMPORTED) and noted["is_asked"] and not has_run
         # PyTorch's checkpoints are often called like the lists of an environment.
         is_written = path.suffix == ".pth" and "site-packages" not in path.parts
         if is_new or (was and not is_written and brought.checksum(path) != was):
-            raise InputError(f"{path}: {'new' if is_new else 'changed'} since this call began, {_AGAIN}")
-    if not is_file and brought.tracked.__wrapped__(own["folder"]) != noted["tracked"][own["folder"]]:
-        raise InputError(f"{own['folder']}: what git tracks there has changed since this call began, {_AGAIN}")
-
-
-_AGAIN = "which trusted it as it was: the same call asks about it and goes on"
+            raise InputError(f"{path}: {'new' if is_new else 'changed'} {_SINCE}")
+    was = noted["tracked"].get(own["folder"]) if commands and not has_run else None
+    if was and brought.tracked.__wrapped__(own["folder"]) != was:
+        raise InputError(f"{own['folder']}: what git tracks there has changed {_SINCE}")
 
 
 def _name(path: Path) -> str:

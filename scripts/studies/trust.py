@@ -55,10 +55,18 @@ def check(
     if not files and not commands:
         return
     given = [word for word in environment.TRUST.read().split(",") if word]
+    try:
+        code = brought.files(study, files, commands)
+        checksums = {name: brought.checksum(file) for name, file in code.items()}
+    except InputError:
+        if ALL in given:
+            return
+        raise
+    noted = {code[name]: checksum for name, checksum in checksums.items()}
+    notes = KNOWN.with_name("begun-with")
     if ALL in given:
+        unchanged.note(notes, files, commands, noted, is_asked=False)
         return
-    code = brought.files(study, files, commands)
-    checksums = {name: brought.checksum(file) for name, file in code.items()}
     content = _checksum(checksums, commands)
     kept = read_text(KNOWN).split() if KNOWN.exists() else []
     if content not in (*given, *kept):
@@ -71,8 +79,7 @@ def check(
             file.write(f"{content}\n".encode())
     if content not in given:
         environment.TRUST.write(",".join([*given, content]))
-    noted = {code[name]: checksum for name, checksum in checksums.items()}
-    unchanged.note(KNOWN.parent / "trusted-code", files, commands, noted)
+    unchanged.note(notes, files, commands, noted)
 
 
 def _asked(files: Mapping[str, str], commands: Mapping[str, Mapping[str, Any]], code: Mapping[str, Path]) -> str:

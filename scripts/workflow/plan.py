@@ -285,8 +285,9 @@ class Plan:
     @cached_property
     def own_code(self) -> list[str]:
         """The files of the study's own workloads, and the code that they may import from their folders."""
-        found = brought.files(definition.file(self.asked), self.settings.get("workload_files", {}), {})
-        return sorted({os.path.relpath(path) for path in found.values()})
+        each = self.settings.get("workload_files", {}).items()
+        found = [brought.carried(definition.file(self.asked), {name: file}) for name, file in each]
+        return sorted({os.path.relpath(path) for files in found for path in files.values()})
 
     @cached_property
     def kit_data(self) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 from scripts import datasets
 from scripts.kit import contents
 from scripts.records import data_file
+from scripts.storage import brought
 from scripts.storage.errors import InputError
 from tests.conftest import ROOT
 
@@ -102,6 +103,7 @@ def put(folder: Path, texts: dict[str, str]) -> None:
 
 def test_a_kit_holds_what_a_workload_of_ones_own_may_import(tmp_path: Path) -> None:
     put(tmp_path, {"net.py": "1", "other.py": "2", "helper.py": "3", "parts/__init__.py": "4", "notes.txt": "5"})
+    put(tmp_path, {".venv/pyvenv.cfg": "6", ".venv/bin/activate.sh": "7"})
     about = {"study": "mine", "commit": None, "python": "3.12", "runs": []}
     workloads = {name: str(tmp_path / f"{name}.py") for name in ("net", "other")}
     about["workload_files"] = {name: f"workloads/{name}.py" for name in workloads}
@@ -113,12 +115,10 @@ def test_a_kit_holds_what_a_workload_of_ones_own_may_import(tmp_path: Path) -> N
     assert own == {f"kit/workloads/{name}": text for name, text in expected.items()}
 
 
-def test_two_files_of_one_name_are_no_kit(tmp_path: Path) -> None:
+def test_two_files_of_one_name_do_not_go_along(tmp_path: Path) -> None:
     put(tmp_path, {"a/net.py": "1", "a/helper.py": "2", "b/other.py": "1", "b/helper.py": "2"})
     workloads = {"net": str(tmp_path / "a" / "net.py"), "other": str(tmp_path / "b" / "other.py")}
-    assert len(contents.own_code(workloads)) == 3
+    assert len(brought.carried(Path("mine.yaml"), workloads)) == 3
     put(tmp_path, {"b/helper.py": "3"})
-    with pytest.raises(
-        InputError, match=r"b/helper\.py: another workload of the study brings another file of this name"
-    ):
-        contents.own_code(workloads)
+    with pytest.raises(InputError, match=r"mine.yaml: .*b/helper\.py: goes along, and .*a/helper\.py has the"):
+        brought.carried(Path("mine.yaml"), workloads)

@@ -1,6 +1,7 @@
 """Code that changes while a call goes on is not trained, nor recorded under what it was."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import asdict
@@ -33,18 +34,27 @@ def _noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     note({"net": "nets/net.py"}, {"gpt": PROGRAM})
 
 
-def note(workloads: dict[str, str], commands: dict[str, dict]) -> None:
+def note(workloads: dict[str, str], commands: dict[str, dict], is_asked: bool = True) -> None:
     found = brought.files(Path("mine.yaml"), workloads, commands)
     brought.tracked.cache_clear()
-    unchanged.note(Path("noted"), workloads, commands, {path: brought.checksum(path) for path in found.values()})
+    checksums = {path: brought.checksum(path) for path in found.values()}
+    unchanged.note(Path("noted"), workloads, commands, checksums, is_asked)
 
 
-@pytest.mark.parametrize("has_run", [False, True])
 @pytest.mark.parametrize(
-    ("name", "workload"),
-    [("nets/net.py", "net"), ("nets/helper.py", "net"), ("gpt/train.py", "gpt"), ("gpt/config.yaml", "gpt")],
+    ("name", "workload", "has_run"),
+    [
+        ("nets/net.py", "net", False),
+        ("nets/net.py", "net", True),
+        ("nets/helper.py", "net", True),
+        ("gpt/train.py", "gpt", False),
+        ("gpt/train.py", "gpt", True),
+        ("gpt/config.yaml", "gpt", False),
+    ],
 )
-def test_what_was_edited_meanwhile_is_refused(name: str, workload: str, has_run: bool) -> None:
+@pytest.mark.parametrize("is_asked", [True, False])
+def test_what_was_edited_meanwhile_is_refused(name: str, workload: str, has_run: bool, is_asked: bool) -> None:
+    note({"net": "nets/net.py"}, {"gpt": PROGRAM}, is_asked)
     for each in ("net", "gpt", "mnist_mlp"):
         unchanged.check(environment.TRUSTED.read(), each, has_run)
     Path(name).write_text("2")
@@ -64,9 +74,24 @@ def test_what_is_new_is_refused_unless_the_run_wrote_it(name: str) -> None:
 
 
 def test_what_programs_write_is_no_change() -> None:
-    for name in ("log.txt", "model.pth", "weights.zip", "run.toml"):
-        Path("gpt", name).write_text("2")
+    for text in "23":
+        for name in ("log.txt", "model.pth", "weights.zip", "run.toml"):
+            Path("gpt", name).write_text(text)
+        unchanged.check(environment.TRUSTED.read(), "gpt")
+    Path("gpt", "config.yaml").write_text("as it was trained with")
+    Path("gpt", "copy").mkdir()
+    Path("gpt", "copy", "train.py").write_text("1")
+    unchanged.check(environment.TRUSTED.read(), "gpt", has_run=True)
+    note({}, {"gpt": PROGRAM}, is_asked=False)
+    Path("gpt", "copy", "again.py").write_text("1")
     unchanged.check(environment.TRUSTED.read(), "gpt")
+
+
+def test_of_a_folder_that_git_does_not_know_copies_of_code_are_no_change() -> None:
+    shutil.rmtree(Path("gpt", ".git"))
+    note({}, {"gpt": PROGRAM})
+    Path("gpt", "copy.py").write_text("1")
+    unchanged.check(environment.TRUSTED.read(), "gpt", has_run=True)
 
 
 def test_a_training_looks_before_it_runs_anything(tmp_path: Path) -> None:

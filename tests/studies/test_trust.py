@@ -194,6 +194,33 @@ def test_of_an_environment_what_starts_counts_and_no_package(mine: Path) -> None
         trusted(mine)
 
 
+@pytest.mark.parametrize(
+    ("marker", "name"),
+    [
+        ("pyvenv.cfg", "bin/python"),
+        ("pyvenv.cfg", "setup.sh"),
+        ("pyvenv.cfg", "lib/tool"),
+        ("pyvenv.cfg", "lib/python3.12/tool"),
+        ("pyvenv.cfg", "deep/lib/python3.12/site-packages/tool"),
+        ("pyvenv.cfg", "fast.so"),
+        ("conda-meta/history", "bin/python"),
+        ("conda-meta/history", "setup.sh"),
+        ("conda-meta/history", "deep/lib/python3.12/tool"),
+    ],
+)
+def test_of_an_environment_all_but_packages_counts(mine: Path, marker: str, name: str) -> None:
+    for each in (marker, name):
+        (mine.parent / ".venv" / each).parent.mkdir(parents=True, exist_ok=True)
+    (mine.parent / ".venv" / marker).write_text("")
+    file = mine.parent / ".venv" / name
+    file.write_text("#!/bin/sh\ntrue\n")
+    file.chmod(0o755)
+    assert f" {file} (2 lines)" in refusal(mine)
+    trusted(mine)
+    file.write_text("#!/bin/sh\nfalse\n")
+    refusal(mine)
+
+
 @pytest.mark.parametrize(("place", "code"), [(".", "."), ("net", "net"), ("venv", "venv"), ("venv", "venv/lib")])
 def test_what_is_called_an_environment_hides_no_code(mine: Path, place: str, code: str) -> None:
     for name in (place, code):
