@@ -165,7 +165,7 @@ def _starts(place: str, command: Mapping[str, Any]) -> tuple[list[Path], list[Pa
     if os.sep in command.get("python", "") and python.is_file() and not named.is_of_the_system(python):
         files.append(python)
     # A script imports what lies beside it, or beside the file that it is a link to.
-    scripts = [file for file in files if not _begins(file, _BINARY)]
+    scripts = [file for file in files if not is_binary(file)]
     beside = [above for file in scripts for above in (file.parent, file.resolve().parent)]
     whole = [each for each in folders if not _is_environment(each) and each.name]  # which the root has not
     whole += [each for each in beside if not named.is_of_the_system(each)]
@@ -223,7 +223,7 @@ def _below(
                     continue
                 if entry.name != ".git" and (of_python or entry.name != "__pycache__"):
                     pending.append((path, number, within or (path if _is_environment(path) else None)))
-            elif entry.is_file() and (_is_own_code(path) if is_conda else _is_code(path)):
+            elif entry.is_file() and (_is_own_code(path) if is_conda else is_code(path)):
                 found.append(path)
         yield from ((f"{number}: {path.relative_to(starting[number])}", path) for path in found)
 
@@ -245,11 +245,16 @@ def _is_own_code(file: Path) -> bool:
     return is_script or file.name.endswith((".py", ".pyc", ".pth", ".sh"))
 
 
-def _is_code(file: Path) -> bool:
+def is_code(file: Path) -> bool:
     """Return whether a file may run, by its name, or as it may be executed and begins like a program."""
     if file.name.endswith(_SUFFIXES) or file.name in _NAMES or _LIBRARY.search(file.name):
         return True
-    return os.access(file, os.X_OK) and (_begins(file, _SCRIPT) or _begins(file, _BINARY))
+    return os.access(file, os.X_OK) and (_begins(file, _SCRIPT) or is_binary(file))
+
+
+def is_binary(file: Path) -> bool:
+    """Return whether a file is a program for Linux."""
+    return _begins(file, _BINARY)
 
 
 def _begins(file: Path, sign: bytes) -> bool:

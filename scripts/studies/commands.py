@@ -14,9 +14,10 @@ from typing import Any
 
 from scripts.records import about
 from scripts.records.cell import Cell
+from scripts.storage import brought
 from scripts.storage.brought import tracked
 from scripts.storage.errors import InputError
-from scripts.storage.named import PLACEHOLDER
+from scripts.storage.named import PLACEHOLDER, named
 
 #: What of a cell a command may name -> the key of a study that has its values, and that of a command without it.
 _AXES: dict[str, tuple[str, Any]] = {
@@ -226,6 +227,21 @@ def shown(commands: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 def code(what: Mapping[str, Any]) -> str:
-    """Return a checksum of what decides how a command is trained: itself (from `asked`) and the files of its folder."""
-    decisive = json.dumps([what, tracked(what["folder"])], sort_keys=True)
+    """Return a checksum of what decides how a command is trained.
+
+    That is itself (from `asked`), the files of its folder, the scripts that it names, and what lies beside those, or in
+    folders that it names, elsewhere.
+    """
+    decisive = json.dumps([what, tracked(what["folder"]), _scripts(what)], sort_keys=True)
     return hashlib.sha256(decisive.encode()).hexdigest()
+
+
+def _scripts(what: Mapping[str, Any]) -> dict[str, str]:
+    folder = Path(what["folder"]).resolve()
+    started, _ = named(what["folder"], folder, shlex.join(what["words"][:2]))
+    files, folders = named(what["folder"], folder, shlex.join(what["words"]))
+    # What else it names may be what it writes.
+    scripts = [file for file in files if not brought.is_binary(file) and (file in started or brought.is_code(file))]
+    elsewhere = {each for each in (*folders, *(file.parent for file in scripts)) if not each.is_relative_to(folder)}
+    found = {file: brought.checksum(file) for file in scripts} | {each: tracked(str(each)) for each in elsewhere}
+    return {os.path.relpath(path, folder): checksum for path, checksum in found.items()}

@@ -204,6 +204,30 @@ def test_without_git_the_python_of_its_folder_trains_again() -> None:
     assert code(file) != before
 
 
+@pytest.mark.parametrize(
+    ("command", "name", "is_decisive"),
+    [
+        ("python ../other/main", "other/main", True),
+        ("python ../other/main", "other/helper.py", True),
+        ("python ../other/main --seed 1", "gpt/log.txt", False),
+        ("env PYTHONPATH=../other python -m package", "other/package/__main__.py", True),
+        ("python main --log=log.txt", "gpt/main", True),
+        ("python main --log=log.txt", "gpt/log.txt", False),
+        ("bash -c 'sh run.sh > log.txt'", "gpt/run.sh", True),
+        ("bash -c 'sh run.sh > log.txt'", "gpt/log.txt", False),
+    ],
+)
+def test_scripts_that_a_command_names_train_again_and_what_it_writes_does_not(
+    command: str, name: str, is_decisive: bool
+) -> None:
+    for each in ("other/main", name):
+        Path(each).parent.mkdir(parents=True, exist_ok=True)
+        Path(each).write_text("1")
+    before = code(written(command=command))
+    Path(name).write_text("2")
+    assert (code(written(command=command)) != before) == is_decisive
+
+
 def refusal(file: Path) -> str:
     _, config = definition.read(str(file), {})
     with pytest.raises(InputError) as said:
