@@ -31,7 +31,10 @@ def test_a_person_reads_rates_prices_notes_and_one_sentence() -> None:
     # 16 bytes x 8.03 billion parameters, in eight cards of 80 GB
     assert "128 of 640 GB" in done.stdout
     assert "a steady run: no start, failure, restart, evaluation or checkpoint is counted" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith(("Cheapest of the ", "Too close to call", "No cloud offers "))
+    begins = ("Cheapest of the ", "Too close to call", "No cloud offers ")
+    lines = done.stdout.splitlines()
+    (first,) = [place for place, line in enumerate(lines) if line.startswith(begins)]
+    assert all(line.endswith(".") for line in lines[first:]), "a sentence each, and nothing after them"
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

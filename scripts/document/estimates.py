@@ -49,6 +49,7 @@ def trials() -> dict[str, Any]:
         "factors": factors,
         "ageing": {kind: _ageing(kind) for kind in KINDS},
         "questions": questions,
+        "releases": _releases(carried["another card"]),
         "farthest": exp(max(abs(one.error) for of in left_out.values() for one in of)),
         "famous": _famous(left_out["its model"], factors["its model"]),
         "picks": _picks(points, cards),
@@ -60,6 +61,16 @@ def _ageing(kind: str) -> dict[str, Any]:
     found = sorted(map(abs, ageing.gains(estimates.all_releases(), kind)))
     tenth = found[ceil(0.9 * len(found)) - 1]
     return {"pairs": len(found), "gain": [exp(median(found)), exp(tenth)], "deviation": tenth / trial.WIDTH}
+
+
+def _releases(of: Sequence[trial.Trial]) -> dict[str, Any]:
+    """Return how far the same row is apart in two releases, by kind, and what a rate of a mixture of experts misses of
+    another card within a release and of another one: cases, and their error.
+    """
+    errors = {kind: ageing.changes(estimates.all_releases(), kind) for kind in KINDS}
+    for name, is_one in (("one release", True), ("another release", False)):
+        errors[name] = [one.error for one in of if one.point.kind == "moe" and one.is_of_release == is_one]
+    return {name: [len(found), *trial.spread(found)] for name, found in errors.items()}
 
 
 def _famous(of: Sequence[trial.Trial], factors: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -146,7 +157,7 @@ def estimating_page(page: str) -> str:
     kept = kept_back.lines(found["kept_back"])
     parts = [
         _errors(found, trial.QUESTIONS),
-        _errors(found, transfers.QUESTIONS),
+        [*_errors(found, transfers.QUESTIONS), "", *_between_releases(found["releases"])],
         _names(found),
         kept,
         torchtitan.lines(estimates.known(), found["facts_until"]),
@@ -176,6 +187,17 @@ def _errors(found: Mapping[str, Any], questions: Mapping[str, Any]) -> list[str]
                 f"| {row['coverage']:.0%} | {row['worst'][0]}, {row['worst'][1]:.2f} |"
             )
     return lines
+
+
+def _between_releases(of: Mapping[str, Sequence[float]]) -> list[str]:
+    off = {name: f"{middle:.2f} / {tenth:.2f}" for name, (_, middle, tenth) in of.items()}
+    cases = {name: f"{row[0]:,.0f}" for name, row in of.items()}
+    return [
+        f"Much of what is missed of a mixture of experts is its software: the same row of two releases is "
+        f"{off['moe']} apart ({cases['moe']} pairs), and {off['dense']} of a dense model ({cases['dense']}).",
+        f"From a rate to another card {off['one release']} is missed within a release ({cases['one release']} cases), "
+        f"and {off['another release']} from one to another ({cases['another release']}).",
+    ]
 
 
 def _names(found: Mapping[str, Any]) -> list[str]:

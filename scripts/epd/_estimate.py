@@ -24,6 +24,9 @@ _WIDE = 160
 _TASKS = {"pretrain": "pretraining", "sft": "fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
 
 
+#: Between two sentences of a conclusion, each of which has a line.
+_SENTENCES = re.compile(r"(?<=[.?]) (?=[A-Z])")
+
 _Row = tuple[str, ...]
 
 
@@ -46,7 +49,7 @@ def show(found: Mapping[str, Any], today: date) -> None:
         for table in (_rates(answers, asked["state_gb"], today), _prices(answers)):
             for part in _folded(table, console.width):
                 console.print(part)
-    _say(console, [*_notes(found, today), _conclusion(found)])
+    _say(console, [*_notes(found, today), *_SENTENCES.split(_conclusion(found))])
 
 
 def _say(console: Console, lines: Sequence[str]) -> None:

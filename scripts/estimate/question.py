@@ -215,8 +215,8 @@ def ask(
         state_bytes = STATE_BYTES[task]
         keeps = _KEEPS.get(task, "weights, gradients and Adam's state")
         assumed.append(
-            f"memory: {rounded(about['total_billion'] * state_bytes)} GB of {keeps} ({state_bytes:g} bytes a "
-            "parameter; --bytes-per-parameter says another), spread over all cards, a tenth of which stays free"
+            f"memory: {rounded(about['total_billion'] * state_bytes)} GB of {keeps}, {state_bytes:g} bytes a parameter "
+            "(--bytes-per-parameter), spread over all cards. A tenth of these stays free"
         )
     if task == "qlora":
         assumed.append(

@@ -58,8 +58,8 @@ TEXTS = {
     ),
     "memory": (
         "memory: all cards together hold the state; activations come on top. Of LoRA and QLoRA a card takes so much of "
-        "a sequence as LitGPT's runs on an A10G did, which compute no layer again (models that were left out took up "
-        "to {over} times that); of others it is known where a run is printed"
+        "a sequence as LitGPT's runs on an A10G did, which compute no layer again. Models that were left out took up "
+        "to {over} times that. Of other tasks it is known where a run is printed"
     ),
     "printed": "fits, as a printed run did",
     "likely": "fits by LitGPT's runs, {peak} GB a card",
@@ -69,12 +69,12 @@ TEXTS = {
     "regions": "{regions} regions: {low} to {high} USD, median {median}",
     "one price": "as in all {regions} regions",
     "order": (
-        "order: by expected cost, in which a wide interval counts, so that a lower middle may stand below; what is "
-        "named is the first"
+        "order: by expected cost, in which a wide interval counts: a lower middle may stand below. What is named is "
+        "the first"
     ),
     "links": (
-        "links: cards of a machine are linked as its maker says, also where they are listed one by one (taken to stand "
-        "in whole machines); links between machines are taken to be those of printed trainings, whatever the offer"
+        "links: cards of a machine are linked as its maker says. Cards that are listed one by one are taken to stand "
+        "in whole machines, and links between machines to be those of printed trainings, whatever the offer"
     ),
     "few sequences": "it takes {cards} cards, and {of} has {sequences} sequences for them",
     "few steps": (

@@ -45,7 +45,8 @@ def transfers(points: Sequence[Point], cards: Mapping[str, Any]) -> dict[str, li
                 true = log(point.rate or 0)
                 same, calculated = same_share(measured, point, cards), flat(point, cards)
                 errors, room = (same - true, calculated - true), ceiling.of_rate(point, cards) - true
-                found[question].append(Trial(point, float(one) - true, float(deviation), *errors, room))
+                is_of_release = point.published == measured.published
+                found[question].append(Trial(point, float(one) - true, float(deviation), *errors, room, is_of_release))
     return found
 
 

@@ -30,7 +30,8 @@ QUESTIONS: dict[str, Callable[[Point, Point], bool]] = {
 class Trial:
     """A point, what the linear model, the simple rule and a calculator said of it (errors in logarithms).
 
-    `room` is how far the truth lies below what no card reaches.
+    `room` is how far the truth lies below what no card reaches; `is_of_release` says whether a rate that was carried
+    was printed with the point.
     """
 
     point: Point
@@ -39,6 +40,7 @@ class Trial:
     simple: float
     flat: float
     room: float = inf
+    is_of_release: bool = True
 
 
 def trials(points: Sequence[Point], cards: Mapping[str, Any], question: str) -> list[Trial]:

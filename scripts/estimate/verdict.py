@@ -190,8 +190,8 @@ def _sentence(
     named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
-        f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}; "
-        f"without that, {_place(taken, taken['deciding'])}, comes to {_cost(taken['deciding'])}."
+        f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}. "
+        f"Without that, {_place(taken, taken['deciding'])}, comes to {_cost(taken['deciding'])}."
     )
 
 

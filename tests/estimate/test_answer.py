@@ -194,7 +194,7 @@ def test_a_data_sheet_alone_decides_nothing() -> None:
     }
     of_two = of(close)["choice"]
     assert {of_two["card"], *of_two["rivals"]} == {"GH200", "L40S"}
-    assert "; without that, 1 x H100 at b" in of_two["sentence"]
+    assert ". Without that, 1 x H100 at b" in of_two["sentence"]
     measured = of({"GH200": [row("a", 1, 0.3, card="GH200")], "H100": [row("b", 1, 9)]}, ("GH200", 8000))["choice"]
     assert measured["decided"]
     assert measured["sentence"].startswith("Cheapest of the 2 cards")
