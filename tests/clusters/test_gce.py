@@ -2,6 +2,7 @@
 
 import re
 import signal
+import subprocess
 
 import pytest
 from google.cloud import batch_v1 as batch
@@ -9,6 +10,7 @@ from google.cloud import batch_v1 as batch
 from tests.clusters.conftest import IMAGE, Cloud, machines_boot
 from tests.conftest import LIMIT_SECONDS, jobs, wait_for
 from tests.reading import Read
+from tests.test_workflow import OWN_NET
 
 pytestmark = pytest.mark.slow
 
@@ -55,6 +57,22 @@ def test_each_profile_trains_its_machines_and_both_fill_one_report(cloud: Cloud)
     done = cloud.project.run("snakemake", "--profile", "local", "-R", "price", "--config", "study=small")
     assert len(machines(cloud)) == 2, done.stdout
     assert "train " not in " ".join(jobs(done.stdout + done.stderr)), "priced again without the bucket"
+
+
+@pytest.mark.nightly
+def test_what_a_net_of_ones_own_imports_is_sent_with_it(cloud: Cloud) -> None:
+    nets = cloud.project.path / "nets"
+    nets.mkdir()
+    beside = "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport own_size\nimport numpy"
+    (nets / "my_net.py").write_text(OWN_NET.replace("import numpy", beside, 1).replace("320", "own_size.NUMBERS"))
+    subprocess.run(["git", "add", "nets"], cwd=cloud.project.path, check=True)
+    (nets / "own_size.py").write_text("NUMBERS = 320\n")  # git does not know it
+    cloud.edit("config/studies/small.yaml", "workloads: [mnist_mlp]", "workloads: [nets/my_net.py]")
+    cloud.edit("config/studies/small.yaml", "data: synthetic\n", "")
+    cloud.edit("config/studies/small.yaml", "samples: 0.02", "samples: 1")
+    cloud.snakemake("gce-cpu", config=("trust=all",))
+    run = record(cloud, "my_net/vm-cpu/jax/b16-tuned")
+    assert (run["status"], run["train_samples"]) == ("done", 320)
 
 
 def test_preempted_training_goes_on_where_it_was(cloud: Cloud) -> None:
