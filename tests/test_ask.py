@@ -352,12 +352,25 @@ def test_training_of_ones_own_is_that_of_the_software_chosen(browser: Browser, t
     assert found["JAX · 4 vCPUs"] == pytest.approx(10 / 3, rel=0.01)
     said = page.locator("#asked .answer").inner_text()
     assert "takes 10.0 h on 4 vCPUs as PyTorch · 4 vCPUs." in said
-    assert re.search(r"USD \(\S+ to \S+ by its runs alone\)", said)
+    tied = r"1 vCPU \(JAX\): 0\.480 USD; 4 vCPUs \(JAX\): 0\.480 USD \(too close: 0\.\d+ to 1\.\d+×\)"
+    assert re.match(rf"Undecided between {tied}, price of 2026-01-02\. ", said), (
+        "a third of 10 h at 0.144, and a quarter of the price for four times"
+    )
+    notes = page.locator("#asked .bars .bar small").all_inner_texts()
+    assert len(notes) == page.locator("#asked .bars .bar").count() - 1, "each beside the first says what it is"
+    for note in notes:
+        what, low = re.fullmatch(r" ?· (clearly more|too close): (\S+) to \S+×", note).groups()
+        assert (float(low) <= 1) == (what == "too close"), "the range that decides"
     assert "taken as" not in said, "the reader's own hours"
     assert "Yours comes to 1.44 USD: stay on 4 vCPUs, where JAX · 4 vCPUs clearly costs less." in said, "10 h at 0.144"
     page.evaluate("document.querySelector('#ask details').open = true")
     page.fill("[name='price.cpu4']", "1")
     assert "Yours comes to 10.0 USD, clearly more: move." in page.locator("#asked .answer").inner_text()
+    assert (
+        page.locator("#asked .answer strong")
+        .inner_text()
+        .startswith("Rent 1 vCPU (JAX): 0.480 USD, price of 2026-01-02.")
+    )
     page.fill("[name='price.cpu4']", "")
     other = browser.new_page()
     other.goto(page.url)
@@ -481,6 +494,8 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     classes = "bars => bars.map((bar) => bar.className.trim())"
     marks = [place.locator(".bar").evaluate_all(classes) for place in both]
     assert marks[0] == marks[1], "what is lowest, too close to it, or has too few runs"
+    notes = [" ".join(place.locator(".bar small").all_text_contents()) for place in both]
+    assert notes[0] == notes[1] != "", "and between how many times as much"
     summary = " ".join((page.locator("#first .static summary").first.text_content() or "").split())
     assert page.locator("#asked .answer strong").inner_text() in summary, "which is cheapest, and what of it is clear"
 

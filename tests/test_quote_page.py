@@ -680,7 +680,11 @@ def test_what_to_measure_and_whether_to_move_are_said_as_in_a_terminal(
 
 #: What is said of one's own card.
 STAY_OR_MOVE = (
-    *(("Stay on", ": no other"), ("Stay on", ": nothing clearly"), ("Stay on", " until a minute")),
+    *(
+        ("Stay on", ": no other card on demand"),
+        ("Stay on", ": nothing on demand of a cloud clearly"),
+        ("Stay on", " until a minute"),
+    ),
     *(("Move from", " to"), ("Move from", ", on cost alone: to one of these")),
 )
 
@@ -692,6 +696,7 @@ def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None
     page.goto(here + "#classic&machine=h100-80gb-sxm5")
     said = page.locator("#classic-said").inner_text()
     assert "Whether it fits in their memory is not known." in said
+    assert "nothing clearly costs less" not in said, "what takes longer costs less, and is named"
     assert "If it may take " in said
     assert "v100-16gb at a, about " in said.partition("If it may take ")[2]
     assert re.search(r"lowest of those that take no longer than 3 times your 10(\.0)? hours: about ", said)
@@ -744,10 +749,11 @@ def test_link_from_the_page_of_a_study_fills_in_its_machine(page: Page, form: st
             "bert_large_squad&bits=float32&machine=v100-16gb",
             "Move from v100-16gb to a100-80gb-pcie, on cost alone: ",
         ),
-        ("bert_large_squad&bits=float32&machine=a100-80gb-pcie", "Stay on a100-80gb-pcie: no other card"),
+        ("bert_large_squad&bits=float32&machine=a100-80gb-pcie", "Stay on a100-80gb-pcie: no other machine"),
         (
             "ssd&machine=a100-80gb-pcie",
-            "Stay on a100-80gb-pcie: nothing clearly costs less; moving saves 11 USD, not surely, for 1.9 times the",
+            "Stay on a100-80gb-pcie: nothing of a cloud that takes at most three times your hours (60 h) clearly costs "
+            "less; moving saves 11 USD, not surely, for 1.9 times the",
         ),
     ],
 )

@@ -99,8 +99,9 @@ function begin() {
     const tied = within.filter((row) => row === first || row.near), axis = (what, name, key) => [what, name, new Set(tied.map((row) => row.cell[key])).size, new Set(within.map((row) => row.cell[key])).size];
     const isSame = tied.length > 1 && tied.every((row) => row === first || row.why === EQUAL), known = tied.length > 1 && !isSame ? clearAxes([axis("machine", data.machines[first.cell.hardware], "hardware"), axis("software", first.cell.software, "software")]) : "";
     const price = data.prices[state.option]?.[first.cell.hardware];
-    const words = within.length > 1 ? [made("strong", "", `${best(rows, state.by).said}.${known}`), " "] : [];
-    words.push(`${first.name}: ${usd(first.usd, times)}${isOwn(state) ? between(first, times) : ""}${billedAs(state, first, times)}, and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.${stayOrMove(state, rows, times)}${interrupted(state, first)}`);
+    const said = state.takes !== null && state.by === "cost" ? decision(state, within, times) : within.length > 1 ? `${best(rows, state.by).said}.` : "";
+    const words = said ? [made("strong", "", `${said}${known}`), " "] : [];
+    words.push(`${first.name}: ${usd(first.usd, times)}${billedAs(state, first, times)}, and ${time(first.seconds, times)} for ${unit}${price?.whose && state.prices[first.cell.hardware] === undefined ? `, at ${price.whose}` : ""}.${stayOrMove(state, rows, times)}${interrupted(state, first)}`);
     const machines = new Set(rows.map((row) => row.cell.hardware));
     const below = state.by === "cost" && !rows.some((row) => row.near) ? winsBelow(first, within.filter((row) => row.cell.hardware !== first.cell.hardware), data.rule) : null;
     if (machines.size === 1 && rows.length > 1) words.push(" All of them run on one machine: no price of it changes their order.");
@@ -108,6 +109,20 @@ function begin() {
     if (price?.by_month && state.prices[first.cell.hardware] === undefined) words.push(" It is rented by the month: its price is that of an hour where every hour of the month is used.");
     if (base && base !== first) words.push(` ${base.name} ${against(base, first, "usd", "costs")} and ${against(base, first, "seconds", "takes")}.`);
     return made("p", "answer", ...words);
+  }
+
+  /** What to rent for a training of the reader's own, or between what that is undecided, and of when its price is. */
+  function decision(state, within, times) {
+    const [first] = within, tied = within.filter((row) => row === first || row.near), place = ({name, cell}) => {
+      const machine = data.machines[cell.hardware], others = name.split(" · ").filter((part) => part.replace(/ ?†$/, "") !== machine);
+      return `${machine}${others.length ? ` (${others.join(", ")})` : ""}`;
+    };
+    const price = data.prices[state.option]?.[first.cell.hardware], isTyped = tied.some(({cell}) => state.prices[cell.hardware] !== undefined);
+    const days = [...new Set(tied.map(({cell}) => data.prices[state.option]?.[cell.hardware]?.as_of).filter(Boolean))].sort();
+    const dated = isTyped ? ", at your price" : days.length ? `, price${days.length > 1 ? "s" : ""} of ${[...new Set([days[0], days.at(-1)])].join(" to ")}` : "";
+    if (tied.length < 2) return `${price?.own ? "Use" : "Rent"} ${place(first)}: ${usd(first.usd, times)}${dated}.`;
+    const named = tied.slice(0, 3).map((row) => `${place(row)}: ${usd(row.usd, times)}${row === first ? "" : ` (${noted(state, row, first)})`}`);
+    return `Undecided between ${named.join("; ")}${tied.length > 3 ? `; and ${tied.length - 3} more` : ""}${dated}.`;
   }
 
   /** Whether the reader says how long a training is. */
@@ -169,12 +184,6 @@ function begin() {
     return isEnough ? `${yours}: stay on ${there}, where ${here.name} clearly costs less.` : `${yours}, clearly more: move.`;
   }
 
-  /** Between which dollars the runs of a row lie; nothing of those that all cost the same. */
-  function between(row, times) {
-    const [low, high] = [Math.min, Math.max].map((end) => shown(end(...row.of.usd) * times));
-    return low === high ? "" : ` (${low} to ${high} by its runs alone)`;
-  }
-
   /** Where a training of the reader's own is quoted at all providers: this page's form answers among its own machines. */
   function elsewhere(state) {
     const door = data.quoted[state.on];
@@ -220,13 +229,12 @@ function begin() {
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
-  /** Why a row is not clearly more than the first, where it is not: scripts/pages/first.py. */
-  function noted(state, row, first, times) {
-    const {key} = ROLES[state.by], values = row.of[key], end = (value) => (key === "usd" ? shown(value * times) : duration(value));
-    if (!row.near) return [];
-    const ends = key === "value" || values.length < 2 ? "" : `: ${end(Math.min(...values))} to ${end(Math.max(...values))}`;
-    const few = `too few runs: ${Math.min(values.length, first.of[key].length)}`;
-    return [made("small", "", ` · ${{[CLOSE]: `too close${ends}`, [FEW]: few}[row.why] ?? row.why}`)];
+  /** What a row is beside the first, and between how many times as much the rule sees it: that decides. scripts/pages/first.py has the same. */
+  function noted(state, row, first) {
+    if (row === first || row.out || row.why === DISTURBED || row.why === EQUAL) return row === first || row.out ? "" : row.why;
+    const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => shown(state.by === "value" ? end ** 2 : end));
+    const fewest = Math.min(...[row, first].map(({of}) => of.usd.length)), ends = reach ? `: ${reach.join(" to ")}×` : "";
+    return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `too few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
   }
 
   /** What the bars are: reports/panel.html.j2. */
@@ -250,8 +258,9 @@ function begin() {
         return dot;
       }));
       fill.style.width = percent(row[key]);
+      const note = noted(state, row, rows[0]);
       const words = `${shown(row.usd * times)} · ${shown(row[key] / rows[0][key])}× · ${duration(row.seconds)}${row.out ? ` · ${row.out}` : ""}`;
-      const bar = made("div", `bar ${place ? markOf(row) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words, ...noted(state, row, rows[0], times)));
+      const bar = made("div", `bar ${place ? markOf(row) : "best"}${row.out ? " out" : ""}`, made("span", "", row.name), track, made("span", "n", words, ...(note ? [made("small", "", ` · ${note}`)] : [])));
       bar.setAttribute("role", "listitem");
       return bar;
     });
@@ -387,7 +396,7 @@ function begin() {
       const times = scaleOf(state, about, rows);
       const what = `${name}: each bar is dollars${times === 1 ? "" : " per 1,000 trainings"}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(state, found) : "";
-      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), `· dots are single runs${rows.some((row) => row.of.usd.length > 1) ? ": the further apart, the larger a gap must be to be clear" : ""}.`), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), `· a to b×: the range that decides; dots are single runs${rows.some((row) => row.of.usd.length > 1) ? ": the further apart, the larger a gap must be to be clear" : ""}.`), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }

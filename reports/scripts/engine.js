@@ -102,8 +102,27 @@ function clearlyDifferent(first, second, rule, machines) {
   const {gap, error, degrees, least} = compared(first, second, rule, machines);
   if (!degrees) return false;
   const p = error ? twoTails(Math.abs(gap) / error, degrees) : Number(gap === 0);
-  const level = Math.min(rule.level, rule.level_of_few[Math.min(first.length, second.length)] ?? rule.level);
-  return Math.max(ratio, 1 / ratio) >= least && p <= level && ratio < 1 === gap < 0;
+  return Math.max(ratio, 1 / ratio) >= least && p <= highestP(first, second, rule) && ratio < 1 === gap < 0;
+}
+
+/** The highest p at which the runs of two cells are clearly different. */
+function highestP(first, second, {level, level_of_few}) {
+  return Math.min(level, level_of_few[Math.min(first.length, second.length)] ?? level);
+}
+
+/** Between which ratios the first of two cells lies to the second, as surely as the rule calls them different; null where nothing is known: `Judge.reach`, scripts/analysis/verdicts.py. */
+function reachOf(first, second, rule, machines) {
+  if (rule.level <= 0 || Math.min(...first, ...second) <= 0) return null;
+  const {gap, error, degrees} = compared(first, second, rule, machines), p = highestP(first, second, rule), ratio = median(first) / median(second);
+  if (!degrees) return null;
+  let [low, high] = [0, 1];
+  while (twoTails(high, degrees) > p) high *= 2;
+  for (let i = 0; i < 50; i++) {
+    const middle = (low + high) / 2;
+    if (twoTails(middle, degrees) > p) low = middle;
+    else high = middle;
+  }
+  return [Math.min(ratio, Math.exp(gap - high * error)), Math.max(ratio, Math.exp(gap + high * error))];
 }
 
 /** Why two cells are not clearly different, and what would show which is better: scripts/analysis/verdicts.py. */
@@ -207,6 +226,12 @@ const ROLES = {
   value: {key: "value", role: "least time × cost", does: "has the least time × cost", measured: "least time × cost measured"},
 };
 
+/** Two rows as the rule compares them. Seconds x USD vary as the square of a time: their roots are compared as times are. */
+function pairOf(row, other, by, rule) {
+  const judged = ({of}) => (by === "value" ? of.value.map(Math.sqrt) : of[ROLES[by].key]);
+  return [judged(row), judged(other), rule, [row.cell.hardware, other.cell.hardware]];
+}
+
 /** Which axes of cells are clear, and which open, where several may have won: scripts/analysis/verdicts.py. */
 function clearAxes(axes) {
   const known = axes.filter(([, , tied, of]) => tied === 1 && of > 1).map(([axis, name]) => `${axis} is clear (${name})`);
@@ -267,11 +292,9 @@ function ask(data, state) {
   const {key} = ROLES[state.by];
   // Of those that cost the same, as where all are billed the least that there is, the shortest comes first.
   rows.sort((a, b) => Boolean(a.out) - Boolean(b.out) || a[key] - b[key] || a.seconds - b.seconds || a.usd - b.usd);
-  // Seconds x USD vary as the square of a time: their roots are compared as times are.
-  const judged = (row) => (key === "value" ? row.of.value.map(Math.sqrt) : row.of[key]);
   const within = rows.filter((row) => !row.out), cheapest = [...within].sort((a, b) => a.usd - b.usd);
   for (const [place, row] of rows.entries()) {
-    const pair = [judged(row), judged(rows[0]), data.rule, [row.cell.hardware, rows[0].cell.hardware]];
+    const pair = pairOf(row, rows[0], state.by, data.rule);
     row.near = place > 0 && !row.out && !clearlyDifferent(...pair);
     const isSame = state.by === "cost" && row.is_least && rows[0].is_least && row.usd === rows[0].usd;
     row.why = row.near ? (isSame ? EQUAL : reasonOf(...pair)) : "";

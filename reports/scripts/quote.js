@@ -735,11 +735,13 @@ function beginQuote() {
   /** Whether to stay on the machine that a net was timed on: what is not clearly less is no reason to move. */
   function stayOrMoveNet(own, best, rows, hasLess) {
     const names = {own: data.classic.cards[own.card], card: data.classic.cards[best.card]}, longest = Math.max(SLOWEST * own.seconds, best.seconds);
-    if (own === best) return hasLess ? `Stay on ${names.own}` : textOf(data, "stay", names);
+    const hours = `${count(Number((longest / 3600).toPrecision(3)))} h`, most = longest > SLOWEST * own.seconds ? hours : `three times your hours (${hours})`;
+    const stay = `Stay on ${names.own}: nothing${best.is_market ? "" : " of a cloud"} that takes at most ${most} clearly costs less`;
+    if (own === best) return hasLess ? stay : `Stay on ${names.own}: no other machine is expected to cost less`;
     if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
     const below = rows.filter((row) => row.usd < own.usd && row.seconds <= longest && row.is_market === best.is_market && !isCloseNet(row, own));
     const less = usd(own.usd - best.usd), long = `${rounded(best.seconds / own.seconds, 2)} times`;
-    if (!below.length) return `${textOf(data, "stay for now", names)}; moving saves ${less}, not surely, for ${long} the time`;
+    if (!below.length) return `${stay}; moving saves ${less}, not surely, for ${long} the time`;
     const saved = `${less} less for ${long} the time`;
     return rows.some((row) => row.near) ? `${textOf(data, "move to some", names)}; on the first, ${saved}` : `${textOf(data, "move", names)}: ${saved}`;
   }

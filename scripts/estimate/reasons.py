@@ -92,8 +92,8 @@ TEXTS = {
     "short": "By its speed alone {card} costs least; of the others",
     "measure first": "Measure a minute first: no table of speed has this card, whose data sheet makes it cost least",
     "stay or move": "Until then stay on {own}",
-    "stay": "Stay on {own}: no other card is expected to cost less",
-    "stay for now": "Stay on {own}: nothing clearly costs less",
+    "stay": "Stay on {own}: no other card on demand of a cloud is expected to cost less",
+    "stay for now": "Stay on {own}: nothing on demand of a cloud clearly costs less",
     "stay until tried": (
         "Stay on {own} until a minute on one of these says otherwise: data sheets alone make them cost clearly less"
     ),

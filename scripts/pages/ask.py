@@ -106,6 +106,7 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {option: {} for option in inputs.study["prices"]}
     for row in records(inputs.prices[inputs.prices["hardware"].isin(machines)]):
         price: dict[str, Any] = {"usd_per_hour": row["usd_per_hour"], "since": when(row["price_as_of"], inputs.newest)}
+        price |= {"as_of": row["price_as_of"]} if row["price_as_of"] else {}
         rule = {key: row[key] for key in _RULE}
         if row["in_a_row"]:
             price |= {"alone": rule} if row["increment_seconds"] else {}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from math import isfinite
 from typing import Any
 
 import pandas as pd
@@ -281,26 +282,29 @@ def _panel(
                 "percent": 100 * cell["usd"] / most if most else 0,
                 "runs": [100 * float(usd) / most if most else 0 for usd in cell["of"]["usd"]],
                 "mark": marks.get(cell["machine"], ""),
-                "note": _note(marks.get(cell["machine"], ""), cell, cells[0], times, inputs.judge),
+                "note": _note(marks.get(cell["machine"], ""), cell, cells[0], inputs.judge),
             }
             for cell in cells
         ],
     }
 
 
-def _note(mark: str, cell: Mapping[str, Any], first: Mapping[str, Any], times: int, judge: verdicts.Judge) -> str:
-    """Return why a configuration is not clearly dearer than that of the lowest cost: what its runs lie between, or how
-    few they are. A dearer one may be undecided beside a cheaper one that is clear. reports/scripts/ask.js has the same.
+def _note(mark: str, cell: Mapping[str, Any], first: Mapping[str, Any], judge: verdicts.Judge) -> str:
+    """Return what a configuration is beside that of the lowest cost, and between how many times as much the rule sees
+    it, which decides; or how few its runs are. reports/scripts/ask.js has the same.
     """
-    usd = cell["of"]["usd"]
-    fewest = min(len(usd), len(first["of"]["usd"]))
-    if mark == trainings.NEAR:
-        ends = f": {number(min(usd) * times)} to {number(max(usd) * times)}" if len(usd) > 1 else ""
-        return f"too close{ends}"
+    if cell is first:
+        return ""
+    usd = cell["of"]["usd"], first["of"]["usd"]
+    fewest = min(map(len, usd))
+    if mark == trainings.SAME_BILL:
+        return verdicts.EQUAL
     if mark == trainings.FEW:
         words = verdicts.why([judge.reason(fewest)])
         return words if judge.level == verdicts.WITHHELD else f"too few runs: {fewest}"
-    return "equal" if mark == trainings.SAME_BILL else ""
+    low, high = judge.reach(*usd, (cell["cell"]["hardware"], first["cell"]["hardware"]))
+    ends = f": {number(low)} to {number(high)}×" if isfinite(high) else ""
+    return f"too close{ends}" if mark == trainings.NEAR else f"clearly more{ends}"
 
 
 def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judge: verdicts.Judge) -> dict[str, str]:

@@ -26,12 +26,12 @@ _MOST = 6
 def context(inputs: Inputs) -> dict[str, Any]:
     """Return `yours`, None for a page without a front door beside it.
 
-    Keys: at (at which prices the page's own form answers, where those are not the page's own), models (links to a
-    language model by its rate on a card, or its tokens and hours: label, address), of_a_day (whether some of them have
-    the tokens that a printed row does in a day), nets (links to another net by its hours on such
-    a machine; none on a page of language models alone), more (how many others it knows), like (whether the front door
-    knows nets of the page, too), here (links to the page's own form, by the hours on a machine that the front door does
-    not know) and unknown (labels of such machines where the page has no form).
+    Keys: at (at which prices the page's own form answers, where those are not the page's own), form (where it is, at
+    these prices), models (links to a language model by its rate on a card, or its tokens and hours: label, address),
+    of_a_day (whether some of them have the tokens that a printed row does in a day), nets (links to another net by its
+    hours on such a machine; none on a page of language models alone), more (how many others it knows), like (whether
+    the front door knows nets of the page, too), here (links to the page's own form, by the hours on a machine that the
+    front door does not know) and unknown (labels of such machines where the page has no form).
     """
     if inputs.quoted is None:
         return {"yours": None}
@@ -57,6 +57,9 @@ def context(inputs: Inputs) -> dict[str, Any]:
     return {
         "yours": {
             "at": inputs.option_labels[option] if option != inputs.price else "",
+            "form": _link("form", "ask", {"option": option}, page="")["address"]
+            if option != inputs.price
+            else "#first",
             "nets": [_link(label, "classic", {"net": like, "machine": net}) for net, label in list(nets)[:_MOST]],
             "more": max(0, len(nets) - _MOST),
             "like": like,

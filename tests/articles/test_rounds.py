@@ -1,5 +1,7 @@
 """Rounds of MLPerf in dollars, on made-up results whose truth is known."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -239,6 +241,11 @@ def test_newest_generation_is_read_first_and_each_benchmark_has_its_machine_at_t
     words = read_yaml(ROOT / "reports" / "words" / "mlperf.yaml", "words")["newest"]["columns"]
     shown = [name for name, column in words.items() if not column.get("more")]
     assert {"usd", "machine", "usd_lowest", "machine_lowest"} <= set(shown)
+    first, lowest = shown.index("usd"), shown.index("usd_lowest")
+    assert shown.index("machine") < first < shown.index("minutes") < lowest, "minutes are those of the first machine"
+    assert shown[lowest + 1] == "machine_lowest"
+    seen_on_a_phone = int(re.search(r"MOST_VALUES = (\d+)", (ROOT / "reports/scripts/tables.js").read_text())[1]) + 1
+    assert ("usd_lowest" in shown[:seen_on_a_phone]) == ("machine_lowest" in shown[:seen_on_a_phone])
 
 
 def test_generations_are_compared_by_how_far_makers_lie_apart() -> None:

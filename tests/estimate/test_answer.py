@@ -81,12 +81,12 @@ def test_whether_to_stay_on_ones_own_card_is_said() -> None:
     def said(usd: float, *own: tuple[str, float]) -> str:
         return str(of(offers | {"H100": [row("a", 1, usd)]}, *own)["choice"]["sentence"])
 
-    assert "Stay on H100: no other card is expected to cost less." in said(0.03, ("H100", 7800))
+    assert "Stay on H100: no other card on demand of a cloud is expected to cost less." in said(0.03, ("H100", 7800))
     assert "Move from H100 to A100 80 GB, on cost alone." in said(300, ("H100", 7800))
     undecided = [said(usd, ("H100", 7800)) for usd in (3.0, 3.5, 4.0, 4.5, 5.0)]
     tied = [one for one in undecided if one.startswith("Too close to call")]
     assert tied
-    assert all("Stay on H100: nothing clearly costs less." in one for one in tied)
+    assert all("Stay on H100: nothing on demand of a cloud clearly costs less." in one for one in tied)
     assert "Stay on" not in said(3)
 
 

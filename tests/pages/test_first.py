@@ -177,5 +177,11 @@ def test_marks_part_what_is_too_close_from_what_has_too_few_runs() -> None:
     (panel,) = context(*close)["panels"]
     marks = {bar["name"].partition(" ")[0]: bar["mark"] for bar in panel["bars"]}
     assert marks == {"JAX": "best", "PyTorch": "near", "TensorFlow": ""}
+    notes = {bar["name"].partition(" ")[0]: bar["note"].partition(": ") for bar in panel["bars"]}
+    words = {"JAX": "", "PyTorch": "too close", "TensorFlow": "clearly more"}
+    assert {name: note[0] for name, note in notes.items()} == words
+    near, more = (list(map(float, notes[name][2].rstrip("×").split(" to "))) for name in ("PyTorch", "TensorFlow"))
+    assert near[0] < 1 < 1.01 < near[1], "what decides holds the ratio of the medians"
+    assert 1.05 < more[0] < 10 < more[1]
     (panel,) = context(run(train_seconds=100), run(framework="jax", train_seconds=150))["panels"]
     assert sorted(bar["mark"] for bar in panel["bars"]) == ["best", "few"]

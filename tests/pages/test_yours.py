@@ -125,4 +125,5 @@ def test_hours_are_asked_for_at_prices_that_can_be_paid() -> None:
     rows = [run(framework=name) for name in ("jax", "torch")]
     text = report.page(inputs(STUDY | ways, runs(*rows), rows=price_book(old, new), quoted={"cpu1": quoted()}))
     assert '<a href="#ask&amp;takes=10&amp;option=today&amp;on=cpu1">1 vCPU</a>' in text
+    assert 'the <a href="#ask&amp;option=today">form</a> answers among' in text, "at the prices that the line names"
     assert "answers among the machines of this page, at prices of 2026, cloud spot." in Read(text).text
