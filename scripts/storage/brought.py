@@ -36,7 +36,20 @@ _SUFFIXES = (
 )
 _LIBRARY = re.compile(r"\.so(\.\d+)+")
 
-_NAMES = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Dockerfile", "Snakefile")
+_NAMES = (
+    *(
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
+        "Justfile",
+        "Dockerfile",
+        "Snakefile",
+        "Rakefile",
+        "SConstruct",
+    ),
+    *("CMakeLists.txt", "package.json", "dvc.yaml", "Taskfile.yml", "compose.yaml", "docker-compose.yml"),
+)
 
 #: How a program that has no such name begins: a script, and one for Linux.
 _SCRIPT, _BINARY = b"#!", b"\x7fELF"

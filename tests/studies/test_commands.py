@@ -247,6 +247,8 @@ def test_a_command_is_shown_and_asked_for_once_by_its_content() -> None:
         environment.TRUST.write("")  # it is known by now
     assert "train.py --fast" in refusal(written(command="python train.py --fast {batch_size}"))
     assert "in ." in refusal(written({"folder": "."}))
+    image = f"registry/gpt@sha256:{'0' * 64}"
+    assert f"image {image}, in gpt" in refusal(written({"image": image}))
 
 
 def trusted(file: Path) -> None:
@@ -304,6 +306,9 @@ def test_code_that_a_command_may_run_is_asked_for_again(name: str) -> None:
         ("make -fsteps", "gpt/steps"),
         ("python train.py --config='my run,1.txt'", "gpt/my run,1.txt"),
         ("gcc @words", "gpt/words"),
+        ("python train.py files=[one,two]", "gpt/two"),
+        ("bash -c 'cat {one,two} | sh'", "gpt/one"),
+        ("npm run train", "gpt/package.json"),
         ("python .git/train", "gpt/.git/train"),
         ("python .git/train", "gpt/.git/helper.py"),
         ("python {batch_size}/{seed}.data", "gpt/8/.1.data"),
