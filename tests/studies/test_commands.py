@@ -1,6 +1,7 @@
 """Workloads that are programs: what of them is refused, what a cell's command is, and what trains it again."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -340,6 +341,22 @@ def test_whatever_a_command_names_is_asked_for_again(command: str, file: str, mo
     trusted(study)
     Path(file).write_text("print(2)\n")
     refusal(study)
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+def test_names_that_are_no_text_are_asked_for_again(with_git: bool) -> None:
+    """A name on Linux is bytes."""
+    file = Path(os.fsdecode(b"gpt/\xff\n.py"))
+    file.write_text("print(1)\n")
+    if with_git:
+        git("init", "-q")
+        git("add", ".")
+    study = written()
+    before = code(study)
+    trusted(study)
+    file.write_text("print(2)\n")
+    refusal(study)
+    assert code(study) != before
 
 
 def test_a_large_file_that_a_command_names_counts_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
