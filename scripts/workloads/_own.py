@@ -14,8 +14,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Where the modules of this clone lie that are the project's.
-_OF_THE_PROJECT = [ROOT / name for name in ("scripts", "plugins", "tests", ".venv")]
+#: Where the modules of this clone lie that are the project's, or, of a kit, its packages.
+_OF_THE_PROJECT = [ROOT / name for name in ("scripts", "plugins", "tests", ".venv", "site")]
 
 #: Folders that nobody was asked about.
 _NOT_TRUSTED = {".git", "__pycache__"}
