@@ -50,7 +50,7 @@ class Beside:
                 raise ImportError(f"{file}: lies in .git or __pycache__, which was not trusted: put it elsewhere")
             if isinstance(spec.loader, SourceFileLoader):
                 spec.loader, spec.cached = FromSource(name, spec.origin), None
-        elif file.is_relative_to(ROOT) and not any(file.is_relative_to(place) for place in _OF_THE_PROJECT):
+        elif file.is_relative_to(ROOT) and not self._is_of(file, (*_OF_THE_PROJECT, sys.prefix)):
             raise ImportError(f"{file}: lies outside {self.folder}, whose code was trusted: put it there", name=name)
         elif self._is_of(real, set(sys.path).difference(self.known)) and not self._is_of(real, self.known):
             raise ImportError(
@@ -61,8 +61,8 @@ class Beside:
         return spec
 
     @staticmethod
-    def _is_of(file: Path, places: Iterable[str]) -> bool:
-        return any(file.is_relative_to(Path(place).resolve()) for place in places)
+    def _is_of(file: Path, places: Iterable[str | Path]) -> bool:
+        return any(file.is_relative_to(one) for place in places for one in (Path(place), Path(place).resolve()))
 
 
 def only_beside(file: Path) -> None:

@@ -348,6 +348,8 @@ def test_a_workload_imports_nothing_else_of_the_clone(own: Path, monkeypatch: py
         monkeypatch.syspath_prepend(folder)
         with pytest.raises(InputError, match=r"own_helper\.py: lies outside .*, whose code was trusted: put it there"):
             workloads.workload("own_net")
+        monkeypatch.setattr(sys, "prefix", folder)  # where Snakemake makes environments of conda
+        assert workloads.workload("own_net").SAID == "unasked"
 
 
 @pytest.mark.parametrize("hides_first", [True, False])
