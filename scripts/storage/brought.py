@@ -36,7 +36,20 @@ _SUFFIXES = (
 )
 _LIBRARY = re.compile(r"\.so(\.\d+)+")
 
-_NAMES = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Dockerfile", "Snakefile")
+_NAMES = (
+    *(
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
+        "Justfile",
+        "Dockerfile",
+        "Snakefile",
+        "Rakefile",
+        "SConstruct",
+    ),
+    *("CMakeLists.txt", "package.json", "dvc.yaml", "Taskfile.yml", "compose.yaml", "docker-compose.yml"),
+)
 
 #: How a program that has no such name begins: a script, and one for Linux.
 _SCRIPT, _BINARY = b"#!", b"\x7fELF"
@@ -121,8 +134,8 @@ def known_to_git(folder: str) -> list[str]:
     # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
     closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
-    return [name for name in listed.stdout.split("\0") if name] if listed.returncode == 0 else []
+    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True)
+    return [os.fsdecode(name) for name in listed.stdout.split(b"\0") if name] if listed.returncode == 0 else []
 
 
 @cache
@@ -139,7 +152,7 @@ def tracked(folder: str) -> str:
     for name in sorted(set(names)):
         file = Path(folder, name)
         content = checksum(file) if file.is_file() else "not there"
-        found.update(f"{name}\0{content}\n".encode())
+        found.update(os.fsencode(f"{name}\0{content}\n"))
     return found.hexdigest()
 
 

@@ -28,7 +28,7 @@ _OF_THE_SYSTEM = [
 ]
 
 #: At which a name in a word can begin or end, and what a shell takes away of it.
-_BETWEEN = re.compile(r"[\s;&|=,:'\"()<>@`]")
+_BETWEEN = re.compile(r"[\s;&|=,:'\"()<>\[\]{}@#!%^`]")
 _OF_SHELLS = re.compile(r"['\"\\]")
 
 #: More places than these are not looked at: parts of the words, in each folder.

@@ -1,6 +1,7 @@
 """Workloads that are programs: what of them is refused, what a cell's command is, and what trains it again."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -247,6 +248,8 @@ def test_a_command_is_shown_and_asked_for_once_by_its_content() -> None:
         environment.TRUST.write("")  # it is known by now
     assert "train.py --fast" in refusal(written(command="python train.py --fast {batch_size}"))
     assert "in ." in refusal(written({"folder": "."}))
+    image = f"registry/gpt@sha256:{'0' * 64}"
+    assert f"image {image}, in gpt" in refusal(written({"image": image}))
 
 
 def trusted(file: Path) -> None:
@@ -304,6 +307,9 @@ def test_code_that_a_command_may_run_is_asked_for_again(name: str) -> None:
         ("make -fsteps", "gpt/steps"),
         ("python train.py --config='my run,1.txt'", "gpt/my run,1.txt"),
         ("gcc @words", "gpt/words"),
+        ("python train.py files=[one,two]", "gpt/two"),
+        ("bash -c 'cat {one,two} | sh'", "gpt/one"),
+        ("npm run train", "gpt/package.json"),
         ("python .git/train", "gpt/.git/train"),
         ("python .git/train", "gpt/.git/helper.py"),
         ("python {batch_size}/{seed}.data", "gpt/8/.1.data"),
@@ -335,6 +341,22 @@ def test_whatever_a_command_names_is_asked_for_again(command: str, file: str, mo
     trusted(study)
     Path(file).write_text("print(2)\n")
     refusal(study)
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+def test_names_that_are_no_text_are_asked_for_again(with_git: bool) -> None:
+    """A name on Linux is bytes."""
+    file = Path(os.fsdecode(b"gpt/\xff\n.py"))
+    file.write_text("print(1)\n")
+    if with_git:
+        git("init", "-q")
+        git("add", ".")
+    study = written()
+    before = code(study)
+    trusted(study)
+    file.write_text("print(2)\n")
+    refusal(study)
+    assert code(study) != before
 
 
 def test_a_large_file_that_a_command_names_counts_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
