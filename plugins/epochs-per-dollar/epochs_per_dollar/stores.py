@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -32,6 +33,9 @@ _RUN, _CONFIG, _CONFIG_OF_RUN = 17, 5, 4
 #: The record of the machine: the name of its cards, their number, and a message for each card, with its own name.
 _ENVIRONMENT, _GPU, _GPU_COUNT, _APPLE, _NVIDIA, _AMD, _TPU = 26, 18, 19, 23, 24, 26, 29
 _NAME, _AMD_MODEL, _TPU_COUNT = 1, 9, 4
+
+#: Letters of a column's default: MLflow's own have less.
+_LONGEST_DEFAULT = 100
 
 #: Rows of a database that are read at one look.
 _MOST_ROWS = 20_000
@@ -268,13 +272,17 @@ def database(path: Path, after: float, run: str = "", most: int = _MOST_ROWS) ->
     """Yield the steps that MLflow's database has of times after `after`, of a run or all; none while it is written."""
     try:
         with closing(connect(path)) as known:
+            named = {name for (name,) in known.execute("SELECT name FROM pragma_table_info('metrics')")}
+            # A value that is no number is kept as 0, with that beside it.
+            no_number = "is_nan" if "is_nan" in named else "0"
             asked = (
-                "SELECT timestamp, step, key, value FROM metrics WHERE timestamp > ? AND key NOT LIKE 'system/%' "  # noqa: S608
+                f"SELECT timestamp, step, key, value, {no_number} FROM metrics WHERE timestamp > ? "  # noqa: S608
+                "AND key NOT LIKE 'system/%' "
                 f"AND (? = '' OR run_uuid = ?) AND {METRIC} ORDER BY timestamp LIMIT ?"
             )
             rows = known.execute(asked, (int(after * 1000), run, run, most))
-            for at, step, key, value in rows.fetchall():
-                yield Logged(at / 1000, float(step), f"MLflow {key}", {key: float(value)})
+            for at, step, key, value, is_none in rows.fetchall():
+                yield Logged(at / 1000, float(step), f"MLflow {key}", {key: nan if is_none else float(value)})
     except sqlite3.Error:
         return
 
@@ -307,8 +315,13 @@ def check_tables(known: sqlite3.Connection, *kinds: str) -> None:
             continue
         if str(made).upper().startswith("CREATE VIRTUAL"):
             raise sqlite3.DatabaseError(f"{name!r} is a virtual table")
-        for column in known.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden > 0", (name,)):
-            raise sqlite3.DatabaseError(f"column {column[0]!r} of {name!r} is generated")
+        for column, hidden, default in known.execute(
+            "SELECT name, hidden, length(dflt_value) FROM pragma_table_xinfo(?)", (name,)
+        ).fetchall():
+            if hidden:
+                raise sqlite3.DatabaseError(f"column {column!r} of {name!r} is generated")
+            if (default or 0) > _LONGEST_DEFAULT:  # it is kept once, and read of each row
+                raise sqlite3.DatabaseError(f"column {column!r} of {name!r} has a default of {default:,} letters")
 
 
 @contextmanager
