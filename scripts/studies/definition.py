@@ -130,7 +130,7 @@ def _check_paths(path: Path, config: dict[str, Any]) -> None:
         given += [("import.folder", str(file)) for file in Path(folder).rglob("*[{}<]*")]
     for key, value in given:
         if set("{}<") & set(value):
-            raise InputError(f"{path}: {key}: {value!r}: Snakemake takes braces in a path, and <, for names: rename")
+            raise InputError(f"{path}: {key}: {value!r}: Snakemake takes braces in a path, and <, for names: rename it")
 
 
 def _check_prices(path: Path, config: dict[str, Any]) -> None:
