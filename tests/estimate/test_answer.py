@@ -29,7 +29,7 @@ def test_what_is_three_times_as_fast_at_twice_the_price_costs_least() -> None:
     assert (found["choice"]["decided"], found["choice"]["card"]) == (True, "H100")
     assert found["choice"]["measure"] == []
     assert found["choice"]["sentence"].startswith(
-        "Cheapest of the 2 cards with an answer and an offer: 1 x H100 at a, "
+        "Cheapest of the 2 cards with an answer and an offer on demand: 1 x H100 at a, "
     )
     assert found["choice"]["chances"]["H100"] > 0.99
 
@@ -122,7 +122,7 @@ def test_where_nothing_is_decided_the_sentence_names_what_to_measure() -> None:
     found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1)]}, tokens=1e12)["choice"]
     assert not found["decided"]
     assert set(found["chances"]) == {"H100", "A100 80 GB"}
-    assert found["sentence"].startswith("Too close to call between ")
+    assert found["sentence"].startswith("Too close to call on demand between ")
     assert "measure a minute on one of these two: " in found["sentence"]
     assert "USD beyond what it costs" in found["sentence"]
     falls = [one["expected_fall_usd"] for one in found["measure"]]
@@ -137,7 +137,7 @@ def test_a_training_that_is_shorter_than_a_minute_is_not_measured_for_one() -> N
 
 def test_one_card_alone_is_not_called_cheapest() -> None:
     found = of({"H100": [row("a", 1, 3)]})["choice"]
-    assert found["sentence"].startswith("The one card with an answer and an offer: 1 x H100 at a, ")
+    assert found["sentence"].startswith("The one card with an answer and an offer on demand: 1 x H100 at a, ")
 
 
 def test_without_offers_there_are_rates_and_no_choice() -> None:
@@ -501,9 +501,12 @@ def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(purchase: str)
     bill = own["on_demand" if purchase == "on-demand" else "spot"]
     assert (bill["cheapest"]["region"], bill["cheapest"]["regions"]) == ("east", [1, 2, 8])
     # 71.2 hours, of spot 4.4 % more
-    least, middle, most = (("71", "140", "570"), ("74", "150", "600"))[purchase == "spot"]
-    words = f"1 x H100 at gce in east (3 regions: {least} to {most} USD, median {middle}), price of 2026-11-09"
-    assert words in found["choice"]["sentence"]
+    words = {
+        "on-demand": "1 x H100 at gce in east (3 regions: 71 to 570 USD, median 140), price of 2026-11-09",
+        "spot": "On spot, if it may be interrupted: 150 USD in the median of 3 regions, from 74.5 USD (69.9 to 79.4 by "
+        "the 80 % interval of its speed) in east to 600 USD, on 1 x H100 at gce, price of 2026-11-09.",
+    }
+    assert words[purchase] in found["choice"]["sentence"]
     alone = of({"H100": [row("gce", 1, 3, region="east"), row("a", 1, 9)]}, ("H100", 7800))["choice"]["sentence"]
     assert "1 x H100 at gce in east, price" in alone
     assert "If an hour of 1 x H100 at gce in east rises" in alone
