@@ -643,6 +643,8 @@ def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(page: Page) ->
     [
         {"model": "Llama 3 8B", "rate": 18_000, "on": "GB200", "cards": 4},
         {"model": "Llama 3 8B", "rate": 3300, "on": "A100 80 GB"},
+        {"model": "Llama 3 8B", "rate": 330, "on": "A100 80 GB"},
+        {"model": "Llama 3 8B", "rate": 1500, "on": "A100 40 GB", "cards": 8},
         {"model": "Llama 3 8B", "tokens": 5e7, "task": "qlora", "cards": 1},
         {"model": "Llama 3 8B", "tokens": 5e6, "task": "qlora", "cards": 1},
         {"model": "GPT-2 1.5B", "tokens": 26e9, "cards": 1},
@@ -681,6 +683,8 @@ def test_what_to_measure_and_whether_to_move_are_said_as_in_a_terminal(
     ):
         if words != ", will do" or "Too close" not in said:
             assert (words in said) == (words in choice["sentence"]), words
+    moves = [re.findall(r"Move from [^;]*yours [^;]*", text) for text in (said, choice["sentence"])]
+    assert moves[0] == moves[1], "to what a move is safe"
 
 
 #: What is said of one's own card.

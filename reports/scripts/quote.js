@@ -568,7 +568,17 @@ function beginQuote() {
   function stayOrMove(yours, {rows, best, covariance, isAskedAfter}) {
     const isOpen = isMeasuredFirst(best, rows) || rows.some((row) => row.near), below = rows.filter((row) => row.offers && isBelow(row, yours, covariance));
     const open = below.some((row) => !isSheet(row)) ? "move to some" : below.length ? "stay until tried" : "stay for now";
+    const safe = isOpen && !isAskedAfter && open === "move to some" && safely(yours, below.filter((row) => !isSheet(row)), ({card}) => card);
+    if (safe) return safe.words;
     return textOf(data, isAskedAfter ? "stay or move" : isOpen ? open : yours === best ? "stay" : "move", {own: yours.card, card: best.card});
+  }
+
+  /** To which row a move is safe, though it is open which of those `below` costs least, in words: scripts/estimate/verdict.py; null for none. */
+  function safely(own, below, label) {
+    const wholly = below.filter((row) => row.usd_high < own.usd_low).sort((a, b) => a.usd_high - b.usd_high), [row] = wholly;
+    if (!row) return null;
+    const why = wholly.length > 1 ? textOf(data, "several below", {count: wholly.length}) : textOf(data, "one below"), name = row.fits === "as you say" ? `${label(row)} (${textOf(data, row.fits)})` : label(row);
+    return {row, words: textOf(data, "move safely", {own: label(own), card: name, ends: between(row.usd_low, row.usd_high, digitsOf(row)), usd: rounded(own.usd, digitsOf(own)), why})};
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
@@ -752,9 +762,11 @@ function beginQuote() {
     if (own === best) return hasLess ? stay : `Stay on ${names.own}: no other machine is expected to cost less`;
     if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
     const below = rows.filter((row) => row.usd < own.usd && row.seconds <= longest && row.is_market === best.is_market && !isCloseNet(row, own));
-    const less = usd(own.usd - best.usd), long = `${rounded(best.seconds / own.seconds, 2)} times`;
+    const safe = rows.some((row) => row.near) ? safely(own, below, ({card}) => data.classic.cards[card]) : null, to = safe?.row ?? best;
+    const less = usd(own.usd - to.usd), long = `${rounded(to.seconds / own.seconds, 2)} times`;
     if (!below.length) return `${stay}; moving saves ${less}, not surely, for ${long} the time`;
     const saved = `${less} less for ${long} the time`;
+    if (safe) return `${safe.words}; ${saved}`;
     return rows.some((row) => row.near) ? `${textOf(data, "move to some", names)}; on the first, ${saved}` : `${textOf(data, "move", names)}: ${saved}`;
   }
 

@@ -100,6 +100,12 @@ TEXTS = {
     ),
     "move": "Move from {own} to {card}, on cost alone",
     "move to some": "Move from {own}, on cost alone: to one of these; which one is not decided",
+    "move safely": (
+        "Move from {own} to {card} ({ends} USD, yours {usd}), on cost alone: {why}; "
+        "which one costs least is not decided"
+    ),
+    "one below": "its whole interval lies below yours",
+    "several below": "of {count} whose whole interval lies below yours the safe one, as its upper end is the lowest",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
     "off logs": "{times} times its speed in MLPerf's logs",

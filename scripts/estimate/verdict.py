@@ -69,7 +69,10 @@ def verdict(
         below = [place for place in fits if choice.is_below(usd, covariance, place, own[0])]
         first = None if own[0] == found.first else _alone(answers[found.first])
         key = "stay or move" if asked_after else _stay_or_move(first, decided, below, unsure)
-        said.append(f"{text(key, own=names[own[0]], card=first)}.")
+        about = {"own": names[own[0]], "card": first}
+        if key == "move to some" and (safe := _safe(answers, own[0], [one for one in below if one not in unsure])):
+            key, about = "move safely", about | safe
+        said.append(f"{text(key, **about)}.")
     said += elsewhere(others, float(usd[found.first]))
     return {
         "decided": decided,
@@ -108,6 +111,25 @@ def _stay_or_move(first: str | None, decided: bool, below: Sequence[int], unsure
     if any(place not in unsure for place in below):
         return "move to some"
     return "stay until tried" if below else "stay for now"
+
+
+def _safe(answers: Sequence[Mapping[str, Any]], own: int, below: Sequence[int]) -> dict[str, str]:
+    """Return for "move safely" of `reasons.TEXTS` the card to which a move is safe, though it is open which of those
+    `below` costs least: its whole interval is less than one's own, and of several its upper end is the lowest. Empty
+    where there is none.
+    """
+    bills = {place: answers[place]["deciding"]["usd"] for place in (own, *below)}
+    wholly = sorted((bills[place]["high"], place) for place in below if bills[place]["high"] < bills[own]["low"])
+    if not wholly:
+        return {}
+    place = wholly[0][1]
+    ends, mine = bills[place], bills[own]
+    return {
+        "card": _alone(answers[place]),
+        "ends": between(ends["low"], ends["high"], digits_within(ends["low"], ends["high"])),
+        "usd": rounded(mine["cheapest"], digits_within(mine["low"], mine["high"])),
+        "why": text("one below") if len(wholly) == 1 else text("several below", count=len(wholly)),
+    }
 
 
 def _flips(

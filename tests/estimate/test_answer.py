@@ -1,12 +1,13 @@
 """The one sentence of an answer, and what programs read beside it, at costs whose order is known."""
 
+import re
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
-from scripts.estimate import answer, owned, question
+from scripts.estimate import answer, owned, question, reasons, verdict
 from scripts.storage import schemas
 from tests.estimate.test_dollars import row
 from tests.estimate.test_question import ask
@@ -439,9 +440,28 @@ def test_moving_is_decided_where_a_card_that_tables_know_clearly_costs_less() ->
     offers = {"H100": [row("a", 1, 1)], "A100 80 GB": [row("b", 1, 3)], "GH200": [row("c", 1, 0.6, card="GH200")]}
     found = of(offers, ("A100 80 GB", 2600))["choice"]
     assert (found["card"], found["decided"]) == ("GH200", False)
-    assert "Move from A100 80 GB, on cost alone: to one of these; which one is not decided." in found["sentence"]
+    usd = {
+        one["card"]: one["on_demand"]["usd"] for one in of(offers, ("A100 80 GB", 2600))["answers"] if one["on_demand"]
+    }
+    assert usd["H100"]["high"] < usd["A100 80 GB"]["low"], "what is decided, though a GH200 may cost less"
+    (ends,) = re.findall(
+        r"Move from A100 80 GB to H100 \((.*) USD, yours .*\), on cost alone: its whole", found["sentence"]
+    )
+    assert list(map(float, ends.split(" to "))) == pytest.approx([usd["H100"]["low"], usd["H100"]["high"]], rel=0.05)
     alike = of(offers | {"H100": [row("a", 1, 9)]}, ("A100 80 GB", 2600))["choice"]
     assert "Stay on A100 80 GB until a minute on one of these says otherwise: data sheets alone" in alike["sentence"]
+
+
+def test_of_several_that_clearly_cost_less_the_one_of_the_lowest_upper_end_is_safe() -> None:
+    """The second may cost more than one's own 19.9 USD; the third less than the fourth, and at worst more."""
+    bills = {"own": (19, 19.9, 21), "wide": (5, 10, 22), "low": (6.7, 7.9, 9.4), "narrow": (8, 8.5, 9)}
+    answers = [
+        {"card": card, "fits": "unknown", "deciding": {"usd": dict(zip(("low", "cheapest", "high"), usd, strict=True))}}
+        for card, usd in bills.items()
+    ]
+    said = {"card": "narrow", "ends": "8.00 to 9.00", "usd": "19.9", "why": reasons.text("several below", count=2)}
+    assert verdict._safe(answers, 0, [1, 2, 3]) == said
+    assert verdict._safe(answers, 0, [1]) == {}
 
 
 @pytest.mark.parametrize("rate", [16_000.0, 780.0])
