@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from scripts.estimate import answer, classic, question
+from scripts.estimate import answer, classic, question, reasons
 from scripts.estimate.points import PRECISIONS
 from scripts.importers import facts
 from scripts.pages import quote, render, yours
@@ -357,7 +357,7 @@ def test_who_comes_from_a_study_has_its_training_filled_in_and_every_card_answer
     ("card", "says"),
     [
         ("GH200", "Rent 1 × GH200 (known by its data sheet alone; ARM host: wheels may be missing) at Lambda: about "),
-        ("H100", " At a market place, where anybody may be the host: from "),
+        ("H100", "\nAt a market place, where anybody may be the host: from "),
         ("RTX 5090", "No cloud offers a card that can be answered for (without "),
     ],
 )
@@ -631,6 +631,11 @@ def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(page: Page) ->
     assert page.evaluate(script, [offer | {"regions": [1, 1]}, 71.2]) == " in east (as in all 2 regions)"
     assert page.evaluate(script, [offer, None]) == " in east"
     assert page.evaluate(script, [offer | {"region": "", "regions": []}, 71.2]) == ""
+    script = "offer => byRegion(offer, 71.2, '71 USD', JSON.parse(document.getElementById('quote-data').textContent))"
+    said = "140 USD in the median of 3 regions, from 71 USD in east to 570 USD"
+    assert page.evaluate(script, offer) == reasons.by_region(offer, 71.2, "71 USD") == said
+    alike = offer | {"regions": [1, 1]}
+    assert (page.evaluate(script, alike), reasons.by_region(alike, 71.2, "71 USD")) == ("", None)
 
 
 @pytest.mark.parametrize(
@@ -638,6 +643,8 @@ def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(page: Page) ->
     [
         {"model": "Llama 3 8B", "rate": 18_000, "on": "GB200", "cards": 4},
         {"model": "Llama 3 8B", "rate": 3300, "on": "A100 80 GB"},
+        {"model": "Llama 3 8B", "rate": 330, "on": "A100 80 GB"},
+        {"model": "Llama 3 8B", "rate": 1500, "on": "A100 40 GB", "cards": 8},
         {"model": "Llama 3 8B", "tokens": 5e7, "task": "qlora", "cards": 1},
         {"model": "Llama 3 8B", "tokens": 5e6, "task": "qlora", "cards": 1},
         {"model": "GPT-2 1.5B", "tokens": 26e9, "cards": 1},
@@ -676,6 +683,8 @@ def test_what_to_measure_and_whether_to_move_are_said_as_in_a_terminal(
     ):
         if words != ", will do" or "Too close" not in said:
             assert (words in said) == (words in choice["sentence"]), words
+    moves = [re.findall(r"Move from [^;]*yours [^;]*", text) for text in (said, choice["sentence"])]
+    assert moves[0] == moves[1], "to what a move is safe"
 
 
 #: What is said of one's own card.

@@ -305,6 +305,13 @@ function inRegion({region, regions, usd_per_hour}, data, usd = null) {
   return ` in ${region} (${spread})`;
 }
 
+/** What an offer comes to by its regions, the median first, with what it costs in the cheapest in words; empty where all ask the same: scripts/estimate/reasons.py. */
+function byRegion({region, regions, usd_per_hour}, usd, cost, data) {
+  if (!region || regions.length < 2 || regions[0] === regions.at(-1)) return "";
+  const of = (price) => rounded((usd * price) / usd_per_hour, 2);
+  return textOf(data, "by region", {median: of(median(regions)), regions: regions.length, low: cost, region, high: of(regions.at(-1))});
+}
+
 /** The cheapest region of each kind of offer, with the prices of the others; a list without regions is of all, and the newer of both counts: scripts/estimate/dollars.py. */
 function ofRegions(offers) {
   const kinds = Map.groupBy ? Map.groupBy(offers, kindOf) : offers.reduce((map, one) => map.set(kindOf(one), [...(map.get(kindOf(one)) ?? []), one]), new Map());
@@ -544,9 +551,9 @@ function beginQuote() {
   function sentence(found, asked) {
     const label = (row) => (row.fits === "as you say" ? `${row.card} (${textOf(data, row.fits)})` : row.card);
     const {rows, best} = found, near = rows.filter((row) => row.near).map(label), yours = rows.find((row) => row.offers && row.basis === "your rate"), own = yours !== best && yours;
-    const what = (row) => `about ${usd(row.usd, row)} and ${time(row)}`, rent = (row) => machine(row, caveats(row)), taken = takenOf(rows), isWorth = worthOf(found).length > 0;
+    const costs = (row) => `about ${usd(row.usd, row)} and ${time(row)}`, what = (row) => `${costs(row)} on demand`, rent = (row) => machine(row, caveats(row)), taken = takenOf(rows), isWorth = worthOf(found).length > 0;
     const instead = own ? `, for ${usd(own.usd, own)} and ${time(own)} on ${own.card}` : "";
-    const known = isSheet(best) && !isSheet(taken) ? ` Of those that tables know: ${rent(taken)}, ${what(taken)}.` : "";
+    const known = isSheet(best) && !isSheet(taken) ? ` Of those that tables know: ${rent(taken)}, ${costs(taken)}.` : "";
     const move = yours && rows.filter((row) => row.offers).length > 1 ? ` ${stayOrMove(yours, found)}.` : "";
     if (found.isAskedAfter) return `${textOf(data, "is it right", {card: asked.on})}: ${rent(best)}, ${what(best)}${instead}.${move}`;
     if (!near.length && isMeasuredFirst(best, rows)) {
@@ -554,22 +561,37 @@ function beginQuote() {
       return `${textOf(data, "not worth a minute", {card: best.card})}: ${rent(taken)}, ${what(taken)}, ${isSheet(taken) ? "comes first, as far as is known" : "will do"}${instead}.${move}`;
     }
     if (!near.length) return `Rent ${rent(best)}: ${what(best)}${instead}.${move}`;
-    return `Too close to call between ${named([label(best), ...near], yours && label(yours))}${isWorth ? "" : ", and no minute is worth its time"}. Lowest expected of clouds: ${rent(best)}, ${what(best)}${instead}.${known}${move}`;
+    return `Too close to call on demand between ${named([label(best), ...near], yours && label(yours))}${isWorth ? "" : ", and no minute is worth its time"}.\nOn demand, lowest expected: ${rent(best)}, ${costs(best)}${instead}.${known}${move}`;
   }
 
   /** Whether to stay on the card that a person measured: scripts/estimate/verdict.py. */
   function stayOrMove(yours, {rows, best, covariance, isAskedAfter}) {
     const isOpen = isMeasuredFirst(best, rows) || rows.some((row) => row.near), below = rows.filter((row) => row.offers && isBelow(row, yours, covariance));
     const open = below.some((row) => !isSheet(row)) ? "move to some" : below.length ? "stay until tried" : "stay for now";
+    const safe = isOpen && !isAskedAfter && open === "move to some" && safely(yours, below.filter((row) => !isSheet(row)), ({card}) => card);
+    if (safe) return safe.words;
     return textOf(data, isAskedAfter ? "stay or move" : isOpen ? open : yours === best ? "stay" : "move", {own: yours.card, card: best.card});
+  }
+
+  /** To which row a move is safe, though it is open which of those `below` costs least, in words: scripts/estimate/verdict.py; null for none. */
+  function safely(own, below, label) {
+    const wholly = below.filter((row) => row.usd_high < own.usd_low).sort((a, b) => a.usd_high - b.usd_high), [row] = wholly;
+    if (!row) return null;
+    const why = wholly.length > 1 ? textOf(data, "several below", {count: wholly.length}) : textOf(data, "one below"), name = row.fits === "as you say" ? `${label(row)} (${textOf(data, row.fits)})` : label(row);
+    return {row, words: textOf(data, "move safely", {own: label(own), card: name, ends: between(row.usd_low, row.usd_high, digitsOf(row)), usd: rounded(own.usd, digitsOf(own)), why})};
   }
 
   /** What a market place asks, and what owned cards come to, where that is less than so many dollars. */
   function elsewhere(asked, rows, most = Infinity) {
     const lowest = (way) => rows.filter((row) => row[way]?.usd < most).sort((a, b) => a[way].usd - b[way].usd)[0], market = lowest("market"), owned = lowest("owned"), spot = lowest("spot");
     const cost = ({usd: middle, usd_low, usd_high}) => `${usd(middle, {usd_low, usd_high})} (${between(usd_low, usd_high, digitsOf({usd_low, usd_high}))} by the 80 % interval of its speed)`;
-    const rented = (row, {offer, fits, ...of}) => `${cost(of)} on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}${inRegion(offer, data, of.usd)}, price of ${offer.as_of})`;
-    return {market: market ? ` At a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? ` On spot, if it may be interrupted (${shown(asked.preemptions ?? 0, 2)} times an hour of a machine are counted): ${rented(spot, spot.spot)}.` : "",
+    const on = (row, {offer, fits}, where) => ` on ${counted(row.card, offer, data)}${caveats({...row, fits})} (${provider(offer.provider)}${where}, price of ${offer.as_of})`;
+    const rented = (row, of) => `${cost(of)}${on(row, of, inRegion(of.offer, data, of.usd))}`;
+    const inMedian = (row, of) => { // a spot machine is seldom free in the cheapest region
+      const spread = byRegion(of.offer, of.usd, cost(of), data);
+      return spread ? `${spread},${on(row, of, "")}` : rented(row, of);
+    };
+    return {market: market ? `\nAt a market place, where anybody may be the host: from ${rented(market, market.market)}.` : "", spot: spot ? `\nOn spot, if it may be interrupted (${shown(asked.preemptions ?? 0, 2)} times an hour of a machine are counted): ${inMedian(spot, spot.spot)}.` : "",
       owned: owned ? `Owned, as reckoned below: ${cost(owned.owned)} on ${count(owned.cards)} × ${owned.card}${caveats({...owned, fits: owned.owned.fits})}.` : ""};
   }
 
@@ -740,9 +762,11 @@ function beginQuote() {
     if (own === best) return hasLess ? stay : `Stay on ${names.own}: no other machine is expected to cost less`;
     if (own.is_market && !best.is_market && own.usd < best.usd) return `Stay on ${names.own}, if a market place will do`;
     const below = rows.filter((row) => row.usd < own.usd && row.seconds <= longest && row.is_market === best.is_market && !isCloseNet(row, own));
-    const less = usd(own.usd - best.usd), long = `${rounded(best.seconds / own.seconds, 2)} times`;
+    const safe = rows.some((row) => row.near) ? safely(own, below, ({card}) => data.classic.cards[card]) : null, to = safe?.row ?? best;
+    const less = usd(own.usd - to.usd), long = `${rounded(to.seconds / own.seconds, 2)} times`;
     if (!below.length) return `${stay}; moving saves ${less}, not surely, for ${long} the time`;
     const saved = `${less} less for ${long} the time`;
+    if (safe) return `${safe.words}; ${saved}`;
     return rows.some((row) => row.near) ? `${textOf(data, "move to some", names)}; on the first, ${saved}` : `${textOf(data, "move", names)}: ${saved}`;
   }
 
@@ -792,7 +816,9 @@ function beginQuote() {
       setTimeout(() => { button.textContent = label; }, 2000);
     });
   }
-  copies(link, () => `${said.textContent} ${why.textContent} ${new URL(address("quote"), location.href).href}`, "Copy it from the address bar");
+  /** What is shared is of one way to buy: lines of others stand on the page. */
+  const onDemand = () => said.textContent.split("\n").filter((line) => !/^(On spot|At a market place),/.test(line)).join(" ");
+  copies(link, () => `${onDemand()} ${why.textContent} ${new URL(address("quote"), location.href).href}`, "Copy it from the address bar");
   copies(csv, () => {
     const {asked, problems} = questionOf(given(new FormData(form)), data);
     return problems.length ? null : csvOf(quoted(asked, data, today));

@@ -68,6 +68,7 @@ TEXTS = {
     "not as measured": "does not fit as measured",
     "regions": "{regions} regions: {low} to {high} USD, median {median}",
     "one price": "as in all {regions} regions",
+    "by region": "{median} USD in the median of {regions} regions, from {low} in {region} to {high} USD",
     "order": (
         "order: by expected cost, in which a wide interval counts: a lower middle may stand below. What is named is "
         "the first"
@@ -99,6 +100,12 @@ TEXTS = {
     ),
     "move": "Move from {own} to {card}, on cost alone",
     "move to some": "Move from {own}, on cost alone: to one of these; which one is not decided",
+    "move safely": (
+        "Move from {own} to {card} ({ends} USD, yours {usd}), on cost alone: {why}; "
+        "which one costs least is not decided"
+    ),
+    "one below": "its whole interval lies below yours",
+    "several below": "of {count} whose whole interval lies below yours the safe one, as its upper end is the lowest",
     "data sheet only": "known by its data sheet alone",
     "ARM": "ARM host: wheels may be missing",
     "off logs": "{times} times its speed in MLPerf's logs",
@@ -143,3 +150,14 @@ def in_region(offer: Mapping[str, Any], usd: float | None = None) -> str:
     )
     spread = text("regions", regions=len(prices), low=low, high=high, median=middle)
     return f" in {offer['region']} ({spread})"
+
+
+def by_region(offer: Mapping[str, Any], usd: float, cost: str) -> str | None:
+    """Return what an offer comes to by its regions, the median first: a spot machine is seldom free in the cheapest,
+    where it costs so many `usd`, in words `cost`. None where all regions ask the same.
+    """
+    prices = offer["regions"]
+    if not offer["region"] or len(prices) < 2 or prices[0] == prices[-1]:
+        return None
+    middle, high = (rounded(usd * price / offer["usd_per_hour"], 2) for price in (median(prices), prices[-1]))
+    return text("by region", median=middle, regions=len(prices), low=cost, region=offer["region"], high=high)

@@ -11,7 +11,7 @@ from scripts.estimate import choice
 from scripts.estimate.linear import Array
 from scripts.estimate.owned import OWNED
 from scripts.estimate.rates import BASES, digits_within
-from scripts.estimate.reasons import caveats, in_region, of_memory, text
+from scripts.estimate.reasons import by_region, caveats, in_region, of_memory, text
 from scripts.storage.numbers import between, number, rounded
 
 #: How other ways to buy are named, where they cost less.
@@ -52,7 +52,8 @@ def verdict(
     # What rests on a data sheet alone decides nothing, however far it lies from others.
     decided = not found.rivals and not asked_after and (found.first not in unsure or len(answers) == 1)
     flips = _flips(answers, found, usd, covariance)
-    said = [_sentence(answers, found, falls, asked_after)]
+    way = " on demand" if "owned" in others else ""  # else one's own machines decide, too
+    said = [_sentence(answers, found, falls, asked_after, way)]
     if flips and not asked_after:
         offer = answers[found.first]["deciding"]["cheapest"]
         of_first = _machines(names[found.first], offer, _own_memory(answers[found.first])) + in_region(offer)
@@ -68,7 +69,10 @@ def verdict(
         below = [place for place in fits if choice.is_below(usd, covariance, place, own[0])]
         first = None if own[0] == found.first else _alone(answers[found.first])
         key = "stay or move" if asked_after else _stay_or_move(first, decided, below, unsure)
-        said.append(f"{text(key, own=names[own[0]], card=first)}.")
+        about = {"own": names[own[0]], "card": first}
+        if key == "move to some" and (safe := _safe(answers, own[0], [one for one in below if one not in unsure])):
+            key, about = "move safely", about | safe
+        said.append(f"{text(key, **about)}.")
     said += elsewhere(others, float(usd[found.first]))
     return {
         "decided": decided,
@@ -84,10 +88,17 @@ def verdict(
 def elsewhere(others: Mapping[str, Mapping[str, Any] | None], most_usd: float = inf) -> list[str]:
     """Return what the lowest bills of other ways to buy come to, a sentence each, where that is less than so much."""
     return [
-        f"{words} {_usd(bill)} on {_place(bill, bill)}."
+        f"{words} {_paid(bill) if way == 'spot' else f'{_usd(bill)} on {_place(bill, bill)}'}."
         for way, words in _WAYS.items()
         if (bill := others.get(way)) and usd_of(bill) < most_usd
     ]
+
+
+def _paid(bill: Mapping[str, Any]) -> str:
+    """Return what a bill of a spot machine comes to, in the median of regions first, and on which machines."""
+    if not (cost := by_region(bill["cheapest"], usd_of(bill), _usd(bill))):
+        return f"{_usd(bill)} on {_place(bill, bill)}"
+    return f"{cost}, on {_place(bill, bill, is_region_said=True)}"
 
 
 def _stay_or_move(first: str | None, decided: bool, below: Sequence[int], unsure: Container[int]) -> str:
@@ -100,6 +111,25 @@ def _stay_or_move(first: str | None, decided: bool, below: Sequence[int], unsure
     if any(place not in unsure for place in below):
         return "move to some"
     return "stay until tried" if below else "stay for now"
+
+
+def _safe(answers: Sequence[Mapping[str, Any]], own: int, below: Sequence[int]) -> dict[str, str]:
+    """Return for "move safely" of `reasons.TEXTS` the card to which a move is safe, though it is open which of those
+    `below` costs least: its whole interval is less than one's own, and of several its upper end is the lowest. Empty
+    where there is none.
+    """
+    bills = {place: answers[place]["deciding"]["usd"] for place in (own, *below)}
+    wholly = sorted((bills[place]["high"], place) for place in below if bills[place]["high"] < bills[own]["low"])
+    if not wholly:
+        return {}
+    place = wholly[0][1]
+    ends, mine = bills[place], bills[own]
+    return {
+        "card": _alone(answers[place]),
+        "ends": between(ends["low"], ends["high"], digits_within(ends["low"], ends["high"])),
+        "usd": rounded(mine["cheapest"], digits_within(mine["low"], mine["high"])),
+        "why": text("one below") if len(wholly) == 1 else text("several below", count=len(wholly)),
+    }
 
 
 def _flips(
@@ -145,12 +175,13 @@ def _cost(bill: Mapping[str, Any]) -> str:
     return f"{_usd(bill)} in {hours} h"
 
 
-def _place(of: Mapping[str, Any], bill: Mapping[str, Any]) -> str:
+def _place(of: Mapping[str, Any], bill: Mapping[str, Any], is_region_said: bool = False) -> str:
     """Return on which machines of a card, with what is to be known of it, and where and since when they ask that."""
     offer = bill["cheapest"]
     date = "figures" if offer["provider"] == OWNED else "price"
     known = caveats(of["basis"], of["host"], of["fits"], of["off_logs"])
-    return f"{_machines(of['card'], offer, known)}{in_region(offer, usd_of(bill))}, {date} of {offer['as_of']}"
+    where = "" if is_region_said else in_region(offer, usd_of(bill))
+    return f"{_machines(of['card'], offer, known)}{where}, {date} of {offer['as_of']}"
 
 
 def _machines(card: str, offer: Mapping[str, Any], known: str = "") -> str:
@@ -166,6 +197,7 @@ def _sentence(
     found: choice.Choice,
     falls: Sequence[Mapping[str, Any]],
     asked_after: Sequence[str],
+    way: str,
 ) -> str:
     first, taken = answers[found.first], answers[found.taken]
     if asked_after:
@@ -181,16 +213,18 @@ def _sentence(
         return f"{text('not worth a minute', card=first['card'])}: {_named(taken)}, {will_do}."
     if not found.rivals:
         which = "The one card" if len(answers) == 1 else f"Cheapest of the {len(answers)} cards"
-        return f"{which} with an answer and an offer: {_named(first)}."
+        return f"{which} with an answer and an offer{way}: {_named(first)}."
     all_near = _listed([_alone(answers[place]) for place in (found.first, *found.rivals)])
     if not falls:
-        return f"Too close to call between {all_near}, and no minute is worth its time: {_named(taken)}, {will_do}."
+        return (
+            f"Too close to call{way} between {all_near}, and no minute is worth its time: {_named(taken)}, {will_do}."
+        )
     saved = [rounded(one["expected_fall_usd"], 2) for one in falls]
     saved[0] = f"expected to save {saved[0]} USD beyond what it costs"
     named = [f"{one['card']} ({words})" for one, words in zip(falls, saved, strict=True)]
     on = ("on", "on one of these two:", "on one of these three:")[len(falls) - 1]
     return (
-        f"Too close to call between {all_near}: measure a minute {on} {_listed(named, 'or')}. "
+        f"Too close to call{way} between {all_near}: measure a minute {on} {_listed(named, 'or')}. "
         f"Without that, {_place(taken, taken['deciding'])}, comes to {_cost(taken['deciding'])}."
     )
 

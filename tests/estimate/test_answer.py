@@ -1,12 +1,13 @@
 """The one sentence of an answer, and what programs read beside it, at costs whose order is known."""
 
+import re
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 import pytest
 
-from scripts.estimate import answer, owned, question
+from scripts.estimate import answer, owned, question, reasons, verdict
 from scripts.storage import schemas
 from tests.estimate.test_dollars import row
 from tests.estimate.test_question import ask
@@ -29,7 +30,7 @@ def test_what_is_three_times_as_fast_at_twice_the_price_costs_least() -> None:
     assert (found["choice"]["decided"], found["choice"]["card"]) == (True, "H100")
     assert found["choice"]["measure"] == []
     assert found["choice"]["sentence"].startswith(
-        "Cheapest of the 2 cards with an answer and an offer: 1 x H100 at a, "
+        "Cheapest of the 2 cards with an answer and an offer on demand: 1 x H100 at a, "
     )
     assert found["choice"]["chances"]["H100"] > 0.99
 
@@ -122,7 +123,7 @@ def test_where_nothing_is_decided_the_sentence_names_what_to_measure() -> None:
     found = of({"H100": [row("a", 1, 3)], "A100 80 GB": [row("b", 1, 1)]}, tokens=1e12)["choice"]
     assert not found["decided"]
     assert set(found["chances"]) == {"H100", "A100 80 GB"}
-    assert found["sentence"].startswith("Too close to call between ")
+    assert found["sentence"].startswith("Too close to call on demand between ")
     assert "measure a minute on one of these two: " in found["sentence"]
     assert "USD beyond what it costs" in found["sentence"]
     falls = [one["expected_fall_usd"] for one in found["measure"]]
@@ -137,7 +138,7 @@ def test_a_training_that_is_shorter_than_a_minute_is_not_measured_for_one() -> N
 
 def test_one_card_alone_is_not_called_cheapest() -> None:
     found = of({"H100": [row("a", 1, 3)]})["choice"]
-    assert found["sentence"].startswith("The one card with an answer and an offer: 1 x H100 at a, ")
+    assert found["sentence"].startswith("The one card with an answer and an offer on demand: 1 x H100 at a, ")
 
 
 def test_without_offers_there_are_rates_and_no_choice() -> None:
@@ -439,9 +440,28 @@ def test_moving_is_decided_where_a_card_that_tables_know_clearly_costs_less() ->
     offers = {"H100": [row("a", 1, 1)], "A100 80 GB": [row("b", 1, 3)], "GH200": [row("c", 1, 0.6, card="GH200")]}
     found = of(offers, ("A100 80 GB", 2600))["choice"]
     assert (found["card"], found["decided"]) == ("GH200", False)
-    assert "Move from A100 80 GB, on cost alone: to one of these; which one is not decided." in found["sentence"]
+    usd = {
+        one["card"]: one["on_demand"]["usd"] for one in of(offers, ("A100 80 GB", 2600))["answers"] if one["on_demand"]
+    }
+    assert usd["H100"]["high"] < usd["A100 80 GB"]["low"], "what is decided, though a GH200 may cost less"
+    (ends,) = re.findall(
+        r"Move from A100 80 GB to H100 \((.*) USD, yours .*\), on cost alone: its whole", found["sentence"]
+    )
+    assert list(map(float, ends.split(" to "))) == pytest.approx([usd["H100"]["low"], usd["H100"]["high"]], rel=0.05)
     alike = of(offers | {"H100": [row("a", 1, 9)]}, ("A100 80 GB", 2600))["choice"]
     assert "Stay on A100 80 GB until a minute on one of these says otherwise: data sheets alone" in alike["sentence"]
+
+
+def test_of_several_that_clearly_cost_less_the_one_of_the_lowest_upper_end_is_safe() -> None:
+    """The second may cost more than one's own 19.9 USD; the third less than the fourth, and at worst more."""
+    bills = {"own": (19, 19.9, 21), "wide": (5, 10, 22), "low": (6.7, 7.9, 9.4), "narrow": (8, 8.5, 9)}
+    answers = [
+        {"card": card, "fits": "unknown", "deciding": {"usd": dict(zip(("low", "cheapest", "high"), usd, strict=True))}}
+        for card, usd in bills.items()
+    ]
+    said = {"card": "narrow", "ends": "8.00 to 9.00", "usd": "19.9", "why": reasons.text("several below", count=2)}
+    assert verdict._safe(answers, 0, [1, 2, 3]) == said
+    assert verdict._safe(answers, 0, [1]) == {}
 
 
 @pytest.mark.parametrize("rate", [16_000.0, 780.0])
@@ -501,9 +521,12 @@ def test_a_price_of_a_region_is_named_with_it_and_what_others_ask(purchase: str)
     bill = own["on_demand" if purchase == "on-demand" else "spot"]
     assert (bill["cheapest"]["region"], bill["cheapest"]["regions"]) == ("east", [1, 2, 8])
     # 71.2 hours, of spot 4.4 % more
-    least, middle, most = (("71", "140", "570"), ("74", "150", "600"))[purchase == "spot"]
-    words = f"1 x H100 at gce in east (3 regions: {least} to {most} USD, median {middle}), price of 2026-11-09"
-    assert words in found["choice"]["sentence"]
+    words = {
+        "on-demand": "1 x H100 at gce in east (3 regions: 71 to 570 USD, median 140), price of 2026-11-09",
+        "spot": "On spot, if it may be interrupted: 150 USD in the median of 3 regions, from 74.5 USD (69.9 to 79.4 by "
+        "the 80 % interval of its speed) in east to 600 USD, on 1 x H100 at gce, price of 2026-11-09.",
+    }
+    assert words[purchase] in found["choice"]["sentence"]
     alone = of({"H100": [row("gce", 1, 3, region="east"), row("a", 1, 9)]}, ("H100", 7800))["choice"]["sentence"]
     assert "1 x H100 at gce in east, price" in alone
     assert "If an hour of 1 x H100 at gce in east rises" in alone
