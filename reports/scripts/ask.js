@@ -9,6 +9,9 @@ const GLANCE = "All at a glance";
 /** The fields that say how long a training is. */
 const LENGTHS = ["samples", "takes", "accuracy"];
 
+/** Beyond so many times as much nobody asks how many: scripts/pages/first.py. */
+const FARTHEST = 100;
+
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
@@ -229,10 +232,13 @@ function begin() {
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
+  /** How many times as much; of what is far off that it is. */
+  const factor = (value) => (value > FARTHEST ? `over ${FARTHEST}` : value < 1 / FARTHEST ? `under ${1 / FARTHEST}` : shown(value));
+
   /** What a row is beside the first, and between how many times as much the rule sees it: that decides. scripts/pages/first.py has the same. */
   function noted(state, row, first) {
     if (row === first || row.out || row.why === DISTURBED || row.why === EQUAL) return row === first || row.out ? "" : row.why;
-    const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => shown(state.by === "value" ? end ** 2 : end));
+    const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => factor(state.by === "value" ? end ** 2 : end));
     const fewest = Math.min(...[row, first].map(({of}) => of.usd.length)), ends = reach ? `: ${reach.join(" to ")}×` : "";
     return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `too few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
   }

@@ -21,6 +21,9 @@ _SMALL_USD = 0.01
 #: How `trainings.marks` are shown at a glance.
 _MARKS = {trainings.BEST: "●", trainings.SAME_BILL: "=", trainings.NEAR: "◐", trainings.FEW: "○"}
 
+#: Beyond so many times as much nobody asks how many.
+_FARTHEST = 100
+
 #: So many configurations stand side by side at a glance.
 _MOST_COLUMNS = 8
 
@@ -303,8 +306,15 @@ def _note(mark: str, cell: Mapping[str, Any], first: Mapping[str, Any], judge: v
         words = verdicts.why([judge.reason(fewest)])
         return words if judge.level == verdicts.WITHHELD else f"too few runs: {fewest}"
     low, high = judge.reach(*usd, (cell["cell"]["hardware"], first["cell"]["hardware"]))
-    ends = f": {number(low)} to {number(high)}×" if isfinite(high) else ""
+    ends = f": {_factor(low)} to {_factor(high)}×" if isfinite(high) else ""
     return f"too close{ends}" if mark == trainings.NEAR else f"clearly more{ends}"
+
+
+def _factor(value: float) -> str:
+    """Return how many times as much, of what is far off that it is."""
+    if value > _FARTHEST:
+        return f"over {_FARTHEST}"
+    return f"under {1 / _FARTHEST:g}" if value < 1 / _FARTHEST else number(value)
 
 
 def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judge: verdicts.Judge) -> dict[str, str]:
