@@ -483,6 +483,8 @@ def test_as_it_opens_it_says_what_is_there_without_scripts(page: Page, study: In
     assert asked == without, "what is best, what is too close to it, and the price of speed"
     heads = [page.locator(f"{where} table.heat th").all_text_contents() for where in ("#asked", "#first .static")]
     assert heads[0][: len(heads[1])] == heads[1], "the columns of the glance, in their order"
+    cells = [page.locator(f"{where} table.heat td").all_text_contents() for where in ("#asked", "#first .static")]
+    assert cells[0] == cells[1] != [], "and what stands in them"
     static = page.locator("#first .static .panel").first.locator(".bar [role=rowheader]").all_text_contents()
     assert page.locator("#asked .bars .bar span:first-child").all_inner_texts() == static
     assert not page.locator("#first .static").is_visible()

@@ -9,6 +9,12 @@ const GLANCE = "All at a glance";
 /** The fields that say how long a training is. */
 const LENGTHS = ["samples", "takes", "accuracy"];
 
+/** In the name of a configuration. */
+const BATCH = / · (batch \d+)/;
+
+/** Beyond so many times as much nobody asks how many: scripts/pages/first.py. */
+const FARTHEST = 100;
+
 /** So many configurations stand side by side at a glance. */
 const MOST_COLUMNS = 8;
 
@@ -229,10 +235,13 @@ function begin() {
     return [stacked(table("The best by each way to buy", "", heads, lines))];
   }
 
+  /** How many times as much; of what is far off that it is. */
+  const factor = (value) => (value > FARTHEST ? `over ${FARTHEST}` : value < 1 / FARTHEST ? `under ${1 / FARTHEST}` : shown(value));
+
   /** What a row is beside the first, and between how many times as much the rule sees it: that decides. scripts/pages/first.py has the same. */
   function noted(state, row, first) {
     if (row === first || row.out || row.why === DISTURBED || row.why === EQUAL) return row === first || row.out ? "" : row.why;
-    const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => shown(state.by === "value" ? end ** 2 : end));
+    const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => factor(state.by === "value" ? end ** 2 : end));
     const fewest = Math.min(...[row, first].map(({of}) => of.usd.length)), ends = reach ? `: ${reach.join(" to ")}×` : "";
     return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `too few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
   }
@@ -288,6 +297,16 @@ function begin() {
     return made_;
   }
 
+  /** Which of the rows found stands in a column: its own, or where that did not run the lowest of those at another batch size. */
+  const columnOf = (name, found) => found.find((row) => row.name === name) ?? found.find((row) => row.name.replace(BATCH, "") === name.replace(BATCH, ""));
+
+  /** How many that may cost as little are in no column: scripts/pages/first.py. */
+  function more(found, names) {
+    const seen = new Set(names.map((name) => columnOf(name, found))), others = found.slice(1).filter((row) => !seen.has(row)).map(markOf);
+    const count = (...marks) => others.filter((mark) => marks.includes(mark)).length;
+    return [["tied", count("equal", "near")], ["too few runs", count("few")]].filter(([, many]) => many).map(([words, many]) => `; ${words}: ${many} more`).join("");
+  }
+
   function glance(state) {
     const all = Object.keys(data.workloads).map((workload) => [workload, ask(data, {...state, workload})]);
     const {key} = ROLES[state.by];
@@ -301,10 +320,11 @@ function begin() {
     const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
     const lowest = (workload, rows, [first] = rows, about = data.workloads[workload], times = scaleOf(state, about, rows)) => (
       {cost: `1.00× is ${usd(first.usd, times)}${isOwn(state) || times > 1 ? "" : ` ${about.unit}`}`, time: `1.00× is ${duration(first.seconds)}`}[state.by] ?? "");
-    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found))), ...names.map((name) => {
-      const row = found.find((one) => one.name === name);
+    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found), more(found, names))), ...names.map((name) => {
+      const row = columnOf(name, found);
       if (!row) return made("td", "n none", "—");
       const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {equal: " =", near: " ◐", few: " ○"}[markOf(row)] ?? ""}`);
+      if (row.name !== name) cell.append(" ", made("span", "about", BATCH.exec(row.name)?.[1] ?? "other batch"));
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;

@@ -737,15 +737,15 @@ function beginQuote() {
     }
     best.is_best = true;
     const market = rows.filter((row) => row.market && row.seconds <= SLOWEST * 3600 * hours).sort((a, b) => a.market.usd - b.market.usd)[0];
-    const stranger = market && market.market.usd < best.usd && !best.is_market ? ` At a market place, where anybody may be the host: from ${usd(market.market.usd, market)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
+    const stranger = market && market.market.usd < best.usd && !best.is_market ? `\nAt a market place, where anybody may be the host: from ${usd(market.market.usd, market)} on ${label(market.card)} (${provider(market.market.offer.provider)}).` : "";
     const own = rows.find((row) => row.card === asked.on), where = `${label(best.card)} at ${provider(best.first.provider)}`;
     const close = rows.filter((row) => row.near).map((row) => label(row.card));
-    const slow = rows.find((row) => !row.is_market && row.usd < best.usd), patient = slow ? ` If it may take ${time(slow)}: ${label(slow.card)} at ${provider(slow.first.provider)}, about ${usd(slow.usd, slow)}.` : "";
+    const slow = rows.find((row) => !row.is_market && row.usd < best.usd), patient = slow ? `\nIf it may take ${time(slow)}: ${label(slow.card)} at ${provider(slow.first.provider)}, about ${usd(slow.usd, slow)}.` : "";
     const instead = !own ? `; yours, ${label(asked.on)}, has no price` : own !== best ? `; yours, ${label(own.card)}, ${own.is_market ? "at a market place" : "in a cloud"} (${provider(own.first.provider)}) ${usd(own.usd, own)} and ${time(own)}` : "", what = `about ${usd(best.usd, best)} and ${time(best)}`;
     const quick = slow ? ` of those that take no longer than ${SLOWEST} times your ${shown(hours)} hours` : "";
     const isHeld = touched.classic.size > 0 && !touched.classic.has("hours"), held = isHeld ? `Taken as ${count(hours)} hours: give yours above. ` : "";
-    const ends = `. ${own ? `${stayOrMoveNet(own, best, rows, Boolean(slow || stranger))}.` : ""}${patient}${stranger} Whether it fits in their memory is not known.`;
-    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}. Lowest${best.is_market ? "" : " of clouds"}${quick}: ${where}, ${what}${instead}${ends}` : `Rent ${where}${quick && `, the lowest${quick}`}: ${what}${instead}${ends}`);
+    const ends = `. ${own ? `${stayOrMoveNet(own, best, rows, Boolean(slow || stranger))}.` : ""}${patient}${stranger}\nWhether it fits in their memory is not known.`;
+    classicSaid.textContent = held + (close.length ? `Too close to call at 80 % between ${named([label(best.card), ...close], label(asked.on))}.\nLowest${best.is_market ? "" : " of clouds"}${quick}: ${where}, ${what}${instead}${ends}` : `Rent ${where}${quick && `, the lowest${quick}`}: ${what}${instead}${ends}`);
     const described = rows.map((row) => ({...row, name: label(row.card), about: `${row.basis} · ${rounded(row.times, digitsOf(row))}× as fast`,
       more: `${between(row.usd_low, row.usd_high, digitsOf(row))} at ${row.is_market ? "a market place, " : ""}${provider(row.first.provider)}, ${shown(row.first.usd_per_hour)} USD an hour of ${row.first.as_of}`}));
     const most = mostOf(described), isShown = (row) => row.is_market === best.is_market || row === described.find((one) => one.card === asked.on);

@@ -1,5 +1,6 @@
 """The first screen: the study's question and its computed answer, the best, and every configuration."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -20,6 +21,12 @@ _SMALL_USD = 0.01
 
 #: How `trainings.marks` are shown at a glance.
 _MARKS = {trainings.BEST: "●", trainings.SAME_BILL: "=", trainings.NEAR: "◐", trainings.FEW: "○"}
+
+#: In the name of a configuration.
+_BATCH = re.compile(r" · (batch \d+)")
+
+#: Beyond so many times as much nobody asks how many.
+_FARTHEST = 100
 
 #: So many configurations stand side by side at a glance.
 _MOST_COLUMNS = 8
@@ -303,8 +310,15 @@ def _note(mark: str, cell: Mapping[str, Any], first: Mapping[str, Any], judge: v
         words = verdicts.why([judge.reason(fewest)])
         return words if judge.level == verdicts.WITHHELD else f"too few runs: {fewest}"
     low, high = judge.reach(*usd, (cell["cell"]["hardware"], first["cell"]["hardware"]))
-    ends = f": {number(low)} to {number(high)}×" if isfinite(high) else ""
+    ends = f": {_factor(low)} to {_factor(high)}×" if isfinite(high) else ""
     return f"too close{ends}" if mark == trainings.NEAR else f"clearly more{ends}"
+
+
+def _factor(value: float) -> str:
+    """Return how many times as much, of what is far off that it is."""
+    if value > _FARTHEST:
+        return f"over {_FARTHEST}"
+    return f"under {1 / _FARTHEST:g}" if value < 1 / _FARTHEST else number(value)
 
 
 def _alike(cells: Sequence[Mapping[str, Any]], cheapest: str, fastest: str, judge: verdicts.Judge) -> dict[str, str]:
@@ -387,8 +401,31 @@ def _glance(
             {
                 "workload": panel["workload"],
                 "lowest": f"{number(panel['bars'][0]['usd'])} {panel['unit']}",
-                "cells": [ratios[name].get(panel["workload"]) for name in names],
+                **_row(names, {name: of[panel["workload"]] for name, of in ratios.items() if panel["workload"] in of}),
             }
             for panel in panels
         ],
     }
+
+
+def _row(columns: Sequence[str], ran: Mapping[str, tuple[float, str]]) -> dict[str, Any]:
+    """Return a row at a glance: its `cells` (ratio, mark, and the batch size where it is not the column's), and `more`:
+    how many others that may cost as little are in no column. reports/scripts/ask.js has the same.
+
+    `ran` are the ratios and marks of the workload by configuration. Where a column's did not run, it did perhaps at
+    other batch sizes: the lowest of these is shown.
+    """
+    shown: dict[str, str] = {}  # by column which configuration
+    for column in columns:
+        alike = [name for name in ran if _BATCH.sub("", name) == _BATCH.sub("", column)]
+        if column in ran or alike:
+            shown[column] = column if column in ran else min(alike, key=lambda name: ran[name][0])
+    batches = {name: found[1] if (found := _BATCH.search(name)) else "other batch" for name in ran}
+    cells = [
+        (*ran[name], "" if name == column else batches[name]) if (name := shown.get(column)) else None
+        for column in columns
+    ]
+    marks = Counter(mark for name, (_, mark) in ran.items() if name not in shown.values())
+    tied, few = marks["="] + marks["◐"], marks["○"]
+    more = [f"{words}: {count} more" for words, count in (("tied", tied), ("too few runs", few)) if count]
+    return {"cells": cells, "more": "; ".join(more)}
