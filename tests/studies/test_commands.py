@@ -305,7 +305,14 @@ def test_code_that_a_command_may_run_is_asked_for_again(name: str) -> None:
         ("env PYTHONPATH=.:../other python -m package", "other/package/__main__.py"),
         ("make -C../other", "other/Makefile"),
         ("make -fsteps", "gpt/steps"),
-        ("python train.py --config='my run,1.txt'", "gpt/my run,1.txt"),
+        ("python train.py --config='my run,1.yaml'", "gpt/my run,1.yaml"),
+        ("python run.txt", "gpt/run.txt"),
+        ("make -sC../other", "other/Makefile"),
+        ("make -sCother", "gpt/other/Makefile"),
+        ("python train.py --files=[../other/run+1]", "other/run+1"),
+        ("node train.js", "gpt/lib.cjs"),
+        ("perl train.pl", "gpt/Foo.pm"),
+        ("sh run.sh", "gpt/sub/.git/setup.sh"),
         ("gcc @words", "gpt/words"),
         ("python train.py files=[one,two]", "gpt/two"),
         ("bash -c 'cat {one,two} | sh'", "gpt/one"),
@@ -413,3 +420,21 @@ def test_a_study_is_plain_data_and_survives_json() -> None:
     """Rules hand it to other processes so."""
     _, config = definition.read(str(written({"of": "60000 images", "per_step": "{batch_size} images"})), {})
     assert json.loads(json.dumps(config)) == config
+
+
+def test_an_output_that_a_command_names_is_not_asked_about() -> None:
+    brought.tracked.cache_clear()
+    Path("gpt", "log.txt").write_text("1")
+    file = written(command="python train.py --log log.txt --out model.pt --batch_size={batch_size}")
+    trusted(file)
+    for name in ("log.txt", "model.pt"):
+        Path("gpt", name).write_text("2")
+    trust.check(file, {}, definition.read(str(file), {})[1]["commands"])
+
+
+@pytest.mark.parametrize("words", ["ls */*/*/*/*", "ls /usr/*/*/*/*"])
+def test_wildcards_in_many_folders_are_refused(words: str) -> None:
+    for each in range(4):
+        Path("gpt", f"l{each}").symlink_to(".")
+    with pytest.raises(InputError, match=r"has wildcards in more than 2 of its folders"):
+        code(written(command=f"sh -c '{words}'"))
