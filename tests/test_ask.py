@@ -629,6 +629,9 @@ def test_address_of_a_question_opens_at_its_answer(browser: Browser, page: Page,
     other = browser.new_page(viewport={"width": width, "height": height})
     other.goto(page.url.partition("#")[0] + "#ask&workload=mnist_cnn")
     box = other.locator("#asked .answer").bounding_box()
+    heading = "document.querySelector('#first h2, summary:has(+ #first) h2').getBoundingClientRect().top"
+    hidden = "document.querySelector('main > nav').getBoundingClientRect().bottom"
+    assert other.evaluate(f"{heading} >= {hidden}"), "its heading lies below the bar of sections"
     other.close()
     assert box is not None
     assert 0 <= box["y"] < height

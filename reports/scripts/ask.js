@@ -501,11 +501,14 @@ function begin() {
     for (const name of [...LENGTHS].reverse()) alone(form.elements[name]); // an address may ask for several
     follow();
     if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
-    if (kept.size && form.closest("details:not([open])")) showAt(form);
+    if (kept.size && form.closest("details:not([open])")) showAt(home);
     answer();
     if (!refusedNow && !isThere()) history.replaceState(null, "", address());
     settled = true;
   }
+
+  /** What a link to the form leads to: its heading would else lie under the bar of sections. */
+  const home = form.closest("section") ?? form;
 
   /** Scroll to an element, and open what it is folded in. */
   function showAt(there) {
@@ -518,7 +521,7 @@ function begin() {
   function go(event) {
     const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (name?.startsWith("ask&")) showAt(form);
+    if (name?.startsWith("ask&")) showAt(home);
     if (there?.matches("details")) there.open = true;
     if (!there || !location.hash.startsWith("#ask&")) return;
     event.preventDefault();
@@ -538,7 +541,7 @@ function begin() {
   document.addEventListener("click", go);
   link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();
-  if (location.hash.startsWith("#ask&")) showAt(form); // a link leads to its answer
+  if (location.hash.startsWith("#ask&")) showAt(home); // a link leads to its answer
 }
 
 if (document.getElementById("ask-data")) begin();
