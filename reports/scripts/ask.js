@@ -248,7 +248,7 @@ function begin() {
 
   /** What the bars are: reports/panel.html.j2. */
   function legend() {
-    const swatch = (kind, words) => [made("i", kind), `${words} `];
+    const swatch = (kind, words) => [made("span", "", made("i", kind), words), " "];
     return made("span", "key", ...swatch("best", "lowest"), ...swatch("equal", "equal"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
   }
 
