@@ -91,7 +91,8 @@ function begin() {
   function interrupted(state, row) {
     const price = data.prices[state.option]?.[row.cell.hardware], rate = state.preemptions ?? price?.preemptions_per_hour ?? 0;
     if (!price?.is_spot) return "";
-    return rate > 0 ? ` ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : " No interruption of the spot machine is counted (under “More” you can).";
+    const lives = livesOf(row.seconds, price), many = lives > 1 ? ` A preemptible machine lives for ${shown(price.lives_seconds / SECONDS_PER_HOUR, 2)} h at most: that takes ${shown(lives, 1)} of them, one after another.` : "";
+    return rate > 0 ? `${many} ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : `${many} No interruption of the spot machine is counted (under “More” you can).`;
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
