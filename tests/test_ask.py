@@ -456,6 +456,15 @@ def test_price_up_to_which_a_machine_surely_costs_less_is_by_the_rule(page: Page
     assert tried > 4
 
 
+def test_a_preemptible_machine_of_2017_lives_for_a_day(page: Page) -> None:
+    """24.4 hours take two of Google's of then; of its spot machines of today, and of others', one may do."""
+    lives = [spot.lives_seconds(*of) for of in (("gce", "2017-07"), ("gce", "2026-05-20"), ("aws", "2017-07"))]
+    prices = [{} if seconds is None else {"lives_seconds": seconds} for seconds in lives]
+    hours = (24.4, 24.0, 49.0)
+    script = "([prices, hours]) => prices.map((price) => hours.map((one) => livesOf(one * 3600, price)))"
+    assert page.evaluate(script, [prices, hours]) == [[2, 1, 3], [1, 1, 1], [1, 1, 1]]
+
+
 def test_price_at_which_another_would_win_is_where_it_does(page: Page) -> None:
     """A little below that price a machine is the cheapest, a little above another; rivals on it do not count."""
     script = (
@@ -629,6 +638,9 @@ def test_address_of_a_question_opens_at_its_answer(browser: Browser, page: Page,
     other = browser.new_page(viewport={"width": width, "height": height})
     other.goto(page.url.partition("#")[0] + "#ask&workload=mnist_cnn")
     box = other.locator("#asked .answer").bounding_box()
+    heading = "document.querySelector('#first h2, summary:has(+ #first) h2').getBoundingClientRect().top"
+    hidden = "document.querySelector('main > nav').getBoundingClientRect().bottom"
+    assert other.evaluate(f"{heading} >= {hidden}"), "its heading lies below the bar of sections"
     other.close()
     assert box is not None
     assert 0 <= box["y"] < height

@@ -91,7 +91,8 @@ function begin() {
   function interrupted(state, row) {
     const price = data.prices[state.option]?.[row.cell.hardware], rate = state.preemptions ?? price?.preemptions_per_hour ?? 0;
     if (!price?.is_spot) return "";
-    return rate > 0 ? ` ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : " No interruption of the spot machine is counted (under “More” you can).";
+    const lives = livesOf(row.seconds, price), many = lives > 1 ? ` A preemptible machine lives for ${shown(price.lives_seconds / SECONDS_PER_HOUR, 2)} h at most: that takes ${shown(lives, 1)} of them, one after another.` : "";
+    return rate > 0 ? `${many} ${shown(rate, 2)} interruptions an hour of the spot machine are counted.` : `${many} No interruption of the spot machine is counted (under “More” you can).`;
   }
 
   /** How two rows compare in cost or time: the ratio of their medians where the rule calls them different. */
@@ -248,7 +249,7 @@ function begin() {
 
   /** What the bars are: reports/panel.html.j2. */
   function legend() {
-    const swatch = (kind, words) => [made("i", kind), `${words} `];
+    const swatch = (kind, words) => [made("span", "", made("i", kind), words), " "];
     return made("span", "key", ...swatch("best", "lowest"), ...swatch("equal", "equal"), ...swatch("near", "too close to call"), ...swatch("few", "too few or disturbed runs"), ...swatch("", "clearly more"));
   }
 
@@ -501,11 +502,14 @@ function begin() {
     for (const name of [...LENGTHS].reverse()) alone(form.elements[name]); // an address may ask for several
     follow();
     if ([...form.querySelectorAll("details [name]")].some((field) => kept.has(field.name))) form.querySelector("details").open = true;
-    if (kept.size && form.closest("details:not([open])")) showAt(form);
+    if (kept.size && form.closest("details:not([open])")) showAt(home);
     answer();
     if (!refusedNow && !isThere()) history.replaceState(null, "", address());
     settled = true;
   }
+
+  /** What a link to the form leads to: its heading would else lie under the bar of sections. */
+  const home = form.closest("section") ?? form;
 
   /** Scroll to an element, and open what it is folded in. */
   function showAt(there) {
@@ -518,7 +522,7 @@ function begin() {
   function go(event) {
     const name = event.target.closest?.('a[href^="#"]')?.hash.slice(1), there = document.getElementById(name);
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (name?.startsWith("ask&")) showAt(form);
+    if (name?.startsWith("ask&")) showAt(home);
     if (there?.matches("details")) there.open = true;
     if (!there || !location.hash.startsWith("#ask&")) return;
     event.preventDefault();
@@ -538,7 +542,7 @@ function begin() {
   document.addEventListener("click", go);
   link.addEventListener("click", () => copy(link, location.href, "Copy it from the address bar"));
   read();
-  if (location.hash.startsWith("#ask&")) showAt(form); // a link leads to its answer
+  if (location.hash.startsWith("#ask&")) showAt(home); // a link leads to its answer
 }
 
 if (document.getElementById("ask-data")) begin();

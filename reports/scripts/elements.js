@@ -47,7 +47,8 @@ async function copy(button, text, otherwise) {
 
 /** What is jumped to stands below the bar of sections, however many lines that has; a chapter's heading is above what its address names. */
 function clear(bar) {
-  document.documentElement.style.setProperty("--nav", `${bar.offsetHeight}px`);
+  const height = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+  document.documentElement.style.setProperty("--nav", `${height}px`);
   for (const head of document.querySelectorAll(".chapter > summary")) head.nextElementSibling.style.setProperty("--head", `${head.offsetHeight}px`);
 }
 

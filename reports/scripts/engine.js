@@ -149,6 +149,9 @@ function hourly(price, machine, state) {
   return price.usd_per_hour * (1 - state.discount);
 }
 
+/** How many machines a training takes one after another where each lives for so long at most: scripts/costs/spot.py. */
+const livesOf = (seconds, price) => (price?.lives_seconds ? Math.ceil(seconds / price.lives_seconds) : 1);
+
 /** The seconds that are billed, by the rule of a price: scripts/costs/billing.py; as they are where it has none. */
 function billed(seconds, price) {
   if (!price?.increment_seconds || !Number.isFinite(seconds)) return seconds;

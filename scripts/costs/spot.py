@@ -13,6 +13,15 @@ from numpy.typing import ArrayLike
 
 from scripts.costs.billing import SECONDS_PER_HOUR
 
+#: Until Spot VMs came (8 October 2021) Google's machines of that kind, then preemptible ones, lived for a day at most:
+#: https://cloud.google.com/compute/docs/instances/preemptible.
+_PREEMPTIBLE, _SPOT_VMS, _DAY_SECONDS = "gce", "2021-10-08", 24 * SECONDS_PER_HOUR
+
+
+def lives_seconds(provider: str, as_of: str) -> float | None:
+    """Return how long a spot machine lives at most that was rented at a price of that day; None where nothing says."""
+    return _DAY_SECONDS if provider == _PREEMPTIBLE and as_of < _SPOT_VMS else None
+
 
 def _arrays(
     useful: ArrayLike, rate: ArrayLike, checkpoint: ArrayLike, restart: ArrayLike, save: ArrayLike

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scripts.analysis import clocks, noise, scale_ups, summary, trainings, verdicts
 from scripts.analysis.names import FRAMEWORK_NAMES, provider_name
-from scripts.costs import limits, ownership
+from scripts.costs import limits, ownership, spot
 from scripts.costs.prices import useful_seconds
 from scripts.pages import flips, heads, unranked, yours
 from scripts.pages.days import when
@@ -114,6 +114,8 @@ def _prices(inputs: Inputs, machines: set[str]) -> dict[str, dict[str, Any]]:
             price |= rule
         if row["purchase"] == "spot":
             price["is_spot"] = True
+            if (lives := spot.lives_seconds(row["provider"], row["price_as_of"])) is not None:
+                price["lives_seconds"] = lives
         if "offer" in inputs.study["prices"][row["price_option"]]:
             price["whose"] = f"{provider_name(row['provider'])} {row['price_as_of']}"
         if row["purchase"] == "month":

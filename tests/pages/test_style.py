@@ -33,10 +33,14 @@ def test_every_section_is_in_sight_on_a_wide_screen(browser: Browser, written: P
 
 
 @pytest.mark.parametrize("width", [390, 800])
-def test_bar_that_is_longer_than_the_screen_shows_that_it_goes_on(browser: Browser, written: Path, width: int) -> None:  # noqa: F811
+def test_every_section_is_in_sight_on_a_narrow_screen_and_goes_as_one_reads_on(
+    browser: Browser,  # noqa: F811
+    written: Path,
+    width: int,
+) -> None:
     page = opened(browser, written, width, "light")
-    assert page.evaluate("(nav => nav.scrollWidth > nav.clientWidth)(document.querySelector('nav'))")
-    assert page.evaluate("getComputedStyle(document.querySelector('nav')).backgroundImage").count("gradient") == 4
+    assert page.evaluate("(nav => nav.scrollWidth <= nav.clientWidth)(document.querySelector('nav'))")
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).position") == "static"
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.close()
 
@@ -89,7 +93,7 @@ def test_heading_that_is_jumped_to_stands_below_the_bar(browser: Browser, tmp_pa
         bar = page.locator("nav").bounding_box()
         assert heading is not None
         assert bar is not None
-        below = heading["y"] - bar["y"] - bar["height"]
+        below = heading["y"] - max(0.0, bar["y"] + bar["height"])  # of a narrow screen it has gone
         assert -0.5 <= below < 40, (i, below)
     page.close()
 

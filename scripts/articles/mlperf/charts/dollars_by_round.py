@@ -69,7 +69,7 @@ def draw(view: View) -> Chart | None:
         + labs(x="round published", y="USD a training (log)", color="", shape="")
         + guides(color=guide_legend(ncol=1), shape=guide_legend(ncol=1))
         + look()
-        + theme(panel_spacing_y=0.03)
+        + theme(panel_spacing_y=0.055)
     )
     ends = table.groupby("label", sort=False)["usd"].agg(["first", "last"])
     lasts = table.groupby("label", sort=False)["than_first"].last()
@@ -77,7 +77,7 @@ def draw(view: View) -> Chart | None:
     return Chart(
         figure=figure,
         width=WIDTH,
-        height=1.5 + 1.5 * -(-table["label"].nunique() // columns),
+        height=1.5 + 1.6 * -(-table["label"].nunique() // columns),
         data=tall,
         caption="USD of each round's lowest-cost priced result; one result a point.",
         finding=f"At today's prices the last round costs clearly more than the first in {more} of {len(ends)} "

@@ -48,14 +48,14 @@ def draw(view: View) -> Chart | None:
         + labs(x="round", y="× the first round", color="")
         + guides(color=guide_legend(ncol=3))
         + look()
-        + theme(panel_spacing_y=0.03)
+        + theme(panel_spacing_y=0.055)
     )
     last = table.groupby(["card", "label"], observed=True)["speedup"].last().reset_index()
     best = last.nlargest(1, "speedup").iloc[0]
     return Chart(
         figure=figure,
         width=WIDTH,
-        height=1.5 + 1.4 * -(-table["label"].nunique() // columns),
+        height=1.5 + 1.5 * -(-table["label"].nunique() // columns),
         data=table,
         caption="Speed, × the first round; the shortest score of each round.",
         finding=f"Measured from the first round to the last: {last['speedup'].median():.2f}× the speed in the median, "
