@@ -62,7 +62,7 @@ def lines(lambdas: _Known, both: _Known, printed: Mapping[tuple[str, str, str, i
     tried = {"both": _tried(cases, both), "Lambda's alone": _tried(cases, lambdas)}
     answered = {case for case, _, _ in tried["both"]}
     refused = [case for case in cases if case not in answered]
-    families = sorted({case.family for case in cases})
+    families = sorted({case.family for case in cases}, key=str.casefold)
     half = families[::2]
     parts: dict[str, Callable[[_Case], bool]] = {
         "half of the families": lambda case: case.family in half,

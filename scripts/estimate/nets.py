@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, tuple[str, ...]]] = {
     "transformer": {
         "bert": ("bert_base_squad", "bert_large_squad", "BERT", "ELECTRA"),
         "transformer-xl": ("transformer_xl_base", "transformer_xl_large", "Transformer-XL"),
-        "translation": ("Transformer",),
+        "transformer (2017)": ("Transformer",),
         "fastpitch": ("FastPitch",),
     },
     "recommender": {
