@@ -79,9 +79,9 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
         at = inputs.option_labels[inputs.price]
         return _with_more(
-            f"{at[:1].upper()}{at[1:]}{_days(inputs, at)}: lowest cost measured, of {len(panels)} workloads: {each}"
-            f"{_range(panels)}. {_first(panels[0], inputs)} Each has its own line [at a glance](#glance)."
-            f"{_today(panels, inputs)}{_types(panels, inputs)}",
+            f"{_today(panels, inputs)}{at[:1].upper()}{at[1:]}{_days(inputs, at)}: lowest cost measured, of "
+            f"{len(panels)} workloads: {each}{_range(panels)}. {_first(panels[0], inputs)} Each has its own line "
+            f"[at a glance](#glance).{_types(panels, inputs)}",
             _lower(panels, inputs),
         )
     said = []
@@ -95,7 +95,7 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
         )
     return _with_more(
-        "\n".join(said) + _today(panels, inputs) + _types(panels, inputs), _tuned(panels) + _lower(panels, inputs)
+        _today(panels, inputs) + "\n".join(said) + _types(panels, inputs), _tuned(panels) + _lower(panels, inputs)
     )
 
 
@@ -112,15 +112,25 @@ def _first(panel: Mapping[str, Any], inputs: Inputs) -> str:
 
 
 def _today(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
-    """Return what has the lowest cost of the first workload by the first way to buy whose price is of now, where that
-    of the page is older; empty where it is of now itself, or none is.
+    """Return what has the lowest cost at prices of now, where those of the page are older; empty where they are of now
+    themselves, or none are: how often each machine, and of the first workload its dollars.
     """
-    way = _way_of_now(panels[0], inputs)
-    if way is None:
+    ways = [way for panel in panels if (way := _way_of_now(panel, inputs))]
+    if len(ways) < len(panels):
         return ""
-    usd = f"{number(way['usd'] * panels[0]['times'])} {panels[0]['unit']}"
-    named = f"{workload_name(panels[0]['workload'])}: {way['machine']}, {usd}"
-    return f"\nAt {way['option']}: {named}."
+    first, lead = ways[0], panels[0]
+    each = Counter(inputs.labels[way["cell"]["hardware"]] for way in ways).most_common()
+    counted = "; ".join(f"{name} in {count}" for name, count in each)
+    of = f" of {len(panels)} workloads the lowest is {counted};" if len(panels) > 1 else ""
+    usd = f"{number(first['usd'] * lead['times'])} {lead['unit']}{_least(first)}"
+    return f"At {first['option']}:{of} {workload_name(lead['workload'])} on {first['machine']} {usd}.\n"
+
+
+def _least(way: Mapping[str, Any]) -> str:
+    """Return how trainings are billed that are bought so."""
+    if way["seconds"] < way["minimum_seconds"]:
+        return f", one by one, as {duration(way['minimum_seconds'])} are billed at least"
+    return ", one by one or in a row" if way["minimum_seconds"] else ""
 
 
 def _way_of_now(panel: Mapping[str, Any], inputs: Inputs) -> Mapping[str, Any] | None:
@@ -247,7 +257,7 @@ def _own(panels: Sequence[Mapping[str, Any]], price: str, inputs: Inputs) -> str
         today = f"At {now['option']}: {now['lead']}" if now and now["lead"] else ""
         each = "Each workload has its own price [below](#first)." if len(panels) > 1 else ""
         more = "\n".join(filter(None, [each, price.strip()]))
-        return _with_more("\n".join(filter(None, [lead, today])), more) if lead else more
+        return _with_more("\n".join(filter(None, [today, lead])), more) if lead else more
     return price.strip() or "No price changes it: each workload has one machine alone, or one that is free."
 
 
@@ -287,8 +297,10 @@ def _thousand(panel: Mapping[str, Any], inputs: Inputs) -> str:
     usd = f"{number(1000 * best['usd'])} USD{billed or ', one by one or in a row'}"
     of = f"1,000 trainings of {workload_name(panel['workload'])}{_each(panel, inputs)}"
     now = _way_of_now(panel, inputs)
-    today = f" At {now['option']}: {number(1000 * now['usd'])} USD, on {now['machine']}." if now else ""
-    return f"{of} on {best['machine']}: {usd}.{today}"
+    if now is None:
+        return f"{of} on {best['machine']}: {usd}."
+    today = f"{number(1000 * now['usd'])} USD at {now['option']}, on {now['machine']}{_least(now)}"
+    return f"{of}: {today}.\n{number(1000 * best['usd'])} USD at {inputs.option_labels[inputs.price]}{billed}."
 
 
 def _each(panel: Mapping[str, Any], inputs: Inputs) -> str:

@@ -88,8 +88,8 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     which = f" ({'; '.join(clear)})" if clear else ""
     return {
         "which": f"The lowest cost of the newest round's {len(table)} benchmarks, at the prices of this page "
-        f"({study['prices'][study['price']]['label']}): {_lowest(table)}. Each has [its line below](#newest).\n\n"
-        + "\n".join(others),
+        f"({study['prices'][study['price']]['label']}): {_lowest(table)}. Each has [its line below](#newest).\n"
+        + "\n\n".join(others),
         "sure": f"One card is clearly the cheapest in {len(clear)} of {len(table)}{which}; in the others cards are too "
         f"close to call or have too few results.\n\nBy single results, which maker's machine of a card costs least is "
         f"clear in {alone}: the tables name whose may cost as little.",
@@ -134,6 +134,12 @@ def _price(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str
     rows = records(table[(table["label"] == label) & table["usd"].notna()])
     first = next((row for row in rows if row["old"] == newest.get(label)), rows[0])
     said = f"{label}, medians of machines of eight cards, in USD a card-hour: {_even(first)}"
+    lowest = derived.get("generations_lowest", table.iloc[:0])
+    for one in records(lowest[(lowest["pair"] == first["pair"]) & (lowest["label"] == label)]):
+        said += (
+            f" At {study['prices']['lowest']['label']} as much at {number(one['even_at'])} "
+            f"({one['old']} at {number(one['old_usd_per_hour'])}); now {number(one['usd_per_hour'])}, {_word(one)}."
+        )
     return "\n".join([f"{said}\n", *_of_one_benchmark(study, derived, label), _over_all(table)])
 
 
