@@ -742,6 +742,9 @@ def test_a_net_is_not_said_to_tie_with_what_takes_far_longer(page: Page) -> None
     assert "Whether it fits in their memory is not known." in said
     assert "nothing clearly costs less" not in said, "what takes longer costs less, and is named"
     assert "If it may take " in said
+    first = page.locator("#classic-quoted .bar.quote:not(.scale)").first
+    assert "best" not in (first.get_attribute("class") or ""), "what takes longer costs less"
+    assert "over 3 times your hours" in page.locator("#classic-quoted .key").first.inner_text(), "and why it is grey"
     assert "v100-16gb at a, about " in said.partition("If it may take ")[2]
     assert re.search(r"lowest of those that take no longer than 3 times your 10(\.0)? hours: about ", said)
 

@@ -417,7 +417,7 @@ function begin() {
       const times = scaleOf(state, about, rows);
       const what = `${name}: each bar is dollars${times === 1 ? "" : " per 1,000 trainings"}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(state, found) : "";
-      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", what, legend(), `· a to b×: the range that decides; dots are single runs${rows.some((row) => row.of.usd.length > 1) ? ": the further apart, the larger a gap must be to be clear" : ""}.`), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", `${what} A to b×: the range that decides, too close with 1 in it; dots are single runs${rows.some((row) => row.of.usd.length > 1) ? ": the further apart, the larger a gap must be to be clear" : ""}. `, legend()), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }

@@ -443,7 +443,10 @@ function classicQuoted(asked, data, markets) {
       market: market && {offer: market, usd: usd(market, ratio.middle)}}];
   }).sort((a, b) => a.usd - b.usd);
   const slowest = SLOWEST * asked.hours * 3600, best = found.find((row) => !row.is_market && row.seconds <= slowest) ?? found.find((row) => !row.is_market) ?? found[0];
-  for (const row of found) row.near = row !== best && row.seconds <= Math.max(slowest, best.seconds) && row.is_market === best.is_market && isCloseNet(row, best);
+  for (const row of found) {
+    Object.assign(row, {is_slow: row.seconds > Math.max(slowest, best.seconds), is_aside: row.is_market !== best.is_market});
+    row.near = row !== best && !row.is_slow && !row.is_aside && isCloseNet(row, best);
+  }
   return {rows: found, best};
 }
 
@@ -625,6 +628,14 @@ function beginQuote() {
 
   const mostOf = (rows) => Math.max(...rows.filter((row) => row.offers).map((row) => row.usd_high));
 
+  /** What the colours of some bars are, in words. */
+  function key(rows) {
+    const grey = rows.filter((row) => row.offers && !row.is_best && !row.near), isAside = (row) => row.is_slow || row.is_aside;
+    const greys = [["clearly more", grey.some((row) => !isAside(row))], [`over ${SLOWEST} times your hours`, grey.some((row) => row.is_slow)], ["of a market place alone", grey.some((row) => row.is_aside)]];
+    const kinds = [["best", "lowest expected", rows.some((row) => row.is_best)], ["near", "too close to call", rows.some((row) => row.near)], ["", greys.filter(([, is]) => is).map(([words]) => words).join(" or "), grey.length > 0]];
+    return made("p", "about", made("span", "key", ...kinds.filter(([, , is]) => is).flatMap(([kind, words]) => [made("span", "", made("i", kind), words), " "])));
+  }
+
   /** Bars of dollars up to `most`, with their interval; of a row `about` stands under its name, `more` under its dollars. */
   function bars(rows, most = mostOf(rows)) {
     const percent = (value) => `${((100 * value) / most).toFixed(2)}%`;
@@ -658,7 +669,7 @@ function beginQuote() {
   /** Bars of the first rows and of those that are `asked` about; the rest is a click away. */
   function folded(rows, isAsked, words, most = mostOf(rows)) {
     const isLong = rows.length > MOST_ROWS_SHOWN + 2, kept = rows.filter((row, place) => !isLong || place < MOST_ROWS_SHOWN || isAsked(row)), rest = rows.filter((row) => !kept.includes(row));
-    return [bars(kept, most), ...(rest.length ? [made("details", "", made("summary", "", `${rest.length} ${words}`), bars(rest, most))] : [])];
+    return [key(rows), bars(kept, most), ...(rest.length ? [made("details", "", made("summary", "", `${rest.length} ${words}`), bars(rest, most))] : [])];
   }
 
   function described(row) {
@@ -693,7 +704,7 @@ function beginQuote() {
     said.textContent = taken(fields, asked) + sentence(found, asked) + spot + market;
     why.textContent = reasons(asked, found);
     place.replaceChildren(...tries(found), made("h2", "", "Every card"),
-      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. Strong: the lowest expected; faint: too close to it to call. ${capital(textOf(data, "order"))}. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${capital(textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)}))}.`),
+      made("p", "about", `Mark: dollars at the cheapest on-demand offer of a cloud, as billed. Bar: the 80 % interval of the speed. ${capital(textOf(data, "order"))}. All cards together hold the ${shown(asked.kept_gb)} GB of the training's parameters (${asked.state_bytes} bytes each) and of the inputs of a sequence's layers, and a tenth of them stays free. ${capital(textOf(data, "memory", {over: Math.max(...Object.values(data.memory.over)).toFixed(2)}))}.`),
       ...folded(found.rows.map(described), (row) => row.basis === "your rate", "more cards"), ...ways(asked, found), notAnswered(found));
   }
 
