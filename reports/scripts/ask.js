@@ -244,7 +244,7 @@ function begin() {
     if (row === first || row.out || row.why === DISTURBED || row.why === EQUAL) return row === first || row.out ? "" : row.why;
     const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => factor(state.by === "value" ? end ** 2 : end));
     const fewest = Math.min(...[row, first].map(({of}) => of.usd.length)), ends = reach ? `: ${reach.join(" to ")}×` : "";
-    return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `too few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
+    return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
   }
 
   /** What the bars are: reports/panel.html.j2. */
@@ -324,7 +324,7 @@ function begin() {
     const firsts = new Set(all.flatMap(([, found]) => found.filter((row) => row[key] === found[0][key]).map((row) => row.name)));
     const kept = new Set([...sorted].sort((a, b) => firsts.has(b) - firsts.has(a)).slice(0, Math.max(MOST_COLUMNS, firsts.size)));
     const names = sorted.filter((name) => kept.has(name));
-    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
+    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those low in most.` : "";
     const lowest = (workload, rows, [first] = rows, about = data.workloads[workload], times = scaleOf(state, about, rows)) => (
       {cost: `● ${usd(first.usd, times)}${isOwn(state) || times > 1 ? "" : ` ${about.unit}`}`, time: `● ${duration(first.seconds)}`}[state.by] ?? "");
     const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [workload, found, columnsOf(names, found)]).map(([workload, found, seen]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found), more(found, seen))), ...names.map((name) => {
@@ -337,7 +337,7 @@ function begin() {
       return cell;
     })]);
     const isOther = rows.some(([, ...cells]) => cells.some((cell) => cell.textContent.includes("@")));
-    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, = equal, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${isOther ? " @256: at that batch size." : ""}${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
+    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, = equal, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${isOther ? " @256: of that batch." : ""}${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
     fold.id = "glance";
     return [fold];
   }

@@ -308,7 +308,7 @@ def _note(mark: str, cell: Mapping[str, Any], first: Mapping[str, Any], judge: v
         return verdicts.EQUAL
     if mark == trainings.FEW:
         words = verdicts.why([judge.reason(fewest)])
-        return words if judge.level == verdicts.WITHHELD else f"too few runs: {fewest}"
+        return words if judge.level == verdicts.WITHHELD else f"few runs: {fewest}"
     low, high = judge.reach(*usd, (cell["cell"]["hardware"], first["cell"]["hardware"]))
     ends = f": {_factor(low)} to {_factor(high)}×" if isfinite(high) else ""
     return f"too close{ends}" if mark == trainings.NEAR else f"clearly more{ends}"
