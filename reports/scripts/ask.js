@@ -10,7 +10,7 @@ const GLANCE = "All at a glance";
 const LENGTHS = ["samples", "takes", "accuracy"];
 
 /** In the name of a configuration. */
-const BATCH = / · (batch \d+)/;
+const BATCH = / · batch (\d+)/;
 
 /** Beyond so many times as much nobody asks how many: scripts/pages/first.py. */
 const FARTHEST = 100;
@@ -244,7 +244,7 @@ function begin() {
     if (row === first || row.out || row.why === DISTURBED || row.why === EQUAL) return row === first || row.out ? "" : row.why;
     const reach = reachOf(...pairOf(row, first, state.by, data.rule))?.map((end) => factor(state.by === "value" ? end ** 2 : end));
     const fewest = Math.min(...[row, first].map(({of}) => of.usd.length)), ends = reach ? `: ${reach.join(" to ")}×` : "";
-    return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `too few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
+    return row.near ? {[CLOSE]: `too close${ends}`, [FEW]: `few runs: ${fewest}`}[row.why] : `clearly more${ends}`;
   }
 
   /** What the bars are: reports/panel.html.j2. */
@@ -298,14 +298,20 @@ function begin() {
     return made_;
   }
 
-  /** Which of the rows found stands in a column: its own, or where that did not run the lowest of those at another batch size. */
-  const columnOf = (name, found) => found.find((row) => row.name === name) ?? found.find((row) => row.name.replace(BATCH, "") === name.replace(BATCH, ""));
+  /** Which of the rows found stands in which column: its own, or where that did not run the lowest of those at another batch size, in one column. */
+  function columnsOf(names, found) {
+    const shown = new Map(names.map((name) => [name, found.find((row) => row.name === name)])), plain = (name) => name.replace(BATCH, "");
+    for (const name of names) {
+      const lowest = shown.get(name) ? null : found.find((row) => plain(row.name) === plain(name));
+      if (lowest && ![...shown.values()].includes(lowest)) shown.set(name, lowest);
+    }
+    return shown;
+  }
 
-  /** How many that may cost as little are in no column: scripts/pages/first.py. */
-  function more(found, names) {
-    const seen = new Set(names.map((name) => columnOf(name, found))), others = found.slice(1).filter((row) => !seen.has(row)).map(markOf);
-    const count = (...marks) => others.filter((mark) => marks.includes(mark)).length;
-    return [["tied", count("equal", "near")], ["too few runs", count("few")]].filter(([, many]) => many).map(([words, many]) => `; ${words}: ${many} more`).join("");
+  /** How many are tied with the lowest, and in no column: scripts/pages/first.py. */
+  function more(found, seen) {
+    const tied = found.filter((row, place) => place && ![...seen.values()].includes(row) && ["equal", "near"].includes(markOf(row))).length;
+    return tied ? `; tied: ${tied} more` : "";
   }
 
   function glance(state) {
@@ -318,19 +324,20 @@ function begin() {
     const firsts = new Set(all.flatMap(([, found]) => found.filter((row) => row[key] === found[0][key]).map((row) => row.name)));
     const kept = new Set([...sorted].sort((a, b) => firsts.has(b) - firsts.has(a)).slice(0, Math.max(MOST_COLUMNS, firsts.size)));
     const names = sorted.filter((name) => kept.has(name));
-    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those that are low in most of them.` : "";
+    const cut = names.length < sorted.length ? ` ${names.length} of ${sorted.length} configurations: the lowest of each row, then those low in most.` : "";
     const lowest = (workload, rows, [first] = rows, about = data.workloads[workload], times = scaleOf(state, about, rows)) => (
-      {cost: `1.00× is ${usd(first.usd, times)}${isOwn(state) || times > 1 ? "" : ` ${about.unit}`}`, time: `1.00× is ${duration(first.seconds)}`}[state.by] ?? "");
-    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found), more(found, names))), ...names.map((name) => {
-      const row = columnOf(name, found);
+      {cost: `● ${usd(first.usd, times)}${isOwn(state) || times > 1 ? "" : ` ${about.unit}`}`, time: `● ${duration(first.seconds)}`}[state.by] ?? "");
+    const rows = all.filter(([, found]) => found.length).map(([workload, found]) => [workload, found, columnsOf(names, found)]).map(([workload, found, seen]) => [made("span", "", `${readable(workload)} `, made("span", "about", lowest(workload, found), more(found, seen))), ...names.map((name) => {
+      const row = seen.get(name);
       if (!row) return made("td", "n none", "—");
       const ratio = row[key] / found[0][key], cell = made("td", "n", `${shown(ratio)}×${row === found[0] ? " ●" : {equal: " =", near: " ◐", few: " ○"}[markOf(row)] ?? ""}`);
-      if (row.name !== name) cell.append(" ", made("span", "about", BATCH.exec(row.name)?.[1] ?? "other batch"));
+      if (row.name !== name) cell.append(" ", made("span", "about", BATCH.test(row.name) ? `@${BATCH.exec(row.name)[1]}` : "other batch"));
       cell.setAttribute("data-head", name);
       cell.style.setProperty("--heat", `${Math.min(100, 40 * (ratio - 1)).toFixed(0)}%`);
       return cell;
     })]);
-    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, = equal, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
+    const isOther = rows.some(([, ...cells]) => cells.some((cell) => cell.textContent.includes("@")));
+    const fold = made("details", "glance", made("summary", "", made("h3", "", GLANCE)), made("p", "about", `× the lowest of the row: ● lowest, = equal, ◐ too close to call, ○ too few or disturbed runs to say, no mark: clearly more.${isOther ? " @256: of that batch." : ""}${cut}`), table(GLANCE, "heat", ["workload", ...names], rows, `${{cost: "Cost", time: "Time", value: "Time × cost"}[state.by]} of this configuration over the lowest of the row`));
     fold.id = "glance";
     return [fold];
   }
@@ -417,7 +424,7 @@ function begin() {
       const times = scaleOf(state, about, rows);
       const what = `${name}: each bar is dollars${times === 1 ? "" : " per 1,000 trainings"}, followed by × the lowest and the time.`;
       const found = turning(rows.filter((row) => !row.out)), turns = state.by === "cost" ? flip(state, found) : "";
-      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", `${what} A to b×: the range that decides, too close with 1 in it; dots are single runs${rows.some((row) => row.of.usd.length > 1) ? ": the further apart, the larger a gap must be to be clear" : ""}. `, legend()), ...bars(state, rows, times),
+      show(sentence(state, rows, times, unit), ...elsewhere(state), made("p", "", [changed(state, rows), turns, ...over(state)].filter(Boolean).join(" ")), cards(state, rows, times), ...ways(state, times), ...(about.left_out ? [made("p", "about", about.left_out)] : []), made("p", "about", `${what} ${rows.some((row) => / to /.test(noted(state, row, rows[0]))) ? "A to b×: the range that decides, too close with 1 in it; dots" : "Dots"} are single runs. `, legend()), ...bars(state, rows, times),
         ...(Object.keys(data.workloads).length > 1 ? glance(state) : []), ...wins(found));
     }
   }

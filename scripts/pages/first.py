@@ -23,7 +23,7 @@ _SMALL_USD = 0.01
 _MARKS = {trainings.BEST: "●", trainings.SAME_BILL: "=", trainings.NEAR: "◐", trainings.FEW: "○"}
 
 #: In the name of a configuration.
-_BATCH = re.compile(r" · (batch \d+)")
+_BATCH = re.compile(r" · batch (\d+)")
 
 #: Beyond so many times as much nobody asks how many.
 _FARTHEST = 100
@@ -308,7 +308,7 @@ def _note(mark: str, cell: Mapping[str, Any], first: Mapping[str, Any], judge: v
         return verdicts.EQUAL
     if mark == trainings.FEW:
         words = verdicts.why([judge.reason(fewest)])
-        return words if judge.level == verdicts.WITHHELD else f"too few runs: {fewest}"
+        return words if judge.level == verdicts.WITHHELD else f"few runs: {fewest}"
     low, high = judge.reach(*usd, (cell["cell"]["hardware"], first["cell"]["hardware"]))
     ends = f": {_factor(low)} to {_factor(high)}×" if isfinite(high) else ""
     return f"too close{ends}" if mark == trainings.NEAR else f"clearly more{ends}"
@@ -410,22 +410,20 @@ def _glance(
 
 def _row(columns: Sequence[str], ran: Mapping[str, tuple[float, str]]) -> dict[str, Any]:
     """Return a row at a glance: its `cells` (ratio, mark, and the batch size where it is not the column's), and `more`:
-    how many others that may cost as little are in no column. reports/scripts/ask.js has the same.
+    how many others are tied with the lowest, and in no column. reports/scripts/ask.js has the same.
 
     `ran` are the ratios and marks of the workload by configuration. Where a column's did not run, it did perhaps at
-    other batch sizes: the lowest of these is shown.
+    other batch sizes: the lowest of these is shown, in one column.
     """
-    shown: dict[str, str] = {}  # by column which configuration
+    shown = {column: column for column in columns if column in ran}
     for column in columns:
         alike = [name for name in ran if _BATCH.sub("", name) == _BATCH.sub("", column)]
-        if column in ran or alike:
-            shown[column] = column if column in ran else min(alike, key=lambda name: ran[name][0])
-    batches = {name: found[1] if (found := _BATCH.search(name)) else "other batch" for name in ran}
+        if column not in ran and alike and (lowest := min(alike, key=lambda name: ran[name][0])) not in shown.values():
+            shown[column] = lowest
+    batches = {name: f"@{found[1]}" if (found := _BATCH.search(name)) else "other batch" for name in ran}
     cells = [
         (*ran[name], "" if name == column else batches[name]) if (name := shown.get(column)) else None
         for column in columns
     ]
-    marks = Counter(mark for name, (_, mark) in ran.items() if name not in shown.values())
-    tied, few = marks["="] + marks["◐"], marks["○"]
-    more = [f"{words}: {count} more" for words, count in (("tied", tied), ("too few runs", few)) if count]
-    return {"cells": cells, "more": "; ".join(more)}
+    tied = sum(mark in ("=", "◐") for name, (_, mark) in ran.items() if name not in shown.values())
+    return {"cells": cells, "more": f"tied: {tied} more" if tied else ""}

@@ -93,8 +93,10 @@ def test_what_ran_at_another_batch_size_is_no_dash_and_a_tie_that_is_no_column_i
     columns = ["8 × V100", "A100 · batch 64", "T4"]
     ran = {"8 × V100 · batch 256": (2.0, ""), "8 × V100 · batch 128": (1.5, "◐"), "A100": (1.0, "●")}
     row = first._row(columns, ran | {"K80": (1.01, "◐"), "P100": (1.0, "="), "M60": (3.0, "○"), "M4": (9.0, "")})
-    assert row["cells"] == [(1.5, "◐", "batch 128"), (1.0, "●", "other batch"), None]
-    assert row["more"] == "tied: 2 more; too few runs: 1 more"
+    assert row["cells"] == [(1.5, "◐", "@128"), (1.0, "●", "other batch"), None]
+    assert row["more"] == "tied: 2 more"
+    twice = first._row(["8 × V100", "8 × V100 · batch 64", "8 × V100 · batch 256"], ran)
+    assert twice["cells"] == [(1.5, "◐", "@128"), None, (2.0, "", "")], "each stands in one column"
 
 
 @pytest.mark.parametrize(
