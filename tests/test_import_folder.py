@@ -201,6 +201,7 @@ def test_machines_of_an_import_may_be_entries_of_the_catalogue(fresh: Project, t
     assert "Traceback" not in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -62,6 +62,7 @@ def test_a_number_in_digits_of_another_script_is_found(word: str, said: str) -> 
             asked.given([word])
 
 
+@pytest.mark.slow
 def test_snakemake_refuses_them(fresh: Project) -> None:
     refused = fresh.run("snakemake", "-n", "--config", "study=smoke", "repeats=１", check=False)
     assert refused.returncode == 1
