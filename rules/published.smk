@@ -104,7 +104,11 @@ rule ledger:
 
 rule quote_page:
     input:
-        known=["reports/published/facts/lambda-gpus.csv", *estimates.MADE_FROM],
+        known=[
+            "reports/published/facts/lambda-gpus.csv",
+            str(estimates.NVIDIAS_NETS.relative_to(estimates.ROOT)),
+            *estimates.MADE_FROM,
+        ],
         ledger="reports/ledger.csv",
         lib=[
             *code_of("scripts.quote"),

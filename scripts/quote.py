@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from scripts.estimate import classic, dollars
+from scripts.estimate import classic, dollars, nets
 from scripts.importers import facts
 from scripts.pages import quote, render
 from scripts.records import ledger
@@ -37,10 +37,13 @@ CARDS = {
 }
 
 
-def nets(study: str) -> dict[str, Any]:
-    """Return what classic nets are quoted from: the rates that a study of them imports, and offers of its machines."""
+def of_nets(study: str) -> dict[str, Any]:
+    """Return what classic nets are quoted from: the rates that a study of them imports, NVIDIA's on the same machines,
+    and offers of these.
+    """
     _, about = definition.read(study, {})
-    rows = tables.records(facts.read(ROOT / about["import"]["facts"]))
+    lambdas = tables.records(facts.read(ROOT / about["import"]["facts"]))
+    rows = [*lambdas, *nets.of_nvidia(estimates.nvidias_nets())]
     rates = classic.rates(rows)
     machines = definition.machines(about, schemas.read_yaml(ROOT / "config" / "hardware.yaml", "hardware"))
     cards = {card: machines[card]["label"] for card in dict.fromkeys(card for _, _, card in rates)}
@@ -73,7 +76,8 @@ def main() -> int:
     parser.add_argument("ledger", type=Path, help="what minutes promised and trainings took (.csv)")
     options = parser.parse_args()
     known = estimates.known()
-    context = quote.context(known, estimates.offered(), estimates.owned(known), estimates.trials(), nets(options.nets))
+    tried, classic_nets = estimates.trials(), of_nets(options.nets)
+    context = quote.context(known, estimates.offered(), estimates.owned(known), tried, classic_nets)
     page = render.environment().get_template("quote.html.j2")
     kept = ledger.summary(ledger.read(options.ledger))
     write_text(options.output, page.render(**context, ledger=kept, quote_scripts=render.scripts(quote.SCRIPTS)))

@@ -41,6 +41,15 @@ def test_a_new_a_longer_and_a_lost_file_are_read_again_and_nothing_else(tmp_path
     assert changes == [1, 1, 1, 1]
 
 
+def test_what_failed_is_tried_once_more_and_then_with_the_next_change(tmp_path: Path) -> None:
+    """A database may be locked between its table and its page."""
+    (tmp_path / "a.log").write_text(MODDED)
+    calls: list[int] = []
+    steps = Steps(lambda: None, lambda: None, lambda: (tmp_path / "b.log").write_text("x"), lambda: None)
+    follow(tmp_path, lambda changed: calls.append(changed), steps)
+    assert calls == [1, 1, 1, 1]
+
+
 def test_an_empty_folder_is_waited_for(tmp_path: Path) -> None:
     changes: list[int] = []
     follow(tmp_path, lambda changed: changes.append(changed) or (), Steps(lambda: (tmp_path / "a.log").write_text("x")))

@@ -4,8 +4,10 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import date
 from functools import cache
+from itertools import permutations, product
 from math import ceil
 from typing import Any
 
@@ -13,7 +15,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page
 
-from scripts.estimate import answer, classic, question, reasons
+from scripts.estimate import answer, classic, nets, question, reasons
 from scripts.estimate.points import PRECISIONS
 from scripts.importers import facts
 from scripts.pages import quote, render, yours
@@ -35,7 +37,8 @@ PRICED = {"v100-16gb": (0.5, 0.0, 60.0), "a100-80gb-pcie": (1.5, 600.0, 1.0), "h
 
 
 def rates() -> dict[tuple[str, str, str], float]:
-    return classic.rates(tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv")))
+    lambdas = tables.records(facts.read(ROOT / "reports" / "published" / "facts" / "lambda-gpus.csv"))
+    return classic.rates([*lambdas, *nets.of_nvidia(estimates.nvidias_nets())])
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +50,16 @@ def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ]
         for card, (usd, least, step) in PRICED.items()
     }
-    nets = quote.classic_data(rates(), 28, {card: card for card in PRICED}, offers)
+    of_nets = quote.classic_data(rates(), 28, {card: card for card in PRICED}, offers)
     known = known_facts()
-    context = quote.context(known, offered(), estimates.owned(known), estimates.trials(), nets)
+    context = quote.context(known, offered(), estimates.owned(known), estimates.trials(), of_nets)
     text = render.environment().get_template("quote.html.j2").render(
         **context, ledger="off by a tenth", quote_scripts=render.scripts(quote.SCRIPTS)
     )  # fmt: skip
     path = tmp_path_factory.mktemp("quote") / "quote.html"
     path.write_text(text)
     assert path.stat().st_size < 500_000
+    assert len(text.partition('id="quote-data">')[2].partition("</script>")[0].encode()) < 300_000
     page = opened(browser, path, 1400, "light")
     yield page
     assert page.said == []
@@ -270,6 +274,37 @@ def test_classic_nets_are_quoted_by_the_ratio_of_tables_as_python_does(page: Pag
                     assert row["near"] != classic.is_decided(ratio, row["usd"], best_ratio, best["usd"])
             seen += len(found)
     assert seen > 16
+
+
+def test_ratios_of_classic_nets_are_those_of_python(page: Page) -> None:
+    """Of nets of either source and of none, by kind, within a V100, an A100 and newer cards."""
+    script = (
+        "(asked) => { const {classic} = JSON.parse(document.getElementById('quote-data').textContent);"
+        " return asked.map((one) => ratioOf(classic, ...one)) }"
+    )
+    known = rates()
+    machines = ("v100-16gb", "v100-16gb-x8", "a100-80gb-sxm4", "a100-80gb-sxm4-x8", "a100-80gb-pcie", "h100-80gb-sxm5")
+    names = (*nets.KINDS, "", "resnet50", "nnUNet, 3D, PyTorch", "QuartzNet, PyTorch", "SIM, TensorFlow 2, XLA on")
+    asked = [
+        (precision, one, other, net)
+        for precision, (one, other), net in product(("float16", "float32"), permutations(machines, 2), names)
+    ]
+    answered = 0
+    for one, found in zip(asked, page.evaluate(script, asked), strict=True):
+        said = classic.ratio(known, *one)
+        if said is None:
+            assert found is None or found["high"] > found["middle"] * classic.WIDEST, one
+            continue
+        answered += 1
+        assert found == {key: pytest.approx(value, rel=1e-9) for key, value in asdict(said).items()}, one
+    assert 0.5 * len(asked) < answered < len(asked)
+
+
+def test_a_kind_that_is_refused_is_said_to_be(page: Page) -> None:
+    here = page.url.partition("#")[0]
+    page.goto("about:blank")
+    page.goto(f"{here}#classic&net=recommender&bits=float32&machine=v100-16gb&hours=20")
+    assert page.locator("#classic-said").inner_text().startswith("Not answered between a V100 and newer cards")
 
 
 def test_question_is_kept_in_the_address_and_comes_back(browser: Browser, page: Page) -> None:  # noqa: F811

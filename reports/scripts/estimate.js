@@ -160,18 +160,23 @@ function withoutPoints(model, points) {
 
 /**
  * How many times as fast a card trains a net as another does, by tables of rates ({net: {precision: {card: rate}}}):
- * {middle, low, high, families}, null where too few families of nets say: scripts/estimate/classic.py.
+ * {middle, low, high, families}, null where too few families of nets say or it is refused: scripts/estimate/classic.py.
  */
-function ratioOf({rates, families, level, fewest}, precision, measured, asked, net) {
-  const family = (name) => families[name] ?? name, logs = new Map(), others = new Map();
+function ratioOf({rates, families, kinds, level, fewest, fewest_alike, refused}, precision, measured, asked, net) {
+  const family = (name) => families[name] ?? name, kind = (name) => kinds[name] ?? name, logs = new Map(), others = new Map();
   for (const [name, of] of Object.entries(rates)) {
     const one = of[precision]?.[asked], other = of[precision]?.[measured];
     if (one && other) logs.set(name, Math.log(one / other));
   }
   for (const [name, value] of logs) if (name !== net && family(name) !== family(net)) others.set(family(name), [...(others.get(family(name)) ?? []), value]);
-  if (others.size < fewest) return null;
-  const middles = [...others.values()].map(median), without = (i) => median(middles.filter((_, j) => j !== i));
-  const off = middles.map((value, i) => Math.abs(value - without(i))).sort((a, b) => a - b);
-  const reach = off[Math.min(Math.ceil(level * (off.length + 1)), off.length) - 1], middle = logs.get(net) ?? median(middles);
+  const own = logs.get(net), of = kind(family(net)), isOld = (card) => card.startsWith("v100");
+  if (others.size < fewest || (own === undefined && isOld(measured) !== isOld(asked) && refused.some(([one, bits]) => one === of && bits === precision))) return null;
+  const middles = [...others].map(([name, values]) => ({kind: kind(name), value: median(values)}));
+  const middleOf = (among, like) => {
+    const alike = among.filter((one) => one.kind === like);
+    return median((alike.length >= fewest_alike ? alike : among).map(({value}) => value));
+  };
+  const off = middles.map((one) => Math.abs(one.value - middleOf(middles.filter((other) => other !== one), one.kind))).sort((a, b) => a - b);
+  const reach = off[Math.min(Math.ceil(level * (off.length + 1)), off.length) - 1], middle = own ?? middleOf(middles, of);
   return {middle: Math.exp(middle), low: Math.exp(middle - reach), high: Math.exp(middle + reach), families: others.size + Number(logs.has(net))};
 }

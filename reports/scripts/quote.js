@@ -742,7 +742,8 @@ function beginQuote() {
     const asked = {net: fields.get("net"), precision: fields.get("bits"), on: fields.get("machine"), hours};
     const {rows, best} = hours > 0 && hours < 1e6 ? classicQuoted(asked, data.classic, data.markets) : {rows: []};
     if (rows.length < 2) {
-      classicSaid.textContent = hours > 0 && hours < 1e6 ? `The tables time too few nets on ${label(asked.on)}.` : "Hours: more than 0 and less than 1,000,000 are allowed.";
+      const isRefused = data.classic.refused.some(([kind, bits]) => kind === asked.net && bits === asked.precision);
+      classicSaid.textContent = hours > 0 && hours < 1e6 ? isRefused ? "Not answered between a V100 and newer cards, in these bits: of such nets that hangs on software and batch more than on the cards." : `The tables time too few nets on ${label(asked.on)}.` : "Hours: more than 0 and less than 1,000,000 are allowed.";
       classicPlace.replaceChildren();
       return;
     }

@@ -164,6 +164,7 @@ def estimating_page(page: str) -> str:
         whole_trainings.lines(estimates.known()),
         _cheapest(found),
         classic_picks.lines(),
+        classic_picks.carried_lines(),
     ]
     for place, lines in enumerate(parts):
         page = simulated.made(page, lines, place)

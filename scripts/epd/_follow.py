@@ -25,20 +25,25 @@ def state(files: Iterable[Path]) -> State:
 
 def follow(
     folder: Path,
-    read: Callable[[int], Iterable[Path]],
+    read: Callable[[int], Iterable[Path] | None],
     wait: Callable[[], None] = lambda: time.sleep(LOOK_SECONDS),
 ) -> None:
     """Call `read` with the number of files that are new, gone or changed, at once and after each change, until Ctrl-C.
 
-    It returns the files that it wrote itself, which are no change. An empty folder is waited for.
+    It returns the files that it wrote itself, which are no change, None where it failed: it is called once more then,
+    as a log may have been locked or half written. An empty folder is waited for.
     """
     seen: State = {}
+    failed: State | None = None
     try:
         while True:
             now = state(path for path in any_log.candidates(folder, all_of_runs=True) if path.name != COST)
             if changed := len(dict(now.items() ^ seen.items())):
                 written = read(changed)
-                seen = now | state(path for path in written if path in now)
+                if written is None and failed != now:
+                    failed = now
+                else:
+                    seen = now | state(path for path in written or () if path in now)
             wait()
     except KeyboardInterrupt:
         return

@@ -1,6 +1,7 @@
 """Logs of others, as the facts of a study; a folder of logs, as a page."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -120,11 +121,19 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
     if not is_followed:
         return _read(console, folder, name, asked, write_cost)[0]
 
-    def read(changed: int) -> list[Path]:
+    page = Path("results", name, "report.html").resolve()
+    was_made = False
+
+    def read(changed: int) -> list[Path] | None:
+        nonlocal was_made
         console.print(f"{changed} files new or changed in {folder}", soft_wrap=True)
         code, written = _read(console, folder, name, asked, write_cost, may_be_empty=True)
-        if code:
+        if code and not was_made:
             raise InputError(f"{folder}: the page could not be made: see above")
+        if code:
+            print("the page could not be made: see above; the last one stays", file=sys.stderr, flush=True)
+            return None
+        was_made = True
         # Not by rich: interrupted as it prints, it says the line once more.
         print("waiting for more: Ctrl-C ends it", flush=True)
         return written
@@ -134,7 +143,6 @@ def _folder(folder: Path, name: str, asked: "Asked", is_followed: bool, write_co
         follow(folder, read)
     finally:
         kept.forget(folder)
-    page = Path("results", name, "report.html").resolve()
     print(f"ended by Ctrl-C; the last page stays: {page}", flush=True)
     return 0
 

@@ -1,24 +1,19 @@
 """What a net that is timed on one card takes on another: the ratio of both cards' speeds in tables of other nets.
 
-The median over families of nets, each counted once, with an interval that is as wide as the ratios of families have
-been off when each was left out (a conformal interval: Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random
-World", 2005, section 2.2). A net that the tables hold has its own ratio in the middle.
+The median over families of nets, each counted once: those of the net's kind, where enough are timed on both, or all of
+them. The interval is as wide as the ratios of families have been off when each was left out (a conformal interval:
+Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World", 2005, section 2.2). A net that the tables hold has
+its own ratio in the middle.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 from math import ceil, exp, hypot, log
 from statistics import median
 from typing import Any
 
-#: Nets of one family are one witness.
-FAMILIES = {
-    "bert_base_squad": "bert",
-    "bert_large_squad": "bert",
-    "transformer_xl_base": "transformer-xl",
-    "transformer_xl_large": "transformer-xl",
-}
+from scripts.estimate.nets import family, kind
 
 LEVEL = 0.8
 
@@ -38,6 +33,13 @@ PICK_RULES = ("ratios of the tables", "lowest price an hour")
 
 #: Fewer families than these give no interval of that level.
 FEWEST = 4
+
+#: Fewer families of its kind say less of a net than all families do.
+FEWEST_ALIKE = 2
+
+#: Kind and precision of nets that no answer is given for between a V100 and newer cards: by how much these differ
+#: there hangs on software and batch more than on the cards.
+REFUSED = (("depthwise", "float16"), ("depthwise", "float32"), ("recommender", "float32"))
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,17 @@ def _medians(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], fl
 def ratio(
     known: Mapping[tuple[str, str, str], float], precision: str, measured: str, asked: str, net: str
 ) -> Ratio | None:
-    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families say, or where
-    they differ too much. `net` is one of the tables, or any other name.
+    """Return how many times as fast `asked` trains a net as `measured` does; None where too few families say, where
+    they differ too much, or where it is `REFUSED`. `net` is one of the tables, a kind of net, or any other name.
     """
     logs = _logs(known, precision, measured, asked)
     own = logs.pop(net, None)
-    others = _of_families(logs, FAMILIES.get(net, net))
-    if len(others) < FEWEST:
+    others = _of_families(logs, family(net))
+    if len(others) < FEWEST or (own is None and _is_refused(net, precision, measured, asked)):
         return None
     if (reach := _reach(others)) > log(WIDEST):
         return None
-    middle = median(others.values()) if own is None else own
+    middle = _middle(others, kind(net)) if own is None else own
     return Ratio(exp(middle), exp(middle - reach), exp(middle + reach), len(others) + (own is not None))
 
 
@@ -112,7 +114,7 @@ def is_decided(one: Ratio, one_usd: float, other: Ratio, other_usd: float) -> bo
 @dataclass(frozen=True)
 class Trials:
     """How far ratios were off for families of nets that were left out: factors (half, and nine in ten, are below), and
-    how often their intervals held, each net counted once.
+    how often their intervals held, each family counted once.
     """
 
     cases: int
@@ -120,25 +122,37 @@ class Trials:
     most: float
     held: float
 
+    @classmethod
+    def of(cls, found: Iterable[tuple[str, float, bool]]) -> "Trials":
+        """Return that of the family, the error (as a logarithm) and whether the interval held, of each case."""
+        found = list(found)
+        errors = sorted(abs(error) for _, error, _ in found)
+        held: dict[str, list[bool]] = {}
+        for of, _, holds in found:
+            held.setdefault(of, []).append(holds)
+        nine = errors[ceil(0.9 * len(errors)) - 1]
+        shares = [sum(each) / len(each) for each in held.values()]
+        return cls(len(errors), exp(median(errors)), exp(nine), sum(shares) / len(shares))
+
+
+def without(known: Mapping[tuple[str, str, str], float], net: str) -> dict[tuple[str, str, str], float]:
+    """Return the rates of nets of other families."""
+    return {key: rate for key, rate in known.items() if family(key[0]) != family(net)}
+
 
 def trials(known: Mapping[tuple[str, str, str], float]) -> Trials:
     """Return how good the ratios are from each machine to each other one, without the net's own family."""
-    errors: list[float] = []
-    held: dict[str, list[bool]] = {}
+    found: list[tuple[str, float, bool]] = []
     nets, precisions, cards = (sorted({key[axis] for key in known}) for axis in range(3))
     for net in nets:
-        left = {key: rate for key, rate in known.items() if FAMILIES.get(key[0], key[0]) != FAMILIES.get(net, net)}
-        for precision, measured, asked in product(precisions, cards, cards):
-            if measured == asked or not {(net, precision, measured), (net, precision, asked)} <= known.keys():
-                continue
-            if found := ratio(left, precision, measured, asked, ""):
-                true = known[net, precision, asked] / known[net, precision, measured]
-                errors.append(abs(log(found.middle / true)))
-                held.setdefault(net, []).append(found.low <= true <= found.high)
-    errors.sort()
-    shares = [sum(of) / len(of) for of in held.values()]
-    nine = errors[ceil(0.9 * len(errors)) - 1]
-    return Trials(len(errors), exp(median(errors)), exp(nine), sum(shares) / len(shares))
+        left = without(known, net)
+        for precision in precisions:
+            timed = [card for card in cards if (net, precision, card) in known]
+            for measured, asked in permutations(timed, 2):
+                if said := ratio(left, precision, measured, asked, net):
+                    true = known[net, precision, asked] / known[net, precision, measured]
+                    found.append((family(net), log(said.middle / true), said.low <= true <= said.high))
+    return Trials.of(found)
 
 
 def picks(
@@ -152,11 +166,11 @@ def picks(
     """
     nets, precisions = ({key[axis] for key in known} for axis in range(2))
     for net, precision in product(sorted(nets), sorted(precisions)):
-        left = {key: rate for key, rate in known.items() if FAMILIES.get(key[0], key[0]) != FAMILIES.get(net, net)}
+        left = without(known, net)
         timed = sorted(card for card in usd_per_hour if (net, precision, card) in known)
         true = {card: usd_per_hour[card] / known[net, precision, card] for card in timed}
         for measured in timed:
-            ratios = {card: ratio(left, precision, measured, card, "") for card in timed if card != measured}
+            ratios = {card: ratio(left, precision, measured, card, net) for card in timed if card != measured}
             said = {card: usd_per_hour[card] / found.middle for card, found in ratios.items() if found}
             said[measured] = usd_per_hour[measured]
             if len(said) < FEWEST_MACHINES:
@@ -180,15 +194,25 @@ def _logs(known: Mapping[tuple[str, str, str], float], precision: str, measured:
 def _of_families(logs: Mapping[str, float], but: str) -> dict[str, float]:
     families: dict[str, list[float]] = {}
     for net, value in logs.items():
-        if (family := FAMILIES.get(net, net)) != but:
-            families.setdefault(family, []).append(value)
-    return {family: median(values) for family, values in families.items()}
+        if family(net) != but:
+            families.setdefault(family(net), []).append(value)
+    return {name: median(values) for name, values in families.items()}
+
+
+def _middle(families: Mapping[str, float], of_kind: str) -> float:
+    """Return the median of the families of a kind, or of all where these are too few."""
+    alike = [value for name, value in families.items() if kind(name) == of_kind]
+    return median(alike if len(alike) >= FEWEST_ALIKE else families.values())
 
 
 def _reach(families: Mapping[str, float]) -> float:
-    """Return how far off the median of the others is for a family, at the level of the interval."""
+    """Return how far off the middle of the others is for a family, at the level of the interval."""
     off = sorted(
-        abs(value - median(other for name, other in families.items() if name != family))
-        for family, value in families.items()
+        abs(value - _middle({other: at for other, at in families.items() if other != name}, kind(name)))
+        for name, value in families.items()
     )
     return off[min(ceil(LEVEL * (len(off) + 1)), len(off)) - 1]
+
+
+def _is_refused(net: str, precision: str, measured: str, asked: str) -> bool:
+    return (kind(net), precision) in REFUSED and measured.startswith("v100") != asked.startswith("v100")

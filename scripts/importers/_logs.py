@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import struct
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,13 +86,10 @@ def number(text: str) -> float | None:
 
 
 def finite(value: Any) -> float | None:
-    """Return `value` if it is a finite number, else None (a table holds no nan)."""
+    """Return `value` if it is a finite number, else None (a table holds no nan). What overflowed is none either."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    try:
-        return float(value) if isfinite(value) else None
-    except OverflowError:
-        return None
+    return float(value) if abs(value) <= numbers.LARGEST_WHOLE else None
 
 
 def count(value: Any) -> int | None:
@@ -278,7 +276,8 @@ def _runs(
         return _read(folder, name, parse, given, time)
     except Refused as refused:
         return [refused]
-    except (OverflowError, ValueError) as error:  # a text of hundreds of digits: the other logs are read all the same
+    # A text of hundreds of digits, a field of another kind, brackets without end: the other logs are read all the same.
+    except (OverflowError, ValueError, TypeError, AttributeError, LookupError, RecursionError, struct.error) as error:
         return [Refused(f"cannot be read: {error}")]
 
 

@@ -356,8 +356,9 @@ def _said(cheapest: Mapping[str, Any], fastest: Mapping[str, Any], clear: str) -
 def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[dict[str, Any]]:
     """Return the cheapest of one workload by each way to buy that has several priced; none of a single way.
 
-    Keys: option (its label), machine, near (which are not clearly dearer), why (they are not), usd, seconds,
-    usd_per_hour and minimum_seconds (the least that is billed; 0 where trainings follow one another).
+    Keys: option (its label), lead (at which price another machine wins, in words), machine, near (which are not clearly
+    dearer), why (they are not), usd, seconds, usd_per_hour and minimum_seconds (the least that is billed; 0 where
+    trainings follow one another).
     """
     found = []
     for option, cells in bought.items():
@@ -367,6 +368,7 @@ def _ways(bought: Mapping[str, list[dict[str, Any]]], inputs: Inputs) -> list[di
         shown = inputs.prices[inputs.prices["price_option"] == option].set_index("hardware")
         of = shown.loc[cells[0]["cell"]["hardware"]]
         about = {"option": inputs.option_labels[option]}
+        about |= {"lead": flips.of_lead(cells, str(cells[0]["cell"]["workload"]), inputs.labels, inputs.newest)}
         about |= {key: cheapest[key] for key in ("near", "why")}
         least = of["minimum_seconds"]
         is_alone = not of["in_a_row"] and not pd.isna(least)

@@ -71,7 +71,7 @@ def of_answer(name: str, than: str, answer: Answer, newest: str) -> str:
 
 
 def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[str, str], newest: str) -> str:
-    """Return up to which price the machine of the lowest cost keeps it, and at which price the next one takes it.
+    """Return at which price the next machine takes over from that of the lowest cost, and at which of the latter.
 
     `cells` are those of one workload, the cheapest first. Empty where there is no other machine, or one is free.
     """
@@ -86,11 +86,11 @@ def of_lead(cells: Sequence[Mapping[str, Any]], workload: str, labels: Mapping[s
         (cell["usd_per_hour"] * times, cell["usd_per_hour"], when(cell["price_as_of"], newest))
         for cell, times in ((one, ratio), (other, 1 / ratio))
     )
-    same = ", as both are billed the minimum" if one["is_least"] and other["is_least"] else ""
+    same = " (both are billed the minimum)" if one["is_least"] and other["is_least"] else ""
     first, second = (labels[cell["cell"]["hardware"]] for cell in (one, other))
     return (
-        f"For {workload_name(workload)}, by {_by(is_single)}, {first} is lowest up to {_now(up_to, now, since)}; "
-        f"next is {second}, at {number(at)} ({_priced(then, of)}){same}."
+        f"{workload_name(workload)}, by {_by(is_single)}: {second} takes over at {_now(at, then, of)}{same}, or if "
+        f"{first} rises to {number(up_to)} ({_priced(now, since)})."
     )
 
 

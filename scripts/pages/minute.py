@@ -16,6 +16,7 @@ from scripts.analysis.trainings import CHEAPEST, SAME
 from scripts.analysis.verdicts import EQUAL, FALSE_PAGES
 from scripts.costs.billing import billed_seconds, cost_usd
 from scripts.pages import header
+from scripts.pages.days import when
 from scripts.pages.inputs import Inputs
 from scripts.storage.numbers import TIE, duration, number
 from scripts.studies import definition
@@ -34,6 +35,8 @@ def rows(
 ) -> list[tuple[str, str]]:
     """Return the questions and their answers, those that an article has `given`, or of a ranking of each workload.
 
+    What stands behind an empty line of an answer is for who wants to know more, and folded.
+
     `panels` are those of `first.context`, `price` says at which price the answer to the page's question changes,
     `mixed` in how many rankings a gap may be one of software.
     """
@@ -42,14 +45,19 @@ def rows(
     if inputs.has_no_samples:
         noun = "trainings"
     if not given and panels:
-        given = {"which": _which(panels, inputs), "sure": _sure(panels, inputs), "price": _own(panels, price)}
+        given = {
+            "which": _which(panels, inputs),
+            "sure": _sure(panels, inputs),
+            "price": _own(panels, price, inputs),
+            "samples": _samples(panels, inputs, noun),
+        }
         price = ""
-        given = {**given, "samples": _samples(panels, inputs, noun)}
     said = {"price": price.strip(), **given}
     if price:
         said["price"] = "\n".join(filter(None, [price.strip(), given.get("price")]))
     if said.get("sure"):
-        said["sure"] = f"{said['sure']} {mixed}".strip() + _unlike(inputs)
+        answer, *more = said["sure"].split("\n\n")
+        said["sure"] = "\n\n".join([f"{answer} {mixed}".strip() + _unlike(inputs), *more])
     return [(head.format(noun=noun), said[key]) for key, head in _HEADS.items() if said.get(key)]
 
 
@@ -70,9 +78,11 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         counted = Counter(panel["best"][CHEAPEST]["hardware_name"] for panel in panels)
         each = "; ".join(f"{name} in {count}" for name, count in counted.most_common())
         at = inputs.option_labels[inputs.price]
-        return (
-            f"{at[:1].upper()}{at[1:]}: lowest cost measured, of {len(panels)} workloads: {each}{_range(panels)}. "
-            f"Each has its own line [at a glance](#glance).{_lower(panels, inputs)}{_types(panels, inputs)}"
+        return _with_more(
+            f"{_today(panels, inputs)}{at[:1].upper()}{at[1:]}{_days(inputs, at)}: lowest cost measured, of "
+            f"{len(panels)} workloads: {each}{_range(panels)}. {_first(panels[0], inputs)} Each has its own line "
+            f"[at a glance](#glance).{_types(panels, inputs)}",
+            _lower(panels, inputs),
         )
     said = []
     for panel in panels:
@@ -84,7 +94,51 @@ def _which(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
         said.append(
             f"{workload_name(panel['workload'])}{only}: {best['machine']}, {cost}: {about[:1].lower()}{about[1:]}."
         )
-    return "\n".join(said) + _tuned(panels) + _lower(panels, inputs) + _types(panels, inputs)
+    return _with_more(
+        _today(panels, inputs) + "\n".join(said) + _types(panels, inputs), _tuned(panels) + _lower(panels, inputs)
+    )
+
+
+def _with_more(answer: str, more: str) -> str:
+    """Return an answer with what is folded behind it, if anything is."""
+    return f"{answer}\n\n{more.strip()}" if more.strip() else answer
+
+
+def _first(panel: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return the lowest cost of the first workload."""
+    best = panel["best"][CHEAPEST]
+    cost = f"{number(best['usd'] * panel['times'])} {panel['unit']}{_billed(panel, inputs)}"
+    return f"{workload_name(panel['workload'])}: {best['machine']}, {cost}."
+
+
+def _today(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
+    """Return what has the lowest cost at prices of now, where those of the page are older; empty where they are of now
+    themselves, or none are: how often each machine, and of the first workload its dollars.
+    """
+    ways = [way for panel in panels if (way := _way_of_now(panel, inputs))]
+    if len(ways) < len(panels):
+        return ""
+    first, lead = ways[0], panels[0]
+    each = Counter(inputs.labels[way["cell"]["hardware"]] for way in ways).most_common()
+    counted = "; ".join(f"{name} in {count}" for name, count in each)
+    of = f" of {len(panels)} workloads the lowest is {counted};" if len(panels) > 1 else ""
+    usd = f"{number(first['usd'] * lead['times'])} {lead['unit']}{_least(first)}"
+    return f"At {first['option']}:{of} {workload_name(lead['workload'])} on {first['machine']} {usd}.\n"
+
+
+def _least(way: Mapping[str, Any]) -> str:
+    """Return how trainings are billed that are bought so."""
+    if way["seconds"] < way["minimum_seconds"]:
+        return f", one by one, as {duration(way['minimum_seconds'])} are billed at least"
+    return ", one by one or in a row" if way["minimum_seconds"] else ""
+
+
+def _way_of_now(panel: Mapping[str, Any], inputs: Inputs) -> Mapping[str, Any] | None:
+    """Return the first way to buy a workload at prices of now, None where the page's own are."""
+    shown = inputs.prices[inputs.prices["price_option"] == inputs.price]["price_as_of"].dropna()
+    if any(when(str(day), inputs.newest) == "now" for day in shown):
+        return None
+    return next((way for way in panel["ways"] if when(way["price_as_of"], inputs.newest) == "now"), None)
 
 
 def _range(panels: Sequence[Mapping[str, Any]]) -> str:
@@ -192,15 +246,18 @@ def _sure(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     errs = f"At most 1 such page in {often} calls a difference clear that is chance"
     length = clocks.extrapolated(inputs.runs).partition(";")[0] if inputs.trained else clocks.AS_MEASURED
     whole = "" if length == clocks.AS_MEASURED else f" All times and costs are of a whole training, {length}."
-    return f"{', '.join(said)}. {errs}.{more}{whole}"
+    return _with_more(f"{', '.join(said)}.{more}{whole}", f"{errs}.")
 
 
-def _own(panels: Sequence[Mapping[str, Any]], price: str) -> str:
+def _own(panels: Sequence[Mapping[str, Any]], price: str, inputs: Inputs) -> str:
     """Return at which price the first workload has another winner, the `price` of the answer, and where others are."""
     if any(panel["flip"] for panel in panels):
         lead = next((panel["lead"] for panel in panels if panel["lead"]), "")
-        more = "Each workload has its own price [below](#first)." if len(panels) > 1 else ""
-        return "\n".join(filter(None, [f"{lead} {more}".strip(), price.strip()]))
+        now = _way_of_now(panels[0], inputs)
+        today = f"At {now['option']}: {now['lead']}" if now and now["lead"] else ""
+        each = "Each workload has its own price [below](#first)." if len(panels) > 1 else ""
+        more = "\n".join(filter(None, [each, price.strip()]))
+        return _with_more("\n".join(filter(None, [today, lead])), more) if lead else more
     return price.strip() or "No price changes it: each workload has one machine alone, or one that is free."
 
 
@@ -216,7 +273,7 @@ def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> 
     if all(panel["is_rate"] for panel in panels):
         lead, best = panels[0], panels[0]["best"][CHEAPEST]
         one = f"{workload_name(lead['workload'])} on {best['machine']}: {number(best['usd'])} {lead['unit']}"
-        return f"In proportion to N, in the same order: no start and no minimum is counted. {one}."
+        return f"{one}, in proportion to N, in the same order: no start and no minimum is counted."
     least = {option: seconds for option in inputs.study["prices"] if (seconds := _minimum(inputs, option))}
     reasons = ["start and compilation are paid once"] if inputs.trained else []
     reasons += [f"{duration(least[inputs.price])} are billed at least"] if inputs.price in least else []
@@ -230,7 +287,7 @@ def _samples(panels: Sequence[Mapping[str, Any]], inputs: Inputs, noun: str) -> 
         said = f"Fill in N in the form below. As {' and '.join(reasons)}, with another N another may be cheapest."
     else:
         said = "In proportion to N, in the same order: no start and no minimum is counted."
-    return f"{_thousand(next(panel for panel in panels if not panel['is_rate']), inputs)} {said}"
+    return _with_more(_thousand(next(panel for panel in panels if not panel["is_rate"]), inputs), said)
 
 
 def _thousand(panel: Mapping[str, Any], inputs: Inputs) -> str:
@@ -238,4 +295,17 @@ def _thousand(panel: Mapping[str, Any], inputs: Inputs) -> str:
     best = panel["best"][CHEAPEST]
     billed = _billed({**panel, "times": 1000}, inputs)
     usd = f"{number(1000 * best['usd'])} USD{billed or ', one by one or in a row'}"
-    return f"1,000 trainings of {workload_name(panel['workload'])} on {best['machine']}: {usd}."
+    of = f"1,000 trainings of {workload_name(panel['workload'])}{_each(panel, inputs)}"
+    now = _way_of_now(panel, inputs)
+    if now is None:
+        return f"{of} on {best['machine']}: {usd}."
+    today = f"{number(1000 * now['usd'])} USD at {now['option']}, on {now['machine']}{_least(now)}"
+    return f"{of}: {today}.\n{number(1000 * best['usd'])} USD at {inputs.option_labels[inputs.price]}{billed}."
+
+
+def _each(panel: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return how many samples a training of a workload has, in brackets; empty where that is not known."""
+    samples = inputs.runs.loc[inputs.runs["workload"] == panel["workload"], "published_samples"].dropna()
+    if samples.empty:
+        return ""
+    return f" ({float(samples.median()):,.0f} {definition.unit(inputs.study, panel['workload'])} each)"

@@ -17,6 +17,7 @@ from scripts.estimate import (
     exported,
     linear,
     memory,
+    nets,
     question,
     rates,
     reasons,
@@ -58,32 +59,44 @@ def context(
     offered: Mapping[str, Sequence[Mapping[str, Any]]],
     owned: Mapping[str, Owned],
     found: Mapping[str, Any],
-    nets: Mapping[str, Any],
+    of_nets: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return what the page shows; `found` are the results of trials, `nets` what `classic_data` returns.
+    """Return what the page shows; `found` are the results of trials, `of_nets` what `classic_data` returns.
 
     Keys: quote (what scripts answer from), precisions, tasks, worked (examples, of the day of the newest price), trials
-    (of `found`, by question), of_nets (`classic.Trials`), slips (rows of nets that are left out), points and models
-    (how many), printed and priced (first and last day), untested (cards of which the tables have no dense BF16).
+    (of `found`, by question), of_nets (`classic.Trials`), slips (rows of nets that are left out), other_nets (names of
+    those that no table has, by kind), points and models (how many), printed and priced (first and last day), untested
+    (cards of which the tables have no dense BF16).
     """
     days = sorted(row["as_of"] for rows in offered.values() for row in rows)
     printed = sorted(point.published for point in known.points)
     tested = {point.card for point in known.points if (point.kind, point.precision) == ("dense", "bf16")}
     return {
         "quote": data(known, offered, owned)
-        | {"classic": {key: value for key, value in nets.items() if key not in ("trials", "slips")}},
+        | {"classic": {key: value for key, value in of_nets.items() if key not in ("trials", "slips")}},
         "precisions": PRECISIONS,
         "tasks": _TASKS,
         "worked": [_worked(known, offered, one, date.fromisoformat(days[-1])) for one in _WORKED],
         "trials": {f"{one['question']}, {one['kind']}": one for one in found["questions"]},
-        "of_nets": nets["trials"],
-        "slips": nets["slips"],
+        "of_nets": of_nets["trials"],
+        "slips": of_nets["slips"],
+        "other_nets": _OTHER_NETS,
         "points": len(known.points),
         "models": len({point.model for point in known.points}),
         "printed": (printed[0], printed[-1]),
         "priced": (days[0], days[-1]),
         "untested": [card for card in offered if offered[card] and card not in tested],
     }
+
+
+#: How nets are called that no table has.
+_OTHER_NETS = {
+    "": "another net",
+    "convolutional": "another convolutional net",
+    "depthwise": "another net of depthwise convolutions",
+    "transformer": "another transformer",
+    "recommender": "another recommender",
+}
 
 
 def _worked(
@@ -259,10 +272,13 @@ def classic_data(
         "trials": classic.trials(of_nets),
         "slips": slips,
         "rates": found,
-        "families": classic.FAMILIES,
+        "families": {net: nets.family(net) for net in found},
+        "kinds": {family: kind for kind, of in nets.KINDS.items() for family in of},
+        "refused": classic.REFUSED,
         "widest": classic.WIDEST,
         "level": classic.LEVEL,
         "fewest": classic.FEWEST,
+        "fewest_alike": classic.FEWEST_ALIKE,
         "cards": dict(labels),
         "offers": {card: list(rows) for card, rows in offers.items()},
     }

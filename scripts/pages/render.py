@@ -39,7 +39,8 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.policies["json.dumps_kwargs"] = {"sort_keys": False}  # workloads stand in the study's order
+    # Workloads stand in the study's order, and a page is no longer than it must be.
+    made.policies["json.dumps_kwargs"] = {"sort_keys": False, "separators": (",", ":")}
     made.filters |= {"duration": duration, "durations": _durations, "number": number, "rounded": rounded}
     made.filters |= {"provider": provider_name, "readable": workload_name, "run_name": run_name}
     made.filters |= {"few": few, "linked": _linked}

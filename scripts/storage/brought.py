@@ -2,7 +2,8 @@
 
 An import may be worked out while a program runs, so that no reading of the code finds all of it: all code below the
 folder of a workload's file or of a command counts. So does, whatever it is called and wherever it lies, each file that
-a command names, with all code below its folder, and all code below each folder that it names (`scripts.studies.named`).
+a command names, but data, with all code below its folder, and all code below each folder that it names
+(`scripts.storage.named`).
 Of an environment (that of a Python that a command names, or a folder of a usual name with `pyvenv.cfg` or
 `conda-meta`) all but its packages counts, and the lists of what is installed; where packages put libraries and binaries
 beside `lib/python*`, as conda's do, its Python and scripts.
@@ -11,6 +12,7 @@ beside `lib/python*`, as conda's do, its Python and scripts.
 import hashlib
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -29,20 +31,44 @@ _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 200_000, 20_000, 512 << 20
 _PYTHON = tuple(all_suffixes())
 _SUFFIXES = (
     *_PYTHON,
-    *(".pth", ".pyw", ".pyz", ".egg", ".whl", ".ipynb", ".pyx", ".dll", ".jar", ".class"),
-    *(".sh", ".bash", ".zsh", ".fish", ".csh", ".ksh", ".pl", ".rb", ".r", ".R", ".jl", ".lua", ".js", ".mjs", ".ts"),
-    *(".c", ".cc", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".mk", ".cmake", ".smk", ".toml", ".cfg", ".ini", ".env"),
-    *(".dylib", ".php", ".tcl", ".awk", ".zip"),
+    *(".pyw", ".pyz", ".egg", ".whl", ".ipynb", ".pyx", ".pxd", ".pxi", ".dll", ".jar", ".class", ".java", ".kt"),
+    *(".sh", ".bash", ".zsh", ".fish", ".csh", ".ksh", ".ps1", ".bat", ".cmd", ".pl", ".pm", ".rb", ".r", ".R", ".jl"),
+    *(".lua", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".node", ".wasm", ".go", ".rs", ".scala", ".swift", ".hs"),
+    *(".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hip", ".m", ".f", ".f90", ".s", ".S", ".asm"),
+    *(".mk", ".mak", ".cmake", ".smk", ".toml", ".cfg", ".ini", ".env", ".Rprofile", ".dylib", ".php", ".tcl", ".tm"),
+    *(".awk", ".zip", ".nim", ".zig"),
+)
+
+#: What programs write, by its ending: a command names it as its output, and an edit of it is its own.
+_DATA = (
+    *(".log", ".txt", ".csv", ".tsv", ".jsonl", ".parquet", ".npz", ".npy", ".pt", ".pth", ".ckpt", ".safetensors"),
+    *(".bin", ".h5", ".hdf5", ".keras", ".onnx", ".pkl", ".png", ".jpg", ".jpeg", ".svg", ".pdf", ".db"),
 )
 _LIBRARY = re.compile(r"\.so(\.\d+)+")
 
-_NAMES = ("Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", "Dockerfile", "Snakefile")
+_NAMES = (
+    *(
+        "Makefile",
+        "makefile",
+        "GNUmakefile",
+        "justfile",
+        "Justfile",
+        "Dockerfile",
+        "Snakefile",
+        "Rakefile",
+        "SConstruct",
+    ),
+    *("CMakeLists.txt", "package.json", "dvc.yaml", "Taskfile.yml", "compose.yaml", "docker-compose.yml"),
+)
 
 #: How a program that has no such name begins: a script, and one for Linux.
 _SCRIPT, _BINARY = b"#!", b"\x7fELF"
 
 #: Of a folder that git does not know: files that are looked at, no larger than this.
 _LARGEST_BYTES = 1 << 20
+
+#: For git to list the files of a folder: more than any takes.
+_MOST_SECONDS = 60
 
 #: Of this clone: what is the project's, or is written by it.
 _OF_THE_PROJECT = (
@@ -121,8 +147,11 @@ def known_to_git(folder: str) -> list[str]:
     # A folder of others may bring settings along that have git run a program, or fetch what is missing by one.
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.sshCommand=false", "ls-files", "--sparse", "-z"]
     closed = os.environ | {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, text=True)
-    return [name for name in listed.stdout.split("\0") if name] if listed.returncode == 0 else []
+    try:
+        listed = subprocess.run(command, cwd=folder, env=closed, capture_output=True, timeout=_MOST_SECONDS)
+    except subprocess.TimeoutExpired:  # what git keeps there may be pipes
+        raise InputError(f"{folder}: git does not list its files within {_MOST_SECONDS} s") from None
+    return [os.fsdecode(name) for name in listed.stdout.split(b"\0") if name] if listed.returncode == 0 else []
 
 
 @cache
@@ -139,7 +168,7 @@ def tracked(folder: str) -> str:
     for name in sorted(set(names)):
         file = Path(folder, name)
         content = checksum(file) if file.is_file() else "not there"
-        found.update(f"{name}\0{content}\n".encode())
+        found.update(os.fsencode(f"{name}\0{content}\n"))
     return found.hexdigest()
 
 
@@ -161,6 +190,8 @@ def _starts(place: str, command: Mapping[str, Any]) -> tuple[list[Path], list[Pa
     """
     folder = Path(command["folder"]).resolve()
     files, folders = named.named(place, folder, command["command"])
+    run = [Path(word).name for word in shlex.split(command["command"])[:2]]  # `python run.txt` runs it
+    files = [file for file in files if file.name in run or not file.name.lower().endswith(_DATA)]
     python = Path(os.path.abspath(command.get("python", "")))
     if os.sep in command.get("python", "") and python.is_file() and not named.is_of_the_system(python):
         files.append(python)
@@ -221,11 +252,16 @@ def _below(
             if entry.is_dir():
                 if within and _is_installed(path.relative_to(within), is_conda):
                     continue
-                if entry.name != ".git" and (of_python or entry.name != "__pycache__"):
+                if not _is_of_git(path) and (of_python or entry.name != "__pycache__"):
                     pending.append((path, number, within or (path if _is_environment(path) else None)))
             elif entry.is_file() and (_is_own_code(path) if is_conda else is_code(path)):
                 found.append(path)
         yield from ((f"{number}: {path.relative_to(starting[number])}", path) for path in found)
+
+
+def _is_of_git(folder: Path) -> bool:
+    """Return whether a folder is one that git keeps its own files in."""
+    return folder.name == ".git" and (folder / "HEAD").is_file() and (folder / "objects").is_dir()
 
 
 def _is_environment(folder: Path) -> bool:
@@ -249,6 +285,8 @@ def is_code(file: Path) -> bool:
     """Return whether a file may run, by its name, or as it may be executed and begins like a program."""
     if file.name.endswith(_SUFFIXES) or file.name in _NAMES or _LIBRARY.search(file.name):
         return True
+    if file.suffix == ".pth":  # Python reads these there alone: elsewhere they are checkpoints
+        return file.parent.name in ("site-packages", "dist-packages")
     return os.access(file, os.X_OK) and (_begins(file, _SCRIPT) or is_binary(file))
 
 

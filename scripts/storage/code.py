@@ -152,7 +152,7 @@ def training(workload: Path, dataset: str | None, framework: str, lock: Path) ->
     own = ROOT / workload
     files = _closure([*modules, *_imports(own)], discovered=False)
     meanings = sorted((str(file), meaning(ROOT / file)) for file in files if _GROUND not in file.parents)
-    meanings += [(str(file.relative_to(own.parent)), meaning(file)) for file in _beside(own)]
+    meanings += [(str(file.relative_to(own.parent)), _meaning_or_bytes(file)) for file in _beside(own)]
     return hashlib.sha256(repr([*meanings, meaning(own), _pins(ROOT / lock)]).encode()).hexdigest()
 
 
@@ -161,7 +161,14 @@ def _beside(own: Path) -> list[Path]:
     found: set[Path] = set()
     pending = [] if own.is_relative_to(ROOT / "scripts") else [own]
     while pending:
-        for node in ast.walk(_tree(pending.pop())):
+        file = pending.pop()
+        try:
+            tree = _tree(file)
+        except SyntaxError:  # a template, say, which nothing imports
+            if file == own:
+                raise
+            continue
+        for node in ast.walk(tree):
             named = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             named += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             for name in named:
@@ -173,9 +180,19 @@ def _beside(own: Path) -> list[Path]:
     return sorted(found)
 
 
+def _meaning_or_bytes(path: Path) -> str:
+    try:
+        return meaning(path)
+    except SyntaxError:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 @cache
 def meaning(path: Path) -> str:
-    """Return a checksum of a file's statements, without comments, docstrings, layout, and what only pages show."""
+    """Return a checksum of a file's statements, without comments, docstrings, layout, and what only pages show.
+
+    Raises SyntaxError for one that is not Python.
+    """
     tree = _tree(path)
     tree.body = [node for node in tree.body if not (isinstance(node, ast.Assign) and _FOR_PAGES & _names(node))]
     for node in ast.walk(tree):
@@ -198,7 +215,11 @@ def _names(node: ast.Assign) -> set[str]:
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+    """Return the statements of a file. Raises SyntaxError for one that is not Python."""
+    try:
+        return ast.parse(path.read_bytes())  # as bytes: a first line may say in which coding they are
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SyntaxError(f"{path.name}: {error}") from error
 
 
 def _pins(lock: Path) -> list[str]:

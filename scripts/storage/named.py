@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
-from glob import escape, glob
+from glob import escape, glob, has_magic
 from pathlib import Path
 
 from scripts.storage.errors import InputError
@@ -28,8 +28,14 @@ _OF_THE_SYSTEM = [
 ]
 
 #: At which a name in a word can begin or end, and what a shell takes away of it.
-_BETWEEN = re.compile(r"[\s;&|=,:'\"()<>@`]")
+_BETWEEN = re.compile(r"[\s;&|=,:'\"()<>\[\]{}@#!%^`]")
 _OF_SHELLS = re.compile(r"['\"\\]")
+
+#: How a path begins that is not only a name.
+_OF_PATH = re.compile(r"(?<![\w/.~])(?:~|\.{0,2})/|(?<=[A-Za-z])(?:~|\.{1,2})/|(?<=[A-Za-z])/")
+
+#: In folders of a path a wildcard is looked through this often: each is as many folders more.
+_MOST_WILDCARDS = 2
 
 #: More places than these are not looked at: parts of the words, in each folder.
 _MOST = 200_000
@@ -71,8 +77,10 @@ def _parts(place: str, word: str) -> Iterator[str]:
     ends = [*(found.start() for found in _BETWEEN.finditer(word)), len(word)]
     _check(place, len(ends) ** 2)
     begins = [0, *(end + 1 for end in ends[:-1])]
-    begins += [begin + 2 for begin in begins if word[begin : begin + 1] == "-"]  # an option's value: -C../other
-    for begin in sorted(begins):
+    # An option's value stands behind one letter or several, and a path begins anywhere: -C../other, -sCother, +~/run.
+    begins += [place for begin in begins if word[begin : begin + 1] == "-" for place in range(begin + 2, begin + 8)]
+    begins += [found.start() for found in _OF_PATH.finditer(word)]
+    for begin in sorted(set(begins)):
         for end in ends:
             if begin < end:
                 yield word[begin:end]
@@ -83,4 +91,9 @@ def _there(base: Path, part: str) -> Iterator[Path]:
     literal = "*".join(map(escape, PLACEHOLDER.split(part)[:: PLACEHOLDER.groups + 1]))
     for pattern in dict.fromkeys((literal, part, _OF_SHELLS.sub("", part))):
         expanded = os.path.expandvars(os.path.expanduser(pattern))
+        if sum(has_magic(part) for part in Path(expanded).parts[:-1]) > _MOST_WILDCARDS:
+            raise InputError(
+                f"command: {expanded[:80]!r} has wildcards in more than {_MOST_WILDCARDS} of its folders: write it "
+                "into a script and run that"
+            )
         yield from map(Path, sorted(glob(os.path.join(escape(str(base)), expanded), include_hidden=True)))

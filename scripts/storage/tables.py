@@ -211,10 +211,6 @@ def check(frame: pd.DataFrame, source: str | Path) -> None:
     Tables come from others too: what their names are, paths and ids are made of. What has a status is a table of runs,
     a row each.
     """
-    if {"run", "status"} <= set(frame) and (again := frame["run"].duplicated()).any():
-        name = frame["run"][again].iloc[0]
-        first, second, *_ = (number for number, one in enumerate(frame["run"], 1) if one == name)
-        raise InputError(f"{source}: run: {name!r} is there twice, in rows {first} and {second}")
     for name in map(str, frame.columns):
         if name in _NEEDED and frame[name].isna().any():
             raise InputError(f"{source}: {name}: is empty in row {int(frame[name].isna().to_numpy().argmax()) + 1}")
@@ -230,6 +226,10 @@ def check(frame: pd.DataFrame, source: str | Path) -> None:
             least, most = bounds(name)
             if (outside := values[(values < least) | (values > most)]).size:
                 raise InputError(f"{source}: {name}: {outside[0]:g} must be {in_words(least, most)}")
+    if {"run", "status"} <= set(frame) and (again := frame["run"].duplicated()).any():
+        name = frame["run"][again].iloc[0]
+        first, second, *_ = (number for number, one in enumerate(frame["run"], 1) if one == name)
+        raise InputError(f"{source}: run: {name!r} is there twice, in rows {first} and {second}")
 
 
 def bounds(name: str) -> tuple[float, float]:

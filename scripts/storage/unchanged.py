@@ -7,7 +7,7 @@ once more before it writes a record. What a program writes beside its code, as c
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from scripts.storage.files import write_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Files of new names that Python would import.
-_IMPORTED = (".py", ".pyc", ".so")
+#: Code by its ending that programs write as well: settings of their runs, archives.
+_WRITTEN = (".toml", ".cfg", ".ini", ".env", ".zip", ".ipynb")
 
 _SINCE = "since this call began: the same call begins with what is there now"
 
@@ -43,11 +43,24 @@ def note(
         },
         "tracked": {folder: brought.tracked(folder) for folder in folders if brought.known_to_git(folder)},
         "is_asked": is_asked,
+        "of": {
+            workload: sorted({_name(path) for path in _of(workload, files, commands)} & {*map(_name, checksums)})
+            for workload in (*files, *commands)
+        }
+        if is_asked
+        else {},
     }
     text = json.dumps(noted, sort_keys=True)
     file = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     write_text(file, text)
     environment.TRUSTED.write(_name(file))
+
+
+def _of(workload: str, files: Mapping[str, str], commands: Mapping[str, Mapping[str, Any]]) -> Iterable[Path]:
+    """Return the code that a workload may run."""
+    of_files = {name: file for name, file in files.items() if name == workload}
+    of_commands = {name: command for name, command in commands.items() if name == workload}
+    return brought.files(Path("study"), of_files, of_commands).values()
 
 
 def check(name: str, workload: str, has_run: bool = False) -> None:
@@ -62,13 +75,14 @@ def check(name: str, workload: str, has_run: bool = False) -> None:
     if own is None:
         return
     files, commands = ({workload: own}, {}) if isinstance(own, str) else ({}, {workload: own})
-    for path in dict.fromkeys(brought.files(Path("study"), files, commands).values()):
+    for path in dict.fromkeys(_of(workload, files, commands)):
         was = noted["checksums"].get(_name(path))
-        is_new = was is None and path.name.endswith(_IMPORTED) and noted["is_asked"] and not has_run
-        # PyTorch's checkpoints are often called like the lists of an environment.
-        is_written = path.suffix == ".pth" and "site-packages" not in path.parts
-        if is_new or (was and not is_written and brought.checksum(path) != was):
+        is_new = was is None and not path.name.endswith(_WRITTEN) and noted["is_asked"] and not has_run
+        if is_new or (was and brought.checksum(path) != was):
             raise InputError(f"{path}: {'new' if is_new else 'changed'} {_SINCE}")
+    for name_of in noted["of"].get(workload, ()):
+        if not (ROOT / name_of).exists():
+            raise InputError(f"{ROOT / name_of}: gone {_SINCE}")
     was = noted["tracked"].get(own["folder"]) if commands and not has_run else None
     if was and brought.tracked.__wrapped__(own["folder"]) != was:
         raise InputError(f"{own['folder']}: what git tracks there has changed {_SINCE}")

@@ -219,11 +219,12 @@ def most_minutes(command: Mapping[str, Any]) -> float:
 
 
 def shown(commands: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return what a person is asked to trust: name -> the command, by which Python, in which folder."""
-    return {
-        name: f"{one['command']}{', python ' + one['python'] if 'python' in one else ''}, in {one['folder']}"
-        for name, one in commands.items()
-    }
+    """Return what a person is asked to trust: name -> the command, by which Python, in which image and folder."""
+
+    def text(one: Mapping[str, Any]) -> str:
+        return ", ".join([one["command"], *(f"{key} {one[key]}" for key in ("python", "image") if key in one)])
+
+    return {name: f"{text(one)}, in {one['folder']}" for name, one in commands.items()}
 
 
 def code(what: Mapping[str, Any]) -> str:

@@ -120,17 +120,17 @@ def _check_import(path: Path, config: dict[str, Any]) -> None:
 
 
 def _check_paths(path: Path, config: dict[str, Any]) -> None:
-    """Raise InputError for a path with a brace, which Snakemake takes for a wildcard and exits without output."""
+    """Raise InputError for a path with a brace or <, which Snakemake takes for a name and exits without output."""
     folder = config.get("import", {}).get("folder", "")
     books = [config["book"], *(about.get("book", []) for about in config["prices"].values())]
     given = [("tables", config["tables"]), ("import.folder", folder)]
     given += [("workloads", file) for file in config.get("workload_files", {}).values()]
     given += [("book", name) for named in books for name in ([named] if isinstance(named, str) else named)]
     if folder:
-        given += [("import.folder", str(file)) for file in Path(folder).rglob("*[{}]*")]
+        given += [("import.folder", str(file)) for file in Path(folder).rglob("*[{}<]*")]
     for key, value in given:
-        if "{" in value or "}" in value:
-            raise InputError(f"{path}: {key}: {value!r}: Snakemake takes braces in a path for a wildcard: rename it")
+        if set("{}<") & set(value):
+            raise InputError(f"{path}: {key}: {value!r}: Snakemake takes braces in a path, and <, for names: rename it")
 
 
 def _check_prices(path: Path, config: dict[str, Any]) -> None:

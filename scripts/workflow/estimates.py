@@ -26,6 +26,9 @@ FACTS = SOURCES / "language-models.csv"
 
 #: Fine-tunings whose memory is printed.
 FINE_TUNINGS = SOURCES / "litgpt-fine-tuning.csv"
+
+#: Speeds of classic nets that NVIDIA prints, beside Lambda's.
+NVIDIAS_NETS = SOURCES / "deeplearningexamples.csv"
 MODELS, CARDS = ROOT / "config" / "language_models.yaml", ROOT / "config" / "cards.yaml"
 MACHINES = ROOT / "config" / "machines.csv"
 
@@ -53,6 +56,11 @@ _COLUMNS = (
     *("source", "published", "software", "task", "model", "card", "cards", "precision"),
     *("sequence_length", "tokens_per_second_per_card", "model_tflops_per_card"),
 )
+
+
+def nvidias_nets() -> list[dict[str, str]]:
+    """Return the rows that NVIDIA prints of classic nets."""
+    return [row for _, row in read_csv(NVIDIAS_NETS, cut=False)]
 
 
 @cache

@@ -168,7 +168,7 @@ def test_cards_are_compared_between_rows_that_are_alike(shown: SimpleNamespace) 
     assert "as the table and the form have them, the same at 9.42." in said["price"]
     assert "Llama 3 8B 61.5 USD (H100, FP8, Hyperstack 2026-08-26)" in said["which"]
     assert "GB300 and TPU7x (Ironwood) have no price. Llama 3 8B is printed for H100 alone." in said["which"]
-    assert "2 × 10⁹ of Llama 3 8B pre-training: 123 USD on H100 at Hyperstack 2026-08-26." in said["samples"]
+    assert "2 × 10⁹ tokens of Llama 3 8B pre-training: 123 USD on H100 at Hyperstack 2026-08-26." in said["samples"]
 
 
 def test_dollars_of_then_are_at_a_price_near_the_release(shown: SimpleNamespace) -> None:

@@ -337,7 +337,7 @@ GUARDS = [
     Guard(
         "code is as it was trusted",
         "scripts/storage/unchanged.py",
-        "(was and not is_written and brought.checksum(path) != was)",
+        "(was and brought.checksum(path) != was)",
         "False",
         "",
         "tests/storage/test_unchanged.py",

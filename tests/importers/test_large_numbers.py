@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.importers import Layout, _durations
+from scripts.importers import Layout, _durations, facts
 from scripts.importers.formats import any as any_format
 from scripts.importers.formats import hf_trainer
 
@@ -29,6 +29,16 @@ def test_lines_with_one_are_refused_and_the_others_are_read(tmp_path: Path, key:
     assert list(found.runs["file"]) == ["good/a.jsonl"]
     (problem,) = map(str, found.problems)
     assert problem.startswith(f"bad/b.jsonl:{line}: {key}: 100000000... of 310 digits is too large")
+
+
+def test_a_loss_that_overflowed_is_none_and_its_run_is_priced(tmp_path: Path) -> None:
+    rows = [json.loads(row) for row in GOOD.splitlines()]
+    rows[-1]["loss"] = 1.7976931348623157e308
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    _, found = any_format.look(tmp_path, Layout({".": "box"}, framework={".": "torch"}, workload="net"))
+    facts.write(found.runs, tmp_path / "facts.csv")
+    assert len(found.runs) == 1
+    assert "inf" not in (tmp_path / "facts.csv").read_text()
 
 
 def test_a_state_with_one_is_refused(tmp_path: Path) -> None:

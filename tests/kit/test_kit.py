@@ -17,6 +17,7 @@ import pytest
 
 from scripts.kit import records
 from tests.conftest import CORES, LIMIT_SECONDS, ROOT, Project, copy_of, copy_project, made_once, wait_for
+from tests.test_workflow import OWN_NET
 
 pytestmark = pytest.mark.slow
 
@@ -122,6 +123,28 @@ def test_kit_says_what_is_inside_and_what_it_needs(carried: Carried) -> None:
         assert part in text
     names = {path.name for path in (carried.folder / "kit" / "wheels").iterdir()}
     assert not {name for name in names if name.startswith(("numpy", "jax", "torch", "tensorflow"))}
+
+
+def test_a_net_of_ones_own_is_trained_with_what_it_imports(packed: Project, tmp_path: Path) -> None:
+    project = Project(copy_of(packed.path, tmp_path / "project"))
+    (tmp_path / "nets").mkdir()
+    beside = "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport own_size\nimport numpy"
+    own = OWN_NET.replace("import numpy", beside, 1).replace("320", "own_size.NUMBERS")
+    (tmp_path / "nets" / "my_net.py").write_text(own)
+    (tmp_path / "nets" / "own_size.py").write_text("NUMBERS = 320\n")
+    kept = ("title", "hardware", "frameworks", "base", "charts")
+    lines = [line.replace(", mode: tuned", "") for line in STUDY.splitlines() if line.startswith(kept)]
+    study = "\n".join([*lines, f"workloads: [{tmp_path}/nets/my_net.py]", ""])
+    (tmp_path / "own.yaml").write_text(study)
+    settings = (f"study={tmp_path}/own.yaml", "trust=all", f'kit_python="{PYTHON}"')
+    project.run("snakemake", "kit", "--config", *settings)
+    (tmp_path / "there").mkdir()
+    with tarfile.open(project.path / "results/kit/own-kit.tar") as archive:
+        archive.extractall(tmp_path / "there", filter="data")
+    code, said = Carried(tmp_path / "there", without_network()).run("--cpu", "--study", "own")
+    assert code == 0, said
+    (run,) = runs_in(tmp_path / "there" / "own-records.zip").values()
+    assert (run["status"], run["train_samples"]) == ("done", 320), said
 
 
 def test_without_a_card_nothing_is_trained_unless_asked(carried: Carried) -> None:

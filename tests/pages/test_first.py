@@ -35,7 +35,7 @@ def test_software_of_two_dates_is_said_beside_the_answer() -> None:
     ]
     page = context(*rows, software=TWO)
     words, asked = page["software_words"], dict(page["minute"])
-    assert asked["How sure"].endswith("1 of 1 rankings mix kinds of software, which a gap may be of.")
+    assert "1 of 1 rankings mix kinds of software, which a gap may be of.\n\n" in asked["How sure"]
     assert "Software of 2 kinds is compared: a container of 2024: 3 results and tables of 2022: 1 result." in words
     assert "In 1 of the 2 pairs of the answer both are of one kind." in words
     assert "1 of 1 rankings mix kinds" in words

@@ -47,7 +47,7 @@ def test_what_is_clear_is_said_and_what_is_not_has_its_reason() -> None:
     assert "machine alone in 1" in close["How sure"]
     few = minute(made(1, ("cpu1", "jax", 100.0), ("cpu4", "jax", 30.0)))
     assert "too few runs in 1." in few["How sure"]
-    assert few["How sure"].endswith("What would settle it: 4 runs or more of each.")
+    assert "What would settle it: 4 runs or more of each.\n\nAt most 1 such page in 20 " in few["How sure"]
 
 
 def test_unlike_things_stand_beside_how_sure_the_answer_is_and_of_many_words_the_rest_is_counted() -> None:
@@ -56,7 +56,7 @@ def test_unlike_things_stand_beside_how_sure_the_answer_is_and_of_many_words_the
     for others, more in (([], "."), (["word " * 40, "and"], ". And 2 more: [the audit](#audit).")):
         found = [{"kind": "unlike things", "message": text} for text in ("spot beside on demand", *others)]
         said = minute(replace(page, findings=[*found, {"kind": "single runs", "message": "one"}]))["How sure"]
-        assert said.endswith(f"\nUnlike things are compared: spot beside on demand{more}")
+        assert f"\nUnlike things are compared: spot beside on demand{more}\n\n" in said
 
 
 @pytest.mark.parametrize("machine", ["cpu1", "cpu4"])
@@ -116,13 +116,14 @@ def test_lowest_machine_has_its_price_first_and_another_way_to_buy_is_named() ->
         first.context(inputs(STUDY | {"prices": ways, "price": "on-demand"}, runs(*rows), rows=book))["minute"]
     )
     price = asked["Price at which another wins"]
-    assert price.startswith("For MNIST · MLP, by medians, 1 vCPU is lowest up to 6.00 USD an hour (now 1.00); next is ")
-    assert "next is 4 vCPUs, at 0.333 (now 2.00)." in price
-    assert (
-        "\nLower at other prices, below: spot (2026-01-02) in 1 of 1, up to 50 % less. No interruption of spot machines"
-        in asked["Cheapest"]
+    takes = "MNIST · MLP, by medians: 4 vCPUs takes over at 0.333 USD an hour (now 2.00), or if 1 vCPU rises to 6.00 "
+    assert price == f"{takes}(now 1.00)."
+    answer, _, more = asked["Cheapest"].partition("\n\n")
+    assert more.startswith(
+        "Lower at other prices, below: spot (2026-01-02) in 1 of 1, up to 50 % less. No interruption"
     )
-    assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in asked["Cheapest"], "which type it is of"
+    assert more.endswith("of spot machines is counted.")
+    assert "\nPriced: 1 vCPU as 1-core (cloud); measured on Some CPU" in answer, "which type it is of"
 
 
 def test_a_study_without_a_ranking_asks_nothing() -> None:
@@ -146,7 +147,11 @@ def priced_since(as_of: str, in_a_row: bool = True) -> Inputs:
 )
 def test_only_a_price_of_within_a_year_of_the_newest_is_one_of_now(as_of: str, since: str) -> None:
     price = minute(priced_since(as_of))["Price at which another wins"]
-    assert f"1 vCPU is lowest up to 6.00 USD an hour ({since} 1.00); next is 4 vCPUs, at 0.333 ({since} 2.00)." in price
+    takes = f"4 vCPUs takes over at 0.333 USD an hour ({since} 2.00), or if 1 vCPU rises to 6.00 ({since} 1.00)."
+    assert takes in price
+    # At 0.5 and 0.7 USD an hour, which are of now: 100 x 0.5 / 300 = 0.167, and 300 x 0.7 / 100 = 2.1.
+    today = "May 2026, cloud spot: MNIST · MLP, by medians: 4 vCPUs takes over at 0.167 USD an hour (now 0.700)"
+    assert (today in price) == (since != "now")
     assert f"Against 1 vCPU, over the one pair: 4 vCPUs costs no more at 0.333 USD an hour ({since} " in price
 
 
@@ -158,7 +163,7 @@ def test_prices_of_today_are_called_by_their_months_and_whose_they_are() -> None
 
 def test_where_no_samples_are_recorded_trainings_are_counted() -> None:
     assert minute(priced_since("2019"))["For N trainings"].startswith(
-        "1,000 trainings of MNIST · MLP on 1 vCPU: 27.8 USD, one by one or in a row. No samples are recorded: "
-        "N trainings cost in proportion to N, in the same order"
+        "1,000 trainings of MNIST · MLP: 13.9 USD at prices of May 2026, cloud spot, on 1 vCPU.\n27.8 USD at then.\n\n"
+        "No samples are recorded: N trainings cost in proportion to N, in the same order"
     )
     assert "each is billed at least 60.0 s." in minute(priced_since("2019", in_a_row=False))["For N trainings"]

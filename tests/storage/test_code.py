@@ -97,3 +97,22 @@ def test_what_a_workload_imports_from_its_folder_trains_it_again(tmp_path: Path,
     before = trained_by()
     (tmp_path / name).write_text("x = 2\n")
     assert (trained_by() != before) is trains_again
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b'# -*- coding: latin-1 -*-\nx = "\xe4"\n', b"{{ cookiecutter }} is\n", b"x = 1\0", b"-" * 200_000 + b"1"],
+)
+def test_python_that_is_none_beside_a_workload_counts_by_its_bytes(tmp_path: Path, content: bytes) -> None:
+    net, beside = tmp_path / "net.py", tmp_path / "sib.py"
+    net.write_text("import sib\n")
+    beside.write_bytes(content)
+
+    def checksum() -> str:
+        for each in (code.training, code.meaning, code._tree):
+            each.cache_clear()
+        return code.training(net, None, "jax", Path("envs/jax.lock"))
+
+    first = checksum()
+    beside.write_bytes(content + b" \n")
+    assert (checksum() == first) == content.startswith(b"#"), "a blank line at the end of Python means nothing"

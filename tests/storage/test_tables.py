@@ -331,6 +331,11 @@ def test_parquet_of_more_rows_than_a_study_has_is_refused_before_it_is_read(tmp_
         tables.read(tmp_path / "runs.parquet")
 
 
+def test_runs_without_a_name_are_not_compared() -> None:
+    with pytest.raises(InputError, match=r"runs\.parquet: run: is empty in row 1$"):
+        tables.check(pd.DataFrame({"run": pd.array([None, None], "string"), "status": "done"}), "runs.parquet")
+
+
 def test_a_run_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     tables.write(runs(run(), run(framework="jax"), run()), "runs", tmp_path / "runs.parquet")
     for read in (tables.read, lambda path: tables.read_csv("runs", path.with_suffix(".csv"))):

@@ -63,7 +63,9 @@ def test_what_was_edited_meanwhile_is_refused(name: str, workload: str, has_run:
     unchanged.check(environment.TRUSTED.read(), "gpt" if workload == "net" else "net", has_run)
 
 
-@pytest.mark.parametrize("name", ["nets/numpy.py", "gpt/torch/__init__.py", "gpt/fast.so"])
+@pytest.mark.parametrize(
+    "name", ["nets/numpy.py", "gpt/torch/__init__.py", "gpt/fast.so", "gpt/GNUmakefile", "gpt/hook.sh"]
+)
 def test_what_is_new_is_refused_unless_the_run_wrote_it(name: str) -> None:
     Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_text("2")
@@ -71,6 +73,16 @@ def test_what_is_new_is_refused_unless_the_run_wrote_it(name: str) -> None:
     with pytest.raises(InputError, match=r"new since this call began"):
         unchanged.check(environment.TRUSTED.read(), workload)
     unchanged.check(environment.TRUSTED.read(), workload, has_run=True)
+
+
+@pytest.mark.parametrize("has_run", [False, True])
+def test_what_is_gone_is_refused(has_run: bool) -> None:
+    Path("gpt", "slow.sh").write_text("export D=1")
+    note({"net": "nets/net.py"}, {"gpt": PROGRAM})
+    Path("gpt", "slow.sh").unlink()
+    unchanged.check(environment.TRUSTED.read(), "net", has_run)
+    with pytest.raises(InputError, match=r"slow\.sh: gone since this call began"):
+        unchanged.check(environment.TRUSTED.read(), "gpt", has_run)
 
 
 def test_what_programs_write_is_no_change() -> None:

@@ -1,6 +1,7 @@
 """Workloads that are programs: what of them is refused, what a cell's command is, and what trains it again."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -247,6 +248,8 @@ def test_a_command_is_shown_and_asked_for_once_by_its_content() -> None:
         environment.TRUST.write("")  # it is known by now
     assert "train.py --fast" in refusal(written(command="python train.py --fast {batch_size}"))
     assert "in ." in refusal(written({"folder": "."}))
+    image = f"registry/gpt@sha256:{'0' * 64}"
+    assert f"image {image}, in gpt" in refusal(written({"image": image}))
 
 
 def trusted(file: Path) -> None:
@@ -302,8 +305,18 @@ def test_code_that_a_command_may_run_is_asked_for_again(name: str) -> None:
         ("env PYTHONPATH=.:../other python -m package", "other/package/__main__.py"),
         ("make -C../other", "other/Makefile"),
         ("make -fsteps", "gpt/steps"),
-        ("python train.py --config='my run,1.txt'", "gpt/my run,1.txt"),
+        ("python train.py --config='my run,1.yaml'", "gpt/my run,1.yaml"),
+        ("python run.txt", "gpt/run.txt"),
+        ("make -sC../other", "other/Makefile"),
+        ("make -sCother", "gpt/other/Makefile"),
+        ("python train.py --files=[../other/run+1]", "other/run+1"),
+        ("node train.js", "gpt/lib.cjs"),
+        ("perl train.pl", "gpt/Foo.pm"),
+        ("sh run.sh", "gpt/sub/.git/setup.sh"),
         ("gcc @words", "gpt/words"),
+        ("python train.py files=[one,two]", "gpt/two"),
+        ("bash -c 'cat {one,two} | sh'", "gpt/one"),
+        ("npm run train", "gpt/package.json"),
         ("python .git/train", "gpt/.git/train"),
         ("python .git/train", "gpt/.git/helper.py"),
         ("python {batch_size}/{seed}.data", "gpt/8/.1.data"),
@@ -335,6 +348,22 @@ def test_whatever_a_command_names_is_asked_for_again(command: str, file: str, mo
     trusted(study)
     Path(file).write_text("print(2)\n")
     refusal(study)
+
+
+@pytest.mark.parametrize("with_git", [True, False])
+def test_names_that_are_no_text_are_asked_for_again(with_git: bool) -> None:
+    """A name on Linux is bytes."""
+    file = Path(os.fsdecode(b"gpt/\xff\n.py"))
+    file.write_text("print(1)\n")
+    if with_git:
+        git("init", "-q")
+        git("add", ".")
+    study = written()
+    before = code(study)
+    trusted(study)
+    file.write_text("print(2)\n")
+    refusal(study)
+    assert code(study) != before
 
 
 def test_a_large_file_that_a_command_names_counts_or_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,3 +420,21 @@ def test_a_study_is_plain_data_and_survives_json() -> None:
     """Rules hand it to other processes so."""
     _, config = definition.read(str(written({"of": "60000 images", "per_step": "{batch_size} images"})), {})
     assert json.loads(json.dumps(config)) == config
+
+
+def test_an_output_that_a_command_names_is_not_asked_about() -> None:
+    brought.tracked.cache_clear()
+    Path("gpt", "log.txt").write_text("1")
+    file = written(command="python train.py --log log.txt --out model.pt --batch_size={batch_size}")
+    trusted(file)
+    for name in ("log.txt", "model.pt"):
+        Path("gpt", name).write_text("2")
+    trust.check(file, {}, definition.read(str(file), {})[1]["commands"])
+
+
+@pytest.mark.parametrize("words", ["ls */*/*/*/*", "ls /usr/*/*/*/*"])
+def test_wildcards_in_many_folders_are_refused(words: str) -> None:
+    for each in range(4):
+        Path("gpt", f"l{each}").symlink_to(".")
+    with pytest.raises(InputError, match=r"has wildcards in more than 2 of its folders"):
+        code(written(command=f"sh -c '{words}'"))

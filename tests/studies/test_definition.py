@@ -8,7 +8,9 @@ from scripts.studies import definition
 from tests.faults import stage
 
 
-@pytest.mark.parametrize("name", ["k80/{0}_jax.csv", "{input}/mnist_mlp_jax.csv", "k80/}.txt"])
+@pytest.mark.parametrize(
+    "name", ["k80/{0}_jax.csv", "{input}/mnist_mlp_jax.csv", "k80/}.txt", "<x>/a_jax.csv", "k80/<trained>.csv"]
+)
 def test_log_that_snakemake_would_take_for_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"mine\.yaml: import\.folder: .* braces in a path"):
         stage.imported(tmp_path, logs=stage.LOGS | {name: "x"})

@@ -120,7 +120,7 @@ def trusted(study: Path) -> None:
         "site-packages/helper.py",
         "conftest.py",
         "sitecustomize.py",
-        "extra.pth",
+        "site-packages/extra.pth",
         "fast.abi3.so",
         "libfast.so.1",
         "linked/helper.py",
@@ -144,6 +144,8 @@ def test_what_a_program_writes_is_not_asked_about(mine: Path) -> None:
     for name in ("log.txt", "epochs.csv", "model.keras", "__pycache__/my_net.cpython-312.pyc", ".git/hooks/x.py"):
         (mine.parent / name).parent.mkdir(parents=True, exist_ok=True)
         (mine.parent / name).write_text("1")
+    (mine.parent / ".git" / "objects").mkdir()
+    (mine.parent / ".git" / "HEAD").write_text("ref: refs/heads/main")
     asked(mine)
 
 

@@ -348,6 +348,8 @@ def test_a_workload_imports_nothing_else_of_the_clone(own: Path, monkeypatch: py
         monkeypatch.syspath_prepend(folder)
         with pytest.raises(InputError, match=r"own_helper\.py: lies outside .*, whose code was trusted: put it there"):
             workloads.workload("own_net")
+        monkeypatch.setattr(sys, "prefix", folder)  # where Snakemake makes environments of conda
+        assert workloads.workload("own_net").SAID == "unasked"
 
 
 @pytest.mark.parametrize("hides_first", [True, False])
@@ -370,3 +372,27 @@ def test_what_was_not_asked_about_is_not_imported(own: Path, monkeypatch: pytest
     monkeypatch.syspath_prepend(own.with_name(place))
     with pytest.raises(InputError, match=r"own_helper\.py: lies in .git or __pycache__, .* not trusted: put it elsewh"):
         workloads.workload("own_net")
+
+
+def test_a_workload_imports_nothing_from_where_it_has_python_look(
+    own: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a person's PYTHONPATH has it look is that person's."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    own.with_name("own_helper.py").rename(elsewhere / "own_helper.py")
+    own.write_text(f"import sys\nsys.path.insert(0, {str(elsewhere)!r})\n{own.read_text()}")
+    with pytest.raises(InputError, match=r"own_helper\.py: lies outside .*, or name its folder in PYTHONPATH"):
+        workloads.workload("own_net")
+    monkeypatch.syspath_prepend(elsewhere)
+    assert workloads.workload("own_net").SAID == "as trusted"
+
+
+def test_another_way_to_its_folder_is_no_way_round(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = own.parent.with_name("link")
+    link.symlink_to(own.parent, target_is_directory=True)
+    compiled = link / "own_helper.py"
+    compiled.write_text("SAID = 'unasked'".ljust(len("SAID = 'as trusted'")))
+    py_compile.compile(str(compiled), doraise=True, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    compiled.write_text("SAID = 'as trusted'")
+    monkeypatch.setattr(sys, "path", [str(link), *(one for one in sys.path if one != str(own.parent))])
+    assert workloads.workload("own_net").SAID == "as trusted"

@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from math import nan
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -32,6 +33,12 @@ _RUN, _CONFIG, _CONFIG_OF_RUN = 17, 5, 4
 #: The record of the machine: the name of its cards, their number, and a message for each card, with its own name.
 _ENVIRONMENT, _GPU, _GPU_COUNT, _APPLE, _NVIDIA, _AMD, _TPU = 26, 18, 19, 23, 24, 26, 29
 _NAME, _AMD_MODEL, _TPU_COUNT = 1, 9, 4
+
+#: More than a machine has.
+_MOST_CARDS = 10_000
+
+#: Letters of a column's default: MLflow's own have less.
+_LONGEST_DEFAULT = 100
 
 #: Rows of a database that are read at one look.
 _MOST_ROWS = 20_000
@@ -90,7 +97,7 @@ def wandb_config(data: bytes) -> dict[str, Any]:
                 for key, text in texts.items():
                     try:
                         found[key.decode("utf-8")] = json.loads(text)
-                    except (ValueError, TypeError, AttributeError):
+                    except (ValueError, TypeError, AttributeError, RecursionError):
                         continue
     return found
 
@@ -106,15 +113,25 @@ def wandb_machine(data: bytes) -> dict[str, Any]:
             cards = []
             for number, content in fields(about):
                 if number == _GPU:
-                    found["gpu"] = content.decode("utf-8", "replace")
+                    found["gpu"] = _text(content)
                 elif number == _GPU_COUNT:
                     found["gpu_count"] = content
                 elif number in (_NVIDIA, _AMD, _APPLE, _TPU):
                     parts = dict(fields(content))
-                    name = parts.get(_AMD_MODEL if number == _AMD else _NAME, b"").decode("utf-8", "replace")
-                    cards += [{"name": name}] * (parts.get(_TPU_COUNT, 1) if number == _TPU else 1)
+                    name = _text(parts.get(_AMD_MODEL if number == _AMD else _NAME, b""))
+                    count = parts.get(_TPU_COUNT, 1) if number == _TPU else 1
+                    if count not in range(_MOST_CARDS + 1):
+                        raise ValueError(f"a machine of {str(count)[:20]} cards")
+                    cards += [{"name": name}] * count
             found |= {"gpu_nvidia": cards} if cards else {}
     return found
+
+
+def _text(content: Any) -> str:
+    """Return the text of a field. Raises ValueError for a field of another kind."""
+    if not isinstance(content, bytes):
+        raise ValueError("a number where a text must be")
+    return content.decode("utf-8", "replace")
 
 
 def wandb_file(head: bytes, records: Iterable[bytes]) -> bytes:
@@ -203,7 +220,7 @@ def _numbers(texts: dict[Any, bytes]) -> Iterator[tuple[str, float]]:
     for key, text in texts.items():
         try:
             yield key.decode("utf-8"), float(json.loads(text))
-        except (ValueError, TypeError, AttributeError, OverflowError):
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             continue  # No number, or none that a float holds: a picture, a table, a text.
 
 
@@ -239,13 +256,13 @@ def _scalars(summary: bytes) -> Iterator[tuple[str, float]]:
     for number, one in fields(summary):
         value = dict(fields(one)) if number == _SCALAR else {}
         if _TAG in value and _SIMPLE_VALUE in value:
-            yield value[_TAG].decode("utf-8", "replace"), struct.unpack("<f", value[_SIMPLE_VALUE])[0]
+            yield _text(value[_TAG]), struct.unpack("<f", value[_SIMPLE_VALUE])[0]
         elif _TAG in value and _TENSOR in value:
             tensor = dict(fields(value[_TENSOR]))
             content = tensor.get(_FLOATS) or tensor.get(_DOUBLES) or tensor.get(_CONTENT) or b""
             if len(content) in (4, 8):  # A number; what has more is a picture, a text, a histogram.
                 kind = "<f" if len(content) == 4 else "<d"
-                yield value[_TAG].decode("utf-8", "replace"), struct.unpack(kind, content)[0]
+                yield _text(value[_TAG]), struct.unpack(kind, content)[0]
 
 
 def metric(lines: Iterable[str], name: str) -> Iterator[Logged]:
@@ -268,13 +285,17 @@ def database(path: Path, after: float, run: str = "", most: int = _MOST_ROWS) ->
     """Yield the steps that MLflow's database has of times after `after`, of a run or all; none while it is written."""
     try:
         with closing(connect(path)) as known:
+            named = {name for (name,) in known.execute("SELECT name FROM pragma_table_info('metrics')")}
+            # A value that is no number is kept as 0, with that beside it.
+            no_number = "is_nan" if "is_nan" in named else "0"
             asked = (
-                "SELECT timestamp, step, key, value FROM metrics WHERE timestamp > ? AND key NOT LIKE 'system/%' "  # noqa: S608
+                f"SELECT timestamp, step, key, value, {no_number} FROM metrics WHERE timestamp > ? "  # noqa: S608
+                "AND key NOT LIKE 'system/%' "
                 f"AND (? = '' OR run_uuid = ?) AND {METRIC} ORDER BY timestamp LIMIT ?"
             )
             rows = known.execute(asked, (int(after * 1000), run, run, most))
-            for at, step, key, value in rows.fetchall():
-                yield Logged(at / 1000, float(step), f"MLflow {key}", {key: float(value)})
+            for at, step, key, value, is_none in rows.fetchall():
+                yield Logged(at / 1000, float(step), f"MLflow {key}", {key: nan if is_none else float(value)})
     except sqlite3.Error:
         return
 
@@ -307,8 +328,13 @@ def check_tables(known: sqlite3.Connection, *kinds: str) -> None:
             continue
         if str(made).upper().startswith("CREATE VIRTUAL"):
             raise sqlite3.DatabaseError(f"{name!r} is a virtual table")
-        for column in known.execute("SELECT name FROM pragma_table_xinfo(?) WHERE hidden > 0", (name,)):
-            raise sqlite3.DatabaseError(f"column {column[0]!r} of {name!r} is generated")
+        for column, hidden, default in known.execute(
+            "SELECT name, hidden, length(dflt_value) FROM pragma_table_xinfo(?)", (name,)
+        ).fetchall():
+            if hidden:
+                raise sqlite3.DatabaseError(f"column {column!r} of {name!r} is generated")
+            if (default or 0) > _LONGEST_DEFAULT:  # it is kept once, and read of each row
+                raise sqlite3.DatabaseError(f"column {column!r} of {name!r} has a default of {default:,} letters")
 
 
 @contextmanager

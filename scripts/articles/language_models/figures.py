@@ -333,7 +333,7 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     said = {
         "which": _least(study, derived),
         "sure": "Each row is printed once, mostly the best case of whoever sells the card: no row is clearly cheaper "
-        f"than another. Cards are compared by rows that are alike in all else, and a gap within {100 * TIE:g} % is "
+        f"than another.\n\nCards are compared by rows that are alike in all else, and a gap within {100 * TIE:g} % is "
         f"none: MLCommons calls it noise.{_reversed(study, derived)}",
         "price": "No row of another card is alike in all else.",
         "samples": _of_tokens(study, derived),
@@ -350,7 +350,7 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
         said["price"] = (
             f"{_named(one)}, in USD a card-hour: with {than} at {number(at)}, {card} costs the same at "
             f"{number(at * faster)} and over {100 * TIE:g} % less below {number(at * faster * (1 - TIE))}; now "
-            f"{number(_hourly(derived, card, one, study['price']))}. The {than}'s is {', '.join(now)}."
+            f"{number(_hourly(derived, card, one, study['price']))}.\n\nThe {than}'s is {', '.join(now)}."
             f"{_in_form(study, derived, one)}"
         )
     return said
@@ -398,11 +398,11 @@ def _of_tokens(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) ->
     task, _, length = workload_name(row["workload"]).partition(" at ")
     times = int(_TOKENS / study["per_samples"])
     return (
-        f"N tokens cost N / 10⁹ times as much, on the same card at the same provider: no start and no minimum is "
-        f"counted. {times} × 10⁹ of {task}: {number(times * row[by])} USD on {row['card']} at {row['offer_of']}.\n"
-        f"The [quote page](quote.html) expects more: it takes PyTorch, BF16 and 4,096 tokens a sequence unless told "
-        f"otherwise, and what is usual; here is the printed best ({row['format']}, {length} tokens, "
-        f"{row['framework']})."
+        f"{times} × 10⁹ tokens of {task}: {number(times * row[by])} USD on {row['card']} at {row['offer_of']}. "
+        "N tokens cost N / 10⁹ times what a billion does, on the same card at the same provider.\n\n"
+        "No start and no minimum is counted. The [quote page](quote.html) expects more: it takes PyTorch, BF16 and "
+        f"4,096 tokens a sequence unless told otherwise, and what is usual; here is the printed best ({row['format']}, "
+        f"{length} tokens, {row['framework']})."
     )
 
 
@@ -458,7 +458,9 @@ def _least(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str
         if rows["card"].nunique() == 1:
             said.append(f"{_short(str(name))} is printed for {rows['card'].iloc[0]} alone.")
     each = [f"At {' and at '.join(at)}{what}" for what, at in lines.items()]
-    return "\n".join(["For a billion tokens, of all printed rows, the lowest cost:", *each, " ".join(said)]).rstrip()
+    lead, *others = each
+    more = "\n".join(filter(None, [*others, " ".join(said)]))
+    return f"For a billion tokens, of all printed rows, the lowest cost:\n{lead}" + (f"\n\n{more}" if more else "")
 
 
 def asked(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[dict[str, Any]]:

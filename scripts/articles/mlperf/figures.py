@@ -87,19 +87,16 @@ def minute(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> dic
     ]
     which = f" ({'; '.join(clear)})" if clear else ""
     return {
-        "which": "\n".join(
-            [
-                f"The lowest cost of the newest round's {len(table)} benchmarks, at the prices of this page "
-                f"({study['prices'][study['price']]['label']}): {_lowest(table)}. Each has [its line below](#newest).",
-                *others,
-            ]
-        ),
+        "which": f"The lowest cost of the newest round's {len(table)} benchmarks, at the prices of this page "
+        f"({study['prices'][study['price']]['label']}): {_lowest(table)}. Each has [its line below](#newest).\n"
+        + "\n\n".join(others),
         "sure": f"One card is clearly the cheapest in {len(clear)} of {len(table)}{which}; in the others cards are too "
-        f"close to call or have too few results. Whose machine of a card is clear in {alone}: "
-        '"may cost as little" counts single results.',
-        "price": "\n".join([*_of_one_benchmark(study, derived), _over_all(derived["generations"])]),
-        "samples": "Unknown for samples, as MLPerf trains to a quality. N trainings cost N times as much, on the same "
-        f"machine: 1,000 of {table['label'].iloc[0]} {number(1000 * table['usd'].iloc[0])} USD.",
+        f"close to call or have too few results.\n\nBy single results, which maker's machine of a card costs least is "
+        f"clear in {alone}: the tables name whose may cost as little.",
+        "price": _price(study, derived),
+        "samples": f"1,000 trainings of {table['label'].iloc[0]} on {table['machine'].iloc[0]}: "
+        f"{number(1000 * table['usd'].iloc[0])} USD at the prices of this page, N of them N times as much. Samples are "
+        "not counted: MLPerf trains to a quality.",
     }
 
 
@@ -123,27 +120,48 @@ def _by_medians(newest: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def _of_one_benchmark(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Return at which price of its hour each newer card costs as much as the older one, and clearly less, a line each.
-
-    Of the benchmark of the newest round with most results of machines of eight, at each price of the page and of
-    offers.
+def _price(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame]) -> str:
+    """Return at which price another card wins the benchmark of the newest round with most results of machines of eight,
+    and behind it what is known of its other cards, prices and benchmarks.
     """
     table = derived["generations"]
     last = table[table["published"] == table["published"].max()]
     if last.empty:
-        return []
+        return _over_all(table)
     results = (last["new_results"] + last["old_results"]).groupby(last["label"], sort=False).sum()
-    label = results.idxmax()
-    offers = {name: about["label"] for name, about in study["prices"].items() if f"generations_{name}" in derived}
-    lines = [f"{label}, medians of machines of eight cards, in USD a card-hour at the prices of this page:"]
-    for row in records(table[(table["label"] == label) & table["usd"].notna()]):
-        below = f"clearly less below {number(row['pays_below'])}" if row["pays_below"] == row["pays_below"] else ""
-        said = (
-            f"{row['new']} costs as much as {row['old']} (at {number(row['old_usd_per_hour'])}) at "
-            f"{number(row['even_at'])}, {below or 'clearly less at no price that is known'}; now "
-            f"{number(row['usd_per_hour'])}, {_word(row)}."
+    label = str(results.idxmax())
+    newest = derived["newest"].set_index("label")["card"]
+    rows = records(table[(table["label"] == label) & table["usd"].notna()])
+    first = next((row for row in rows if row["old"] == newest.get(label)), rows[0])
+    said = f"{label}, medians of machines of eight cards, in USD a card-hour: {_even(first)}"
+    lowest = derived.get("generations_lowest", table.iloc[:0])
+    for one in records(lowest[(lowest["pair"] == first["pair"]) & (lowest["label"] == label)]):
+        said += (
+            f" At {study['prices']['lowest']['label']} as much at {number(one['even_at'])} "
+            f"({one['old']} at {number(one['old_usd_per_hour'])}); now {number(one['usd_per_hour'])}, {_word(one)}."
         )
+    return "\n".join([f"{said}\n", *_of_one_benchmark(study, derived, label), _over_all(table)])
+
+
+def _even(row: Mapping[str, Any]) -> str:
+    """Return at which price of its hour a newer card costs as much as the older one, and clearly less."""
+    below = f"clearly less below {number(row['pays_below'])}" if row["pays_below"] == row["pays_below"] else ""
+    return (
+        f"{row['new']} costs as much as {row['old']} (at {number(row['old_usd_per_hour'])}) at "
+        f"{number(row['even_at'])}, {below or 'clearly less at no price that is known'}; now "
+        f"{number(row['usd_per_hour'])}, {_word(row)}."
+    )
+
+
+def _of_one_benchmark(study: Mapping[str, Any], derived: Mapping[str, pd.DataFrame], label: str) -> list[str]:
+    """Return at which price of its hour each newer card costs as much as the older one, and clearly less, a line each,
+    at each price of the page and of offers.
+    """
+    table = derived["generations"]
+    offers = {name: about["label"] for name, about in study["prices"].items() if f"generations_{name}" in derived}
+    lines = [f"{label} at the prices of this page, and at offers:"]
+    for row in records(table[(table["label"] == label) & table["usd"].notna()]):
+        said = _even(row)
         for name, of in offers.items():
             there = derived[f"generations_{name}"]
             same = there[(there["pair"] == row["pair"]) & (there["label"] == label)]

@@ -42,8 +42,8 @@ _RUNS = (
     "WHERE runs.lifecycle_stage = 'active' ORDER BY runs.start_time, runs.run_uuid"
 )
 
-#: MLflow's own tables have keys, of which none is there twice.
-_TWICE = "SELECT {column} FROM {table} GROUP BY {column} HAVING count(*) > 1"
+#: A row more than there are runs: of an experiment that is there twice. MLflow's own tables have keys.
+_MORE = "SELECT 1 FROM runs LEFT JOIN experiments USING (experiment_id) LIMIT 1 OFFSET (SELECT count(*) FROM runs)"
 
 #: What of parameters and tags are words: SQLite lets any column hold any type.
 _TEXTS = "typeof(key) = 'text' AND typeof(value) = 'text'"
@@ -130,10 +130,10 @@ def _of_database(path: Path) -> Iterator[dict[str, Any] | Refused]:
     try:
         with closing(stores.connect(path)) as known:
             known.row_factory = sqlite3.Row
-            for row in known.execute(_TWICE.format(column="experiment_id", table="experiments")):
-                raise Refused(f"experiments: {shown(str(row[0]))} is there twice")
-            twice = {row[0] for row in known.execute(_TWICE.format(column="run_uuid", table="runs"))}
+            if known.execute(_MORE).fetchone():
+                raise Refused("experiments: one of them is there twice")
             runs = known.execute(_RUNS).fetchall()
+            twice = {name for name, count in Counter(run["run_uuid"] for run in runs).items() if count > 1}
             named = {
                 table: known.execute(f"SELECT run_uuid, key, value FROM {table} WHERE {_TEXTS}").fetchall()  # noqa: S608
                 for table in ("params", "tags")

@@ -139,6 +139,14 @@ def test_runs_of_a_database(tmp_path: Path) -> None:
     assert rows == [["mlflow#1", "flowers", 100.0, "done", 0.5], ["mlflow#2", "flowers", 200.0, "failed", 0.5]]
 
 
+def test_a_metric_that_became_no_number_is_none(tmp_path: Path) -> None:
+    """MLflow keeps it as 0, with `is_nan` beside it."""
+    with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
+        known.execute("UPDATE metrics SET value = 0, is_nan = 1 WHERE step = 2")
+    imported = read(tmp_path)
+    assert imported.runs["loss"].isna().all()
+
+
 def test_another_database_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "other.db")) as other, other:
         other.execute("CREATE TABLE a (b)")
@@ -163,6 +171,10 @@ def test_a_view_without_an_end_is_refused(tmp_path: Path) -> None:
             "ALTER TABLE params ADD v INT GENERATED ALWAYS AS (hex(zeroblob(400000000))) VIRTUAL",
             "column 'v' of 'params'",
         ),
+        (
+            f"ALTER TABLE tags ADD long TEXT DEFAULT '{'x' * 101}'",
+            "column 'long' of 'tags' has a default of 103 letters",
+        ),
         ("CREATE VIRTUAL TABLE words USING fts4(a)", "'words' is a virtual table"),
     ],
 )
@@ -182,14 +194,20 @@ def test_what_is_worked_out_as_it_is_read_is_refused(tmp_path: Path, made: str, 
             "run 'a': it, or one of its parameters or tags, is there twice",
         ),
         ("INSERT INTO params VALUES ('lr', '1', 'a'), ('lr', '2', 'a')", 1, "run 'a': it, or one of its parameters"),
-        ("INSERT INTO experiments SELECT * FROM experiments", 0, "experiments: '1' is there twice"),
+        (
+            "CREATE TABLE other AS SELECT 1.0 AS experiment_id, name FROM experiments;"
+            "INSERT INTO experiments SELECT * FROM other",
+            0,
+            "experiments: one of them is there twice",
+        ),
+        ("INSERT INTO experiments SELECT * FROM experiments", 0, "experiments: one of them is there twice"),
     ],
 )
 def test_what_stands_twice_in_a_database_is_counted_for_nothing(
     tmp_path: Path, twice: str, left: int, why: str
 ) -> None:
     with closing(sqlite3.connect(database(tmp_path) / "mlflow.db")) as known, known:
-        known.execute(twice)
+        known.executescript(twice)
     imported = read(tmp_path)
     assert len(imported.runs) == left
     assert [str(problem) for problem in imported.problems if why not in str(problem)] == []

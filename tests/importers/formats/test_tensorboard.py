@@ -87,10 +87,15 @@ def test_an_unfinished_record_is_passed_over(tmp_path: Path) -> None:
     assert facts(read(tmp_path))["train_seconds"] == 60.0
 
 
+#: An event of a scalar that is called 9.
+TAG_OF_A_NUMBER = b"\x09" + struct.pack("<d", 1.7e9) + b"\x2a\x06\x0a\x04\x08\x09\x10\x03"
+
+
 @pytest.mark.parametrize(
     ("events", "said"),
     [
         ([event(0)], "holds no number that was logged"),
+        ([struct.pack("<Q", 17) + bytes(4) + TAG_OF_A_NUMBER + bytes(4)], "a number where a text must be"),
         ([struct.pack("<Q", 3) + bytes(4) + b"\xff\xff\xff" + bytes(4)], "not a file of events"),
     ],
 )

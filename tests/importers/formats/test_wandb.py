@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from epochs_per_dollar.stores import to_varint
 
 from scripts.importers import Imported, Layout
 from scripts.importers.formats import any as any_log
@@ -120,6 +121,30 @@ def test_cards_are_those_of_the_record_of_the_machine_in_the_file(machine: bytes
     run_of(tmp_path, "aaaaaaaa", {}, {}, machine)
     found = facts(read(tmp_path))
     assert (found["cards"], found["devices"]) == (cards, int(cards[0]))
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [b"\x90\x01\x04", field(24, b"\x08\x04"), field(29, field(1, b"v4") + b"\x20" + b"\x80" * 5 + b"\x40")],
+    ids=["a card called 4", "the same in its own message", "2**41 cards"],
+)
+def test_a_machine_of_other_kinds_of_fields_is_a_line(machine: bytes, tmp_path: Path) -> None:
+    run_of(tmp_path, "aaaaaaaa", {}, {}, machine)
+    run_of(tmp_path, "bbbbbbbb", {}, {})
+    found = read(tmp_path)
+    assert found.runs["name"].tolist() == ["bbbbbbbb"]
+    assert len(found.problems) == 1
+
+
+def test_brackets_without_end_are_no_number(tmp_path: Path) -> None:
+    run_of(tmp_path, "aaaaaaaa", {}, {})
+    (file,) = (tmp_path / "wandb").rglob("*.wandb")
+    deep = b"[" * 20_000
+    value = b"\x12\x04loss\x82\x01" + to_varint(len(deep)) + deep
+    row = b"\x0a" + to_varint(len(value)) + value
+    row = b"\x1a" + to_varint(len(row)) + row
+    file.write_bytes(file.read_bytes() + struct.pack("<IHB", 0, len(row), 1) + row)
+    assert facts(read(tmp_path))["steps_done"] == 3
 
 
 def test_the_console_that_it_keeps_is_no_second_run(tmp_path: Path) -> None:
