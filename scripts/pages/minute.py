@@ -121,7 +121,7 @@ def _today(panels: Sequence[Mapping[str, Any]], inputs: Inputs) -> str:
     first, lead = ways[0], panels[0]
     each = Counter(inputs.labels[way["cell"]["hardware"]] for way in ways).most_common()
     counted = "; ".join(f"{name} in {count}" for name, count in each)
-    of = f" of {len(panels)} workloads the lowest is {counted};" if len(panels) > 1 else ""
+    of = f" of {len(panels)} workloads the lowest is {counted};" if len(each) > 1 else ""
     usd = f"{number(first['usd'] * lead['times'])} {lead['unit']}{_least(first)}"
     return f"At {first['option']}:{of} {workload_name(lead['workload'])} on {first['machine']} {usd}.\n"
 
@@ -299,7 +299,8 @@ def _thousand(panel: Mapping[str, Any], inputs: Inputs) -> str:
     now = _way_of_now(panel, inputs)
     if now is None:
         return f"{of} on {best['machine']}: {usd}."
-    today = f"{number(1000 * now['usd'])} USD at {now['option']}, on {now['machine']}{_least(now)}"
+    of, on = (f"{of} on {best['machine']}", "") if now["machine"] == best["machine"] else (of, f", on {now['machine']}")
+    today = f"{number(1000 * now['usd'])} USD at {now['option']}{on}{_least(now)}"
     return f"{of}: {today}.\n{number(1000 * best['usd'])} USD at {inputs.option_labels[inputs.price]}{billed}."
 
 

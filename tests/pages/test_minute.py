@@ -163,7 +163,7 @@ def test_prices_of_today_are_called_by_their_months_and_whose_they_are() -> None
 
 def test_where_no_samples_are_recorded_trainings_are_counted() -> None:
     assert minute(priced_since("2019"))["For N trainings"].startswith(
-        "1,000 trainings of MNIST · MLP: 13.9 USD at prices of May 2026, cloud spot, on 1 vCPU.\n27.8 USD at then.\n\n"
+        "1,000 trainings of MNIST · MLP on 1 vCPU: 13.9 USD at prices of May 2026, cloud spot.\n27.8 USD at then.\n\n"
         "No samples are recorded: N trainings cost in proportion to N, in the same order"
     )
     assert "each is billed at least 60.0 s." in minute(priced_since("2019", in_a_row=False))["For N trainings"]
