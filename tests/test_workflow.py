@@ -322,6 +322,7 @@ def test_logs_of_ones_own_anywhere_become_a_priced_report(fresh: Project, tmp_pa
     assert not list(mine.rglob("*.parquet")), "nothing is written beside the logs"
 
 
+@pytest.mark.nightly
 def test_example_of_the_documentation_has_the_whole_page(fresh: Project, tmp_path: Path) -> None:
     """What a reader of docs/importing.md gets: the A100 is rented, the workstation owned, and could be rented."""
     for folder, framework, seconds in (
@@ -366,7 +367,7 @@ def own(own_report: Path, tmp_path: Path) -> Project:
     return Project(copy_of(own_report, tmp_path) / "project")
 
 
-@pytest.mark.represented_by("own book")
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "old", "new", "follows"),
     [

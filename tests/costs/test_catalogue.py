@@ -262,7 +262,9 @@ def test_prices_near_to_one_another_are_all_right(rates: list[float]) -> None:
         (HEADER + "\n" + "x" * 200_000, "vms.csv: not a CSV file: field larger"),
         (HEADER + ",Price\n", "vms.csv:1: column Price is there twice: which one counts is not known"),
         (HEADER + ",Region\n", "vms.csv:1: column Region is there twice"),
-        (HEADER + "\n" + "m\n" * 1_000_001, "vms.csv: has more than 1,000,000 rows"),
+        pytest.param(
+            HEADER + "\n" + "m\n" * 1_000_001, "vms.csv: has more than 1,000,000 rows", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_no_catalogue(text: str, message: str) -> None:

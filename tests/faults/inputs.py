@@ -215,7 +215,7 @@ def study() -> Iterator[Case]:
 
         return read
 
-    for name in ("helper.py", "package/module.py", "package/new.py", "sitecustomize.py", "x.pth"):
+    for name in ("helper.py", "package/module.py", "package/new.py", "sitecustomize.py", "fast.so"):
         yield refused(f"code beside what was trusted, {name}", changed(name), "mine.yaml", name, "trust=sha256-")
     for name in ("a b", "-x", "kit", "logs", "..", "a;b", "$(touch injected)", "a\nb", "é\u202e", "x" * 300, "local"):
 
