@@ -68,7 +68,7 @@ _SCRIPT, _BINARY = b"#!", b"\x7fELF"
 _LARGEST_BYTES = 1 << 20
 
 #: For git to list the files of a folder: more than any takes.
-_MOST_SECONDS = 60
+_MOST_SECONDS = 20
 
 #: Of this clone: what is the project's, or is written by it.
 _OF_THE_PROJECT = (

@@ -51,10 +51,10 @@ def named(place: str, folder: Path, command: str) -> tuple[list[Path], list[Path
     folders = [folder.resolve()]
     for part in parts:
         for base in list(folders):
-            new = [path.resolve() for path in _there(base, part) if path.is_dir()]
+            new = [path.resolve() for path in _there(place, base, part) if path.is_dir()]
             folders += [path for path in dict.fromkeys(new) if path not in folders and not is_of_the_system(path)]
         _check(place, len(parts) * len(folders))
-    files = [path for base in folders for part in parts for path in _there(base, part) if path.is_file()]
+    files = [path for base in folders for part in parts for path in _there(place, base, part) if path.is_file()]
     places = dict.fromkeys(path.parent.resolve() / path.name for path in files)
     return [path for path in places if not is_of_the_system(path)], folders[1:]
 
@@ -86,14 +86,17 @@ def _parts(place: str, word: str) -> Iterator[str]:
                 yield word[begin:end]
 
 
-def _there(base: Path, part: str) -> Iterator[Path]:
-    """Yield what is there by a name in a folder: with any value for its placeholders, and as a shell reads it."""
+def _there(place: str, base: Path, part: str) -> Iterator[Path]:
+    """Yield what is there by a name in a folder: with any value for its placeholders, and as a shell reads it.
+
+    Raises InputError, of a `place` in a study, for wildcards in many of its folders.
+    """
     literal = "*".join(map(escape, PLACEHOLDER.split(part)[:: PLACEHOLDER.groups + 1]))
     for pattern in dict.fromkeys((literal, part, _OF_SHELLS.sub("", part))):
         expanded = os.path.expandvars(os.path.expanduser(pattern))
         if sum(has_magic(part) for part in Path(expanded).parts[:-1]) > _MOST_WILDCARDS:
             raise InputError(
-                f"command: {expanded[:80]!r} has wildcards in more than {_MOST_WILDCARDS} of its folders: write it "
-                "into a script and run that"
+                f"{place}: command: {part[:80]!r} has wildcards in more than {_MOST_WILDCARDS} of its folders: write "
+                "it into a script and run that"
             )
         yield from map(Path, sorted(glob(os.path.join(escape(str(base)), expanded), include_hidden=True)))
